@@ -1,0 +1,1 @@
+"""Units, relations, notions, enclosures, expressions, amplification and bulk kernels."""

@@ -1,0 +1,47 @@
+"""The exceptions that certdp raises on purpose; each says what to do."""
+
+from __future__ import annotations
+
+
+class CertdpError(Exception):
+    """Base class of every exception that certdp raises on purpose."""
+
+
+class InvalidValue(CertdpError, ValueError):
+    """A value outside what a parameter admits.
+
+    Attributes:
+        parameter: name of the offending parameter.
+        value: the value as given (its `repr` is shown, shortened).
+        admissible: what would have been accepted.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, parameter: str, value: object, admissible: str, remedy: str = "") -> None:
+        self.parameter = parameter
+        self.value = value
+        self.admissible = admissible
+        self.remedy = remedy
+        super().__init__(parameter, value, admissible, remedy)
+
+    @property
+    def shown_value(self) -> str:
+        """The offending value as text, at most 80 characters."""
+        text = self.value if isinstance(self.value, str) else repr(self.value)
+        return text if len(text) <= 80 else text[:77] + "..."
+
+    def __str__(self) -> str:
+        message = f"{self.parameter}: got {self.shown_value}; admissible: {self.admissible}"
+        return f"{message}. {self.remedy}" if self.remedy else message
+
+
+class InvalidType(InvalidValue, TypeError):
+    """A value of a type that the parameter does not admit."""
+
+
+class OutsideDomain(CertdpError, ArithmeticError):
+    """An operation on an enclosure that reaches outside the function's domain (log of 0, division by 0)."""
+
+
+class Undecided(CertdpError, ArithmeticError):
+    """A comparison of enclosures that no admissible precision could decide."""

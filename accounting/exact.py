@@ -1,0 +1,58 @@
+"""Exact reading of numbers: a float is the dyadic rational it is, a string is an exact decimal or ratio."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from .errors import InvalidType, InvalidValue
+
+Number: TypeAlias = int | float | str | Fraction
+"""What is read as an exact rational number."""
+
+_TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?|[+-]?\d+/\d+")
+_LONGEST = 2000
+
+
+def exact(value: Number, *, parameter: str = "value") -> Fraction:
+    """The rational number that `value` is, without rounding.
+
+    Args:
+        value: an int, a finite float (also NumPy's), a Fraction, or text such as "0.1", "1e-9" or "2/3".
+        parameter: name used in the error message.
+
+    Raises:
+        InvalidType: for bools and other types.
+        InvalidValue: for NaN, infinities and text that is no number.
+
+    >>> exact("0.1"), exact(0.5)
+    (Fraction(1, 10), Fraction(1, 2))
+    """
+    match value:
+        case bool() | np.bool_():
+            pass
+        case int() | Fraction() | np.integer():
+            return Fraction(int(value)) if not isinstance(value, Fraction) else value
+        case float() | np.floating():
+            number = float(value)
+            if not math.isfinite(number):
+                raise InvalidValue(parameter, value, "a finite number")
+            return Fraction(number)
+        case str():
+            text = value.strip()
+            if len(text) > _LONGEST or not _TEXT.fullmatch(text):
+                raise InvalidValue(parameter, value, 'a number such as "0.1", "1e-9" or "2/3"')
+            try:
+                return Fraction(text)
+            except ZeroDivisionError:
+                raise InvalidValue(parameter, value, "a ratio with a non-zero denominator") from None
+    raise InvalidType(parameter, value, "an int, float, Fraction or text with a number")
+
+
+def ratio_text(value: Fraction) -> str:
+    """`value` as "p/q", or "p" where q is 1: the form in which certificates write exact numbers."""
+    return str(value)

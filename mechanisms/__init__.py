@@ -1,0 +1,1 @@
+"""Built-in mechanisms, registered through the entry points that every plugin uses."""

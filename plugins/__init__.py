@@ -1,0 +1,1 @@
+"""What a plugin must say (contract) and how plugins are found and validated (registry)."""

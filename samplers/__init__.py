@@ -1,0 +1,1 @@
+"""Built-in samplers, registered through the entry points that every plugin uses."""

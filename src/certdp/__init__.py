@@ -1,0 +1,1 @@
+"""certdp: certified accounting for differential privacy."""

@@ -1,0 +1,1 @@
+"""Claims, cross-checks, certificates and their independent checker."""
