@@ -1,0 +1,51 @@
+# `make run` and `make test` need only make and Python >= 3.11; all else goes into .venv.
+
+PYTHON := .venv/bin/python
+CERTIFICATE := run/laplace-sum.importance.json
+RUN_COMMAND := certdp psi --mechanism laplace-sum --sampler importance \
+  --option scale=1 --option rate=0.3 --option norm=1 --option radius=5 --certificate $(CERTIFICATE)
+CHECK_COMMAND := certdp check $(CERTIFICATE)
+PYTEST := $(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+
+# An environment that does not start, or that serves another checkout (it was moved or copied), is built anew.
+SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
+  spec = importlib.util.find_spec("certdp"); \
+  sys.exit(spec is None or not os.path.samefile(spec.origin, "src/certdp/__init__.py"))
+STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
+
+.NOTPARALLEL:
+.PHONY: run test check soundness clean rebuild
+
+run: .venv/installed-all
+	@mkdir -p $(dir $(CERTIFICATE))
+	.venv/bin/$(RUN_COMMAND)
+	.venv/bin/$(CHECK_COMMAND)
+	@echo "The certificate lies in $(CERTIFICATE)"
+
+test: check
+	$(PYTEST)
+
+check: .venv/installed-test
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(PYTHON) -m pyright
+
+soundness: .venv/installed-test
+	$(PYTEST) -m soundness
+
+clean:
+	rm -rf .venv build dist run
+
+.venv/installed-%: pyproject.toml .venv/pyvenv.cfg
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+.venv/pyvenv.cfg: $(if $(STALE),rebuild)
+	@for python in python3 python3.13 python3.12 python3.11; do \
+	  if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Building .venv with $$($$python --version)"; \
+	    rm -rf .venv && exec $$python -m venv .venv; \
+	  fi; \
+	done; \
+	echo "certdp needs Python 3.11 or newer with its venv module: none found on PATH" >&2; exit 1

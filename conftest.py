@@ -1,0 +1,27 @@
+"""Collects `pytest accounting` as certdp.accounting: a library folder is always reached through its link."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+collect_ignore = ["tests/typing_cases"]  # misuse for the type checkers to find, not for Python to run
+
+
+def through_the_link(argument: str, invoked_in: Path) -> str:
+    """The pytest argument with a library folder replaced by its link under src/certdp."""
+    path, separator, name = argument.partition("::")
+    absolute = Path(os.path.abspath(invoked_in / path))
+    if absolute.is_relative_to(ROOT):
+        inside = absolute.relative_to(ROOT)
+        linked = ROOT / "src/certdp" / inside.parts[0] if inside.parts else ROOT
+        if linked.is_symlink():
+            return f"{linked.joinpath(*inside.parts[1:])}{separator}{name}"
+    return argument
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Redirects the paths that pytest was called with."""
+    invoked_in = config.invocation_params.dir
+    config.args = [through_the_link(argument, invoked_in) for argument in config.args]
