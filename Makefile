@@ -29,7 +29,7 @@ check: .venv/installed-test
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pyright
+	$(PYTHON) -m pyright --pythonpath $(PYTHON)
 
 soundness: .venv/installed-test
 	$(PYTEST) -m soundness
