@@ -1,0 +1,168 @@
+"""docs/paper_map.md tells the truth: no statement is missing, and what it names exists."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAP = ROOT / "docs/paper_map.md"
+
+HEADINGS = ["Statement", "What it says", "Where", "Claim id"]
+PLACE = re.compile(r"`(?P<path>[\w/]+\.py)` → `(?P<name>\w+(\.\w+)*)`")
+CLAIM = re.compile(r"`([^`\s]+/[^`\s]+)`")
+MISPRINT = re.compile(r"\[((?:IS|PWS|DPIS)-[^:\]]+): ")
+
+
+def numbered(kind: str, *numbers: float | str) -> set[str]:
+    return {f"{kind} {number}" for number in numbers}
+
+
+STATEMENTS = {
+    "IS": numbered("Definition", 1, 2, 4, 5, 14, 18)
+    | numbered("Proposition", 3, 12, 13, 16, 17)
+    | numbered("Theorem", 6, 10, 15)
+    | numbered("Assumption", 8, 9, 11)
+    | numbered("Algorithm", 1, 2)
+    | numbered("Equation", 1, "2a", "2b", "2c", *range(3, 12))
+    | {"Problem 7", "Table 1", "Sec. 3.3, Laplace sum", "Sec. 3.3, variance", "Sec. 4, DP-Lloyd"}
+    | {"Sec. 3.3, variance-optimal sampling", "Sec. 4, coreset sampling", "Sec. 5, noise scales"}
+    | {"Sec. 5, starting centres"},
+    "PWS": numbered("Lemma", 4.1, 4.2, 4.3, 4.4, 5.2)
+    | numbered("Algorithm", *range(1, 7))
+    | numbered("Equation", *range(1, 10))
+    | numbered("Theorem 5.1, Property", 1, 2, 3)
+    | {"Informal Problem 1.1", "Definition 3.1", "Theorem 5.1", "Corollary 6.1"}
+    | {"Sec. 3.2, neighbours", "Sec. 7.1, moments", "Sec. 8, gain over histograms"},
+    "DPIS": numbered("Definition", 2.1, 2.2, 2.3, 2.4, 2.6)
+    | numbered("Lemma", 2.5, 2.7, 2.8, 2.9, 3.1)
+    | numbered("Equation", *range(1, 22))
+    | {"Algorithm 1", "Sec. 3.4, two-stage sampling", "Sec. 4.1, total cost", "Sec. 4.2, budget allocation"},
+}
+
+MISPRINTS = {
+    "IS": {"Eq4", "A1-line6", "A1-line7", "T6-proof", "Eq5", "q_core", "noise", "β", "init", "m-limit"}
+    | {"P12", "P17-proof", "bisection"},
+    "PWS": {"L4.2", "L any L", "L4.3", "A6", "A5", "A4", "sec8", "T5.1"},
+    "DPIS": {"line26", "Eq19", "proof", "saturation", "stale", "3.5", "adaptive", "Eq16", "private N", "α"},
+}
+
+
+class Row(NamedTuple):
+    """One statement of a paper."""
+
+    statement: str
+    says: str
+    where: str
+    claim: str
+
+
+def tables(text: str) -> dict[str, list[Row]]:
+    """The rows of the table under each second-level heading."""
+    found: dict[str, list[Row]] = {}
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        paper, _, body = section.partition("\n")
+        lines = [line for line in body.splitlines() if line.startswith("|")]
+        cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        assert cells[0] == HEADINGS, f"{paper}: {cells[0]}"
+        wrong = [row for row in cells if len(row) != len(HEADINGS) or not all(row)]
+        assert not wrong, f"{paper}: {wrong}"
+        found[paper.strip()] = [Row(*row) for row in cells[2:]]
+    return found
+
+
+def places(where: str) -> list[tuple[str, str]]:
+    """Files and names of a cell, none for "not yet"."""
+    if where == "not yet":
+        return []
+    matches = [PLACE.fullmatch(part) for part in where.split("; ")]
+    assert all(matches), f"write `path.py` → `name`; … or: not yet. Found: {where}"
+    return [(match["path"], match["name"]) for match in matches if match]
+
+
+def unresolved(path: str, name: str) -> str | None:
+    """What is wrong with a place, if anything."""
+    if not (ROOT / path).is_file():
+        return f"no file {path}"
+    module = "certdp." + path.removeprefix("src/certdp/").removesuffix(".py").replace("/", ".")
+    thing: object = importlib.import_module(module.removesuffix(".__init__"))
+    for attribute in name.split("."):
+        if not hasattr(thing, attribute):
+            return f"no {name} in {path}"
+        thing = getattr(thing, attribute)
+    return None
+
+
+def registered_claims() -> set[str]:
+    claims = importlib.import_module("certdp.verification.claims")
+    modules = [
+        importlib.import_module(f"{claims.__name__}.{m.name}") for m in pkgutil.iter_modules(claims.__path__)
+    ]
+    return {claim.id for module in modules for claim in getattr(module, "CLAIMS", ())}
+
+
+PAPERS = tables(MAP.read_text("utf-8"))
+ROWS = [row for rows in PAPERS.values() for row in rows]
+
+
+@pytest.mark.parametrize("paper", STATEMENTS)
+def test_no_statement_is_missing(paper: str) -> None:
+    labels = [row.statement for row in PAPERS[paper]]
+    assert STATEMENTS[paper] - set(labels) == set()
+    assert len(labels) == len(set(labels))
+
+
+@pytest.mark.parametrize("paper", MISPRINTS)
+def test_every_misprint_is_told(paper: str) -> None:
+    told = {match for row in PAPERS[paper] for match in MISPRINT.findall(row.says)}
+    assert told == {f"{paper}-{name}" for name in MISPRINTS[paper]}
+
+
+def test_every_place_exists() -> None:
+    wrong = [problem for row in ROWS for place in places(row.where) if (problem := unresolved(*place))]
+    assert any(places(row.where) for row in ROWS)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_claim_is_registered() -> None:
+    named = {claim for row in ROWS if row.claim != "–" for claim in CLAIM.findall(row.claim)}
+    assert named
+    assert all(row.claim == "–" or CLAIM.sub("", row.claim).strip(", ") == "" for row in ROWS)
+    assert named - registered_claims() == set()
+
+
+def test_a_claim_has_a_place() -> None:
+    assert [row.statement for row in ROWS if row.claim != "–" and row.where == "not yet"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("accounting/exact.py", "exact", None),
+        ("accounting/errors.py", "InvalidValue.shown_value", None),
+        ("accounting/exact.py", "inexact", "no inexact in accounting/exact.py"),
+        ("accounting/errors.py", "InvalidValue.colour", "no InvalidValue.colour in accounting/errors.py"),
+        ("accounting/inexact.py", "exact", "no file accounting/inexact.py"),
+    ],
+)
+def test_places_are_resolved(path: str, name: str, expected: str | None) -> None:
+    assert unresolved(path, name) == expected
+
+
+@pytest.mark.parametrize("where", ["soon", "`accounting/exact.py`", "`accounting/exact.py` → exact", ""])
+def test_a_place_is_a_file_and_a_name(where: str) -> None:
+    with pytest.raises(AssertionError):
+        places(where)
+
+
+@pytest.mark.parametrize("row", ["| a | b | c |", "| a | b | c | d | e |", "| a | | c | d |"])
+def test_a_row_has_four_cells(row: str) -> None:
+    head = "## IS\n\n| Statement | What it says | Where | Claim id |\n|---|---|---|---|\n"
+    assert tables(f"{head}| a | b | c | d |") == {"IS": [Row("a", "b", "c", "d")]}
+    with pytest.raises(AssertionError):
+        tables(head + row)
