@@ -1,0 +1,34 @@
+"""The independent checker of certificates.
+
+It needs the standard library and mpmath, shares no code with what produces certificates, imports no code
+that a certificate names, and gives the same verdict on every machine.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .data import Data
+from .envelope import open_envelope
+from .profile import KIND, check_sampled_pure_profile
+from .verdict import Claim, Outcome, Refused, Verdict
+
+__all__ = ["Claim", "Data", "Outcome", "Verdict", "check"]
+
+KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {KIND: check_sampled_pure_profile}
+
+
+def check(text: bytes, data: Data | None = None) -> Verdict:
+    """Check the bytes of a certificate, and compare an owner's certificate with its data where given.
+
+    Guarantees: never raises for any bytes; whatever is wrong, or could not be proven, is a refusal.
+    """
+    try:
+        body = open_envelope(text)
+        kind = body.get("kind")
+        if type(kind) is not str or kind not in KINDS:
+            raise Refused(f"unknown kind of certificate: {ascii(kind)[:80]}")
+        return KINDS[kind](body, data)
+    except Refused as refusal:
+        return Verdict(outcome=Outcome.REFUSED, reason=str(refusal))
+    except Exception as error:  # a check that cannot be carried out proves nothing
+        return Verdict(outcome=Outcome.REFUSED, reason=f"the check failed: {ascii(error)[:200]}")

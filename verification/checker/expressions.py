@@ -1,0 +1,333 @@
+"""Expressions of a certificate, shared as nodes of one pool: equal expressions are the same node.
+
+A node's arguments come before it, so whatever walks an expression is a loop over ascending node numbers:
+no recursion, and no cost for sharing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from . import intervals
+from .intervals import (
+    FRACTION,
+    LINE,
+    MINUS_ONE,
+    NOTHING,
+    ONE,
+    OPERATIONS,
+    ZERO,
+    Arithmetic,
+    Interval,
+    at_most,
+)
+from .shapes import rational
+from .verdict import Refused
+
+MOST_NODES = 10_000
+MOST_DEPTH = 200
+LARGEST_POWER = 4096
+
+Box = Mapping[str, Interval]
+"""A range for each variable by name."""
+
+_ARITY: Final = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "minimum", "maximum"), 2),
+    **dict.fromkeys(("exp", "expm1", "log", "log1p", "sqrt"), 1),
+    "select": 4,
+}
+_CHOICES: Final = ("minimum", "maximum", "select")
+WEIGHT: Final = "weight"
+
+
+def norm(p: str) -> str:
+    """Name the variable of a record's norm."""
+    return f"norm({p})"
+
+
+def rounding(of: str) -> str:
+    """Name the variable, in [-1, 1], of a rounding."""
+    return f"rounding({of})"
+
+
+_VARIABLES: Final[dict[str, dict[tuple[str, ...], str]]] = {
+    "weight": {(): WEIGHT},
+    "norm": {(p,): norm(p) for p in ("1", "2", "inf")},
+    "rounding": {(of,): rounding(of) for of in ("rate", "weight")},
+}
+
+
+class Node(NamedTuple):
+    """An operation on earlier nodes; `value` is a constant, an exponent or the name of a variable."""
+
+    operation: str
+    arguments: tuple[int, ...]
+    value: Fraction | str | None
+
+
+class Evaluation(NamedTuple):
+    """The range of every node over a box, and whether every operation is defined on all of it."""
+
+    values: dict[int, Interval]
+    regular: bool
+
+
+class Pool:
+    """The expressions of one check."""
+
+    def __init__(self) -> None:
+        """Start empty; `work` counts the bits of node values computed since."""
+        self.nodes: list[Node] = []
+        self.work = 0
+        self._numbers: dict[Node, int] = {}
+        self._factors: dict[int, dict[int, int]] = {}
+        self._programs: dict[int, list[int]] = {}
+        self._constants: dict[tuple[int, int], Interval] = {}
+
+    # Building.
+
+    def node(self, operation: str, *arguments: int, value: Fraction | str | None = None) -> int:
+        """Give the number of this node."""
+        node = Node(operation, arguments, value)
+        if node not in self._numbers:
+            self._numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._numbers[node]
+
+    def constant(self, value: Fraction | int) -> int:
+        """Give a constant."""
+        return self.node("constant", value=Fraction(value))
+
+    def variable(self, name: str) -> int:
+        """Give a variable."""
+        return self.node("variable", value=name)
+
+    def parse(self, tree: Any, where: str) -> int:
+        """Read the nested arrays of a certificate, of bounded size and depth."""
+        budget = [MOST_NODES]
+
+        def read(tree: Any, depth: int) -> int:
+            budget[0] -= 1
+            if depth > MOST_DEPTH or budget[0] < 0:
+                raise Refused(f"{where} has more than {MOST_NODES} nodes or a depth over {MOST_DEPTH}")
+            if type(tree) is not list or not tree or type(tree[0]) is not str:
+                raise Refused(f"{where} holds something that is no expression")
+            operation, *rest = tree
+            if operation == "constant" and len(rest) == 1:
+                return self.constant(rational(rest[0], where))
+            if operation == "power" and len(rest) == 2:
+                exponent = rational(rest[1], where)
+                if abs(exponent) > LARGEST_POWER:
+                    raise Refused(f"{where} has an exponent beyond {LARGEST_POWER}")
+                return self.node("power", read(rest[0], depth + 1), value=exponent)
+            if operation in _VARIABLES and all(type(item) is str for item in rest):
+                name = _VARIABLES[operation].get(tuple(rest))
+                if name is not None:
+                    return self.variable(name)
+            if _ARITY.get(operation) != len(rest):
+                raise Refused(f"{where} holds an unknown operation or one with the wrong operands")
+            return self.node(operation, *(read(item, depth + 1) for item in rest))
+
+        return read(tree, 1)
+
+    # Walking.
+
+    def program(self, root: int) -> list[int]:
+        """List the nodes of an expression, arguments first."""
+        if root not in self._programs:
+            seen, open_nodes = {root}, [root]
+            while open_nodes:
+                fresh = set(self.nodes[open_nodes.pop()].arguments) - seen
+                seen |= fresh
+                open_nodes.extend(fresh)
+            self._programs[root] = sorted(seen)
+        return self._programs[root]
+
+    def variables(self, root: int) -> set[str]:
+        """Name the variables of an expression."""
+        return {str(node.value) for node in self._walk(root) if node.operation == "variable"}
+
+    def _walk(self, root: int) -> Iterable[Node]:
+        return (self.nodes[number] for number in self.program(root))
+
+    def replace(self, root: int, replacements: Mapping[int, int]) -> int:
+        """Put expressions in the place of nodes."""
+        new: dict[int, int] = {}
+        for number in self.program(root):
+            node = self.nodes[number]
+            if number in replacements:
+                new[number] = replacements[number]
+            else:
+                new[number] = self.node(node.operation, *(new[a] for a in node.arguments), value=node.value)
+        return new[root]
+
+    # Evaluating.
+
+    def evaluate(self, root: int, box: Box, arithmetic: Arithmetic) -> Evaluation:
+        """Enclose every node over the box, at the points where the expression is defined."""
+        values: dict[int, Interval] = {}
+        regular = True
+        program = self.program(root)
+        self.work += len(program) * arithmetic.precision
+        for number in program:
+            operation, arguments, value = self.nodes[number]
+            if operation == "variable":
+                values[number] = box[value]  # type: ignore[index]
+            elif operation == "constant":
+                values[number] = self._constant(number, arithmetic)
+            else:
+                operands: list[Any] = [values[argument] for argument in arguments]
+                if operation == "power":
+                    operands.append(value)
+                regular = regular and (operation not in _DEFINED or _DEFINED[operation](*operands))
+                values[number] = OPERATIONS[operation](arithmetic, *operands)
+        return Evaluation(values, regular)
+
+    def _constant(self, number: int, arithmetic: Arithmetic) -> Interval:
+        key = number, arithmetic.precision
+        if key not in self._constants:
+            value = self.nodes[number].value
+            assert isinstance(value, Fraction)
+            self._constants[key] = arithmetic.rational(value)
+        return self._constants[key]
+
+    def gradient(
+        self, root: int, values: Mapping[int, Interval], arithmetic: Arithmetic
+    ) -> dict[str, Interval]:
+        """Enclose the generalised derivatives in each variable, by the chain rule from the root down.
+
+        Guarantee: on a box where the expression is regular, the mean value theorem holds with these ranges.
+        An undecided minimum is locally Lipschitz: its generalised derivative lies between those of its
+        sides. An undecided select may jump, so whatever it uses gets the whole line.
+        """
+        program = self.program(root)
+        self.work += 2 * len(program) * arithmetic.precision
+        slopes = dict.fromkeys(program, NOTHING)
+        slopes[root] = Interval(ONE, ONE)
+        gradient: dict[str, Interval] = {}
+        for number in reversed(program):
+            operation, arguments, value = self.nodes[number]
+            if operation == "variable":
+                gradient[str(value)] = slopes[number]
+            elif arguments and slopes[number] != NOTHING:
+                operands: list[Any] = [values[argument] for argument in arguments]
+                if operation == "power":
+                    operands.append(value)
+                partials = _PARTIALS[operation](arithmetic, values[number], *operands)
+                for argument, partial in zip(arguments, partials, strict=True):
+                    step = arithmetic.multiply(slopes[number], partial)
+                    slopes[argument] = arithmetic.add(slopes[argument], step)
+        return gradient
+
+    # Simplifying on a cell.
+
+    def decided(self, root: int, values: Mapping[int, Interval]) -> dict[int, int]:
+        """Map each minimum, maximum and select whose order is proven by these ranges to what it equals."""
+        choice: dict[int, int] = {}
+        for number in self.program(root):
+            operation, arguments, _ = self.nodes[number]
+            if operation in _CHOICES:
+                a, b, *sides = arguments
+                first, second = sides or ((a, b) if operation == "minimum" else (b, a))
+                if at_most(values[a].hi, values[b].lo):
+                    choice[number] = first
+                elif at_most(values[b].hi, values[a].lo) and (not sides or values[b].hi != values[a].lo):
+                    choice[number] = second
+        return choice
+
+    def simplify(self, root: int, choice: Mapping[int, int]) -> int:
+        """Replace what is decided and cancel equal factors.
+
+        Guarantee: the result equals the expression wherever that is defined and the choices hold.
+        """
+        new: dict[int, int] = {}
+        for number in self.program(root):
+            operation, arguments, value = self.nodes[number]
+            if number in choice:
+                new[number] = new[choice[number]]
+                continue
+            operands = [new[argument] for argument in arguments]
+            exponents = _EXPONENTS.get(operation, ())
+            if operation == "power" and isinstance(value, Fraction) and value.denominator == 1:
+                exponents = (value.numerator,)
+            if exponents:
+                new[number] = self._product(operands, exponents)
+            else:
+                new[number] = self.node(operation, *operands, value=value)
+        return new[root]
+
+    def _product(self, operands: Sequence[int], exponents: Sequence[int]) -> int:
+        """Multiply operands raised to whole exponents, each different factor once."""
+        factors: dict[int, int] = {}
+        for operand, exponent in zip(operands, exponents, strict=True):
+            for base, times in self._factors.get(operand, {operand: 1}).items():
+                factors[base] = factors.get(base, 0) + times * exponent
+        self.work += len(factors)
+        one = self.constant(1)
+        factors = {base: times for base, times in sorted(factors.items()) if times and base != one}
+        if any(abs(times) > LARGEST_POWER for times in factors.values()):
+            raise Refused(f"a product has an exponent beyond {LARGEST_POWER}")
+        over, under = (
+            self._chain(
+                [self._raised(base, abs(times)) for base, times in factors.items() if times * sign > 0]
+            )
+            for sign in (1, -1)
+        )
+        product = over if under == one else self.node("divide", over, under)
+        self._factors[product] = factors
+        return product
+
+    def _raised(self, base: int, exponent: int) -> int:
+        return base if exponent == 1 else self.node("power", base, value=Fraction(exponent))
+
+    def _chain(self, factors: Sequence[int]) -> int:
+        if not factors:
+            return self.constant(1)
+        product, *rest = factors
+        for factor in rest:
+            product = self.node("multiply", product, factor)
+        return product
+
+
+_EXPONENTS: Final[dict[str, tuple[int, ...]]] = {"multiply": (1, 1), "divide": (1, -1)}
+
+
+def _power_defined(a: Interval, exponent: Fraction) -> bool:
+    if exponent.denominator == 1:
+        return exponent >= 0 or not intervals.holds_zero(a)
+    return at_most(ZERO, a.lo) and (exponent > 0 or a.lo != ZERO)
+
+
+_DEFINED: Final[dict[str, Callable[..., bool]]] = {
+    "divide": lambda a, b: not intervals.holds_zero(b),
+    "log": lambda a: not at_most(a.lo, ZERO),
+    "log1p": lambda a: not at_most(a.lo, MINUS_ONE),
+    "sqrt": lambda a: at_most(ZERO, a.lo),
+    "power": _power_defined,
+}
+"""Where an operation that is not defined everywhere is proven to be defined, and continuous."""
+
+_ONE: Final = Interval(ONE, ONE)
+_MINUS_ONE: Final = Interval(MINUS_ONE, MINUS_ONE)
+
+
+def _power_partial(q: Arithmetic, v: Interval, a: Interval, exponent: Fraction) -> tuple[Interval]:
+    return (q.multiply(q.rational(exponent), q.power(a, exponent - 1)),)
+
+
+_PARTIALS: Final[dict[str, Callable[..., tuple[Interval, ...]]]] = {
+    "add": lambda q, v, a, b: (_ONE, _ONE),
+    "subtract": lambda q, v, a, b: (_ONE, _MINUS_ONE),
+    "multiply": lambda q, v, a, b: (b, a),
+    "divide": lambda q, v, a, b: (q.divide(_ONE, b), q.negate(q.divide(v, b))),
+    "minimum": lambda q, v, a, b: (FRACTION, FRACTION),
+    "maximum": lambda q, v, a, b: (FRACTION, FRACTION),
+    "select": lambda q, v, *operands: (LINE,) * 4,
+    "exp": lambda q, v, a: (v,),
+    "expm1": lambda q, v, a: (q.exp(a),),
+    "log": lambda q, v, a: (q.divide(_ONE, a),),
+    "log1p": lambda q, v, a: (q.divide(_ONE, q.add(_ONE, a)),),
+    "sqrt": lambda q, v, a: (q.divide(_ONE, q.add(v, v)),),
+    "power": _power_partial,
+}
+"""The derivative of an operation in each operand, from the arithmetic, its value and its operands."""

@@ -1,0 +1,306 @@
+"""Certificates of kind "sampled-pure-profile": the pure loss of a mechanism on a sample of its records.
+
+Theorem 6 of the importance sampling paper, with q the rate, w the weight and ε(w, x) the loss of one record:
+the sampled mechanism loses about x at most ψ = log(1 + q·(e^ε(w, x) - 1)) when x is removed and
+-log(1 - q·(1 - e^-ε(w, x))) when x is added, and ψ is the larger for every ε ≥ 0 and q in [0, 1], since
+(1 + q·(e^ε - 1))·(1 - q·(1 - e^-ε)) = 1 + q·(1 - q)·(e^ε - 2 + e^-ε) ≥ 1. Where q = 0, ψ = 0.
+
+Symbols: Q the declared rate, η the relative rounding of rate and weight, W the weight applied, E the loss
+at that weight, c the pure cost of releasing the constants used.
+"""
+
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from . import intervals, shapes
+from .data import Data, compare
+from .expressions import WEIGHT, Box, Pool, norm, rounding
+from .intervals import Arithmetic, Interval, at_most, exact
+from .supremum import enclose_at, prove_at_most
+from .verdict import Claim, Outcome, Refused, Verdict
+
+KIND: Final = "sampled-pure-profile"
+THEOREM: Final = "IS Theorem 6"
+ASSUMED: Final = "profile assumed"
+_NORMS: Final = ("1", "2", "inf")
+
+_PART = shapes.record(
+    name=shapes.text,
+    version=shapes.text,
+    distribution=shapes.text,
+    evidence=shapes.one_of("proved", "cited", "heuristic"),
+    citation=shapes.text,
+    options=shapes.mapping(shapes.text),
+)
+_DOMAIN = shapes.record(
+    norm=shapes.one_of(*_NORMS),
+    radius=shapes.not_negative,
+    dimension=shapes.optional(shapes.integer(1, 2**53)),
+)
+_BODY = shapes.record(
+    format=shapes.text,
+    kind=shapes.one_of(KIND),
+    audience=shapes.one_of("public", "owner"),
+    theorem=shapes.one_of(THEOREM),
+    claim=shapes.record(
+        unit=shapes.one_of("record"),
+        relation=shapes.one_of("add-remove"),
+        notion=shapes.one_of("pure"),
+        profile=shapes.record(remove=shapes.anything, add=shapes.anything),
+        supremum=shapes.optional(
+            shapes.record(
+                domain=_DOMAIN,
+                lower=shapes.optional(shapes.number),
+                upper=shapes.number,
+                maximiser=shapes.optional(shapes.mapping(shapes.a_rational)),
+            )
+        ),
+    ),
+    inputs=shapes.record(
+        loss=shapes.anything,
+        rate=shapes.anything,
+        weighted=shapes.flag,
+        rounding=shapes.not_negative,
+        released_cost=shapes.not_negative,
+    ),
+    mechanism=_PART,
+    sampler=_PART,
+    assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
+    precision=shapes.integer(24, 4096),
+    versions=shapes.mapping(shapes.text),
+    data=shapes.optional(
+        shapes.record(
+            commitment=shapes.hexadecimal(64),
+            nonce=shapes.hexadecimal(64),
+            records=shapes.integer(0, 2**53),
+            columns=shapes.integer(1, 2**53),
+            outside=shapes.one_of("clip", "drop", "none"),
+            psi_max=shapes.number,
+            expected_sample_size=shapes.sequence(shapes.number, 2),
+        )
+    ),
+)
+
+
+class Profile(NamedTuple):
+    """The expressions of a certificate in one pool."""
+
+    pool: Pool
+    loss: int
+    rate: int
+    remove: int
+    add: int
+
+
+class Domain(NamedTuple):
+    """All records with norm(p) ≤ radius; any other norm is norm(p) times a ratio."""
+
+    p: str
+    radius: Fraction
+    dimension: int | None
+
+    def square_of_ratio(self, other: str) -> tuple[Fraction, Fraction]:
+        """Give the least and greatest square of norm(other)/norm(p) over all records but 0."""
+        if self.dimension is None:
+            raise Refused(f"norm({other}) over a domain in norm({self.p}) needs a dimension")
+        # the l2 norm lies at √d from either other, those two at d from each other
+        power = 1 if "2" in (self.p, other) else 2
+        extreme = Fraction(self.dimension) ** power
+        grows = _NORMS.index(other) < _NORMS.index(self.p)
+        return (Fraction(1), extreme) if grows else (1 / extreme, Fraction(1))
+
+
+def _domain(stated: dict[str, Any]) -> Domain:
+    return Domain(stated["norm"], Fraction(stated["radius"]), stated["dimension"])
+
+
+def _ratio(p: str) -> str:
+    return f"ratio({p})"
+
+
+def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
+    """Check a certificate of this kind, and compare an owner's with the data where they are given."""
+    _BODY(body, "certificate")
+    if (body["audience"] == "owner") != (body["data"] is not None):
+        raise Refused("data belong in an owner's certificate, and only there")
+    profile = _compose(body)
+    supremum = body["claim"]["supremum"]
+    domain = None if supremum is None else _domain(supremum["domain"])
+    if domain is None and body["data"] is not None and body["data"]["outside"] != "none":
+        raise Refused("records outside a domain are clipped or dropped, but there is no domain")
+    assumptions = _check_assumptions(body, profile, domain)
+    arithmetic = Arithmetic(max(128, body["precision"] + 64))
+    _check_premises(profile, domain, body["inputs"]["weighted"], arithmetic)
+    if domain is not None and supremum is not None:
+        _check_supremum(profile, domain, supremum, Fraction(body["inputs"]["released_cost"]), arithmetic)
+    compared = data is not None and body["data"] is not None
+    if data is not None and body["data"] is not None:
+        _check_data(profile, domain, body["data"], data)
+    reason = "the profile follows from its inputs, whose premises are proven"
+    if domain is not None:
+        reason += "; its supremum over the domain is proven"
+    if data is not None and not compared:
+        reason += "; a public certificate is not bound to data, so they were not compared"
+    return Verdict(
+        outcome=Outcome.HOLDS_ASSUMING_PROFILE if ASSUMED in assumptions else Outcome.HOLDS,
+        reason=reason,
+        data_compared=compared,
+        claim=Claim(
+            theorem=THEOREM,
+            guarantee="pure differential privacy per record under add-remove",
+            audience=body["audience"],
+            epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
+            domain=None if domain is None else f"norm({domain.p}) <= {domain.radius}",
+        ),
+    )
+
+
+def _compose(body: dict[str, Any]) -> Profile:
+    """Compose the profile from the inputs, and hold the claimed one against it."""
+    pool, inputs = Pool(), body["inputs"]
+    loss = pool.parse(inputs["loss"], "inputs.loss")
+    rate = pool.parse(inputs["rate"], "inputs.rate")
+    norms = {norm(p) for p in _NORMS}
+    if not pool.variables(rate) <= norms or not pool.variables(loss) <= norms | {WEIGHT}:
+        raise Refused("the rate may use norms alone, the loss norms and the weight")
+    relative, cost = Fraction(inputs["rounding"]), Fraction(inputs["released_cost"])
+    if relative >= 1:
+        raise Refused("inputs.rounding must be below 1")
+    zero, one = pool.constant(0), pool.constant(1)
+
+    def rounded(value: int, of: str) -> int:
+        error = pool.node("multiply", pool.constant(relative), pool.variable(rounding(of)))
+        return pool.node("multiply", value, pool.node("add", one, error))
+
+    drawn = pool.node("minimum", one, rounded(rate, "rate")) if relative else rate
+    weight = one
+    if inputs["weighted"]:
+        weight = pool.node("divide", one, rate)
+        weight = pool.node("maximum", one, rounded(weight, "weight")) if relative else weight
+    spent = pool.replace(loss, {pool.variable(WEIGHT): weight})
+
+    def sampled(exponent: int) -> int:
+        return pool.node("log1p", pool.node("multiply", drawn, pool.node("expm1", exponent)))
+
+    def with_cost(value: int) -> int:
+        return pool.node("add", value, pool.constant(cost)) if cost else value
+
+    remove = with_cost(sampled(spent))
+    add = with_cost(pool.node("subtract", zero, sampled(pool.node("subtract", zero, spent))))
+    for direction, composed in (("remove", remove), ("add", add)):
+        where = f"claim.profile.{direction}"
+        if pool.parse(body["claim"]["profile"][direction], where) != composed:
+            raise Refused(f"{where} is not what {THEOREM} gives for the inputs")
+    return Profile(pool, loss, rate, remove, add)
+
+
+def _check_assumptions(body: dict[str, Any], profile: Profile, domain: Domain | None) -> dict[str, str]:
+    """Hold the assumptions against what the certificate rests on."""
+    assumptions = {item["name"]: item["value"] for item in body["assumptions"]}
+    if len(assumptions) != len(body["assumptions"]):
+        raise Refused("an assumption is named twice")
+    needed: dict[str, str] = {}
+    for role in ("mechanism", "sampler"):
+        part = body[role]
+        if part["evidence"] == "heuristic":
+            raise Refused(f"heuristic evidence never certifies ({role} {part['name']!a})")
+        needed[f"evidence of {role} {part['name']}"] = part["evidence"]
+        needed |= {f"{role}.{key}": value for key, value in part["options"].items()}
+    if domain is not None:
+        needed |= {"norm": domain.p, "radius": body["claim"]["supremum"]["domain"]["radius"]}
+        if _other_norms(profile, domain):
+            needed["dimension"] = str(domain.dimension)
+    for name, value in needed.items():
+        if assumptions.get(name) != value:
+            raise Refused(f"the assumptions must state {name!a} as {value!a}")
+    return assumptions
+
+
+def _other_norms(profile: Profile, domain: Domain) -> list[str]:
+    variables = profile.pool.variables(profile.remove)
+    return [p for p in _NORMS if p != domain.p and norm(p) in variables]
+
+
+def _check_premises(profile: Profile, domain: Domain | None, weighted: bool, arithmetic: Arithmetic) -> None:
+    """Prove that the loss is defined and at least 0 at every weight from 1, and the rate within [0, 1]."""
+    box = dict.fromkeys(map(norm, _NORMS), intervals.FROM_ZERO)
+    if domain is not None:
+        box[norm(domain.p)] = side = Interval(intervals.ZERO, arithmetic.rational(domain.radius).hi)
+        for p in _other_norms(profile, domain):
+            box[norm(p)] = arithmetic.multiply(side, _ratio_range(domain, p, arithmetic))
+    box[WEIGHT] = intervals.FROM_ONE if weighted else Interval(intervals.ONE, intervals.ONE)
+
+    def range_of(root: int, what: str) -> Interval:
+        values, regular = profile.pool.evaluate(root, box, arithmetic)
+        if not regular:
+            raise Refused(f"{what} could not be proven to be defined everywhere")
+        return values[root]
+
+    if not at_most(intervals.ZERO, range_of(profile.loss, "inputs.loss").lo):
+        raise Refused("inputs.loss could not be proven to be at least 0")
+    rate = range_of(profile.rate, "inputs.rate")
+    if not (at_most(intervals.ZERO, rate.lo) and at_most(rate.hi, intervals.ONE)):
+        raise Refused("inputs.rate could not be proven to lie within [0, 1]")
+
+
+def _ratio_range(domain: Domain, other: str, arithmetic: Arithmetic) -> Interval:
+    low, high = domain.square_of_ratio(other)
+    squares = intervals.hull(arithmetic.rational(low), arithmetic.rational(high))
+    return arithmetic.sqrt(squares)
+
+
+def _check_supremum(
+    profile: Profile, domain: Domain, claim: dict[str, Any], cost: Fraction, arithmetic: Arithmetic
+) -> None:
+    """Prove that ψ ≤ upper on the domain, and ψ ≥ lower at the named point of it."""
+    pool, lower, upper = profile.pool, claim["lower"], claim["upper"]
+    if upper < cost:
+        raise Refused("the upper end is below the cost of the released constants")
+    if lower is not None and lower > upper:
+        raise Refused("the lower end of the supremum is above its upper end")
+    others = _other_norms(profile, domain)
+    own = pool.variable(norm(domain.p))
+    ratios = {pool.variable(norm(p)): pool.node("multiply", own, pool.variable(_ratio(p))) for p in others}
+    root = pool.replace(profile.remove, ratios)
+    box: dict[str, Interval] = {
+        norm(domain.p): Interval(intervals.ZERO, arithmetic.rational(domain.radius).hi),
+        **{_ratio(p): _ratio_range(domain, p, arithmetic) for p in others},
+        **{rounding(of): intervals.UNIT for of in ("rate", "weight")},
+    }
+    if lower is not None:
+        if claim["maximiser"] is None:
+            raise Refused("a lower end needs the maximiser at which it is reached")
+        if len(others) > 1:
+            raise Refused("a lower end is not provable: two ratios of norms may not reach it together")
+        point = {name: Fraction(value) for name, value in claim["maximiser"].items()}
+        _check_point(point, box, domain, others)
+        if missing := pool.variables(root) - point.keys():
+            raise Refused(f"the maximiser lacks {', '.join(sorted(missing))}")
+        if not at_most(exact(lower), enclose_at(pool, root, point, arithmetic).lo):
+            raise Refused("the claimed lower end is not reached at the maximiser")
+    used = pool.variables(root)
+    prove_at_most(
+        pool, root, {name: side for name, side in box.items() if name in used}, exact(upper), arithmetic
+    )
+
+
+def _check_point(point: dict[str, Fraction], box: Box, domain: Domain, others: list[str]) -> None:
+    """Hold the coordinates of a maximiser against the domain, exactly."""
+    squares = {_ratio(p): domain.square_of_ratio(p) for p in others}
+    squares |= {norm(domain.p): (Fraction(0), domain.radius**2)}
+    for name, value in point.items():
+        if name not in box:
+            raise Refused(f"the maximiser names an unknown variable {name!a}")
+        if name in squares:
+            low, high = squares[name]
+            inside = value >= 0 and low <= value**2 <= high
+        else:
+            inside = abs(value) <= 1
+        if not inside:
+            raise Refused(f"the maximiser leaves the range of {name}")
+
+
+def _check_data(profile: Profile, domain: Domain | None, stated: dict[str, Any], data: Data) -> None:
+    if domain is not None and domain.dimension not in (None, stated["columns"]):
+        raise Refused("the domain's dimension is not the number of columns")
+    compare(profile.pool, profile.remove, profile.rate, None if domain is None else domain[:2], stated, data)

@@ -1,0 +1,60 @@
+"""What the checker says about a certificate."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Refused(Exception):
+    """A reason why a certificate does not stand; `check` turns it into a verdict."""
+
+
+class Outcome(Enum):
+    """The three answers of the checker."""
+
+    HOLDS = "holds"
+    HOLDS_ASSUMING_PROFILE = "holds assuming the profile"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """The claim of a certificate, as shown beside its verdict."""
+
+    theorem: str
+    guarantee: str
+    audience: str
+    epsilon: tuple[float | None, float] | None
+    """Certified enclosure of the supremum of ψ over `domain`; the lower end is None where none is claimed."""
+    domain: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The outcome of a check, and why.
+
+    Guarantees: the outcome is not REFUSED only if the file is canonical, its profile is the one that the
+    theorem gives for its inputs, the theorem's premises were proven, and every claimed number was proven.
+    """
+
+    outcome: Outcome
+    reason: str
+    data_compared: bool = False
+    claim: Claim | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the certificate holds, possibly assuming the profile."""
+        return self.outcome is not Outcome.REFUSED
+
+    def __str__(self) -> str:
+        """Give the verdict in a few lines of ASCII."""
+        lines = [f"{self.outcome.value}: {self.reason}"]
+        if self.claim is not None:
+            lines.append(f"claim: {self.claim.guarantee}, by {self.claim.theorem}")
+            lines.append(f"audience: {self.claim.audience}")
+            if self.claim.epsilon is not None:
+                lower, upper = self.claim.epsilon
+                ends = f"[{'null' if lower is None else lower}, {upper}]"
+                lines.append(f"epsilon: {ends} over {self.claim.domain}")
+        lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
+        return "\n".join(lines)
