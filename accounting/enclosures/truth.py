@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NoReturn
 
 from ..errors import InvalidType
 
@@ -31,7 +32,7 @@ class Truth(Enum):
         """The answer to the opposite question."""
         return _NEGATED[self]
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         """Refused, because an undecided answer would count as a decided one.
 
         Raises:
