@@ -1,0 +1,106 @@
+"""How a guarantee came about: theorem, premises and assumptions.
+
+A derivation is produced by concluding a theorem (or a declaration of a plugin), never by naming a class: a
+guard against mistakes, not against malice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import final
+
+from attrs import frozen
+
+
+class Evidence(Enum):
+    """How well a plugin's declared loss is supported; it travels with every guarantee."""
+
+    PROVED = "proved"
+    CITED = "cited"
+    HEURISTIC = "heuristic"
+
+
+@final
+@frozen(order=True)
+class Assumption:
+    """A public constant or a condition that a guarantee rests on, by name and value.
+
+    >>> print(Assumption("radius", "5"))
+    radius = 5
+    """
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value}" if self.value else self.name
+
+
+class Derivation(ABC):
+    """The reason for a guarantee; instances come from `Theorem.conclude` alone."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def theorem(self) -> Theorem:
+        """What was applied last."""
+
+    @property
+    @abstractmethod
+    def premises(self) -> tuple[Derivation, ...]:
+        """What it was applied to."""
+
+    @property
+    @abstractmethod
+    def own_assumptions(self) -> tuple[Assumption, ...]:
+        """What this step assumes, beside what its premises do."""
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """All assumptions, in order of first appearance, each once."""
+        return tuple(dict.fromkeys(self._walk()))
+
+    def _walk(self) -> Iterator[Assumption]:
+        for premise in self.premises:
+            yield from premise.assumptions
+        yield from self.own_assumptions
+
+    def __str__(self) -> str:
+        below = "; ".join(map(str, self.premises))
+        return f"{self.theorem} ⇐ {below}" if below else str(self.theorem)
+
+
+@final
+@frozen
+class _Derived(Derivation):
+    theorem: Theorem
+    premises: tuple[Derivation, ...]
+    own_assumptions: tuple[Assumption, ...]
+
+    __str__ = Derivation.__str__
+
+
+@final
+@frozen
+class Theorem:
+    """A numbered statement or a named law that yields guarantees.
+
+    Attributes:
+        source: short name of the paper or "declaration".
+        statement: number or name within the source.
+    """
+
+    source: str
+    statement: str
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.statement}"
+
+    def conclude(
+        self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()
+    ) -> Derivation:
+        """The derivation that applies this theorem to `premises`."""
+        return _Derived(self, tuple(premises), tuple(assumptions))

@@ -1,0 +1,100 @@
+"""Public domains: the set of records for which a differential-privacy statement speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import final
+
+from attrs import field, frozen
+
+from .derivation import Assumption
+from .enclosures import Enclosure
+from .errors import InvalidType, InvalidValue
+from .exact import Number, exact
+from .expressions import Expression, Range, Symbol, Variable, norm
+from .norms import Norm
+from .provenance import Declared, declared
+
+_PRECISION = 96
+_RECIPROCAL = {Norm.L1: Fraction(1), Norm.L2: Fraction(1, 2), Norm.LINF: Fraction(0)}
+
+
+def _radius(value: Declared[Number]) -> Declared[Fraction]:
+    def read(number: Number) -> Fraction:
+        radius = exact(number, parameter="radius")
+        if radius <= 0:
+            raise InvalidValue("radius", number, "a number > 0")
+        return radius
+
+    return declared(value, read, parameter="radius")
+
+
+def _dimension(_: object, __: object, value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InvalidType("dimension", value, "a whole number or None")
+    if isinstance(value, int) and value < 1:
+        raise InvalidValue("dimension", value, "at least 1")
+
+
+@final
+@frozen(kw_only=True)
+class NormBall:
+    """All records x with ‖x‖_p ≤ radius.
+
+    Attributes:
+        norm: the norm p.
+        radius: its bound, declared before the data or released privately; above 0.
+        dimension: number of coordinates of a record; needed where another norm than p matters.
+    """
+
+    norm: Norm
+    radius: Declared[Fraction] = field(converter=_radius)
+    dimension: int | None = field(default=None, validator=_dimension)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The public constants of the domain."""
+        ball = (Assumption("norm", self.norm.value), Assumption("radius", str(self.radius.value)))
+        return ball if self.dimension is None else (*ball, Assumption("dimension", str(self.dimension)))
+
+    def box(
+        self, occurring: Iterable[Variable]
+    ) -> tuple[Mapping[Variable, Expression], Mapping[Variable, Range]]:
+        """Coordinates of the domain for an expression in the `occurring` variables.
+
+        Where one norm alone occurs it is its own coordinate. Otherwise the domain's norm is one, and every other
+        norm of the record is the domain's norm times a ratio between public bounds.
+
+        Returns:
+            what each norm is in the box's variables, and the range of each of these.
+
+        Raises:
+            InvalidValue: where another norm occurs and `dimension` is None.
+        """
+        ordered = sorted(occurring, key=lambda v: v.name)
+        norms = [v for v in ordered if v.symbol is Symbol.NORM]
+        ranges = {v: Range(Fraction(-1), Fraction(1)) for v in ordered if v.symbol is not Symbol.NORM}
+        own = norm(self.norm)
+        meaning: dict[Variable, Expression] = {}
+        if len(norms) == 1 and norms != [own]:
+            largest = self._ratio(Norm(norms[0].index)).upper
+            assert largest is not None
+            ranges[norms[0]] = Range(Fraction(0), self.radius.value * largest)
+            return meaning, ranges
+        for variable in norms:
+            ranges[own] = Range(Fraction(0), self.radius.value)
+            if variable != own:
+                ratio = Variable(Symbol.RATIO, variable.index)
+                meaning[variable] = own * ratio
+                ranges[ratio] = self._ratio(Norm(variable.index))
+        return meaning, ranges
+
+    def _ratio(self, other: Norm) -> Range:
+        if self.dimension is None:
+            raise InvalidValue(
+                "dimension", None, "the number of coordinates of a record", f"The ℓ{other} norm occurs beside ℓ{self.norm}"
+            )
+        exponent = _RECIPROCAL[other] - _RECIPROCAL[self.norm]
+        bound = Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)
+        return Range(Fraction(1), bound.upper) if exponent > 0 else Range(bound.lower, Fraction(1))

@@ -1,0 +1,74 @@
+"""The serialised form of expressions: nested lists of names and exact rationals, as certificates carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ..errors import InvalidValue
+from ..exact import exact, ratio_text
+from ..norms import Norm
+from .tree import ARITY, Algebra, Apply, Constant, Expression, Operation, Power, Symbol, Variable, fold
+
+Serialised: TypeAlias = list["str | Serialised"]
+
+_INDEXED = {Symbol.NORM: {member.value for member in Norm}, Symbol.ROUNDING: {"rate", "weight"}}
+
+
+def _apply(operation: Operation, *arguments: Serialised) -> Serialised:
+    return [operation.value, *arguments]
+
+
+def _variable(variable: Variable) -> Serialised:
+    return [variable.symbol.value, variable.index] if variable.index else [variable.symbol.value]
+
+
+def serialise(root: Expression) -> Serialised:
+    """`root` as nested lists: ["multiply", ["weight"], ["norm", "1"]].
+
+    >>> from .tree import W, norm
+    >>> serialise(W * norm(1))
+    ['multiply', ['weight'], ['norm', '1']]
+    """
+
+    def applied(operation: Operation) -> object:
+        return lambda *arguments: _apply(operation, *arguments)
+
+    operations = {operation: applied(operation) for operation in Operation}
+    return fold(
+        root,
+        Algebra(
+            lambda value: ["constant", ratio_text(value)],
+            _variable,
+            lambda base, exponent: ["power", base, ratio_text(exponent)],
+            operations,  # type: ignore[arg-type]
+        ),
+    )
+
+
+def _refuse(data: object) -> InvalidValue:
+    return InvalidValue("expression", data, "a serialised expression of the closed grammar")
+
+
+def deserialise(data: object) -> Expression:
+    """The expression that `data` is the serialised form of.
+
+    Raises:
+        InvalidValue: for anything outside the grammar.
+    """
+    if not isinstance(data, Sequence) or isinstance(data, str) or not data or not isinstance(data[0], str):
+        raise _refuse(data)
+    name, *arguments = data
+    match name, arguments:
+        case "constant", [str(number)]:
+            return Constant(exact(number))
+        case "power", [base, str(exponent)]:
+            return Power(deserialise(base), exact(exponent))
+        case ("weight" | "order"), []:
+            return Variable(Symbol(name))
+        case ("norm" | "rounding"), [str(index)] if index in _INDEXED[Symbol(name)]:
+            return Variable(Symbol(name), index)
+        case str(), _ if name in {o.value for o in Operation} and len(arguments) == ARITY[Operation(name)]:
+            return Apply(Operation(name), tuple(deserialise(argument) for argument in arguments))
+    raise _refuse(data)
+

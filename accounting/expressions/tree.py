@@ -1,0 +1,314 @@
+"""The expression tree: a closed grammar in which losses, rates and profiles are written once.
+
+Symbols: W is the weight with which a record enters (at least 1), ‖x‖_p its norms (at least 0), θ a rounding
+variable in [-1, 1], s the ratio of two norms of one record (above 0), α a Rényi order (above 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from fractions import Fraction
+from typing import Generic, TypeAlias, TypeVar, final
+
+from attrs import field, frozen
+
+from ..errors import InvalidType, InvalidValue
+from ..exact import Number, exact
+from ..norms import Norm
+
+T = TypeVar("T")
+
+
+class Operation(Enum):
+    """The closed list of operations; the value is the name in serialised form."""
+
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    EXP = "exp"
+    EXPM1 = "expm1"
+    LOG = "log"
+    LOG1P = "log1p"
+    SQRT = "sqrt"
+    SELECT = "select"
+
+
+ARITY: Mapping[Operation, int] = {
+    Operation.ADD: 2,
+    Operation.SUBTRACT: 2,
+    Operation.MULTIPLY: 2,
+    Operation.DIVIDE: 2,
+    Operation.MINIMUM: 2,
+    Operation.MAXIMUM: 2,
+    Operation.EXP: 1,
+    Operation.EXPM1: 1,
+    Operation.LOG: 1,
+    Operation.LOG1P: 1,
+    Operation.SQRT: 1,
+    Operation.SELECT: 4,
+}
+"""How many arguments each operation takes."""
+
+
+class Symbol(Enum):
+    """What a variable stands for; the value is the name in serialised form."""
+
+    WEIGHT = "weight"
+    NORM = "norm"
+    ROUNDING = "rounding"
+    RATIO = "ratio"
+    ORDER = "order"
+
+
+class Expression:
+    """A node of the tree. Expressions are immutable, hashable, and built with the usual operators.
+
+    >>> print((W * norm(1) / "160").simplified())
+    1/160·W·‖x‖₁
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Operand) -> Expression:
+        return Apply(Operation.ADD, (self, expression(other)))
+
+    def __radd__(self, other: Operand) -> Expression:
+        return Apply(Operation.ADD, (expression(other), self))
+
+    def __sub__(self, other: Operand) -> Expression:
+        return Apply(Operation.SUBTRACT, (self, expression(other)))
+
+    def __rsub__(self, other: Operand) -> Expression:
+        return Apply(Operation.SUBTRACT, (expression(other), self))
+
+    def __mul__(self, other: Operand) -> Expression:
+        return Apply(Operation.MULTIPLY, (self, expression(other)))
+
+    def __rmul__(self, other: Operand) -> Expression:
+        return Apply(Operation.MULTIPLY, (expression(other), self))
+
+    def __truediv__(self, other: Operand) -> Expression:
+        return Apply(Operation.DIVIDE, (self, expression(other)))
+
+    def __rtruediv__(self, other: Operand) -> Expression:
+        return Apply(Operation.DIVIDE, (expression(other), self))
+
+    def __neg__(self) -> Expression:
+        return Apply(Operation.SUBTRACT, (ZERO, self))
+
+    def __pow__(self, exponent: Number) -> Expression:
+        return Power(self, exact(exponent, parameter="exponent"))
+
+    def __bool__(self) -> bool:
+        raise InvalidType("expression", self, "no truth value", "Compare values or enclosures, not expressions")
+
+    def simplified(self) -> Expression:
+        """The same function with like terms collected and common factors cancelled."""
+        from .normal_form import simplify
+
+        return simplify(self)
+
+    def __str__(self) -> str:
+        from .text import text
+
+        return text(self)
+
+
+@final
+@frozen(repr=False, cache_hash=True)
+class Constant(Expression):
+    """An exact rational number."""
+
+    value: Fraction
+
+    def __repr__(self) -> str:
+        return f"Constant({self.value})"
+
+
+@final
+@frozen(repr=False, cache_hash=True)
+class Variable(Expression):
+    """A weight, a norm, a rounding variable or a ratio of norms; `index` says which one."""
+
+    symbol: Symbol
+    index: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name in certificates and messages: "weight", "norm(1)", "rounding(rate)"."""
+        return f"{self.symbol.value}({self.index})" if self.index else self.symbol.value
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _checked_arity(apply: Apply, _: object, arguments: tuple[Expression, ...]) -> None:
+    if len(arguments) != ARITY[apply.operation]:
+        raise InvalidValue(apply.operation.value, len(arguments), f"{ARITY[apply.operation]} arguments")
+
+
+@final
+@frozen(repr=False, cache_hash=True)
+class Apply(Expression):
+    """An operation applied to its arguments. SELECT(a, b, x, y) is x where a ≤ b and y elsewhere."""
+
+    operation: Operation
+    arguments: tuple[Expression, ...] = field(validator=_checked_arity)
+
+    def __repr__(self) -> str:
+        return f"{self.operation.value}{self.arguments!r}"
+
+
+@final
+@frozen(repr=False, cache_hash=True)
+class Power(Expression):
+    """A base to a fixed rational exponent; the base must not be negative unless the exponent is an integer."""
+
+    base: Expression
+    exponent: Fraction
+
+    def __repr__(self) -> str:
+        return f"power({self.base!r}, {self.exponent})"
+
+
+Operand: TypeAlias = Expression | int | float | str | Fraction
+"""What the operators accept beside an expression: exact numbers."""
+
+ZERO = Constant(Fraction(0))
+ONE = Constant(Fraction(1))
+W = Variable(Symbol.WEIGHT)
+"""The weight with which a record enters the mechanism."""
+ORDER = Variable(Symbol.ORDER)
+"""The Rényi order α, for mechanisms that declare τ(α; W, x)."""
+
+
+def expression(value: Operand) -> Expression:
+    """`value` itself, or the constant that an exact number is."""
+    return value if isinstance(value, Expression) else Constant(exact(value, parameter="constant"))
+
+
+def norm(order: Norm | int | str) -> Variable:
+    """The norm ‖x‖_p of the record, p being 1, 2 or "inf".
+
+    Raises:
+        InvalidValue: for another order.
+    """
+    known = {member.value for member in Norm}
+    name = order.value if isinstance(order, Norm) else str(order)
+    if name not in known:
+        raise InvalidValue("norm", order, "1, 2 or inf")
+    return Variable(Symbol.NORM, name)
+
+
+def rounding(of: str) -> Variable:
+    """A rounding variable in [-1, 1], named after the quantity that is rounded."""
+    return Variable(Symbol.ROUNDING, of)
+
+
+def minimum(first: Operand, second: Operand) -> Expression:
+    """The smaller of two expressions."""
+    return Apply(Operation.MINIMUM, (expression(first), expression(second)))
+
+
+def maximum(first: Operand, second: Operand) -> Expression:
+    """The larger of two expressions."""
+    return Apply(Operation.MAXIMUM, (expression(first), expression(second)))
+
+
+def exp(argument: Operand) -> Expression:
+    """The exponential function."""
+    return Apply(Operation.EXP, (expression(argument),))
+
+
+def expm1(argument: Operand) -> Expression:
+    """exp(argument) − 1."""
+    return Apply(Operation.EXPM1, (expression(argument),))
+
+
+def log(argument: Operand) -> Expression:
+    """The natural logarithm."""
+    return Apply(Operation.LOG, (expression(argument),))
+
+
+def log1p(argument: Operand) -> Expression:
+    """log(1 + argument)."""
+    return Apply(Operation.LOG1P, (expression(argument),))
+
+
+def sqrt(argument: Operand) -> Expression:
+    """The square root."""
+    return Apply(Operation.SQRT, (expression(argument),))
+
+
+def select(left: Expression, right: Expression, if_at_most: Expression, otherwise: Expression) -> Expression:
+    """`if_at_most` where left ≤ right, `otherwise` elsewhere."""
+    return Apply(Operation.SELECT, (left, right, if_at_most, otherwise))
+
+
+@frozen
+class Algebra(Generic[T]):
+    """One interpretation of the grammar: a table from nodes to values of T."""
+
+    constant: Callable[[Fraction], T]
+    variable: Callable[[Variable], T]
+    power: Callable[[T, Fraction], T]
+    operations: Mapping[Operation, Callable[..., T]]
+
+
+def fold(root: Expression, algebra: Algebra[T]) -> T:
+    """The value of `root` under `algebra`; equal subtrees are evaluated once."""
+    known: dict[Expression, T] = {}
+
+    def value(node: Expression) -> T:
+        if node not in known:
+            known[node] = _interpret(node)
+        return known[node]
+
+    def _interpret(node: Expression) -> T:
+        match node:
+            case Constant():
+                return algebra.constant(node.value)
+            case Variable():
+                return algebra.variable(node)
+            case Power():
+                return algebra.power(value(node.base), node.exponent)
+            case Apply():
+                return algebra.operations[node.operation](*map(value, node.arguments))
+        raise InvalidType("expression", node, "a node of the grammar")
+
+    return value(root)
+
+
+def rebuilt(variable: Callable[[Variable], Expression]) -> Algebra[Expression]:
+    """The algebra that rebuilds a tree with its variables replaced."""
+
+    def builder(operation: Operation) -> Callable[..., Expression]:
+        return lambda *arguments: Apply(operation, arguments)
+
+    return Algebra(Constant, variable, Power, {operation: builder(operation) for operation in Operation})
+
+
+def substitute(root: Expression, values: Mapping[Variable, Expression]) -> Expression:
+    """`root` with variables replaced by expressions."""
+    return fold(root, rebuilt(lambda variable: values.get(variable, variable)))
+
+
+def variables(root: Expression) -> frozenset[Variable]:
+    """The variables that occur in `root`."""
+
+    def union(*parts: frozenset[Variable]) -> frozenset[Variable]:
+        return frozenset[Variable]().union(*parts)
+
+    return fold(
+        root,
+        Algebra(
+            lambda _: frozenset(),
+            lambda variable: frozenset({variable}),
+            lambda base, _: base,
+            dict.fromkeys(Operation, union),
+        ),
+    )

@@ -1,0 +1,127 @@
+"""Guarantees: a bound in a notion, for a unit of privacy, against a neighbouring relation, with its derivation."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar, final
+
+from attrs import field, frozen
+
+from .derivation import Assumption, Derivation, Theorem
+from .enclosures import Truth
+from .errors import InvalidType, InvalidValue
+from .notions import Bound
+from .relations import Relation, Unit
+
+B = TypeVar("B", bound=Bound)
+R = TypeVar("R", bound=Relation)
+U = TypeVar("U", bound=Unit)
+
+_GROUP = Theorem("law", "group privacy")
+
+
+def require(parameter: str, value: object, kind: type, remedy: str) -> None:
+    """Raise InvalidType unless `value` is a `kind`."""
+    if not isinstance(value, kind):
+        raise InvalidType(parameter, value, f"a {kind.__name__}", remedy)
+
+
+def _derived(_: object, __: object, value: object) -> None:
+    require("derivation", value, Derivation, "Guarantees come from theorems: conclude one from its premises")
+
+
+def _relation(_: object, __: object, value: object) -> None:
+    require("relation", value, Relation, "Use ADD_REMOVE or REPLACE")
+
+
+def _unit(_: object, __: object, value: object) -> None:
+    require("unit", value, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
+
+
+@final
+@frozen(kw_only=True)
+class Guarantee(Generic[B, R, U]):
+    """A proven differential-privacy statement about a mechanism on its declared public domain.
+
+    Attributes:
+        bound: the loss, in one notion.
+        relation: the change of the data that it protects against.
+        unit: whom it protects.
+        derivation: the theorem it follows from, with premises and assumptions.
+
+    Raises:
+        InvalidType: where a part has another type; there is no guarantee without a derivation.
+    """
+
+    bound: B
+    relation: R = field(validator=_relation)
+    unit: U = field(validator=_unit)
+    derivation: Derivation = field(validator=_derived)
+
+    def __attrs_post_init__(self) -> None:
+        if not hasattr(type(self.bound), "notion"):
+            raise InvalidType("bound", self.bound, "a bound of some notion, such as Pure(epsilon=…)")
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Everything that the statement rests on."""
+        return self.derivation.assumptions
+
+    def implies(self, bound: B) -> Truth:
+        """Whether this guarantee entails `bound` (three-valued)."""
+        _same_notion(self.bound, bound)
+        return self.bound.notion.implies(self.bound, bound)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.bound} ({self.bound.notion} DP, unit: {self.unit.name}, "
+            f"relation: {self.relation.name}; {self.derivation.theorem})"
+        )
+
+
+def _same_notion(first: Bound, second: Bound) -> None:
+    if type(first) is not type(second):
+        raise InvalidType(
+            "bound", second, f"a bound of {first.notion} DP", "Convert one notion into the other first"
+        )
+
+
+def compose(first: Guarantee[B, R, U], *others: Guarantee[B, R, U]) -> Guarantee[B, R, U]:
+    """The guarantee of releasing all results, each mechanism possibly chosen after seeing earlier results.
+
+    Raises:
+        InvalidType: for guarantees of different notions.
+        InvalidValue: for guarantees with different relations or units.
+    """
+    everything = (first, *others)
+    for position, other in enumerate(everything):
+        require(f"guarantees[{position}]", other, Guarantee, "Compose guarantees only")
+        _same_notion(first.bound, other.bound)
+        for name, mine, theirs in (
+            ("relation", first.relation, other.relation),
+            ("unit", first.unit, other.unit),
+        ):
+            if mine != theirs:
+                raise InvalidValue(
+                    name, theirs, f"{mine!r} as in the first", "Convert to a common one before composing"
+                )
+    notion = first.bound.notion
+    return Guarantee(
+        bound=notion.compose([guarantee.bound for guarantee in everything]),
+        relation=first.relation,
+        unit=first.unit,
+        derivation=notion.composition_theorem.conclude(guarantee.derivation for guarantee in everything),
+    )
+
+
+def for_groups(guarantee: Guarantee[B, R, U], size: int) -> Guarantee[B, R, U]:
+    """The guarantee for groups of `size` units: k neighbouring steps.
+
+    Raises:
+        InvalidValue: for a size that is no whole number ≥ 0.
+    """
+    return Guarantee(
+        bound=guarantee.bound.notion.group(guarantee.bound, size),
+        relation=guarantee.relation,
+        unit=guarantee.unit,
+        derivation=_GROUP.conclude([guarantee.derivation], [Assumption("group size", str(size))]),
+    )

@@ -1,0 +1,149 @@
+"""ψ-PDP profiles: for every record, a proven bound on what the mechanism loses about it (IS Definition 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Generic, TypeVar, final
+
+from attrs import field, frozen
+
+from .derivation import Assumption, Derivation, Theorem
+from .domains import NormBall
+from .enclosures import Enclosure
+from .errors import InvalidValue
+from .expressions import Expression, Symbol, Variable, enclose, substitute, variables
+from .guarantees import Guarantee, require
+from .notions import PURE, Pure
+from .relations import Relation, Unit
+from .suprema import Supremum, supremum
+
+R = TypeVar("R", bound=Relation)
+U = TypeVar("U", bound=Unit)
+
+_SUPREMUM = Theorem("law", "supremum of a PDP profile over a public domain")
+_COMPOSITION = Theorem("law", "composition of PDP profiles (sum per record)")
+
+
+def _derived(_: object, __: object, value: object) -> None:
+    require("derivation", value, Derivation, "Profiles come from theorems: conclude one from its premises")
+
+
+@final
+@frozen(kw_only=True)
+class PureProfile(Generic[R, U]):
+    """A pure ψ-PDP profile: a public function of a record, in both directions.
+
+    Each direction is an expression in norms of the record and rounding variables; it holds for every value of
+    the latter in [-1, 1].
+
+    Attributes:
+        remove: ψ. Bounds the loss where x is in the first data set and not in the second, and in the other
+            direction too: 1 + q(e^ε − 1) ≥ 1/(1 − q(1 − e^−ε)) for ε ≥ 0, so ψ is the maximum of both.
+        add: the smaller bound where x is in the second data set and not in the first.
+        relation: the change of the data.
+        unit: whom it protects.
+        derivation: the theorem it follows from.
+    """
+
+    remove: Expression
+    add: Expression
+    relation: R
+    unit: U
+    derivation: Derivation = field(validator=_derived)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Everything that the profile rests on."""
+        return self.derivation.assumptions
+
+    def at(self, norms: Mapping[Variable, Enclosure], *, precision: int = 128) -> Enclosure:
+        """ψ of a record with these norms: an enclosure over every rounding.
+
+        Raises:
+            InvalidValue: where a norm that the profile uses is missing.
+            OutsideDomain: where the profile is undefined, such as a weighted record with probability 0.
+        """
+        box = dict(norms)
+        for variable in variables(self.remove):
+            if variable.symbol is Symbol.ROUNDING:
+                box[variable] = Enclosure.between(-1, 1, precision=precision)
+        return enclose(self.remove, box, precision=precision)
+
+    def supremum(
+        self, domain: NormBall, *, precision: int = 128
+    ) -> tuple[Guarantee[Pure, R, U], Supremum]:
+        """The ε-DP guarantee for all records of a public domain, and where the supremum is reached.
+
+        Raises:
+            NoFiniteSupremum: where the profile grows without bound on the domain.
+            InvalidValue: where the domain lacks a dimension that the profile needs.
+        """
+        meaning, box = domain.box(variables(self.remove))
+        found = supremum(substitute(self.remove, meaning), box, precision=precision)
+        guarantee = Guarantee(
+            bound=Pure(found.enclosure.maximum(Enclosure.of(0))),
+            relation=self.relation,
+            unit=self.unit,
+            derivation=_SUPREMUM.conclude([self.derivation], domain.assumptions),
+        )
+        return guarantee, found
+
+
+def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> PureProfile[R, U]:
+    """The profile of releasing all results: losses add per record, each direction apart.
+
+    Raises:
+        InvalidValue: for profiles with different relations or units.
+    """
+    everything = (first, *others)
+    for other in everything:
+        require("profiles", other, PureProfile, "Compose profiles only")
+        if (other.relation, other.unit) != (first.relation, first.unit):
+            raise InvalidValue(
+                "profiles", f"{other.relation!r}, {other.unit!r}", f"{first.relation!r}, {first.unit!r}"
+            )
+
+    def renamed(index: int, direction: Expression) -> Expression:
+        return substitute(
+            direction,
+            {
+                v: Variable(Symbol.ROUNDING, f"{v.index}.{index}")
+                for v in variables(direction)
+                if v.symbol is Symbol.ROUNDING and index
+            },
+        )
+
+    remove, add = first.remove, first.add
+    for index, other in enumerate(others, start=1):
+        remove = remove + renamed(index, other.remove)
+        add = add + renamed(index, other.add)
+    return PureProfile(
+        remove=remove,
+        add=add,
+        relation=first.relation,
+        unit=first.unit,
+        derivation=_COMPOSITION.conclude(profile.derivation for profile in everything),
+    )
+
+
+def plus_cost(profile: PureProfile[R, U], cost: Guarantee[Pure, R, U]) -> PureProfile[R, U]:
+    """The profile of a mechanism whose parameters were released at this cost (adaptive composition).
+
+    Raises:
+        InvalidValue: where relation, unit or notion of the cost differ from the profile's.
+    """
+    if (cost.relation, cost.unit) != (profile.relation, profile.unit) or cost.bound.notion is not PURE:
+        raise InvalidValue(
+            "cost",
+            f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
+            f"pure DP, {profile.relation!r}, {profile.unit!r}",
+        )
+    spent = Fraction(cost.bound.epsilon.upper)
+    return PureProfile(
+        remove=profile.remove + spent,
+        add=profile.add + spent,
+        relation=profile.relation,
+        unit=profile.unit,
+        derivation=PURE.composition_theorem.conclude([profile.derivation, cost.derivation]),
+    )

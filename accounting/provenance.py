@@ -1,0 +1,132 @@
+"""Where a value comes from: declared before the data, released privately, or computed from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeAlias, TypeVar, final
+
+from attrs import field, frozen
+
+from .errors import CertdpError, InvalidType
+from .guarantees import Guarantee, require
+
+T = TypeVar("T")
+S = TypeVar("S")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@final
+@frozen
+class Public(Generic[T_co]):
+    """A value declared fixed before the data were seen.
+
+    >>> Public("0.1")
+    Public(value='0.1')
+    """
+
+    value: T_co
+
+    def map(self, function: Callable[[T_co], S]) -> Public[S]:
+        """A function of a public value is public."""
+        return Public(function(self.value))
+
+    def __attrs_post_init__(self) -> None:
+        _refuse_nesting(self.value)
+
+
+def _guarantee(_: object, __: object, value: object) -> None:
+    require("cost", value, Guarantee, "A released value carries the guarantee of its release")
+
+
+@final
+@frozen
+class Released(Generic[T_co]):
+    """A value obtained by a private release.
+
+    Attributes:
+        value: the released value.
+        cost: the guarantee of the release; it is composed into whatever uses the value.
+    """
+
+    value: T_co
+    cost: Guarantee[Any, Any, Any] = field(validator=_guarantee)
+
+    def map(self, function: Callable[[T_co], S]) -> Released[S]:
+        """A function of a released value costs nothing more (post-processing)."""
+        return Released(function(self.value), self.cost)
+
+    def __attrs_post_init__(self) -> None:
+        _refuse_nesting(self.value)
+
+
+@final
+@frozen(repr=False, str=False)
+class Private(Generic[T_co]):
+    """A value computed from the records: for the data's owner, never part of a guarantee or a publication.
+
+    Its text does not show the value; `reveal` hands it to the owner.
+    """
+
+    _value: T_co
+
+    def reveal(self) -> T_co:
+        """The value, for the data's owner."""
+        return self._value
+
+    def map(self, function: Callable[[T_co], S]) -> Private[S]:
+        """A function of a private value is private."""
+        return Private(function(self._value))
+
+    def __repr__(self) -> str:
+        return "Private(…)"
+
+    __str__ = __repr__
+
+
+Declared: TypeAlias = Public[T] | Released[T]
+"""What samplers and mechanisms accept as parameters."""
+
+
+class PrivateValue(CertdpError, TypeError):
+    """A private value on its way into a publication or a guarantee."""
+
+
+def _refuse_nesting(value: object) -> None:
+    if isinstance(value, Private):
+        raise PrivateValue("value: got a Private value; admissible: one declared before the data or released privately")
+
+
+def publish(value: Public[T] | Released[T]) -> T:
+    """The value itself, for a publication.
+
+    Raises:
+        PrivateValue: for a Private value.
+        InvalidType: for a value without provenance.
+    """
+    if isinstance(value, Private):
+        raise PrivateValue(
+            "value: got a Private value; admissible: Public or Released. It was computed from the records: "
+            "release it with a mechanism first"
+        )
+    if not isinstance(value, Public | Released):
+        raise InvalidType("value", value, "Public or Released", "Declare it: Public(value)")
+    return value.value
+
+
+def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> Declared[T]:
+    """`value` with its content read by `read`.
+
+    Raises:
+        PrivateValue: for a Private value, which no sampler or mechanism may depend on.
+        InvalidType: for a value without provenance.
+    """
+    if isinstance(value, Private):
+        raise PrivateValue(
+            f"{parameter}: got a Private value; admissible: Public or Released. A parameter computed from the "
+            "records would itself lose privacy: declare a constant or release the statistic privately"
+        )
+    if not isinstance(value, Public | Released):
+        raise InvalidType(
+            parameter, value, "Public(value) or Released(value, cost)", "Say where it comes from: Public(value)"
+        )
+    return value.map(read)

@@ -1,0 +1,118 @@
+"""Records in bulk: their features, the probabilities really drawn, the weights applied and their certified ψ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+import numpy as np
+from attrs import frozen
+
+from . import bulk
+from .enclosures import Enclosure, norm_enclosure
+from .errors import InvalidType
+from .expressions import Expression, Rounded, Symbol, Variable, W, enclose, rounded, upper, variables
+from .expressions.floats import Floats
+from .losses import PureLoss
+from .norms import Norm
+from .sampling import NORM_ROUNDINGS, SamplingRate
+
+_PRECISION = 96
+_NEGLIGIBLE = 2.0**-960
+"""Probabilities below this are drawn as 0: such a record is never drawn."""
+
+
+@final
+@frozen(eq=False)
+class Realisation:
+    """Per record, what a sampler really does with it.
+
+    Attributes:
+        probability: float64 (n,), the probability drawn; 0 where the record is never drawn.
+        weight: float64 (n,), the weight applied; inf where the probability is 0.
+    """
+
+    probability: Floats
+    weight: Floats
+
+
+class Features:
+    """Norms of a matrix of records, computed once per norm on first use.
+
+    Args:
+        records: float64 matrix (n, d) of finite numbers.
+    """
+
+    def __init__(self, records: Floats) -> None:
+        self.records = records
+        self._norms: dict[Variable, Floats] = {}
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def norm(self, variable: Variable) -> Floats:
+        """Upper bounds of one norm, within the kernels' stated margin."""
+        if variable.symbol is not Symbol.NORM:
+            raise InvalidType("feature", variable.name, "a norm of the record")
+        if variable not in self._norms:
+            self._norms[variable] = bulk.norms(self.records, Norm(variable.index))
+        return self._norms[variable]
+
+    def rounded(self, root: Expression) -> dict[Variable, Rounded]:
+        """The norms that `root` uses, with their roundings."""
+        safe = np.ones(len(self), dtype=np.bool_)
+        return {
+            v: Rounded(self.norm(v), NORM_ROUNDINGS, safe & np.isfinite(self.norm(v)))
+            for v in variables(root)
+            if v.symbol is Symbol.NORM
+        }
+
+    def enclosures(self, index: int) -> Mapping[Variable, Enclosure]:
+        """Enclosures of the true norms of one record."""
+        return {
+            variable: norm_enclosure(self.records[index].tolist(), Norm(variable.index), precision=_PRECISION)
+            for variable in self._norms
+        }
+
+
+def realise(rate: SamplingRate, features: Features) -> Realisation:
+    """The binary64 probabilities that are drawn and the weights that are applied.
+
+    Guarantees:
+        Each probability is 0 or within a factor 1 ± `rate.rounding` of q(x); each weight is within that factor of
+        1/q(x). Probabilities below 2^-960 become 0.
+    """
+    size = len(features)
+    known = features.rounded(rate.probability)
+    result = rounded(rate.probability, known)
+    probability = np.empty(size)
+    safe = np.zeros(size, dtype=np.bool_)
+    if result is not None:
+        probability[...] = result.values
+        safe[...] = result.safe
+    for index in np.flatnonzero(~safe):
+        value = enclose(rate.probability, features.enclosures(int(index)), precision=_PRECISION)
+        probability[index] = min(1.0, max(0.0, value.lower_float))
+    probability[probability < _NEGLIGIBLE] = 0.0
+    if not rate.weighted:
+        return Realisation(probability, np.where(probability > 0, 1.0, np.inf))
+    with np.errstate(divide="ignore"):  # probability 0 has weight inf by convention
+        return Realisation(probability, 1.0 / probability)
+
+
+def psi_upper(loss: PureLoss, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
+    """Certified ψ per record: proven upper bounds for the probability drawn and the weight applied.
+
+    Returns:
+        float64 (n,); 0 where the record is never drawn.
+    """
+    drawn = realisation.probability > 0
+    weights = np.where(drawn, realisation.weight, 1.0)
+    known = {W: Rounded(weights, 0, np.ones(len(features), dtype=np.bool_)), **features.rounded(loss.epsilon)}
+
+    def at(index: int) -> Mapping[Variable, Enclosure]:
+        weight = Enclosure.of(float(weights[index]), precision=_PRECISION)
+        return {**features.enclosures(index), W: weight}
+
+    losses = upper(loss.epsilon, known, len(features), at)
+    return bulk.psi_remove(losses, realisation.probability, threads=threads)

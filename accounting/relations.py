@@ -1,0 +1,77 @@
+"""For whom a guarantee speaks (unit of privacy) and against what change of the data (neighbouring relation)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import field, frozen
+
+from .errors import InvalidType, InvalidValue
+
+
+@frozen
+class Relation:
+    """A neighbouring relation: base class of the relations."""
+
+    name: ClassVar[str] = ""
+
+
+@final
+@frozen
+class AddRemove(Relation):
+    """One unit is present in one data set and absent from the other (IS Definition 2)."""
+
+    name: ClassVar[str] = "add-remove"
+
+
+@final
+@frozen
+class Replace(Relation):
+    """One unit has another value in the other data set; the number of units is the same."""
+
+    name: ClassVar[str] = "replace"
+
+
+@frozen
+class Unit:
+    """A unit of privacy: base class of the units."""
+
+    name: ClassVar[str] = ""
+
+
+@final
+@frozen
+class Record(Unit):
+    """One record (row) of the data."""
+
+    name: ClassVar[str] = "record"
+
+
+@final
+@frozen
+class Element(Unit):
+    """One occurrence of a key in keyed data: one unit of frequency."""
+
+    name: ClassVar[str] = "element"
+
+
+def _positive(user: User, _: object, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidType("contributions", value, "a whole number")
+    if value < 1:
+        raise InvalidValue("contributions", value, "at least 1")
+
+
+@final
+@frozen
+class User(Unit):
+    """One user, who contributes at most `contributions` records or elements."""
+
+    name: ClassVar[str] = "user"
+    contributions: int = field(validator=_positive)
+
+
+ADD_REMOVE = AddRemove()
+REPLACE = Replace()
+RECORD = Record()
+ELEMENT = Element()

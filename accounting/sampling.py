@@ -1,0 +1,64 @@
+"""What a sampler declares: with which probability a record is drawn, and with which weight it then enters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import field, frozen
+
+from .errors import InvalidValue
+from .expressions import ONE, Constant, Expression, Symbol, range_of, roundings, variables
+
+# a norm read by the bulk kernels is within six roundings of the truth; see bulk.NORM_RELATIVE_ERROR
+NORM_ROUNDINGS = 6
+_BY_ENCLOSURE = 2
+
+
+def _probability(_: object, __: object, value: Expression) -> None:
+    alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
+    if alien:
+        raise InvalidValue("probability", ", ".join(sorted(alien)), "an expression in norms of the record alone")
+    if not range_of(value).within(Fraction(0), Fraction(1)):
+        raise InvalidValue(
+            "probability",
+            str(value),
+            "an expression in [0, 1] by its structure",
+            "Cap it: minimum(1, …), and build it from non-negative parts",
+        )
+
+
+@final
+@frozen
+class SamplingRate:
+    """Independent (Poisson) sampling: record x is drawn with probability q(x) (IS Definition 5).
+
+    Attributes:
+        probability: q as an expression in norms of the record, within [0, 1] by its structure. It depends on the
+            record and public constants alone. Where it is 0 the record is never drawn and loses nothing.
+        weighted: whether a drawn record enters with weight 1/q (otherwise 1).
+    """
+
+    probability: Expression = field(validator=_probability)
+    weighted: bool
+
+    @property
+    def rounding(self) -> Fraction:
+        """A bound η on the relative distance between q and the binary64 probability drawn, and 1/q and the weight.
+
+        Every profile covers all values within this distance, so it is proven for what is really drawn.
+        """
+        if isinstance(self.probability, Constant) and self._exact(self.probability.value):
+            return Fraction(0)
+        count = roundings(self.probability, {v: NORM_ROUNDINGS for v in variables(self.probability)})
+        return Fraction((_BY_ENCLOSURE if count is None else max(count, _BY_ENCLOSURE)) + 4, 2**53)
+
+    def _exact(self, value: Fraction) -> bool:
+        number = float(value)
+        if not number:
+            return value == 0
+        return Fraction(number) == value and (not self.weighted or Fraction(1 / number) == 1 / value)
+
+
+ALWAYS = SamplingRate(ONE, weighted=False)
+"""Every record is drawn, with weight 1."""

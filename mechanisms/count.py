@@ -1,0 +1,46 @@
+"""The weighted count with Laplace noise."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import numpy as np
+from attrs import field, frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.expressions import W
+from ..accounting.losses import PureLoss
+from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, positive
+
+
+@final
+@frozen(kw_only=True)
+class Count:
+    """Σ w plus Laplace noise: an estimate of the number of records.
+
+    Args:
+        scale: scale of the noise, in records; above 0.
+
+    Guarantees:
+        PDP profile ε(W, x) = W / scale under adding or removing one record (IS Appendix D.4, weighted count).
+        Assumes real-valued noise: a release draws it in binary64.
+    """
+
+    about: ClassVar[About] = About(
+        name="count",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Appendix D.4; Dwork, McSherry, Nissim, Smith 2006",
+    )
+
+    scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in records"})
+
+    @property
+    def loss(self) -> PureLoss:
+        """ε(W, x) = W / scale."""
+        return PureLoss(W / self.scale.value)
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Release:
+        """The noisy weighted count: a vector of one entry."""
+        return np.asarray([sample.weights.sum()]) + coins.laplace(float(self.scale.value), 1)

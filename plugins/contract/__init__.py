@@ -1,0 +1,33 @@
+"""The contract: what a mechanism, a sampler and a claim must say."""
+
+from .about import CONTRACT_VERSION, About
+from .claims import Case, Claim, Expectation, Finding
+from .coins import Coins, Source
+from .draw import draw, draw_from
+from .mechanism import Mechanism, Release, WeightedSample, as_records
+from .parameters import Real, flag, non_negative, norm_order, positive, probability
+from .sampler import Sampler
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "About",
+    "Case",
+    "Claim",
+    "Coins",
+    "Expectation",
+    "Finding",
+    "Mechanism",
+    "Real",
+    "Release",
+    "Sampler",
+    "Source",
+    "WeightedSample",
+    "as_records",
+    "draw",
+    "draw_from",
+    "flag",
+    "non_negative",
+    "norm_order",
+    "positive",
+    "probability",
+]

@@ -1,0 +1,91 @@
+"""What a plugin says about itself."""
+
+from __future__ import annotations
+
+import re
+from typing import final
+
+from attrs import field, frozen
+
+from ...accounting.derivation import Assumption, Derivation, Evidence, Theorem
+from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.relations import ADD_REMOVE, RECORD, Relation, Unit
+
+CONTRACT_VERSION = 1
+"""The version of the contract that this library speaks; a plugin states the one it was written for."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def _name(_: object, __: object, value: object) -> None:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise InvalidValue("name", value, "lower-case words joined by hyphens, such as laplace-sum")
+
+
+def _text(_: object, attribute: object, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidType(getattr(attribute, "name", "text"), value, "a non-empty string")
+
+
+def _whole(_: object, __: object, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidType("contract", value, "a whole number")
+
+
+def _is_unit(_: object, __: object, value: object) -> None:
+    if not isinstance(value, Unit):
+        raise InvalidType("unit", value, "RECORD, ELEMENT or User(…)")
+
+
+def _are_relations(_: object, __: object, value: object) -> None:
+    if not isinstance(value, tuple) or not value or not all(isinstance(r, Relation) for r in value):
+        raise InvalidType("relations", value, "a non-empty tuple of relations, such as (ADD_REMOVE,)")
+
+
+def _is_evidence(_: object, __: object, value: object) -> None:
+    if not isinstance(value, Evidence):
+        raise InvalidType("evidence", value, "a member of Evidence: PROVED, CITED or HEURISTIC")
+
+
+@final
+@frozen(kw_only=True)
+class About:
+    """Identity and standing of a plugin; a class attribute `about` of every mechanism and sampler.
+
+    Attributes:
+        name: the name under which it is registered, as in its entry point.
+        version: the plugin's own version.
+        contract: the contract version it was written for.
+        evidence: how well its declared loss or rate is supported; travels with every guarantee.
+        citation: where that support is found.
+        unit: unit of privacy of its records.
+        relations: neighbouring relations it covers.
+    """
+
+    name: str = field(validator=_name)
+    version: str = field(validator=_text)
+    contract: int = field(validator=_whole)
+    evidence: Evidence = field(validator=_is_evidence)
+    citation: str = field(validator=_text)
+    unit: Unit = field(default=RECORD, validator=_is_unit)
+    relations: tuple[Relation, ...] = field(default=(ADD_REMOVE,), validator=_are_relations)
+
+    def declaration(self, role: str, options: dict[str, str]) -> Derivation:
+        """The premise that this plugin's declaration is: its evidence and its public constants.
+
+        Raises:
+            InvalidValue: for heuristic evidence, which never becomes certified.
+        """
+        if self.evidence is Evidence.HEURISTIC:
+            raise InvalidValue(
+                f"evidence of {role} {self.name}",
+                self.evidence.value,
+                "proved or cited",
+                "A heuristic declaration supports no guarantee",
+            )
+        return Theorem("declaration", f"{self.name} {self.version}").conclude(
+            assumptions=[
+                Assumption(f"evidence of {role} {self.name}", self.evidence.value),
+                *(Assumption(f"{role}.{key}", value) for key, value in options.items()),
+            ]
+        )

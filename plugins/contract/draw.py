@@ -1,0 +1,35 @@
+"""The library's draw: a Poisson importance sample with exactly the stated probabilities (IS Definition 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...accounting.records import Features, Realisation, realise
+from .coins import Coins
+from .mechanism import WeightedSample, as_records
+from .sampler import Sampler
+
+
+def draw_from(features: Features, realisation: Realisation, coins: Coins) -> WeightedSample:
+    """Draw each record independently with its realised probability."""
+    chosen = np.flatnonzero(coins.bernoulli(realisation.probability))
+    return WeightedSample(features.records[chosen], realisation.weight[chosen])
+
+
+def draw(sampler: Sampler, records: ArrayLike, coins: Coins | None = None) -> WeightedSample:
+    """A Poisson importance sample of `records`.
+
+    Args:
+        sampler: states the probabilities.
+        records: matrix (n, d) of finite numbers, one record per row.
+        coins: the operating system's unless given.
+
+    Returns:
+        The drawn records with their weights, in the order of the data.
+
+    Raises:
+        InvalidValue: for NaN, inf or a shape other than a matrix.
+    """
+    features = Features(as_records(records))
+    return draw_from(features, realise(sampler.rate, features), coins or Coins())

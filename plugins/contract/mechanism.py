@@ -1,0 +1,74 @@
+"""The contract of a mechanism."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, TypeAlias, final, runtime_checkable
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import ArrayLike, NDArray
+
+from ...accounting.errors import InvalidValue
+from ...accounting.losses import Loss
+from .about import About
+from .coins import Coins, Floats
+
+
+def as_records(value: ArrayLike) -> Floats:
+    records = np.asarray(value, dtype=np.float64)
+    if records.ndim != 2:
+        raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
+    if not np.all(np.isfinite(records)):
+        row = int(np.flatnonzero(~np.isfinite(records).all(axis=1))[0])
+        raise InvalidValue("records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows")
+    return records
+
+
+def _column(value: ArrayLike) -> Floats:
+    return np.asarray(value, dtype=np.float64)
+
+
+@final
+@frozen(eq=False)
+class WeightedSample:
+    """A weighted data set, as a sampler hands it to a mechanism.
+
+    Attributes:
+        records: float64 matrix (m, d), one record per row.
+        weights: float64 vector (m,), each at least 1 and finite.
+    """
+
+    records: Floats = field(converter=as_records)
+    weights: Floats = field(converter=_column)
+
+    def __attrs_post_init__(self) -> None:
+        if self.weights.shape != self.records.shape[:1]:
+            raise InvalidValue(
+                "weights", f"shape {self.weights.shape}", f"one weight per record: shape {self.records.shape[:1]}"
+            )
+        if not np.all((self.weights >= 1) & np.isfinite(self.weights)):
+            raise InvalidValue("weights", "a value below 1, NaN or inf", "finite weights ≥ 1")
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+Release: TypeAlias = NDArray[np.float64]
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """What a mechanism declares: a frozen class whose fields are declared parameters.
+
+    Attributes:
+        about: identity and standing.
+    """
+
+    about: ClassVar[About]
+
+    @property
+    def loss(self) -> Loss:
+        """What one record costs, as an expression in its weight W and its norms."""
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Release:
+        """One release on a weighted sample."""

@@ -1,0 +1,26 @@
+"""No sampling: every record enters with weight 1."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.sampling import ALWAYS, SamplingRate
+from ..plugins.contract import CONTRACT_VERSION, About
+
+
+@final
+@frozen(kw_only=True)
+class Full:
+    """Every record is drawn, with weight 1: the mechanism's own loss."""
+
+    about: ClassVar[About] = About(
+        name="full", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="IS, Theorem 6, q = 1"
+    )
+
+    @property
+    def rate(self) -> SamplingRate:
+        """q = 1, unweighted."""
+        return ALWAYS

@@ -1,0 +1,50 @@
+"""Importance sampling proportional to a norm (IS Definition 5)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import field, frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.expressions import maximum, minimum, norm
+from ..accounting.norms import Norm
+from ..accounting.provenance import Declared, Public
+from ..accounting.sampling import SamplingRate
+from ..plugins.contract import CONTRACT_VERSION, About, Real, norm_order, positive, probability
+
+
+@final
+@frozen(kw_only=True)
+class Importance:
+    """Poisson importance sampling with q(x) = min(1, max(floor, rate·‖x‖)) and weight 1/q(x).
+
+    Args:
+        rate: probability per unit of the norm; above 0.
+        norm: which norm: 1, 2 or inf; by default 1.
+        floor: smallest probability, in [0, 1]; by default 0, where a record of norm 0 is never drawn.
+    """
+
+    about: ClassVar[About] = About(
+        name="importance",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Definition 5",
+    )
+
+    slope: Real = field(
+        alias="rate", converter=positive, metadata={"help": "probability per unit of the norm, above 0"}
+    )
+    norm: Declared[Norm] = field(
+        default=Public(Norm.L1), converter=norm_order, metadata={"help": "which norm: 1, 2 or inf"}
+    )
+    floor: Real = field(
+        default=Public(0), converter=probability, metadata={"help": "smallest probability, in [0, 1]"}
+    )
+
+    @property
+    def rate(self) -> SamplingRate:
+        """q(x) = min(1, max(floor, rate·‖x‖))."""
+        proportional = self.slope.value * norm(self.norm.value)
+        return SamplingRate(minimum(1, maximum(self.floor.value, proportional)), weighted=True)

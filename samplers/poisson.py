@@ -1,0 +1,44 @@
+"""Uniform Poisson sampling (IS Proposition 3, and its weighted form)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import field, frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.expressions import Constant
+from ..accounting.provenance import Declared, Public
+from ..accounting.sampling import SamplingRate
+from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, probability
+
+
+@final
+@frozen(kw_only=True)
+class Poisson:
+    """Every record is drawn independently with the same probability.
+
+    Args:
+        rate: that probability, in [0, 1].
+        weighted: whether drawn records enter with weight 1/rate; by default they enter with weight 1.
+    """
+
+    about: ClassVar[About] = About(
+        name="poisson",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Proposition 3 and Definition 5",
+    )
+
+    probability: Real = field(
+        alias="rate", converter=probability, metadata={"help": "probability of drawing a record, in [0, 1]"}
+    )
+    weighted: Declared[bool] = field(
+        default=Public(False), converter=flag, metadata={"help": "whether drawn records get weight 1/rate"}
+    )
+
+    @property
+    def rate(self) -> SamplingRate:
+        """q(x) = rate."""
+        return SamplingRate(Constant(self.probability.value), weighted=self.weighted.value)
