@@ -11,7 +11,7 @@ from typing import Any
 import flint
 import pytest
 
-from certdp.accounting.enclosures import Enclosure, _ends
+from certdp.accounting.enclosures import Enclosure, _ends, _series
 from certdp.accounting.enclosures.enclosure import _make
 
 DRAWS = 100_000
@@ -208,6 +208,33 @@ def test_power_of_a_point_encloses_arb() -> None:
             base, index = flint.arb((abs(man), exponent)), flint.fmpq(*order.as_integer_ratio())
             sign = -1 if man < 0 and order.numerator % 2 else 1
             assert_sound(made, lambda: sign * base**index, bits)  # noqa: B023
+
+
+@pytest.mark.parametrize("name", [name for name in UNARY if name != "sqrt"])
+def test_brackets_hold_before_they_are_rounded_outward(name: str) -> None:
+    """Rounding to the precision asked for would hide a remainder that is too small."""
+    draw = random.Random(f"{name} brackets")
+    function, admits = getattr(_series, name), UNARY[name]
+    for _ in range(200):
+        bits = draw.choice(PRECISIONS)
+        for value in filter(admits, dyadics(draw, bits, 100)):
+            low, high, exponent = function(*value, bits)
+            flint.ctx.prec = FINEST
+            true = getattr(flint.arb(value), name)()
+            assert low <= high
+            assert not flint.arb((low, exponent)) > true
+            assert not flint.arb((high, exponent)) < true
+            assert (high - low) << (bits + 8) <= min(abs(low), abs(high))
+
+
+@pytest.mark.parametrize("bits", [1, 63, 64, 65, 200, 3000])
+def test_ln2_is_enclosed(bits: int) -> None:
+    flint.ctx.prec = 2 * bits + 100
+    true = flint.arb(2).log()
+    low, high = _series._ln2(bits)
+    assert flint.arb((low, -bits)) < true
+    assert true < flint.arb((high, -bits))
+    assert high - low <= 2
 
 
 @pytest.mark.parametrize("bits", [4, 5, 11, 1000, 3072])
