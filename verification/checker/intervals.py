@@ -32,7 +32,7 @@ TWO: Final[Mpf] = libmp.ftwo
 INFINITY: Final[Mpf] = libmp.finf
 MINUS_INFINITY: Final[Mpf] = libmp.fninf
 MINUS_ONE: Final[Mpf] = libmp.fnone
-_LARGEST_EXPONENT: Final[Mpf] = libmp.from_int(2**64)
+_LARGEST_EXPONENT: Final[Mpf] = libmp.from_int(2**63)
 
 
 class Interval(NamedTuple):

@@ -1,0 +1,187 @@
+"""The checker's interval arithmetic against Arb and exact fractions."""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import flint
+import pytest
+
+from certdp.verification.checker.intervals import (
+    INFINITY,
+    LINE,
+    MINUS_INFINITY,
+    MINUS_ONE,
+    NOTHING,
+    ONE,
+    ZERO,
+    Arithmetic,
+    Interval,
+    Mpf,
+    at_most,
+    exact,
+)
+
+DRAWS = 20_000
+PRECISIONS = (53, 96, 128, 333)
+
+
+def ball(value: Mpf) -> Any:
+    sign, mantissa, exponent, _ = value
+    return flint.arb(-mantissa if sign else mantissa) * flint.arb(2) ** exponent
+
+
+def dyadic(source: random.Random, sizes: tuple[int, int], signed: bool, bits: int = 400) -> Mpf:
+    mantissa = source.getrandbits(source.choice([1, 20, 53, 128, bits])) | 1
+    exponent = source.randint(*sizes) - mantissa.bit_length()
+    sign = int(signed and source.random() < 0.5)
+    return sign, mantissa, exponent, mantissa.bit_length()
+
+
+def fraction(value: Mpf) -> Fraction:
+    return (-1 if value[0] else 1) * value[1] * Fraction(2) ** value[2]
+
+
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int, int], bool]] = {
+    "exp": (lambda x: x.exp(), (-300, 12), True),
+    "expm1": (lambda x: x.expm1(), (-300, 12), True),
+    "log": (lambda x: x.log(), (-300, 300), False),
+    "log1p": (lambda x: x.log1p(), (-300, 300), False),
+    "sqrt": (lambda x: x.sqrt(), (-300, 300), False),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_enclose_what_arb_finds(name: str) -> None:
+    truth, sizes, signed = FUNCTIONS[name]
+    source = random.Random(name)
+    tools = [Arithmetic(precision) for precision in PRECISIONS]
+    for draw in range(DRAWS):
+        tool = tools[draw % len(tools)]
+        x = dyadic(source, sizes, signed)
+        if name.startswith("log") and draw % 3 == 0:  # close to where the logarithm vanishes, from both sides
+            offset = dyadic(source, (-300, -1), True, bits=60)
+            if name == "log1p":
+                x = offset
+            else:
+                x = exact(1.0 + math.ldexp((-1) ** offset[0], -source.randint(1, 52)))
+        low, high = getattr(tool, name)(Interval(x, x))
+        flint.ctx.prec = tool.precision + 800
+        real = truth(ball(x))
+        assert ball(low) <= real.upper()
+        assert real.lower() <= ball(high)
+        slack = abs(real) * flint.arb(2) ** (8 - tool.precision)
+        assert ball(high) - ball(low) <= slack, (name, fraction(x))
+
+
+def test_log1p_reaches_its_pole() -> None:
+    tool = Arithmetic(128)
+    for size in range(1, 300):
+        z = Fraction(1, 2**size) - 1
+        x = (1, -z.numerator, -size, (-z.numerator).bit_length()) if z else ZERO
+        low, high = tool.log1p(Interval(x, x))
+        flint.ctx.prec = 600
+        real = -size * flint.arb(2).log()
+        assert ball(low) <= real.upper()
+        assert real.lower() <= ball(high)
+    assert tool.log1p(Interval(MINUS_ONE, ONE)).lo == MINUS_INFINITY
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+def test_operations_enclose_the_exact_result(name: str) -> None:
+    operations: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+        "add": lambda a, b: a + b,
+        "subtract": lambda a, b: a - b,
+        "multiply": lambda a, b: a * b,
+        "divide": lambda a, b: a / b,
+    }
+    source = random.Random(name)
+    tools = [Arithmetic(precision) for precision in (24, *PRECISIONS)]
+    for draw in range(DRAWS):
+        tool = tools[draw % len(tools)]
+        sides, points = [], []
+        for _ in range(2):
+            ends = sorted((dyadic(source, (-200, 200), True) for _ in range(2)), key=fraction)
+            low, high = ends if source.random() < 0.7 else (ends[0], ends[0])
+            sides.append(Interval(low, high))
+            share = Fraction(source.randint(0, 8), 8)
+            points.append(fraction(low) + share * (fraction(high) - fraction(low)))
+        if name == "divide" and not points[1]:
+            continue
+        low, high = getattr(tool, name)(*sides)
+        real = operations[name](*points)
+        assert low == MINUS_INFINITY or fraction(low) <= real
+        assert high == INFINITY or real <= fraction(high)
+
+
+def test_a_sum_of_a_wide_and_a_narrow_number_is_rounded_outward() -> None:
+    # libmp perturbs far summands at the wrong place if a mantissa is wider than the precision
+    wide = (0, 2**300 - 2**200 + 1, 0, 300)
+    narrow = (0, 2**350 + 1, -151, 351)
+    low, high = Arithmetic(64).add(Interval(wide, wide), Interval(narrow, narrow))
+    assert fraction(low) <= fraction(wide) + fraction(narrow) <= fraction(high)
+
+
+def test_powers_enclose_the_exact_result() -> None:
+    source = random.Random("power")
+    tool = Arithmetic(96)
+    for _ in range(4000):
+        low, high = sorted((dyadic(source, (-20, 20), True, bits=40) for _ in range(2)), key=fraction)
+        exponent = source.randint(-6, 6)
+        point = fraction(source.choice([low, high]))
+        found = tool.power(Interval(low, high), Fraction(exponent))
+        assert found.lo == MINUS_INFINITY or fraction(found.lo) <= point**exponent
+        assert found.hi == INFINITY or point**exponent <= fraction(found.hi)
+        base = dyadic(source, (-20, 20), False, bits=40)
+        root = tool.power(Interval(base, base), Fraction(exponent, 2))
+        assert root.lo[0] == 0
+        assert fraction(root.lo) ** 2 <= fraction(base) ** exponent <= fraction(root.hi) ** 2
+
+
+def test_wide_arguments_are_taken_at_their_ends() -> None:
+    tool = Arithmetic(64)
+    side = Interval(exact(-0.5), exact(2.0))
+    for name in ("exp", "expm1", "log1p"):
+        whole = getattr(tool, name)(side)
+        for end in side:
+            part = getattr(tool, name)(Interval(end, end))
+            assert at_most(whole.lo, part.lo)
+            assert at_most(part.hi, whole.hi)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("divide", (NOTHING, NOTHING), LINE),
+        ("divide", (Interval(ONE, ONE), Interval(MINUS_ONE, ONE)), LINE),
+        ("divide", (Interval(ONE, ONE), Interval(ZERO, ONE)), Interval(ONE, INFINITY)),
+        ("divide", (Interval(ONE, ONE), Interval(MINUS_ONE, ZERO)), Interval(MINUS_INFINITY, MINUS_ONE)),
+        ("divide", (Interval(ONE, INFINITY), Interval(ONE, INFINITY)), Interval(ZERO, INFINITY)),
+        ("multiply", (NOTHING, LINE), NOTHING),
+        ("multiply", (LINE, LINE), LINE),
+        ("log", (NOTHING,), LINE),
+        ("log", (Interval(ZERO, ONE),), Interval(MINUS_INFINITY, ZERO)),
+        ("exp", (LINE,), Interval(ZERO, INFINITY)),
+        ("expm1", (LINE,), Interval(MINUS_ONE, INFINITY)),
+        ("expm1", (NOTHING,), NOTHING),
+        ("log1p", (NOTHING,), NOTHING),
+        ("log1p", (Interval(ZERO, INFINITY),), Interval(ZERO, INFINITY)),
+        ("sqrt", (Interval(MINUS_ONE, ONE),), Interval(ZERO, ONE)),
+        ("sqrt", (Interval(MINUS_ONE, MINUS_ONE),), LINE),
+        ("sqrt", (Interval(ZERO, INFINITY),), Interval(ZERO, INFINITY)),
+    ],
+)
+def test_ends_of_the_line(name: str, arguments: tuple[Interval, ...], expected: Interval) -> None:
+    assert getattr(Arithmetic(128), name)(*arguments) == expected
+
+
+def test_enormous_arguments_stay_enclosed() -> None:
+    tool = Arithmetic(64)
+    large = (0, 1, 70, 1)
+    low, high = tool.exp(Interval(large, large))
+    assert high == INFINITY
+    assert low != INFINITY
+    assert tool.exp(tool.negate(Interval(large, large))).lo == ZERO
+    assert at_most(tool.log(Interval(low, high)).lo, large)
