@@ -10,7 +10,6 @@ IS Theorem 6 in both directions, with the exponent ε(1/q(x), x) (the last lines
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 
 from attrs import frozen
 

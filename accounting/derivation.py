@@ -74,13 +74,23 @@ class Derivation(ABC):
 
 
 @final
-@frozen
+@frozen(str=False)
 class _Derived(Derivation):
-    theorem: Theorem
-    premises: tuple[Derivation, ...]
-    own_assumptions: tuple[Assumption, ...]
+    _theorem: Theorem
+    _premises: tuple[Derivation, ...]
+    _own_assumptions: tuple[Assumption, ...]
 
-    __str__ = Derivation.__str__
+    @property
+    def theorem(self) -> Theorem:
+        return self._theorem
+
+    @property
+    def premises(self) -> tuple[Derivation, ...]:
+        return self._premises
+
+    @property
+    def own_assumptions(self) -> tuple[Assumption, ...]:
+        return self._own_assumptions
 
 
 @final

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
@@ -30,7 +30,7 @@ def _radius(value: Declared[Number]) -> Declared[Fraction]:
     return declared(value, read, parameter="radius")
 
 
-def _dimension(_: object, __: object, value: object) -> None:
+def _dimension(_: object, __: object, value: Any) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise InvalidType("dimension", value, "a whole number or None")
     if isinstance(value, int) and value < 1:
@@ -93,7 +93,10 @@ class NormBall:
     def _ratio(self, other: Norm) -> Range:
         if self.dimension is None:
             raise InvalidValue(
-                "dimension", None, "the number of coordinates of a record", f"The ℓ{other} norm occurs beside ℓ{self.norm}"
+                "dimension",
+                None,
+                "the number of coordinates of a record",
+                f"The ℓ{other} norm occurs beside ℓ{self.norm}",
             )
         exponent = _RECIPROCAL[other] - _RECIPROCAL[self.norm]
         bound = Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)

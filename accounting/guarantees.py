@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
@@ -25,15 +25,15 @@ def require(parameter: str, value: object, kind: type, remedy: str) -> None:
         raise InvalidType(parameter, value, f"a {kind.__name__}", remedy)
 
 
-def _derived(_: object, __: object, value: object) -> None:
+def _derived(_: object, __: object, value: Any) -> None:
     require("derivation", value, Derivation, "Guarantees come from theorems: conclude one from its premises")
 
 
-def _relation(_: object, __: object, value: object) -> None:
+def _relation(_: object, __: object, value: Any) -> None:
     require("relation", value, Relation, "Use ADD_REMOVE or REPLACE")
 
 
-def _unit(_: object, __: object, value: object) -> None:
+def _unit(_: object, __: object, value: Any) -> None:
     require("unit", value, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
+from collections.abc import Callable
+from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
-from .errors import InvalidValue
+from .errors import InvalidType, InvalidValue
 from .expressions import Expression, Symbol, range_of, variables
 
 
-def _features_and(*symbols: Symbol, name: str) -> object:
-    def check(_: object, __: object, value: Expression) -> None:
+def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression], None]:
+    def check(_: Any, __: Any, value: Expression) -> None:
+        if not isinstance(value, Expression):
+            raise InvalidType(name, value, "an expression in W and norms")
         alien = [v.name for v in variables(value) if v.symbol not in {Symbol.WEIGHT, Symbol.NORM, *symbols}]
         if alien:
             raise InvalidValue(name, ", ".join(sorted(alien)), "the weight and norms of the record")
@@ -35,7 +38,7 @@ class PureLoss:
         epsilon: an expression in W and norms, at least 0 by its structure.
     """
 
-    epsilon: Expression = field(validator=_features_and(name="epsilon"))  # type: ignore[call-overload]
+    epsilon: Expression = field(validator=_features_and(name="epsilon"))
 
 
 @final
@@ -47,7 +50,7 @@ class RenyiLoss:
         tau: an expression in the order α, W and norms, at least 0 by its structure.
     """
 
-    tau: Expression = field(validator=_features_and(Symbol.ORDER, name="tau"))  # type: ignore[call-overload]
+    tau: Expression = field(validator=_features_and(Symbol.ORDER, name="tau"))
 
 
 Loss: TypeAlias = PureLoss | RenyiLoss

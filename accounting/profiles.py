@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
@@ -25,7 +25,7 @@ _SUPREMUM = Theorem("law", "supremum of a PDP profile over a public domain")
 _COMPOSITION = Theorem("law", "composition of PDP profiles (sum per record)")
 
 
-def _derived(_: object, __: object, value: object) -> None:
+def _derived(_: object, __: object, value: Any) -> None:
     require("derivation", value, Derivation, "Profiles come from theorems: conclude one from its premises")
 
 
@@ -70,9 +70,7 @@ class PureProfile(Generic[R, U]):
                 box[variable] = Enclosure.between(-1, 1, precision=precision)
         return enclose(self.remove, box, precision=precision)
 
-    def supremum(
-        self, domain: NormBall, *, precision: int = 128
-    ) -> tuple[Guarantee[Pure, R, U], Supremum]:
+    def supremum(self, domain: NormBall, *, precision: int = 128) -> tuple[Guarantee[Pure, R, U], Supremum]:
         """The ε-DP guarantee for all records of a public domain, and where the supremum is reached.
 
         Raises:

@@ -34,7 +34,7 @@ class Public(Generic[T_co]):
         _refuse_nesting(self.value)
 
 
-def _guarantee(_: object, __: object, value: object) -> None:
+def _guarantee(_: object, __: object, value: Any) -> None:
     require("cost", value, Guarantee, "A released value carries the guarantee of its release")
 
 
@@ -93,7 +93,9 @@ class PrivateValue(CertdpError, TypeError):
 
 def _refuse_nesting(value: object) -> None:
     if isinstance(value, Private):
-        raise PrivateValue("value: got a Private value; admissible: one declared before the data or released privately")
+        raise PrivateValue(
+            "value: got a Private value; admissible: one declared before the data or released privately"
+        )
 
 
 def publish(value: Public[T] | Released[T]) -> T:
@@ -127,6 +129,9 @@ def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> D
         )
     if not isinstance(value, Public | Released):
         raise InvalidType(
-            parameter, value, "Public(value) or Released(value, cost)", "Say where it comes from: Public(value)"
+            parameter,
+            value,
+            "Public(value) or Released(value, cost)",
+            "Say where it comes from: Public(value)",
         )
     return value.map(read)

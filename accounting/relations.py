@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
@@ -55,7 +55,7 @@ class Element(Unit):
     name: ClassVar[str] = "element"
 
 
-def _positive(user: User, _: object, value: object) -> None:
+def _positive(_: User, __: object, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidType("contributions", value, "a whole number")
     if value < 1:

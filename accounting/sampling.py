@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
-from .errors import InvalidValue
+from .errors import InvalidType, InvalidValue
 from .expressions import ONE, Constant, Expression, Symbol, range_of, roundings, variables
 
 # a norm read by the bulk kernels is within six roundings of the truth; see bulk.NORM_RELATIVE_ERROR
@@ -15,10 +15,14 @@ NORM_ROUNDINGS = 6
 _BY_ENCLOSURE = 2
 
 
-def _probability(_: object, __: object, value: Expression) -> None:
+def _probability(_: object, __: object, value: Any) -> None:
+    if not isinstance(value, Expression):
+        raise InvalidType("probability", value, "an expression in norms of the record")
     alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
     if alien:
-        raise InvalidValue("probability", ", ".join(sorted(alien)), "an expression in norms of the record alone")
+        raise InvalidValue(
+            "probability", ", ".join(sorted(alien)), "an expression in norms of the record alone"
+        )
     if not range_of(value).within(Fraction(0), Fraction(1)):
         raise InvalidValue(
             "probability",
@@ -50,7 +54,7 @@ class SamplingRate:
         """
         if isinstance(self.probability, Constant) and self._exact(self.probability.value):
             return Fraction(0)
-        count = roundings(self.probability, {v: NORM_ROUNDINGS for v in variables(self.probability)})
+        count = roundings(self.probability, dict.fromkeys(variables(self.probability), NORM_ROUNDINGS))
         return Fraction((_BY_ENCLOSURE if count is None else max(count, _BY_ENCLOSURE)) + 4, 2**53)
 
     def _exact(self, value: Fraction) -> bool:

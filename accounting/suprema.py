@@ -17,11 +17,12 @@ from attrs import frozen
 
 from .enclosures import Enclosure, Truth
 from .errors import InvalidValue, OutsideDomain
-from .expressions import Expression, Range, Variable, derivative, enclose, prune, simplify, variables
+from .expressions import Expression, Range, Symbol, Variable, derivative, enclose, prune, simplify, variables
 
 Cell: TypeAlias = dict[Variable, tuple[Fraction, Fraction]]
 Point: TypeAlias = Mapping[Variable, Fraction]
 
+_SIGNED = Symbol.ROUNDING
 _BUDGET = 20_000
 _DEPTH = 120
 _GAP = Fraction(1, 2**48)
@@ -70,15 +71,17 @@ class _Search:
         try:
             cell, influence, bound = self._bounded(local, dict(cell))
         except OutsideDomain:
-            return _Node(cell, None, self._widest(cell), depth)
+            # what is undefined here is undefined where some coordinate is 0: approach that
+            closing = {
+                v: ends for v, ends in cell.items() if ends[0] <= 0 <= ends[1] and v.symbol is not _SIGNED
+            }
+            return _Node(cell, None, self._widest(closing or cell), depth)
         self._try(cell)
         open_sides = {v: size for v, size in influence.items() if cell[v][0] < cell[v][1]}
         split = max(open_sides, key=lambda v: open_sides[v]) if open_sides else self._widest(cell)
         return _Node(cell, bound.upper, split, depth)
 
-    def _bounded(
-        self, local: Expression, cell: Cell
-    ) -> tuple[Cell, dict[Variable, float], Enclosure]:
+    def _bounded(self, local: Expression, cell: Cell) -> tuple[Cell, dict[Variable, float], Enclosure]:
         bound = self._enclose(local, cell)
         influence: dict[Variable, float] = {}
         slopes: dict[Variable, Enclosure] = {}
@@ -115,11 +118,9 @@ class _Search:
         except OutsideDomain:
             return None
 
-    def _mean_value(
-        self, local: Expression, cell: Cell, slopes: Mapping[Variable, Enclosure]
-    ) -> Enclosure:
-        middle = {v: (sum(ends, Fraction(0)) / 2,) * 2 for v, ends in cell.items()}
-        total = self._enclose(local, middle)  # type: ignore[arg-type]
+    def _mean_value(self, local: Expression, cell: Cell, slopes: Mapping[Variable, Enclosure]) -> Enclosure:
+        middle = {v: sum(ends, Fraction(0)) / 2 for v, ends in cell.items()}
+        total = self._enclose(local, {v: (x, x) for v, x in middle.items()})
         for variable, slope in slopes.items():
             low, high = cell[variable]
             half = (high - low) / 2
@@ -141,7 +142,7 @@ class _Search:
             self.best, self.maximiser = value, point
 
     @staticmethod
-    def _widest(cell: Cell) -> Variable | None:
+    def _widest(cell: Mapping[Variable, tuple[Fraction, Fraction]]) -> Variable | None:
         wide = {v: high - low for v, (low, high) in cell.items() if low < high}
         return max(wide, key=lambda v: (wide[v], v.name)) if wide else None
 
@@ -184,7 +185,8 @@ def supremum(
     queue: list[tuple[tuple[int, Fraction], int, _Node]] = []
 
     def push(node: _Node) -> None:
-        urgency = (0, Fraction(0)) if node.upper is None else (1, -node.upper)
+        # unbounded cells first, the deepest of them foremost, so that a true pole shows soon
+        urgency = (0, Fraction(-node.depth)) if node.upper is None else (1, -node.upper)
         heapq.heappush(queue, (urgency, next(ticket), node))
 
     push(search.examine(start, 0))

@@ -17,7 +17,11 @@ class Full:
     """Every record is drawn, with weight 1: the mechanism's own loss."""
 
     about: ClassVar[About] = About(
-        name="full", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="IS, Theorem 6, q = 1"
+        name="full",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Theorem 6, q = 1",
     )
 
     @property

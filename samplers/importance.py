@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import ClassVar, final
 
 from attrs import field, frozen
@@ -40,7 +41,9 @@ class Importance:
         default=Public(Norm.L1), converter=norm_order, metadata={"help": "which norm: 1, 2 or inf"}
     )
     floor: Real = field(
-        default=Public(0), converter=probability, metadata={"help": "smallest probability, in [0, 1]"}
+        default=Public(Fraction(0)),
+        converter=probability,
+        metadata={"help": "smallest probability, in [0, 1]"},
     )
 
     @property

@@ -22,7 +22,7 @@ LONGEST_ROW = 2**20
 
 _INFINITY = 0x7FF << 52
 _ROWS = 64  # rows summed side by side, one in each lane of a vector
-_COLUMNS = 16  # columns transposed at a time: two cache lines of each row
+_COLUMNS = 64  # columns transposed at a time: a tile of both fits in the first-level cache
 _EXTREME = 1000  # exponents of the scaling, so that it and its inverse are normal
 _FLOOR = 2.0**-480  # its square and the rounding error of that are exact binary64
 _SUM_ERROR = 2.0**-31  # ≥ 2·LONGEST_ROW·2^-53
@@ -108,7 +108,10 @@ def norms(records: Floats, order: int, out: Floats) -> int:
             scale[lane] = _power(-_exponent(largest[lane]))
         sums[:] = 0.0
         for column in range(0, columns, _COLUMNS):
-            for k in range(_load(records, row, column, tile)):
+            width = (
+                _load(records, row, column, tile) if columns > _COLUMNS else columns
+            )  # or it is still there
+            for k in range(width):
                 for lane in range(_ROWS):
                     x = tile[k, lane] * scale[lane]
                     x = _FLOOR if (x < _FLOOR) & (tile[k, lane] > 0.0) else x

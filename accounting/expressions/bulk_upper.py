@@ -131,9 +131,7 @@ EnclosureAt: TypeAlias = Callable[[int], Mapping[Variable, Enclosure]]
 """For an element's index, enclosures of the variables' true values there."""
 
 
-def upper(
-    root: Expression, values: Mapping[Variable, Rounded], size: int, enclosures: EnclosureAt
-) -> Floats:
+def upper(root: Expression, values: Mapping[Variable, Rounded], size: int, enclosures: EnclosureAt) -> Floats:
     """Proven upper bounds of a non-negative `root`, element by element.
 
     Args:

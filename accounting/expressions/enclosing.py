@@ -62,4 +62,5 @@ def enclose(root: Expression, box: Box, *, precision: int) -> Enclosure:
     def constant(number: Fraction) -> Enclosure:
         return Enclosure.of(number, precision=precision)
 
-    return fold(root, Algebra(constant, value, lambda base, exponent: base.power(exponent), _OPERATIONS))
+    algebra: Algebra[Enclosure] = Algebra(constant, value, Enclosure.power, _OPERATIONS)
+    return fold(root, algebra)

@@ -26,7 +26,7 @@ _OPERATIONS: dict[Operation, Callable[..., Floats]] = {
     Operation.LOG: np.log,
     Operation.LOG1P: np.log1p,
     Operation.SQRT: np.sqrt,
-    Operation.SELECT: lambda a, b, x, y: np.where(np.less_equal(a, b), x, y),
+    Operation.SELECT: lambda a, b, x, y: np.asarray(np.where(np.asarray(a <= b), x, y)),
 }
 
 

@@ -77,7 +77,9 @@ def _multiply(a: Range, b: Range) -> Range:
 def _reciprocal(a: Range) -> Range:
     if a.lower is None or a.lower < 0:
         return _EVERYTHING
-    return Range(_ZERO if a.upper is None else 1 / a.upper if a.upper else None, 1 / a.lower if a.lower else None)
+    return Range(
+        _ZERO if a.upper is None else 1 / a.upper if a.upper else None, 1 / a.lower if a.lower else None
+    )
 
 
 def _lower(choose: Callable[[list[Fraction]], Fraction], a: Bound, b: Bound, *, absent_wins: bool) -> Bound:
@@ -122,7 +124,9 @@ def _power(base: Range, exponent: Fraction) -> Range:
     if exponent < 0:
         return _power(_reciprocal(base), -exponent) if base.non_negative else _EVERYTHING
     if not base.non_negative:
-        return Range(_ZERO, None) if exponent.denominator == 1 and exponent.numerator % 2 == 0 else _EVERYTHING
+        return (
+            Range(_ZERO, None) if exponent.denominator == 1 and exponent.numerator % 2 == 0 else _EVERYTHING
+        )
 
     def side(end: Bound) -> Bound:
         if end is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ..errors import InvalidValue
@@ -13,10 +13,6 @@ from .tree import ARITY, Algebra, Apply, Constant, Expression, Operation, Power,
 Serialised: TypeAlias = list["str | Serialised"]
 
 _INDEXED = {Symbol.NORM: {member.value for member in Norm}, Symbol.ROUNDING: {"rate", "weight"}}
-
-
-def _apply(operation: Operation, *arguments: Serialised) -> Serialised:
-    return [operation.value, *arguments]
 
 
 def _variable(variable: Variable) -> Serialised:
@@ -31,19 +27,16 @@ def serialise(root: Expression) -> Serialised:
     ['multiply', ['weight'], ['norm', '1']]
     """
 
-    def applied(operation: Operation) -> object:
-        return lambda *arguments: _apply(operation, *arguments)
+    def applied(operation: Operation) -> Callable[..., Serialised]:
+        return lambda *arguments: [operation.value, *arguments]
 
-    operations = {operation: applied(operation) for operation in Operation}
-    return fold(
-        root,
-        Algebra(
-            lambda value: ["constant", ratio_text(value)],
-            _variable,
-            lambda base, exponent: ["power", base, ratio_text(exponent)],
-            operations,  # type: ignore[arg-type]
-        ),
+    algebra: Algebra[Serialised] = Algebra(
+        lambda value: ["constant", ratio_text(value)],
+        _variable,
+        lambda base, exponent: ["power", base, ratio_text(exponent)],
+        {operation: applied(operation) for operation in Operation},
     )
+    return fold(root, algebra)
 
 
 def _refuse(data: object) -> InvalidValue:
@@ -64,11 +57,10 @@ def deserialise(data: object) -> Expression:
             return Constant(exact(number))
         case "power", [base, str(exponent)]:
             return Power(deserialise(base), exact(exponent))
-        case ("weight" | "order"), []:
+        case (("weight" | "order"), []):
             return Variable(Symbol(name))
-        case ("norm" | "rounding"), [str(index)] if index in _INDEXED[Symbol(name)]:
+        case (("norm" | "rounding"), [str(index)]) if index in _INDEXED[Symbol(name)]:
             return Variable(Symbol(name), index)
         case str(), _ if name in {o.value for o in Operation} and len(arguments) == ARITY[Operation(name)]:
             return Apply(Operation(name), tuple(deserialise(argument) for argument in arguments))
     raise _refuse(data)
-

@@ -44,10 +44,8 @@ def _variable(variable: Variable) -> Piece:
 
 def _constant(value: Fraction) -> Piece:
     bits = value.denominator.bit_length() - 1
-    if value.denominator == 1 << bits and bits > 20:
-        text = f"{value.numerator}/2^{bits}"
-    else:
-        text = str(value)
+    dyadic = bits > 20 and value.denominator == 1 << bits
+    text = f"{value.numerator}/2^{bits}" if dyadic else str(value)
     return text, 2 if value.denominator != 1 else 4 if value >= 0 else 1
 
 
@@ -67,7 +65,10 @@ _OPERATIONS: dict[Operation, Callable[..., Piece]] = {
 }
 
 
+def _power(base: Piece, exponent: Fraction) -> Piece:
+    return f"{_closed(base, 4)}^{_closed(_constant(exponent), 4)}", 3
+
+
 def text(root: Expression) -> str:
     """`root` in mathematical notation."""
-    power: Callable[[Piece, Fraction], Piece] = lambda base, e: (f"{_closed(base, 4)}^{_closed(_constant(e), 4)}", 3)  # noqa: E731
-    return fold(root, Algebra(_constant, _variable, power, _OPERATIONS))[0]
+    return fold(root, Algebra(_constant, _variable, _power, _OPERATIONS))[0]

@@ -6,7 +6,7 @@ IS Definition 1 (ε-indistinguishability), Definition 2 (ε-DP), Definition 4 (p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
@@ -16,10 +16,13 @@ from ..errors import InvalidType, InvalidValue
 from .notion import Notion
 
 
-def _non_negative(_: Pure, __: object, value: object) -> None:
+def _non_negative(_: Pure, __: object, value: Any) -> None:
     if not isinstance(value, Enclosure):
         raise InvalidType(
-            "epsilon", value, "an Enclosure", "A float is an estimate; build Enclosure.of(value) from an exact number"
+            "epsilon",
+            value,
+            "an Enclosure",
+            "A float is an estimate; build Enclosure.of(value) from an exact number",
         )
     if value.lower < 0:
         raise InvalidValue("epsilon", value, "an enclosure of a number ≥ 0")

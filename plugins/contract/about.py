@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
@@ -17,32 +17,32 @@ CONTRACT_VERSION = 1
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def _name(_: object, __: object, value: object) -> None:
+def _name(_: object, __: object, value: Any) -> None:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise InvalidValue("name", value, "lower-case words joined by hyphens, such as laplace-sum")
 
 
-def _text(_: object, attribute: object, value: object) -> None:
+def _text(_: object, attribute: object, value: Any) -> None:
     if not isinstance(value, str) or not value.strip():
         raise InvalidType(getattr(attribute, "name", "text"), value, "a non-empty string")
 
 
-def _whole(_: object, __: object, value: object) -> None:
+def _whole(_: object, __: object, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidType("contract", value, "a whole number")
 
 
-def _is_unit(_: object, __: object, value: object) -> None:
+def _is_unit(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Unit):
         raise InvalidType("unit", value, "RECORD, ELEMENT or User(…)")
 
 
-def _are_relations(_: object, __: object, value: object) -> None:
+def _are_relations(_: object, __: object, value: Any) -> None:
     if not isinstance(value, tuple) or not value or not all(isinstance(r, Relation) for r in value):
         raise InvalidType("relations", value, "a non-empty tuple of relations, such as (ADD_REMOVE,)")
 
 
-def _is_evidence(_: object, __: object, value: object) -> None:
+def _is_evidence(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Evidence):
         raise InvalidType("evidence", value, "a member of Evidence: PROVED, CITED or HEURISTIC")
 

@@ -40,7 +40,7 @@ class Finding:
     independent: str
 
 
-def _identifier(_: object, __: object, value: object) -> None:
+def _identifier(_: object, __: object, value: Any) -> None:
     if not isinstance(value, str) or value.count("/") != 1 or not all(value.split("/")):
         raise InvalidValue("id", value, "source/statement, such as is/theorem-6")
 

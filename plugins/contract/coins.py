@@ -21,9 +21,11 @@ class Source(Protocol):
     @property
     def private(self) -> bool:
         """Whether nobody but the operating system can know the bits."""
+        ...
 
     def bits(self, count: int) -> Bits:
         """`count` independent uniform 64-bit words."""
+        ...
 
 
 @final

@@ -15,12 +15,19 @@ from .coins import Coins, Floats
 
 
 def as_records(value: ArrayLike) -> Floats:
+    """`value` as a float64 matrix of finite numbers, one record per row.
+
+    Raises:
+        InvalidValue: for another shape, NaN and inf.
+    """
     records = np.asarray(value, dtype=np.float64)
     if records.ndim != 2:
         raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
     if not np.all(np.isfinite(records)):
         row = int(np.flatnonzero(~np.isfinite(records).all(axis=1))[0])
-        raise InvalidValue("records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows")
+        raise InvalidValue(
+            "records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows"
+        )
     return records
 
 
@@ -44,7 +51,9 @@ class WeightedSample:
     def __attrs_post_init__(self) -> None:
         if self.weights.shape != self.records.shape[:1]:
             raise InvalidValue(
-                "weights", f"shape {self.weights.shape}", f"one weight per record: shape {self.records.shape[:1]}"
+                "weights",
+                f"shape {self.weights.shape}",
+                f"one weight per record: shape {self.records.shape[:1]}",
             )
         if not np.all((self.weights >= 1) & np.isfinite(self.weights)):
             raise InvalidValue("weights", "a value below 1, NaN or inf", "finite weights ≥ 1")
@@ -69,6 +78,8 @@ class Mechanism(Protocol):
     @property
     def loss(self) -> Loss:
         """What one record costs, as an expression in its weight W and its norms."""
+        ...
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """One release on a weighted sample."""
+        ...

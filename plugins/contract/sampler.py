@@ -21,3 +21,4 @@ class Sampler(Protocol):
     @property
     def rate(self) -> SamplingRate:
         """With which probability a record is drawn and whether it is then weighted."""
+        ...
