@@ -109,8 +109,6 @@ class Theorem:
     def __str__(self) -> str:
         return f"{self.source} {self.statement}"
 
-    def conclude(
-        self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()
-    ) -> Derivation:
+    def conclude(self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()) -> Derivation:
         """The derivation that applies this theorem to `premises`."""
         return _Derived(self, tuple(premises), tuple(assumptions))

@@ -58,9 +58,7 @@ class NormBall:
         ball = (Assumption("norm", self.norm.value), Assumption("radius", str(self.radius.value)))
         return ball if self.dimension is None else (*ball, Assumption("dimension", str(self.dimension)))
 
-    def box(
-        self, occurring: Iterable[Variable]
-    ) -> tuple[Mapping[Variable, Expression], Mapping[Variable, Range]]:
+    def box(self, occurring: Iterable[Variable]) -> tuple[Mapping[Variable, Expression], Mapping[Variable, Range]]:
         """Coordinates of the domain for an expression in the `occurring` variables.
 
         Where one norm alone occurs it is its own coordinate. Otherwise the domain's norm is one, and every other

@@ -80,9 +80,7 @@ class Guarantee(Generic[B, R, U]):
 
 def _same_notion(first: Bound, second: Bound) -> None:
     if type(first) is not type(second):
-        raise InvalidType(
-            "bound", second, f"a bound of {first.notion} DP", "Convert one notion into the other first"
-        )
+        raise InvalidType("bound", second, f"a bound of {first.notion} DP", "Convert one notion into the other first")
 
 
 def compose(first: Guarantee[B, R, U], *others: Guarantee[B, R, U]) -> Guarantee[B, R, U]:

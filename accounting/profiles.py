@@ -98,9 +98,7 @@ def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> Pu
     for other in everything:
         require("profiles", other, PureProfile, "Compose profiles only")
         if (other.relation, other.unit) != (first.relation, first.unit):
-            raise InvalidValue(
-                "profiles", f"{other.relation!r}, {other.unit!r}", f"{first.relation!r}, {first.unit!r}"
-            )
+            raise InvalidValue("profiles", f"{other.relation!r}, {other.unit!r}", f"{first.relation!r}, {first.unit!r}")
 
     def renamed(index: int, direction: Expression) -> Expression:
         return substitute(

@@ -93,9 +93,7 @@ class PrivateValue(CertdpError, TypeError):
 
 def _refuse_nesting(value: object) -> None:
     if isinstance(value, Private):
-        raise PrivateValue(
-            "value: got a Private value; admissible: one declared before the data or released privately"
-        )
+        raise PrivateValue("value: got a Private value; admissible: one declared before the data or released privately")
 
 
 def publish(value: Public[T] | Released[T]) -> T:

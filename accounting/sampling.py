@@ -20,9 +20,7 @@ def _probability(_: object, __: object, value: Any) -> None:
         raise InvalidType("probability", value, "an expression in norms of the record")
     alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
     if alien:
-        raise InvalidValue(
-            "probability", ", ".join(sorted(alien)), "an expression in norms of the record alone"
-        )
+        raise InvalidValue("probability", ", ".join(sorted(alien)), "an expression in norms of the record alone")
     if not range_of(value).within(Fraction(0), Fraction(1)):
         raise InvalidValue(
             "probability",

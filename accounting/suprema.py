@@ -72,9 +72,7 @@ class _Search:
             cell, influence, bound = self._bounded(local, dict(cell))
         except OutsideDomain:
             # what is undefined here is undefined where some coordinate is 0: approach that
-            closing = {
-                v: ends for v, ends in cell.items() if ends[0] <= 0 <= ends[1] and v.symbol is not _SIGNED
-            }
+            closing = {v: ends for v, ends in cell.items() if ends[0] <= 0 <= ends[1] and v.symbol is not _SIGNED}
             return _Node(cell, None, self._widest(closing or cell), depth)
         self._try(cell)
         open_sides = {v: size for v, size in influence.items() if cell[v][0] < cell[v][1]}

@@ -33,9 +33,7 @@ class LaplaceSum:
         citation="IS, Section 3.3; Dwork, McSherry, Nissim, Smith 2006",
     )
 
-    scale: Real = field(
-        converter=positive, metadata={"help": "scale of the Laplace noise, in units of the data"}
-    )
+    scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in units of the data"})
 
     @property
     def loss(self) -> PureLoss:

@@ -121,9 +121,7 @@ def rounded(root: Expression, values: Mapping[Variable, Rounded]) -> Rounded | N
 def roundings(root: Expression, inputs: Mapping[Variable, int]) -> int | None:
     """The number of roundings in a float evaluation of `root`, given those in its inputs."""
     one = np.ones(())
-    result = rounded(
-        root, {variable: Rounded(one, count, np.asarray(True)) for variable, count in inputs.items()}
-    )
+    result = rounded(root, {variable: Rounded(one, count, np.asarray(True)) for variable, count in inputs.items()})
     return None if result is None else result.roundings
 
 

@@ -48,6 +48,4 @@ def evaluate(root: Expression, values: Mapping[Variable, ArrayLike]) -> Floats:
     def constant(number: Fraction) -> Floats:
         return np.asarray(float(number))
 
-    return fold(
-        root, Algebra(constant, value, lambda base, e: np.asarray(np.power(base, float(e))), _OPERATIONS)
-    )
+    return fold(root, Algebra(constant, value, lambda base, e: np.asarray(np.power(base, float(e))), _OPERATIONS))

@@ -217,9 +217,7 @@ def simplify(root: Expression) -> Expression:
 def terms(root: Expression) -> list[Expression]:
     """The summands of the simplified expression."""
     collected = fold(root, _ALGEBRA)
-    return [_monomial(monomial, coefficient) for monomial, coefficient in collected.items()] or [
-        Constant(Fraction(0))
-    ]
+    return [_monomial(monomial, coefficient) for monomial, coefficient in collected.items()] or [Constant(Fraction(0))]
 
 
 def is_identically(root: Expression, value: int) -> bool:

@@ -30,9 +30,7 @@ class Range:
 
     def within(self, lower: Fraction, upper: Fraction) -> bool:
         """Whether every value lies in [lower, upper]."""
-        return (
-            self.lower is not None and self.upper is not None and lower <= self.lower and self.upper <= upper
-        )
+        return self.lower is not None and self.upper is not None and lower <= self.lower and self.upper <= upper
 
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -77,9 +75,7 @@ def _multiply(a: Range, b: Range) -> Range:
 def _reciprocal(a: Range) -> Range:
     if a.lower is None or a.lower < 0:
         return _EVERYTHING
-    return Range(
-        _ZERO if a.upper is None else 1 / a.upper if a.upper else None, 1 / a.lower if a.lower else None
-    )
+    return Range(_ZERO if a.upper is None else 1 / a.upper if a.upper else None, 1 / a.lower if a.lower else None)
 
 
 def _lower(choose: Callable[[list[Fraction]], Fraction], a: Bound, b: Bound, *, absent_wins: bool) -> Bound:
@@ -90,15 +86,11 @@ def _lower(choose: Callable[[list[Fraction]], Fraction], a: Bound, b: Bound, *, 
 
 
 def _minimum(a: Range, b: Range) -> Range:
-    return Range(
-        _lower(min, a.lower, b.lower, absent_wins=True), _lower(min, a.upper, b.upper, absent_wins=False)
-    )
+    return Range(_lower(min, a.lower, b.lower, absent_wins=True), _lower(min, a.upper, b.upper, absent_wins=False))
 
 
 def _maximum(a: Range, b: Range) -> Range:
-    return Range(
-        _lower(max, a.lower, b.lower, absent_wins=False), _lower(max, a.upper, b.upper, absent_wins=True)
-    )
+    return Range(_lower(max, a.lower, b.lower, absent_wins=False), _lower(max, a.upper, b.upper, absent_wins=True))
 
 
 def _exp(a: Range) -> Range:
@@ -124,9 +116,7 @@ def _power(base: Range, exponent: Fraction) -> Range:
     if exponent < 0:
         return _power(_reciprocal(base), -exponent) if base.non_negative else _EVERYTHING
     if not base.non_negative:
-        return (
-            Range(_ZERO, None) if exponent.denominator == 1 and exponent.numerator % 2 == 0 else _EVERYTHING
-        )
+        return Range(_ZERO, None) if exponent.denominator == 1 and exponent.numerator % 2 == 0 else _EVERYTHING
 
     def side(end: Bound) -> Bound:
         if end is None:

@@ -104,9 +104,7 @@ class Expression:
         return Power(self, exact(exponent, parameter="exponent"))
 
     def __bool__(self) -> bool:
-        raise InvalidType(
-            "expression", self, "no truth value", "Compare values or enclosures, not expressions"
-        )
+        raise InvalidType("expression", self, "no truth value", "Compare values or enclosures, not expressions")
 
     def simplified(self) -> Expression:
         """The same function with like terms collected and common factors cancelled."""

@@ -25,9 +25,7 @@ def as_records(value: ArrayLike) -> Floats:
         raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
     if not np.all(np.isfinite(records)):
         row = int(np.flatnonzero(~np.isfinite(records).all(axis=1))[0])
-        raise InvalidValue(
-            "records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows"
-        )
+        raise InvalidValue("records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows")
     return records
 
 
