@@ -4,7 +4,7 @@ The loops are compiled (`certdp.accounting._kernels`) and loaded at the first ca
 loads no compiler. Inputs are taken as the binary64 numbers they are. Results depend on nothing but the
 inputs: not on memory order, chunks, threads or the platform's libm. The proofs are in `docs/soundness.md`,
 section "Bulk kernels"; they assume IEEE 754 arithmetic in its default state (rounding to nearest, subnormals
-kept).
+kept), and each call raises `CertdpError` where another library has changed that state.
 
 >>> import numpy as np
 >>> from certdp.accounting.norms import Norm
@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InvalidType, InvalidValue
+from .errors import CertdpError, InvalidType, InvalidValue
 from .norms import Norm
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -48,6 +48,7 @@ LONGEST_ROW = 2**20
 
 _LARGEST_INTEGER = 2**53
 _SHARE = 1 << 14  # elements worth a thread
+_PROBES = np.array([2.0**-1022, 2.0**-60])
 
 
 def psi_remove(loss: ArrayLike, rate: ArrayLike, *, threads: int = 1) -> Floats:
@@ -256,6 +257,7 @@ def _shared(run: Callable[[int, int], bool], size: int, share: int, threads: int
         raise InvalidType("threads", threads, "an integer ≥ 1")
     if threads < 1:
         raise InvalidValue("threads", threads, "an integer ≥ 1")
+    _require_default_arithmetic()
     if size == 0:
         return True
     parts = max(1, min(threads, size // share))
@@ -264,3 +266,13 @@ def _shared(run: Callable[[int, int], bool], size: int, share: int, threads: int
     ends = [size * k // parts for k in range(parts + 1)]
     with ThreadPoolExecutor(parts) as pool:
         return all(list(pool.map(run, ends[:-1], ends[1:])))
+
+
+def _require_default_arithmetic() -> None:
+    """Refuse to compute where subnormals are flushed to zero or rounding is directed: the proofs assume neither."""
+    smallest, tiny = _PROBES.tolist()
+    if smallest * 0.5 == 0.0 or 1.0 + tiny != 1.0 or 1.0 - tiny != 1.0:
+        raise CertdpError(
+            "this thread's floating-point state is not the IEEE 754 default (a library built with -ffast-math may "
+            "have changed it); bounds computed in it would not be proven"
+        )

@@ -87,7 +87,7 @@ def expm1_between(x: float) -> float:
 
 @inlined
 def log_between(u: float, c: float, scale: float) -> float:
-    """log((u + c)·2^-scale), branch-free, for 2^-1000 ≤ u ≤ 2^1020 and |c| ≤ 2^-51·u."""
+    """log((u + c)·2^-scale), branch-free, for 2^-1020 ≤ u ≤ 2^1020 and |c| ≤ 2^-51·u."""
     moved = bits(u) + (_ONE - _SQRT_HALF)
     field = moved & _EXPONENT  # (j + 1023)·2^52, where u = 2^j·m with √½ ≤ m < √2
     j = from_bits((field >> 52) | _INTEGER) - (_INTEGER_BIAS + scale)

@@ -108,9 +108,7 @@ def norms(records: Floats, order: int, out: Floats) -> int:
             scale[lane] = _power(-_exponent(largest[lane]))
         sums[:] = 0.0
         for column in range(0, columns, _COLUMNS):
-            width = (
-                _load(records, row, column, tile) if columns > _COLUMNS else columns
-            )  # or it is still there
+            width = _load(records, row, column, tile) if columns > _COLUMNS else columns  # or it is still there
             for k in range(width):
                 for lane in range(_ROWS):
                     x = tile[k, lane] * scale[lane]

@@ -3,7 +3,7 @@
 remove: ψ = log(1 + q·(e^ε − 1)); add: ψ = −log(1 − q·(1 − e^−ε)).
 
 With E = e^ε − 1, both are log(1 + y): y = q·E for remove and y = q·E / (1 + (1−q)·E) for add. Every term is
-non-negative, so relative errors never grow. Each value is computed within 16u, u = 2^-53, and multiplied by
+non-negative, so relative errors never grow. Each value is computed within 17u, u = 2^-53, and multiplied by
 1 + 20u: the result is ≥ ψ and ≤ ψ·(1 + 40u) + 2^-1071. The minimum with ε, itself a bound, makes q = 1 exact.
 The proof is in `docs/soundness.md`, section "Bulk kernels".
 """
@@ -44,7 +44,7 @@ def _odds(loss: float, rate: float, add: bool) -> float:
 
 @inlined
 def _tiny(y: float) -> float:
-    """log(1 + y) ≤ y. Three roundings to a subnormal lose at most 2^-1074·1.5 together."""
+    """log(1 + y) ≤ y. y and its product each lose at most 2^-1075 to underflow: two steps up cover both."""
     return _above(_above(y * _MARGIN))
 
 

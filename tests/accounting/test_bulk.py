@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,6 +49,22 @@ from certdp.accounting import bulk
 print(float(bulk.psi_remove(1.0, 1.0)))
 """
     assert python(code).strip() == "1.0"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="sets x86 rounding modes")
+@pytest.mark.parametrize("mode", [0x400, 0x800, 0xC00])  # down, up, towards zero
+def test_directed_rounding_is_refused(mode: int) -> None:
+    code = f"""
+import ctypes
+from certdp.accounting import bulk, errors
+bulk.psi_remove(1.0, 0.5)
+ctypes.CDLL("libm.so.6").fesetround({mode})
+try:
+    bulk.psi_remove(1.0, 0.5)
+except errors.CertdpError as error:
+    print(error)
+"""
+    assert "not the IEEE 754 default" in python(code)
 
 
 def test_shapes_broadcast() -> None:

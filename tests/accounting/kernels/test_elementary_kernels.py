@@ -41,9 +41,7 @@ def arguments(name: str) -> Floats:
             near_half,
         ]
     )
-    ends = np.array(
-        [0.0, 5e-324, -5e-324, 2.0**-1022, 709.78, -708.39, -745.13, 1.0, -1.0, 0.5 * math.log(2.0)]
-    )
+    ends = np.array([0.0, 5e-324, -5e-324, 2.0**-1022, 709.78, -708.39, -745.13, 1.0, -1.0, 0.5 * math.log(2.0)])
     match name:
         case "exp" | "expm1":
             return np.concatenate([spread, ends])
