@@ -38,6 +38,10 @@ class Assumption:
         return f"{self.name} = {self.value}" if self.value else self.name
 
 
+REAL_VALUED_NOISE = Assumption("real-valued noise", "drawn in binary64")
+"""What a continuous mechanism assumes when it draws floats."""
+
+
 class Derivation(ABC):
     """The reason for a guarantee; instances come from `Theorem.conclude` alone."""
 

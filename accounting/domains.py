@@ -88,7 +88,26 @@ class NormBall:
                 ranges[ratio] = self._ratio(Norm(variable.index))
         return meaning, ranges
 
+    def inside(self, point: Mapping[Variable, Fraction]) -> Mapping[Variable, Fraction]:
+        """The point of the domain next to a point of its box, whose sides are rounded outward."""
+        return {variable: self._nearest(variable, value) for variable, value in point.items()}
+
+    def _nearest(self, variable: Variable, value: Fraction) -> Fraction:
+        if variable.symbol is Symbol.RATIO:
+            extreme = self._extreme_ratio(Norm(variable.index))
+            return min(value, extreme.lower) if extreme.lower >= 1 else max(value, extreme.upper)
+        if variable.symbol is Symbol.NORM:
+            largest = self._extreme_ratio(Norm(variable.index)) if variable.index != self.norm.value else None
+            ratio = Fraction(1) if largest is None else max(Fraction(1), largest.lower)
+            return min(value, self.radius.value * ratio)
+        return value
+
     def _ratio(self, other: Norm) -> Range:
+        bound = self._extreme_ratio(other)
+        return Range(Fraction(1), bound.upper) if bound.lower >= 1 else Range(bound.lower, Fraction(1))
+
+    def _extreme_ratio(self, other: Norm) -> Enclosure:
+        """The value farthest from 1 of ‖x‖_other / ‖x‖_norm over all x ≠ 0."""
         if self.dimension is None:
             raise InvalidValue(
                 "dimension",
@@ -97,5 +116,4 @@ class NormBall:
                 f"The ℓ{other} norm occurs beside ℓ{self.norm}",
             )
         exponent = _RECIPROCAL[other] - _RECIPROCAL[self.norm]
-        bound = Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)
-        return Range(Fraction(1), bound.upper) if exponent > 0 else Range(bound.lower, Fraction(1))
+        return Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)

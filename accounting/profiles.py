@@ -78,7 +78,8 @@ class PureProfile(Generic[R, U]):
             InvalidValue: where the domain lacks a dimension that the profile needs.
         """
         meaning, box = domain.box(variables(self.remove))
-        found = supremum(substitute(self.remove, meaning), box, precision=precision)
+        root = substitute(self.remove, meaning)
+        found = _attained(root, domain, supremum(root, box, precision=precision))
         guarantee = Guarantee(
             bound=Pure(found.enclosure.maximum(Enclosure.of(0))),
             relation=self.relation,
@@ -86,6 +87,16 @@ class PureProfile(Generic[R, U]):
             derivation=_SUPREMUM.conclude([self.derivation], domain.assumptions),
         )
         return guarantee, found
+
+
+def _attained(root: Expression, domain: NormBall, found: Supremum) -> Supremum:
+    """The same supremum with a lower end that is reached within the domain itself, not only in its box."""
+    point = None if found.maximiser is None else domain.inside(found.maximiser)
+    if point is None or point == found.maximiser:
+        return found
+    precision = found.enclosure.precision
+    value = enclose(root, {v: Enclosure.of(x, precision=precision) for v, x in point.items()}, precision=precision)
+    return Supremum(Enclosure.between(value.lower, found.enclosure.upper, precision=precision), point, found.cells)
 
 
 def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> PureProfile[R, U]:

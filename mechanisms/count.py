@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import Evidence
+from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W
 from ..accounting.losses import PureLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, positive
@@ -32,6 +32,7 @@ class Count:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Appendix D.4; Dwork, McSherry, Nissim, Smith 2006",
+        assumptions=(REAL_VALUED_NOISE,),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in records"})

@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 from attrs import field, frozen
 
-from ..accounting.derivation import Evidence
+from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W, norm
 from ..accounting.losses import PureLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, positive
@@ -31,6 +31,7 @@ class LaplaceSum:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Section 3.3; Dwork, McSherry, Nissim, Smith 2006",
+        assumptions=(REAL_VALUED_NOISE,),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in units of the data"})

@@ -5,6 +5,7 @@ from .claims import Case, Claim, Expectation, Finding
 from .coins import Coins, Source
 from .draw import draw, draw_from
 from .mechanism import Mechanism, Release, WeightedSample, as_records
+from .options import Option, build, costs, options, stated
 from .parameters import Real, flag, non_negative, norm_order, positive, probability
 from .sampler import Sampler
 
@@ -17,17 +18,22 @@ __all__ = [
     "Expectation",
     "Finding",
     "Mechanism",
+    "Option",
     "Real",
     "Release",
     "Sampler",
     "Source",
     "WeightedSample",
     "as_records",
+    "build",
+    "costs",
     "draw",
     "draw_from",
     "flag",
     "non_negative",
     "norm_order",
+    "options",
     "positive",
     "probability",
+    "stated",
 ]

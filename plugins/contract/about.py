@@ -42,6 +42,11 @@ def _are_relations(_: object, __: object, value: Any) -> None:
         raise InvalidType("relations", value, "a non-empty tuple of relations, such as (ADD_REMOVE,)")
 
 
+def _are_assumptions(_: object, __: object, value: Any) -> None:
+    if not isinstance(value, tuple) or not all(isinstance(a, Assumption) for a in value):
+        raise InvalidType("assumptions", value, "a tuple of Assumption(name, value)")
+
+
 def _is_evidence(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Evidence):
         raise InvalidType("evidence", value, "a member of Evidence: PROVED, CITED or HEURISTIC")
@@ -60,6 +65,7 @@ class About:
         citation: where that support is found.
         unit: unit of privacy of its records.
         relations: neighbouring relations it covers.
+        assumptions: what its guarantee assumes beside its parameters, such as real-valued noise.
     """
 
     name: str = field(validator=_name)
@@ -69,6 +75,7 @@ class About:
     citation: str = field(validator=_text)
     unit: Unit = field(default=RECORD, validator=_is_unit)
     relations: tuple[Relation, ...] = field(default=(ADD_REMOVE,), validator=_are_relations)
+    assumptions: tuple[Assumption, ...] = field(default=(), validator=_are_assumptions)
 
     def declaration(self, role: str, options: dict[str, str]) -> Derivation:
         """The premise that this plugin's declaration is: its evidence and its public constants.
@@ -87,5 +94,7 @@ class About:
             assumptions=[
                 Assumption(f"evidence of {role} {self.name}", self.evidence.value),
                 *(Assumption(f"{role}.{key}", value) for key, value in options.items()),
+                *self.assumptions,
+                *([Assumption("profile assumed", self.name)] if self.evidence is Evidence.CITED else []),
             ]
         )

@@ -260,13 +260,16 @@ def _check_supremum(
         raise Refused("the lower end of the supremum is above its upper end")
     others = _other_norms(profile, domain)
     own = pool.variable(norm(domain.p))
-    ratios = {pool.variable(norm(p)): pool.node("multiply", own, pool.variable(_ratio(p))) for p in others}
-    root = pool.replace(profile.remove, ratios)
-    box: dict[str, Interval] = {
-        norm(domain.p): Interval(intervals.ZERO, arithmetic.rational(domain.radius).hi),
-        **{_ratio(p): _ratio_range(domain, p, arithmetic) for p in others},
-        **{rounding(of): intervals.UNIT for of in ("rate", "weight")},
-    }
+    radius = Interval(intervals.ZERO, arithmetic.rational(domain.radius).hi)
+    box: dict[str, Interval] = {rounding(of): intervals.UNIT for of in ("rate", "weight")}
+    if len(others) == 1 and norm(domain.p) not in pool.variables(profile.remove):
+        # one norm alone matters: it is its own coordinate, from 0 to the largest it has in the domain
+        root = profile.remove
+        box[norm(others[0])] = arithmetic.multiply(radius, _ratio_range(domain, others[0], arithmetic))
+    else:
+        ratios = {pool.variable(norm(p)): pool.node("multiply", own, pool.variable(_ratio(p))) for p in others}
+        root = pool.replace(profile.remove, ratios)
+        box |= {norm(domain.p): radius, **{_ratio(p): _ratio_range(domain, p, arithmetic) for p in others}}
     if lower is not None:
         if claim["maximiser"] is None:
             raise Refused("a lower end needs the maximiser at which it is reached")
@@ -279,14 +282,13 @@ def _check_supremum(
         if not at_most(exact(lower), enclose_at(pool, root, point, arithmetic).lo):
             raise Refused("the claimed lower end is not reached at the maximiser")
     used = pool.variables(root)
-    prove_at_most(
-        pool, root, {name: side for name, side in box.items() if name in used}, exact(upper), arithmetic
-    )
+    prove_at_most(pool, root, {name: side for name, side in box.items() if name in used}, exact(upper), arithmetic)
 
 
 def _check_point(point: dict[str, Fraction], box: Box, domain: Domain, others: list[str]) -> None:
     """Hold the coordinates of a maximiser against the domain, exactly."""
     squares = {_ratio(p): domain.square_of_ratio(p) for p in others}
+    squares |= {norm(p): (Fraction(0), domain.radius**2 * domain.square_of_ratio(p)[1]) for p in others}
     squares |= {norm(domain.p): (Fraction(0), domain.radius**2)}
     for name, value in point.items():
         if name not in box:

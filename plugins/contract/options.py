@@ -1,0 +1,112 @@
+"""The options of a plugin: its declared parameters by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from ...accounting.errors import CertdpError, InvalidType, InvalidValue
+from ...accounting.guarantees import Guarantee
+from ...accounting.norms import Norm
+from ...accounting.provenance import Public, Released
+
+
+@frozen
+class Option:
+    """One parameter of a plugin.
+
+    Attributes:
+        name: as written on the command line and in calls.
+        required: whether it has no default.
+        help: one line.
+    """
+
+    name: str
+    required: bool
+    help: str
+
+
+def options(plugin: type) -> list[Option]:
+    """The parameters of a plugin class."""
+    return [
+        Option(field.alias or field.name, field.default is attrs.NOTHING, str(field.metadata.get("help", "")))
+        for field in attrs.fields(plugin)
+        if field.init
+    ]
+
+
+def build(plugin: type, role: str, values: Mapping[str, str]) -> Any:
+    """The plugin with options given as text, each declared public.
+
+    Raises:
+        InvalidValue: for an unknown, missing or inadmissible option, by its name.
+    """
+    known = options(plugin)
+    names = ", ".join(f"{option.name} ({option.help})" if option.help else option.name for option in known) or "none"
+    for key in values:
+        if key not in {option.name for option in known}:
+            raise InvalidValue(f"{role}.{key}", values[key], f"the options of this {role}: {names}")
+    missing = [option for option in known if option.required and option.name not in values]
+    if missing:
+        option = missing[0]
+        raise InvalidValue(
+            option.name, "nothing", option.help or "a value", f"The {role} needs it: --option {option.name}=…"
+        )
+    declared: dict[str, object] = {}
+    for key, text in values.items():
+        declared[key] = Public(text)
+        try:
+            _read(plugin, key, declared[key])
+        except InvalidValue as error:
+            kind = InvalidType if isinstance(error, InvalidType) else InvalidValue
+            raise kind(key, text, error.admissible, error.remedy) from None
+    return plugin(**declared)
+
+
+def _read(plugin: type, key: str, value: object) -> None:
+    for field in attrs.fields(plugin):
+        if (field.alias or field.name) == key and callable(field.converter):
+            field.converter(value)
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case Norm():
+            return value.value
+        case Fraction() | str() | int():
+            return str(value)
+    return repr(value)
+
+
+def stated(plugin: object) -> dict[str, str]:
+    """The parameters of a plugin instance as exact text: its public constants."""
+    return {
+        field.alias or field.name: _text(_declared(plugin, field.name).value)
+        for field in attrs.fields(type(plugin))  # type: ignore[arg-type]
+    }
+
+
+def costs(plugin: object) -> list[Guarantee[Any, Any, Any]]:
+    """The guarantees of the private releases that the plugin's parameters come from."""
+    values = [_declared(plugin, field.name) for field in attrs.fields(type(plugin))]  # type: ignore[arg-type]
+    return [value.cost for value in values if isinstance(value, Released)]
+
+
+class UndeclaredParameter(CertdpError, TypeError):
+    """A plugin's parameter without provenance."""
+
+
+def _declared(plugin: object, name: str) -> Public[Any] | Released[Any]:
+    value = getattr(plugin, name)
+    if not isinstance(value, Public | Released):
+        raise UndeclaredParameter(
+            f"{type(plugin).__name__}.{name}: got {value!r}; admissible: Public or Released. Give the field a "
+            "converter of plugins.contract, such as positive"
+        )
+    return value

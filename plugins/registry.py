@@ -1,0 +1,301 @@
+"""Discovery, validation and blocking of plugins over entry points.
+
+Listing reads package metadata and imports nothing. A plugin is imported, and validated before it is handed out,
+when it is asked for; a broken, slow, lying or clashing one is reported with its distribution and the rest works on.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, final
+
+import attrs
+from attrs import field, frozen
+
+from ..accounting.errors import CertdpError, InvalidValue
+from .contract import CONTRACT_VERSION, About, Claim
+
+OWN_DISTRIBUTION = "certdp"
+_SECONDS = 20.0
+
+
+class Role(Enum):
+    """What a plugin is; the value is its entry-point group."""
+
+    MECHANISM = "certdp.mechanisms"
+    SAMPLER = "certdp.samplers"
+    CLAIMS = "certdp.claims"
+
+    @property
+    def word(self) -> str:
+        """The role in messages."""
+        return self.name.lower()
+
+
+class PluginError(CertdpError):
+    """A plugin that cannot be used.
+
+    Attributes:
+        listing: which one.
+        reason: why not, and what to do.
+    """
+
+    def __init__(self, listing: Listing, reason: str) -> None:
+        self.listing = listing
+        self.reason = reason
+        super().__init__(listing, reason)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.listing.role.word} {self.listing.name} of distribution {self.listing.distribution}: {self.reason}"
+        )
+
+
+@final
+@frozen
+class Listing:
+    """One entry point, not imported.
+
+    Attributes:
+        role: what it is.
+        name: the name it registers.
+        distribution: the distribution that brings it.
+        version: that distribution's version.
+        target: "module:object".
+    """
+
+    role: Role
+    name: str
+    distribution: str
+    version: str
+    target: str
+
+    @property
+    def built_in(self) -> bool:
+        """Whether certdp itself brings it."""
+        return self.distribution == OWN_DISTRIBUTION
+
+
+@final
+@frozen
+class Status:
+    """A listing and, where it cannot be used, why not."""
+
+    listing: Listing
+    problem: str | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the plugin can be used."""
+        return self.problem is None
+
+
+def _listing(role: Role, entry: EntryPoint) -> Listing:
+    distribution = entry.dist
+    return Listing(
+        role,
+        entry.name,
+        "unknown" if distribution is None else distribution.name,
+        "unknown" if distribution is None else distribution.version,
+        entry.value,
+    )
+
+
+def _installed(role: Role) -> list[EntryPoint]:
+    return list(entry_points(group=role.value))
+
+
+@final
+@frozen(kw_only=True)
+class Registry:
+    """The plugins that are installed and admitted.
+
+    Attributes:
+        third_party: whether plugins of other distributions are admitted at all.
+        allow: distributions that are admitted; None admits all.
+        source: where entry points come from.
+        seconds: how long an import may take before the plugin is reported as slow.
+    """
+
+    third_party: bool = True
+    allow: frozenset[str] | None = field(
+        default=None, converter=lambda names: None if names is None else frozenset(names)
+    )
+    source: Callable[[Role], Iterable[EntryPoint]] = _installed
+    seconds: float = _SECONDS
+
+    def listings(self, *roles: Role) -> list[Listing]:
+        """What is installed, by role and name; imports none of it."""
+        found = {_listing(role, entry): None for role in roles or Role for entry in self.source(role)}
+        return sorted(
+            found, key=lambda listing: (listing.role.value, listing.name, not listing.built_in, listing.target)
+        )
+
+    def statuses(self) -> Iterator[Status]:
+        """Every listing, imported and validated, with the reason where it cannot be used."""
+        for listing in self.listings():
+            try:
+                self._validated(listing)
+            except PluginError as error:
+                yield Status(listing, error.reason)
+            else:
+                yield Status(listing, None)
+
+    def get(self, role: Role, name: str) -> Any:
+        """The validated plugin of this name.
+
+        Raises:
+            InvalidValue: for an unknown name, with the known ones.
+            PluginError: for one that cannot be used, with its distribution and the reason.
+        """
+        candidates = [listing for listing in self.listings(role) if listing.name == name]
+        if not candidates:
+            known = ", ".join(dict.fromkeys(listing.name for listing in self.listings(role)))
+            raise InvalidValue(role.word, name, f"one of: {known}", "`certdp plugins` lists what is installed")
+        return self._validated(candidates[0])
+
+    def claims(self) -> tuple[list[Claim], list[Status]]:
+        """All claims of admitted plugins, and the plugins whose claims cannot be used."""
+        claims: dict[str, Claim] = {}
+        problems: list[Status] = []
+        for listing in self.listings(Role.CLAIMS):
+            try:
+                for claim in self._validated(listing):
+                    if claim.id in claims:
+                        raise PluginError(listing, f"claim {claim.id} is already registered; rename it")
+                    claims[claim.id] = claim
+            except PluginError as error:
+                problems.append(Status(listing, error.reason))
+        return sorted(claims.values(), key=lambda claim: claim.id), problems
+
+    def _validated(self, listing: Listing) -> Any:
+        self._admit(listing)
+        plugin = self._import(listing)
+        for check in _CHECKS[listing.role]:
+            check(listing, plugin)
+        return plugin
+
+    def _admit(self, listing: Listing) -> None:
+        if listing.built_in:
+            return
+        if not self.third_party:
+            raise PluginError(listing, "blocked: third-party plugins are switched off")
+        if self.allow is not None and listing.distribution not in self.allow:
+            raise PluginError(listing, "blocked: its distribution is not on the allow-list")
+        rivals = [
+            other.distribution
+            for other in self.listings(listing.role)
+            if other.name == listing.name and other != listing
+        ]
+        if rivals:
+            raise PluginError(
+                listing,
+                f"its name clashes with the one of {', '.join(rivals)}; none but a built-in is used until one is renamed "
+                "or uninstalled",
+            )
+
+    def _import(self, listing: Listing) -> Any:
+        outcome: list[Any] = []
+        failure: list[BaseException] = []
+
+        def load() -> None:
+            try:
+                outcome.append(EntryPoint(listing.name, listing.target, listing.role.value).load())
+            except BaseException as error:  # a plugin may raise anything, SystemExit too
+                failure.append(error)
+
+        thread = threading.Thread(target=load, daemon=True)
+        thread.start()
+        thread.join(None if listing.built_in else self.seconds)
+        if thread.is_alive():
+            raise PluginError(listing, f"its import takes longer than {self.seconds:g} s")
+        if failure:
+            error = failure[0]
+            raise PluginError(listing, f"its import fails with {type(error).__name__}: {error}") from error
+        return outcome[0]
+
+
+def _check_class(listing: Listing, plugin: Any) -> None:
+    if not inspect.isclass(plugin):
+        raise PluginError(listing, f"{listing.target} is no class but {plugin!r}")
+    if not attrs.has(plugin) or plugin.__setattr__ is object.__setattr__:
+        raise PluginError(listing, f"class {plugin.__name__} is no frozen attrs class: decorate it with @attrs.frozen")
+
+
+def _check_about(listing: Listing, plugin: Any) -> None:
+    about = getattr(plugin, "about", None)
+    if not isinstance(about, About):
+        raise PluginError(listing, f"class {plugin.__name__} has no attribute `about` of type About")
+    if about.contract != CONTRACT_VERSION:
+        raise PluginError(
+            listing,
+            f"it is written for contract version {about.contract}; this certdp speaks {CONTRACT_VERSION}: "
+            "install matching versions",
+        )
+    if about.name != listing.name:
+        raise PluginError(listing, f"it calls itself {about.name!r} but registers as {listing.name!r}")
+
+
+def _check_fields(listing: Listing, plugin: Any) -> None:
+    for parameter in attrs.fields(plugin):
+        if parameter.init and parameter.converter is None:
+            raise PluginError(
+                listing,
+                f"parameter {parameter.name} has no converter: use one of certdp.plugins.contract, such as positive, so "
+                "that only declared values are taken",
+            )
+
+
+def _property(name: str) -> Callable[[Listing, Any], None]:
+    def check(listing: Listing, plugin: Any) -> None:
+        if not isinstance(inspect.getattr_static(plugin, name, None), property):
+            raise PluginError(listing, f"class {plugin.__name__} has no property `{name}`")
+
+    return check
+
+
+def _method(name: str, *parameters: str) -> Callable[[Listing, Any], None]:
+    def check(listing: Listing, plugin: Any) -> None:
+        function = inspect.getattr_static(plugin, name, None)
+        wanted = f"{name}(self, {', '.join(parameters)})"
+        if not inspect.isfunction(function):
+            raise PluginError(listing, f"class {plugin.__name__} has no method {wanted}")
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*("self", *parameters))
+        except TypeError:
+            raise PluginError(listing, f"its method is {name}{signature}; the contract wants {wanted}") from None
+
+    return check
+
+
+def _check_claims(listing: Listing, plugin: Any) -> None:
+    if not isinstance(plugin, tuple) or not all(isinstance(claim, Claim) for claim in plugin):
+        raise PluginError(listing, f"{listing.target} is no tuple of claims")
+
+
+_CHECKS: dict[Role, tuple[Callable[[Listing, Any], None], ...]] = {
+    Role.MECHANISM: (
+        _check_class,
+        _check_about,
+        _check_fields,
+        _property("loss"),
+        _method("release", "sample", "coins"),
+    ),
+    Role.SAMPLER: (_check_class, _check_about, _check_fields, _property("rate")),
+    Role.CLAIMS: (_check_claims,),
+}
+
+
+def origin(plugin: object, registry: Registry | None = None) -> tuple[str, str]:
+    """Distribution and version that a plugin instance comes from; its top-level module and "unregistered" otherwise."""
+    kind = type(plugin)
+    target = f"{kind.__module__}:{kind.__qualname__}"
+    for listing in (registry or Registry()).listings(Role.MECHANISM, Role.SAMPLER):
+        if listing.target == target:
+            return listing.distribution, listing.version
+    return kind.__module__.partition(".")[0], "unregistered"
