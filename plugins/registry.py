@@ -105,6 +105,10 @@ def _listing(role: Role, entry: EntryPoint) -> Listing:
     )
 
 
+def _distributions(names: Iterable[str] | None) -> frozenset[str] | None:
+    return None if names is None else frozenset(names)
+
+
 def _installed(role: Role) -> list[EntryPoint]:
     return list(entry_points(group=role.value))
 
@@ -122,9 +126,7 @@ class Registry:
     """
 
     third_party: bool = True
-    allow: frozenset[str] | None = field(
-        default=None, converter=lambda names: None if names is None else frozenset(names)
-    )
+    allow: frozenset[str] | None = field(default=None, converter=_distributions)
     source: Callable[[Role], Iterable[EntryPoint]] = _installed
     seconds: float = _SECONDS
 
@@ -194,8 +196,8 @@ class Registry:
         if rivals:
             raise PluginError(
                 listing,
-                f"its name clashes with the one of {', '.join(rivals)}; none but a built-in is used until one is renamed "
-                "or uninstalled",
+                f"its name clashes with the one of {', '.join(rivals)}; none but a built-in is used until "
+                "one is renamed or uninstalled",
             )
 
     def _import(self, listing: Listing) -> Any:
@@ -245,8 +247,8 @@ def _check_fields(listing: Listing, plugin: Any) -> None:
         if parameter.init and parameter.converter is None:
             raise PluginError(
                 listing,
-                f"parameter {parameter.name} has no converter: use one of certdp.plugins.contract, such as positive, so "
-                "that only declared values are taken",
+                f"parameter {parameter.name} has no converter: use one of certdp.plugins.contract, such as "
+                "positive, so that only declared values are taken",
             )
 
 

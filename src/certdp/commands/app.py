@@ -1,0 +1,163 @@
+"""The application and its options; what the commands do lies in their own modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="certdp",
+    help="Certified accounting for differential privacy: proven bounds per record, certificates that anyone can check.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ThirdParty = Annotated[
+    bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
+    ),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz."),
+]
+Array = Annotated[
+    str | None, typer.Option("--array", metavar="NAME", help="Array in an npz file [default: X, else the only matrix].")
+]
+Transpose = Annotated[bool, typer.Option("--transpose", help="Records are the columns.")]
+DivideBy = Annotated[str, typer.Option("--divide-by", metavar="BOUND", help="Divide every entry by this public bound.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("certdp"))
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep the options of the application itself."""
+
+
+@app.command()
+def psi(
+    mechanism: Annotated[str, typer.Option(help="Mechanism, by its registered name.")],
+    sampler: Annotated[str, typer.Option(help="Sampler, by its registered name.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="KEY=VALUE", help="A public constant of mechanism, sampler or run (radius); repeatable."
+        ),
+    ] = None,
+    data: Data = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    outside: Annotated[
+        str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
+    ] = "clip",
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
+    owner_certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the data owner's private certificate here.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", help="Plot the profile and, privately, the file's ψ.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(help="δ, for a mechanism without a pure ε.")] = None,
+    order: Annotated[str | None, typer.Option(help="Rényi order, for a mechanism without a pure ε.")] = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Certified ψ-profile of a mechanism on a sample: what is lost about each record, and about any record."""
+    from ..data import Reading
+    from .output import reporting
+    from .psi import Request, run
+
+    with reporting(json) as output:
+        run(
+            Request(
+                mechanism=mechanism,
+                sampler=sampler,
+                options=option or [],
+                data=data,
+                reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
+                outside=outside,
+                certificate=certificate,
+                owner_certificate=owner_certificate,
+                plot=plot,
+                delta=delta,
+                order=order,
+                third_party=third_party,
+                allow=allow,
+            ),
+            output,
+        )
+
+
+@app.command()
+def check(
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")],
+    data: Data = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    json: Json = False,
+) -> None:
+    """Verify a certificate again, without the code that made it."""
+    from ..data import Reading
+    from .check import run
+    from .output import reporting
+
+    with reporting(json) as output:
+        run(certificate, data, Reading(array=array, transpose=transpose, divide_by=divide_by), output)
+
+
+@app.command()
+def plugins(
+    list_only: Annotated[
+        bool, typer.Option("--list-only", help="Read metadata alone; import and validate nothing.")
+    ] = False,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """What is installed, from which distribution, and whether it is valid."""
+    from .output import reporting
+    from .plugins import run
+
+    with reporting(json) as output:
+        run(list_only, third_party, allow, output)
+
+
+@app.command()
+def verify(
+    only: Annotated[str, typer.Option(metavar="GLOB", help="Claims to run, by id.")] = "*",
+    examples: Annotated[int, typer.Option(min=1, help="Cases per claim.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Run the claims: closed forms against independent solves, and misprints that must be rejected."""
+    from .output import reporting
+    from .verify import run
+
+    with reporting(json) as output:
+        run(only, examples, seed, third_party, allow, output)

@@ -1,0 +1,58 @@
+"""`certdp check`: verify a certificate with the independent checker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from attrs import frozen
+from rich.console import Console
+
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions.floats import Floats
+from ..data import Reading, read_records
+from ..verification.checker import check
+from .output import Output
+
+
+@frozen(eq=False)
+class _Rows:
+    """Rows as the checker takes them: plain Python floats."""
+
+    records: Floats
+
+    @property
+    def columns(self) -> int:
+        return int(self.records.shape[1])
+
+    def __iter__(self) -> Iterator[Sequence[float]]:
+        for row in self.records:
+            yield row.tolist()
+
+
+def run(certificate: Path, data: Path | None, reading: Reading, output: Output) -> None:
+    """Check, print the verdict, and fail where the certificate is refused."""
+    try:
+        text = certificate.read_bytes()
+    except OSError as error:
+        raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or "") from None
+    verdict = check(text, None if data is None else _Rows(read_records(data, reading)))
+    claim = verdict.claim
+    result = {
+        "certificate": str(certificate),
+        "verdict": verdict.outcome.value,
+        "reason": verdict.reason,
+        "data_compared": verdict.data_compared,
+        "theorem": None if claim is None else claim.theorem,
+        "guarantee": None if claim is None else claim.guarantee,
+        "audience": None if claim is None else claim.audience,
+        "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
+        "domain": None if claim is None else claim.domain,
+    }
+
+    def for_people(console: Console) -> None:
+        console.print(str(verdict), markup=False, soft_wrap=True)
+
+    output.show(result, for_people)
+    if not verdict.accepted:
+        output.fail()

@@ -1,0 +1,250 @@
+"""`certdp psi`: a certified ψ-profile, its supremum over the public domain, and certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ..accounting.clipping import Outside
+from ..accounting.domains import NormBall
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions import ZERO, Expression, Symbol, prune, substitute, variables
+from ..accounting.expressions.floats import Floats
+from ..accounting.losses import PureLoss
+from ..accounting.provenance import Public
+from ..data import Reading, example_records, read_records
+from ..files import write_whole
+from ..plugins.contract import Mechanism, Sampler, build, options
+from ..plugins.registry import Registry, Role
+from ..sampled import Measurement, SampledMechanism
+from ..verification.certificates import SampledPureClaim
+from .output import Output
+
+_RUN_OPTIONS = ("radius",)
+_LONG = 2_000_000  # entries from which a progress bar is worth it
+
+
+@frozen(kw_only=True)
+class Request:
+    """The command's arguments."""
+
+    mechanism: str
+    sampler: str
+    options: list[str]
+    data: Path | None
+    reading: Reading
+    outside: str
+    certificate: Path | None
+    owner_certificate: Path | None
+    plot: Path | None
+    delta: str | None
+    order: str | None
+    third_party: bool
+    allow: list[str] | None
+
+
+def run(request: Request, output: Output) -> None:
+    """Compose, prove, measure; then write and print."""
+    registry = Registry(third_party=request.third_party, allow=request.allow)
+    kinds = {
+        Role.MECHANISM: registry.get(Role.MECHANISM, request.mechanism),
+        Role.SAMPLER: registry.get(Role.SAMPLER, request.sampler),
+    }
+    given = _sorted_options(request.options, kinds)
+    mechanism: Mechanism = build(kinds[Role.MECHANISM], "mechanism", given["mechanism"])
+    sampler: Sampler = build(kinds[Role.SAMPLER], "sampler", given["sampler"])
+    _require_pure(mechanism, request)
+    outside = _outside(request.outside)
+    _check_targets(request)
+    run_of = SampledMechanism(mechanism=mechanism, sampler=sampler)
+    records = example_records() if request.data is None else read_records(request.data, request.reading)
+    domain = None
+    if "radius" in given["run"]:
+        domain = NormBall(norm=run_of.norm, radius=Public(given["run"]["radius"]), dimension=records.shape[1])
+    claim = run_of.claim(domain)
+    with _progress(records, output) as advance:
+        measured = run_of.measure(records, domain, outside, progress=advance).reveal()
+    _write(request, run_of, claim, records, domain, outside, measured)
+    _show(request, claim, measured, output)
+
+
+def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
+    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY."""
+    declared = {
+        "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
+        "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
+        "run": list(_RUN_OPTIONS),
+    }
+    result: dict[str, dict[str, str]] = {role: {} for role in declared}
+    for text in given:
+        key, sign, value = text.partition("=")
+        if not sign or not key or not value:
+            raise InvalidValue("option", text, "KEY=VALUE, such as scale=1")
+        prefix, dot, rest = key.partition(".")
+        owners = [role for role, names in declared.items() if key in names]
+        if dot and prefix in declared:
+            owners, key = [prefix] if rest in declared[prefix] else [], rest
+        if not owners:
+            known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
+            raise InvalidValue("option", text, f"a declared option ({known})")
+        if len(owners) > 1:
+            raise InvalidValue(
+                "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
+            )
+        if key in result[owners[0]]:
+            raise InvalidValue("option", text, f"one value for {owners[0]}.{key}", "Give it once")
+        result[owners[0]][key] = value
+    return result
+
+
+def _require_pure(mechanism: Mechanism, request: Request) -> None:
+    pure = isinstance(mechanism.loss, PureLoss)
+    stated = {"delta": request.delta, "order": request.order}
+    if not pure and not any(stated.values()):
+        raise InvalidValue(
+            "mechanism",
+            request.mechanism,
+            "a mechanism with a pure ε, or a δ or an order",
+            f"{request.mechanism} has no pure ε: state --delta D or --order A",
+        )
+    for name, value in stated.items():
+        if value is not None:
+            reason = (
+                "This mechanism has a pure ε: leave the option out"
+                if pure
+                else "This version composes pure losses only: the notion asked for is not there yet"
+            )
+            raise InvalidValue(name, value, "nothing, for pure profiles", reason)
+
+
+def _outside(word: str) -> Outside:
+    try:
+        return Outside(word)
+    except ValueError:
+        raise InvalidValue("outside", word, "clip or drop") from None
+
+
+def _check_targets(request: Request) -> None:
+    """Refuse unwritable places before any work is done."""
+    for name, path in (
+        ("certificate", request.certificate),
+        ("owner-certificate", request.owner_certificate),
+        ("plot", request.plot),
+    ):
+        if path is not None and (not path.parent.is_dir() or path.is_dir()):
+            raise InvalidValue(name, str(path), "a file in an existing folder")
+
+
+@contextmanager
+def _progress(records: Floats, output: Output) -> Iterator[Any]:
+    if records.size < _LONG or output.as_json:
+        yield None
+        return
+    columns = (TextColumn("certifying ψ"), BarColumn(), TextColumn("{task.completed:,} records"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("psi", total=len(records))
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _write(
+    request: Request,
+    run_of: SampledMechanism,
+    claim: SampledPureClaim,
+    records: Floats,
+    domain: NormBall | None,
+    outside: Outside,
+    measured: Measurement,
+) -> None:
+    from ..verification.certificates import public_certificate
+
+    if request.certificate is not None:
+        write_whole(request.certificate, public_certificate(claim))
+    if request.owner_certificate is not None:
+        write_whole(request.owner_certificate, run_of.owners_certificate(records, domain, outside), secret=True)
+    if request.plot is not None:
+        from ..plots import plot_profile
+
+        write_whole(request.plot, plot_profile(claim, measured))
+
+
+def _ideal(profile: Expression) -> Expression:
+    """The profile as people read it: without rounding, and simplified."""
+    exact = substitute(profile, {v: ZERO for v in variables(profile) if v.symbol is Symbol.ROUNDING})
+    return prune(exact.simplified(), {}).simplified()
+
+
+def _show(request: Request, claim: SampledPureClaim, measured: Measurement, output: Output) -> None:
+    stated = claim.as_json()
+    supremum = stated["claim"]["supremum"]
+    epsilon = None if supremum is None else [supremum["lower"], supremum["upper"]]
+    private = {
+        "notice": "computed from the records: for the data's owner, not for publication",
+        "n": measured.records,
+        "outside_domain": measured.outside,
+        "expected_sample_size": list(measured.expected_sample_size),
+        "psi_max": measured.psi_max,
+        "quantiles": {str(level): value for level, value in measured.quantiles.items()},
+    }
+    data = {
+        "mechanism": stated["mechanism"],
+        "sampler": stated["sampler"],
+        "epsilon": epsilon,
+        "guarantee": {
+            "kind": "psi-PDP profile" if epsilon is None else "differential privacy on the public domain",
+            "notion": stated["claim"]["notion"],
+            "unit": stated["claim"]["unit"],
+            "relation": stated["claim"]["relation"],
+            "theorem": stated["theorem"],
+            "psi": str(_ideal(claim.profile.remove)),
+            "domain": None if supremum is None else supremum["domain"],
+            "maximiser": None if supremum is None else supremum["maximiser"],
+        },
+        "assumptions": stated["assumptions"],
+        "certificate": None if request.certificate is None else str(request.certificate),
+        "owner_certificate": None if request.owner_certificate is None else str(request.owner_certificate),
+        "plot": None if request.plot is None else str(request.plot),
+        "private": private,
+    }
+    output.show(data, lambda console: _print(console, data, request))
+
+
+def _print(console: Console, data: dict[str, Any], request: Request) -> None:
+    guarantee, private = data["guarantee"], data["private"]
+    mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
+    console.print(f"[bold]{mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]")
+    if data["epsilon"] is None:
+        console.print("  ε      none: no public domain was declared (--option radius=R)")
+    else:
+        domain = guarantee["domain"]
+        lower, upper = data["epsilon"]
+        console.print(f"  [bold]ε ≤ {upper!r}[/bold] for every record with ‖x‖_{domain['norm']} ≤ {domain['radius']}")
+        console.print(f"         (the supremum of ψ lies in [{lower!r}, {upper!r}])")
+    console.print(
+        f"  pure DP, unit {guarantee['unit']}, relation {guarantee['relation']}, by {guarantee['theorem']}",
+        highlight=False,
+    )
+    console.print(f"  ψ(x) = {guarantee['psi']}, and a relative rounding of q and W", markup=False)
+    console.print("  assumptions")
+    for item in data["assumptions"]:
+        console.print(f"    {item['name']} = {item['value']}", markup=False)
+    table = Table(box=None, show_header=False)
+    table.add_column(justify="left")
+    table.add_column(justify="right")
+    table.add_row("records", f"{private['n']:,}")
+    table.add_row("outside the domain", f"{private['outside_domain']:,} ({request.outside})")
+    table.add_row("expected sample size", f"{private['expected_sample_size'][1]:.6g}")
+    for level, value in private["quantiles"].items():
+        table.add_row(f"ψ, quantile {level}", f"{value:.6g}")
+    table.add_row("ψ, largest", f"{private['psi_max']!r}")
+    console.print("\n[bold]for the data's owner only, not for publication[/bold]")
+    console.print(table)
+    for name in ("certificate", "owner_certificate", "plot"):
+        if data[name] is not None:
+            console.print(f"{name.replace('_', ' ')}: {data[name]}", markup=False, soft_wrap=True)

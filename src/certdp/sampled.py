@@ -1,0 +1,294 @@
+"""A mechanism on a sample: the ψ-PDP profile, the guarantee over a public domain, certificates and releases."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import ArrayLike
+
+from .accounting.amplification import theorem_6
+from .accounting.clipping import Outside, confine
+from .accounting.derivation import Assumption
+from .accounting.domains import NormBall
+from .accounting.errors import CertdpError, InvalidType, InvalidValue
+from .accounting.expressions import Symbol, variables
+from .accounting.expressions.floats import Floats
+from .accounting.guarantees import Guarantee, compose
+from .accounting.losses import PureLoss
+from .accounting.norms import Norm
+from .accounting.notions import Pure
+from .accounting.profiles import PureProfile, plus_cost
+from .accounting.provenance import Private
+from .accounting.records import Features, psi_upper, realise
+from .accounting.relations import AddRemove, Record
+from .accounting.suprema import Supremum
+from .plugins.contract import Coins, Mechanism, Release, Sampler, as_records, costs, draw_from, stated
+from .plugins.registry import origin
+from .verification.certificates import (
+    OwnersData,
+    PluginStatement,
+    SampledPureClaim,
+    commit,
+    owners_certificate,
+    public_certificate,
+)
+
+_CHUNK = 1 << 17
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SUM_MARGIN = Fraction(1, 2**45)
+
+
+class NoPureValue(CertdpError, ValueError):
+    """The mechanism has no pure profile; ψ needs a δ or an order."""
+
+
+@final
+@frozen(eq=False)
+class Measurement:
+    """What a data set's owner may know about a run: computed from the records, not for publication.
+
+    Attributes:
+        records: number of records, those outside the domain included.
+        outside: number of records that were clipped or dropped.
+        expected_sample_size: lower and upper end of Σ q(x).
+        psi_max: largest certified ψ over the records.
+        quantiles: certified ψ at some quantiles, by level.
+        psi: certified ψ per record kept, float64 (n,).
+    """
+
+    records: int
+    outside: int
+    expected_sample_size: tuple[float, float]
+    psi_max: float
+    quantiles: Mapping[float, float]
+    psi: Floats = field(repr=False)
+
+
+@final
+@frozen(kw_only=True)
+class SampledMechanism:
+    """A mechanism run on a Poisson importance sample of the data.
+
+    Args:
+        mechanism: what is released.
+        sampler: which records enter, and with what weight.
+        precision: working precision of proofs, in bits.
+
+    Guarantees:
+        `profile` is the ψ-PDP profile of IS Theorem 6 for adding or removing one record, for the probabilities really
+        drawn and the weights really applied.
+
+    Raises:
+        NoPureValue: for a mechanism without a pure profile.
+        InvalidValue: for heuristic evidence.
+    """
+
+    mechanism: Mechanism
+    sampler: Sampler
+    precision: int = 128
+
+    def __attrs_post_init__(self) -> None:
+        self._cover_add_remove()
+        _ = self.profile  # what cannot be composed is refused here
+
+    @cached_property
+    def profile(self) -> PureProfile[AddRemove, Record]:
+        """ψ as a public function of a record."""
+        premises = [
+            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
+            self.sampler.about.declaration("sampler", stated(self.sampler)),
+        ]
+        profile = theorem_6(self.loss, self.sampler.rate, premises)
+        return profile if self._cost is None else plus_cost(profile, self._cost)
+
+    def _cover_add_remove(self) -> None:
+        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
+            if AddRemove() not in plugin.about.relations or plugin.about.unit != Record():
+                raise InvalidValue(
+                    role, plugin.about.name, "a plugin whose unit is a record under add/remove", "Theorem 6 needs it"
+                )
+
+    @property
+    def loss(self) -> PureLoss:
+        """The mechanism's pure loss.
+
+        Raises:
+            NoPureValue: where it has none.
+        """
+        loss = self.mechanism.loss
+        if not isinstance(loss, PureLoss):
+            raise NoPureValue(
+                f"mechanism {self.mechanism.about.name} has no pure ε: its loss is a {type(loss).__name__}. State δ or "
+                "a Rényi order"
+            )
+        return loss
+
+    @property
+    def _cost(self) -> Guarantee[Pure, AddRemove, Record] | None:
+        spent = [*costs(self.mechanism), *costs(self.sampler)]
+        return compose(*spent) if spent else None
+
+    @property
+    def norm(self) -> Norm:
+        """The norm of the run's public domain: the mechanism's, else the sampler's, else ℓ1."""
+        for root in (self.loss.epsilon, self.sampler.rate.probability):
+            orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
+            if orders:
+                return Norm(orders[0])
+        return Norm.L1
+
+    def guarantee(self, domain: NormBall) -> Guarantee[Pure, AddRemove, Record]:
+        """The ε-DP guarantee for all records of a public domain: the certified supremum of ψ.
+
+        Raises:
+            NoFiniteSupremum: where ψ grows without bound on the domain.
+        """
+        return self.profile.supremum(domain, precision=self.precision)[0]
+
+    def claim(self, domain: NormBall | None) -> SampledPureClaim:
+        """What a certificate states: the profile and, with a domain, its supremum."""
+        found: Supremum | None = None
+        assumptions: tuple[Assumption, ...] = self.profile.assumptions
+        if domain is not None:
+            guarantee, found = self.profile.supremum(domain, precision=self.precision)
+            assumptions = guarantee.assumptions
+        return SampledPureClaim(
+            profile=self.profile,
+            loss=self.loss,
+            rate=self.sampler.rate,
+            released_cost=Fraction(0) if self._cost is None else self._cost.bound.epsilon.upper,
+            mechanism=_statement(self.mechanism),
+            sampler=_statement(self.sampler),
+            domain=domain,
+            supremum=found,
+            assumptions=assumptions,
+            precision=self.precision,
+        )
+
+    def certificate(self, domain: NormBall | None = None) -> bytes:
+        """A publishable certificate: public constants alone."""
+        return public_certificate(self.claim(domain))
+
+    def measure(
+        self,
+        records: ArrayLike,
+        domain: NormBall | None = None,
+        outside: Outside = Outside.CLIP,
+        *,
+        threads: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> Private[Measurement]:
+        """Certified ψ of every record of a data set, for its owner.
+
+        Args:
+            records: matrix (n, d) of finite numbers.
+            domain: the public domain, or None where there is none.
+            outside: what happens to records outside it.
+            threads: threads for the bulk kernels; the result is the same for any number.
+            progress: called with the number of records done.
+        """
+        matrix = as_records(records)
+        parts: list[Floats] = []
+        sizes: list[float] = []
+        moved = 0
+        spent = Fraction(0) if self._cost is None else self._cost.bound.epsilon.upper
+        for start in range(0, len(matrix), _CHUNK):
+            chunk = matrix[start : start + _CHUNK]
+            if domain is not None:
+                chunk, beyond = confine(chunk, domain, outside)
+                moved += beyond
+            features = Features(chunk)
+            realisation = realise(self.sampler.rate, features)
+            parts.append(psi_upper(self.loss, realisation, features, threads=threads))
+            sizes.append(math.fsum(realisation.probability))
+            if progress is not None:
+                progress(min(start + _CHUNK, len(matrix)))
+        psi = _plus(np.concatenate(parts), spent)
+        return Private(
+            Measurement(
+                records=len(matrix),
+                outside=moved,
+                expected_sample_size=self._expected(math.fsum(sizes)),
+                psi_max=float(psi.max(initial=0.0)),
+                quantiles={level: float(np.quantile(psi, level)) for level in _QUANTILES} if psi.size else {},
+                psi=psi,
+            )
+        )
+
+    def _expected(self, total: float) -> tuple[float, float]:
+        margin = 1 + self.sampler.rate.rounding + _SUM_MARGIN
+        lower, upper = Fraction(total) / margin, Fraction(total) * margin
+        return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
+
+    def owners_certificate(
+        self, records: ArrayLike, domain: NormBall | None = None, outside: Outside = Outside.CLIP
+    ) -> bytes:
+        """A certificate for the data's owner, bound to the data by a salted commitment; not for publication."""
+        matrix = as_records(records)
+        nonce = secrets.token_bytes(32)
+
+        def bound(measurement: Measurement) -> OwnersData:
+            return OwnersData(
+                commitment=commit(matrix, nonce),
+                nonce=nonce.hex(),
+                records=matrix.shape[0],
+                columns=matrix.shape[1],
+                outside="none" if domain is None else outside.value,
+                psi_max=measurement.psi_max,
+                expected_sample_size=measurement.expected_sample_size,
+            )
+
+        return owners_certificate(self.claim(domain), self.measure(matrix, domain, outside).map(bound))
+
+    def release(
+        self,
+        records: ArrayLike,
+        domain: NormBall | None = None,
+        outside: Outside = Outside.CLIP,
+        *,
+        coins: Coins | None = None,
+    ) -> Release:
+        """Draw a sample and release the mechanism on it.
+
+        Args:
+            records: matrix (n, d) of finite numbers.
+            domain: the public domain whose guarantee the release is to have, or None for the profile alone.
+            outside: what happens to records outside it.
+            coins: the operating system's unless given; a release with seeded coins is not private.
+        """
+        matrix = as_records(records)
+        if domain is not None:
+            matrix, _ = confine(matrix, domain, outside)
+        used = coins or Coins()
+        features = Features(matrix)
+        return self.mechanism.release(draw_from(features, realise(self.sampler.rate, features), used), used)
+
+
+def _plus(psi: Floats, spent: Fraction) -> Floats:
+    """ψ plus a constant cost, rounded up."""
+    if not spent:
+        return psi
+    cost = float(spent)
+    up = cost if cost >= spent else float(np.nextafter(cost, math.inf))
+    return np.nextafter(psi + up, math.inf)
+
+
+def _statement(plugin: Mechanism | Sampler) -> PluginStatement:
+    if not isinstance(plugin, Mechanism | Sampler):
+        raise InvalidType("plugin", plugin, "a mechanism or a sampler")
+    distribution, _ = origin(plugin)
+    return PluginStatement(
+        name=plugin.about.name,
+        version=plugin.about.version,
+        distribution=distribution,
+        evidence=plugin.about.evidence.value,
+        citation=plugin.about.citation,
+        options=stated(plugin),
+    )
