@@ -14,6 +14,7 @@ from .expressions import (
     Range,
     Variable,
     W,
+    deciding,
     derivative,
     enclose,
     prune,
@@ -46,7 +47,8 @@ def can_sampling_improve(loss: PureLoss, norms: Mapping[Variable, Fraction]) -> 
     Guarantees:
         YES and NO are proven; UNKNOWN says that neither sufficient condition was proven.
     """
-    at_record = substitute(loss.epsilon, {variable: Constant(value) for variable, value in norms.items()})
+    at_norms = substitute(loss.epsilon, {variable: Constant(value) for variable, value in norms.items()})
+    at_record = prune(at_norms, {W: Range(Fraction(1), None)})
     if gains_near_one(at_record) is Truth.TRUE:
         return Gain.YES
     return Gain.NO if elasticity_at_least_one(at_record) else Gain.UNKNOWN
@@ -54,11 +56,15 @@ def can_sampling_improve(loss: PureLoss, norms: Mapping[Variable, Fraction]) -> 
 
 def gains_near_one(epsilon: Expression) -> Truth:
     """IS Proposition 16's condition ε'(1) < 1 − e^{−ε(1)} for a profile in W alone."""
+    if W in deciding(epsilon):
+        return Truth.UNDECIDED  # ε may jump
     slope = derivative(epsilon, W)
     for precision in _PRECISIONS:
         at_one = {W: Enclosure.of(1, precision=precision)}
+        # a neighbourhood, because at a kink of ε in w = 1 only the slope to its right counts
+        from_one = {W: Enclosure.between(1, 1 + Fraction(1, 2 ** (precision // 2)), precision=precision)}
         right = -(-enclose(epsilon, at_one, precision=precision)).expm1()
-        answer = enclose(slope, at_one, precision=precision).less(right)
+        answer = enclose(slope, from_one, precision=precision).less(right)
         if answer is not Truth.UNDECIDED:
             return answer
     return Truth.UNDECIDED
@@ -66,6 +72,8 @@ def gains_near_one(epsilon: Expression) -> Truth:
 
 def elasticity_at_least_one(epsilon: Expression) -> bool:
     """IS Proposition 17's condition ε(w) ≤ w·ε'(w) for all w ≥ 1, proven, for a profile in W alone."""
+    if W in deciding(epsilon):
+        return False  # ε may jump
     excess = simplify(W * derivative(epsilon, W) - epsilon)
     if _non_negative_terms(excess):
         return True

@@ -1,7 +1,8 @@
 """Certified suprema over boxes, by branch and bound with interval enclosures.
 
 On each cell the expression is pruned and simplified, then enclosed; a variable in which the derivative has a
-proven sign is collapsed to its better end; what remains is bounded by the mean-value form and bisected.
+proven sign is collapsed to its better end, unless the expression may jump along it; what remains is bounded by
+the mean-value form and bisected.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from attrs import frozen
 
 from .enclosures import Enclosure, Truth
 from .errors import InvalidValue, OutsideDomain
-from .expressions import Expression, Range, Symbol, Variable, derivative, enclose, prune, simplify, variables
+from .expressions import Expression, Range, Symbol, Variable, deciding, derivative, enclose, prune, simplify, variables
 
 Cell: TypeAlias = dict[Variable, tuple[Fraction, Fraction]]
 Point: TypeAlias = Mapping[Variable, Fraction]
@@ -83,11 +84,12 @@ class _Search:
         bound = self._enclose(local, cell)
         influence: dict[Variable, float] = {}
         slopes: dict[Variable, Enclosure] = {}
+        jumps = deciding(local)  # a slope says nothing about a jump
         for variable in sorted(variables(local), key=lambda v: v.name):
             low, high = cell[variable]
             if low == high:
                 continue
-            slope = self._slope(local, variable, cell)
+            slope = None if variable in jumps else self._slope(local, variable, cell)
             if slope is None:
                 influence[variable] = math.inf
             elif slope.greater_equal(0) is Truth.TRUE:

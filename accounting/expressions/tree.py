@@ -297,6 +297,34 @@ def substitute(root: Expression, values: Mapping[Variable, Expression]) -> Expre
     return fold(root, rebuilt(lambda variable: values.get(variable, variable)))
 
 
+def deciding(root: Expression) -> frozenset[Variable]:
+    """The variables in the conditions of selections; along every other one `root` has no jumps."""
+
+    nothing = frozenset[Variable]()
+
+    # of each node: the variables that occur, and those among them that decide a selection
+    def union(
+        *parts: tuple[frozenset[Variable], frozenset[Variable]],
+    ) -> tuple[frozenset[Variable], frozenset[Variable]]:
+        return nothing.union(*(part[0] for part in parts)), nothing.union(*(part[1] for part in parts))
+
+    def selection(
+        *parts: tuple[frozenset[Variable], frozenset[Variable]],
+    ) -> tuple[frozenset[Variable], frozenset[Variable]]:
+        occurring, jumping = union(*parts)
+        return occurring, jumping | parts[0][0] | parts[1][0]
+
+    return fold(
+        root,
+        Algebra(
+            lambda _: (nothing, nothing),
+            lambda variable: (frozenset({variable}), nothing),
+            lambda base, _: base,
+            {**dict.fromkeys(Operation, union), Operation.SELECT: selection},
+        ),
+    )[1]
+
+
 def variables(root: Expression) -> frozenset[Variable]:
     """The variables that occur in `root`."""
 
