@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -10,7 +11,7 @@ from attrs import frozen
 
 from . import bulk
 from .enclosures import Enclosure, norm_enclosure
-from .errors import InvalidType
+from .errors import InvalidType, OutsideDomain, Undecided
 from .expressions import Expression, Rounded, Symbol, Variable, W, enclose, rounded, upper, variables
 from .expressions.floats import Floats
 from .losses import PureLoss
@@ -18,6 +19,8 @@ from .norms import Norm
 from .sampling import NORM_ROUNDINGS, SamplingRate
 
 _PRECISION = 96
+_PRECISIONS = (96, 192, 384, 768, 1536, 3072)
+_NARROW = Fraction(1, 2**60)
 _NEGLIGIBLE = 2.0**-960
 """Probabilities below this are drawn as 0: such a record is never drawn."""
 
@@ -60,17 +63,17 @@ class Features:
 
     def rounded(self, root: Expression) -> dict[Variable, Rounded]:
         """The norms that `root` uses, with their roundings."""
-        safe = np.ones(len(self), dtype=np.bool_)
-        return {
-            v: Rounded(self.norm(v), NORM_ROUNDINGS, safe & np.isfinite(self.norm(v)))
-            for v in variables(root)
-            if v.symbol is Symbol.NORM
-        }
 
-    def enclosures(self, index: int) -> Mapping[Variable, Enclosure]:
+        def known(norms: Floats) -> Rounded:
+            # the relative margin of a norm holds above the subnormal range and for 0
+            return Rounded(norms, NORM_ROUNDINGS, np.isfinite(norms) & ((norms >= _NEGLIGIBLE) | (norms == 0)))
+
+        return {v: known(self.norm(v)) for v in variables(root) if v.symbol is Symbol.NORM}
+
+    def enclosures(self, index: int, *, precision: int = _PRECISION) -> Mapping[Variable, Enclosure]:
         """Enclosures of the true norms of one record."""
         return {
-            variable: norm_enclosure(self.records[index].tolist(), Norm(variable.index), precision=_PRECISION)
+            variable: norm_enclosure(self.records[index].tolist(), Norm(variable.index), precision=precision)
             for variable in self._norms
         }
 
@@ -81,6 +84,9 @@ def realise(rate: SamplingRate, features: Features) -> Realisation:
     Guarantees:
         Each probability is 0 or within a factor 1 ± `rate.rounding` of q(x); each weight is within that factor of
         1/q(x). Probabilities below 2^-960 become 0.
+
+    Raises:
+        Undecided: where no admissible precision tells the probability of a record that well.
     """
     size = len(features)
     known = features.rounded(rate.probability)
@@ -88,16 +94,35 @@ def realise(rate: SamplingRate, features: Features) -> Realisation:
     probability = np.empty(size)
     safe = np.zeros(size, dtype=np.bool_)
     if result is not None:
-        probability[...] = result.values
+        probability[...] = np.minimum(result.values, 1.0)  # q ≤ 1 by its structure, its rounding may not be
         safe[...] = result.safe
     for index in np.flatnonzero(~safe):
-        value = enclose(rate.probability, features.enclosures(int(index)), precision=_PRECISION)
-        probability[index] = min(1.0, max(0.0, value.lower_float))
+        probability[index] = _probability(rate, features, int(index))
     probability[probability < _NEGLIGIBLE] = 0.0
     if not rate.weighted:
         return Realisation(probability, np.where(probability > 0, 1.0, np.inf))
     with np.errstate(divide="ignore"):  # probability 0 has weight inf by convention
         return Realisation(probability, 1.0 / probability)
+
+
+def _probability(rate: SamplingRate, features: Features, index: int) -> float:
+    """The probability of one record, at whatever precision tells it to within two roundings."""
+    for precision in _PRECISIONS:
+        try:
+            value = enclose(rate.probability, features.enclosures(index, precision=precision), precision=precision)
+        except OutsideDomain:
+            if precision == _PRECISIONS[-1]:
+                raise
+            continue
+        if value.upper_float < _NEGLIGIBLE:
+            return 0.0
+        width = value.relative_width
+        if width is not None and width <= _NARROW and value.lower > 0:
+            return min(1.0, value.lower_float)
+    raise Undecided(
+        f"the probability {rate.probability} of row {index} is undecided at {_PRECISIONS[-1]} bits: the record may "
+        "lie on a jump of it, or cancellation hides it. Write the probability without differences and selections"
+    )
 
 
 def psi_upper(loss: PureLoss, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
