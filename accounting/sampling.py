@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 from typing import Any, final
 
 from attrs import field, frozen
@@ -57,9 +58,10 @@ class SamplingRate:
 
     def _exact(self, value: Fraction) -> bool:
         number = float(value)
-        if not number:
+        if not number or Fraction(number) != value:
             return value == 0
-        return Fraction(number) == value and (not self.weighted or Fraction(1 / number) == 1 / value)
+        weight = 1 / number
+        return not self.weighted or (weight < inf and Fraction(weight) == 1 / value)
 
 
 ALWAYS = SamplingRate(ONE, weighted=False)
