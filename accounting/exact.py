@@ -38,10 +38,9 @@ def exact(value: Number, *, parameter: str = "value") -> Fraction:
         case int() | Fraction() | np.integer():
             return Fraction(int(value)) if not isinstance(value, Fraction) else value
         case float() | np.floating():
-            number = float(value)
-            if not math.isfinite(number):
+            if not math.isfinite(value):
                 raise InvalidValue(parameter, value, "a finite number")
-            return Fraction(number)
+            return Fraction(*value.as_integer_ratio())  # a longer float keeps its digits
         case str():
             text = value.strip()
             if len(text) > _LONGEST or not _TEXT.fullmatch(text):
