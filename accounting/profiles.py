@@ -111,17 +111,21 @@ def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> Pu
         if (other.relation, other.unit) != (first.relation, first.unit):
             raise InvalidValue("profiles", f"{other.relation!r}, {other.unit!r}", f"{first.relation!r}, {first.unit!r}")
 
+    if not others:
+        return first
+
     def renamed(index: int, direction: Expression) -> Expression:
+        # every part gets its number, the first too: parts that are compositions themselves stay apart
         return substitute(
             direction,
             {
                 v: Variable(Symbol.ROUNDING, f"{v.index}.{index}")
                 for v in variables(direction)
-                if v.symbol is Symbol.ROUNDING and index
+                if v.symbol is Symbol.ROUNDING
             },
         )
 
-    remove, add = first.remove, first.add
+    remove, add = renamed(0, first.remove), renamed(0, first.add)
     for index, other in enumerate(others, start=1):
         remove = remove + renamed(index, other.remove)
         add = add + renamed(index, other.add)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -12,7 +13,11 @@ from .tree import ARITY, Algebra, Apply, Constant, Expression, Operation, Power,
 
 Serialised: TypeAlias = list["str | Serialised"]
 
-_INDEXED = {Symbol.NORM: {member.value for member in Norm}, Symbol.ROUNDING: {"rate", "weight"}}
+# a composition tells the roundings of its parts apart by number: "rate.0"
+_INDEX = {
+    Symbol.NORM: re.compile("|".join(member.value for member in Norm)),
+    Symbol.ROUNDING: re.compile(r"(rate|weight)(\.(0|[1-9][0-9]*))*"),
+}
 
 
 def _variable(variable: Variable) -> Serialised:
@@ -59,7 +64,7 @@ def deserialise(data: object) -> Expression:
             return Power(deserialise(base), exact(exponent))
         case (("weight" | "order"), []):
             return Variable(Symbol(name))
-        case (("norm" | "rounding"), [str(index)]) if index in _INDEXED[Symbol(name)]:
+        case (("norm" | "rounding"), [str(index)]) if _INDEX[Symbol(name)].fullmatch(index):
             return Variable(Symbol(name), index)
         case str(), _ if name in {o.value for o in Operation} and len(arguments) == ARITY[Operation(name)]:
             return Apply(Operation(name), tuple(deserialise(argument) for argument in arguments))
