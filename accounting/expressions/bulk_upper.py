@@ -150,7 +150,8 @@ def upper(root: Expression, values: Mapping[Variable, Rounded], size: int, enclo
     if result is not None:
         # (1 − u)^-k ≤ 1 + (k+2)·u·(1 + 2^-20) for k ≤ 2^20, and one rounding more for this product
         margin = 1.0 + (result.roundings + 4) * 2.0**-53 * 2.0
-        bounds[...] = result.values if result.roundings == 0 else result.values * margin
+        with np.errstate(all="ignore"):  # what overflows here is unsafe and recomputed
+            bounds[...] = result.values if result.roundings == 0 else result.values * margin
         safe[...] = result.safe
     for index in np.flatnonzero(~safe):
         box = enclosures(int(index))

@@ -46,6 +46,9 @@ def evaluate(root: Expression, values: Mapping[Variable, ArrayLike]) -> Floats:
         return np.asarray(values[variable], dtype=np.float64)
 
     def constant(number: Fraction) -> Floats:
-        return np.asarray(float(number))
+        try:
+            return np.asarray(float(number))
+        except OverflowError:
+            return np.asarray(np.inf if number > 0 else -np.inf)
 
     return fold(root, Algebra(constant, value, lambda base, e: np.asarray(np.power(base, float(e))), _OPERATIONS))
