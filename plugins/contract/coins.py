@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from typing import Protocol, TypeAlias, final
 
 import numpy as np
@@ -110,12 +111,15 @@ class Coins:
             undecided = undecided[rest > 0]
         return drawn.reshape(shape)
 
-    def laplace(self, scale: float, size: int) -> Floats:
-        """`size` draws of Laplace noise in binary64, with standard exponentials −log(U)·scale and random signs.
+    def laplace(self, scale: Fraction, size: int) -> Floats:
+        """`size` draws of Laplace noise in binary64: random signs times standard exponentials −log(U) times the scale.
 
-        A guarantee that rests on them assumes real-valued noise.
+        The scale is rounded up to binary64, so that rounding it never costs privacy. A guarantee that rests on these
+        draws assumes real-valued noise.
         """
+        nearest = float(scale)
+        wide = nearest if nearest >= scale else float(np.nextafter(nearest, np.inf))
         words = self.source.bits(2 * size)
         uniform = ((words[:size] >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
         sign = np.where(words[size:] >> np.uint64(63), 1.0, -1.0)
-        return np.asarray(sign * -np.log(uniform) * scale)
+        return np.asarray(sign * -np.log(uniform) * wide)
