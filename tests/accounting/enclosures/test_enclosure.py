@@ -42,9 +42,7 @@ def enclosures(draw: st.DrawFn, numbers: st.SearchStrategy[Fraction] = rationals
 @st.composite
 def members(draw: st.DrawFn, enclosure: Enclosure) -> Fraction:
     """A number inside: an end, the midpoint or anything between."""
-    share = draw(
-        st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=1000))
-    )
+    share = draw(st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=1000)))
     return enclosure.lower + share * enclosure.width
 
 
@@ -73,9 +71,7 @@ def test_of_is_the_tightest_enclosure(value: Fraction, precision: int) -> None:
 
 
 @given(rationals, rationals, precisions)
-def test_between_rounds_outward_and_refuses_crossed_ends(
-    one: Fraction, other: Fraction, precision: int
-) -> None:
+def test_between_rounds_outward_and_refuses_crossed_ends(one: Fraction, other: Fraction, precision: int) -> None:
     low, high = sorted((one, other))
     made = Enclosure.between(low, high, precision=precision)
     assert (made.lower, made.upper) == (rounded_down(low, precision), -rounded_down(-high, precision))
@@ -247,9 +243,7 @@ def test_far_apart_exponents_round_correctly() -> None:
     """The library's sum goes wrong where an operand has more bits than the precision: none ever has."""
     wide = _ends.scaled((1 << 300) - 1, 0, 0, _ends.DOWN)
     near = _ends.scaled((1 << 199) + 1, -101, 0, _ends.DOWN)
-    top = Enclosure.of((1 << 300) - 1, precision=24) + Enclosure.of(
-        Fraction((1 << 199) + 1, 1 << 101), precision=24
-    )
+    top = Enclosure.of((1 << 300) - 1, precision=24) + Enclosure.of(Fraction((1 << 199) + 1, 1 << 101), precision=24)
     assert top.upper >= _ends.fraction(wide) + _ends.fraction(near)
     for precision in (24, 200, 300, 400):
         small = Enclosure.of(Fraction((1 << 199) + 1, 1 << 101), precision=precision)
@@ -329,9 +323,7 @@ def test_outside_the_domain_is_refused(name: str, value: Fraction) -> None:
 
 # Pinned: below 1/4 in size, at the branch to the exponential, and next to the switch of the logarithm's
 # exponent
-@pytest.mark.parametrize(
-    "value", ["-0.25", "0.25", "-0.2499999", "0.75", "0.7499999", "1.5", "-0.5", "-0.9999999"]
-)
+@pytest.mark.parametrize("value", ["-0.25", "0.25", "-0.2499999", "0.75", "0.7499999", "1.5", "-0.5", "-0.9999999"])
 def test_branches_meet(value: str) -> None:
     made = Enclosure.of(value)
     assert made.expm1().intersection(made.exp() - 1).width < Fraction(1, 2**90)
