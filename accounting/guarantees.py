@@ -74,7 +74,7 @@ class Guarantee(Generic[B, R, U]):
     def __str__(self) -> str:
         return (
             f"{self.bound} ({self.bound.notion} DP, unit: {self.unit.name}, "
-            f"relation: {self.relation.name}; {self.derivation.theorem})"
+            f"relation: {self.relation.name}; {self.derivation})"
         )
 
 

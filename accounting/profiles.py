@@ -21,8 +21,8 @@ from .suprema import Supremum, supremum
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
-_SUPREMUM = Theorem("law", "supremum of a PDP profile over a public domain")
-_COMPOSITION = Theorem("law", "composition of PDP profiles (sum per record)")
+_SUPREMUM = Theorem("law", "supremum over a public domain")
+_COMPOSITION = Theorem("law", "composition per record")
 
 
 def _derived(_: object, __: object, value: Any) -> None:

@@ -67,6 +67,6 @@ PURE: Notion[Pure] = Notion(
     compose=_compose,
     group=_group,
     implies=_implies,
-    composition_theorem=Theorem("law", "adaptive composition of pure DP (sum of ε)"),
+    composition_theorem=Theorem("law", "adaptive composition"),
 )
 Pure.notion = PURE

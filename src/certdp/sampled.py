@@ -228,9 +228,21 @@ class SampledMechanism:
         return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
 
     def owners_certificate(
-        self, records: ArrayLike, domain: NormBall | None = None, outside: Outside = Outside.CLIP
+        self,
+        records: ArrayLike,
+        domain: NormBall | None = None,
+        outside: Outside = Outside.CLIP,
+        *,
+        measured: Private[Measurement] | None = None,
     ) -> bytes:
-        """A certificate for the data's owner, bound to the data by a salted commitment; not for publication."""
+        """A certificate for the data's owner, bound to the data by a salted commitment; not for publication.
+
+        Args:
+            records: matrix (n, d) of finite numbers.
+            domain: the public domain, or None where there is none.
+            outside: what happens to records outside it.
+            measured: what `measure` gave for the same arguments; computed where it is None.
+        """
         matrix = as_records(records)
         nonce = secrets.token_bytes(32)
 
@@ -245,7 +257,8 @@ class SampledMechanism:
                 expected_sample_size=measurement.expected_sample_size,
             )
 
-        return owners_certificate(self.claim(domain), self.measure(matrix, domain, outside).map(bound))
+        figures = self.measure(matrix, domain, outside) if measured is None else measured
+        return owners_certificate(self.claim(domain), figures.map(bound))
 
     def release(
         self,

@@ -18,7 +18,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.expressions import ZERO, Expression, Symbol, prune, substitute, variables
 from ..accounting.expressions.floats import Floats
 from ..accounting.losses import PureLoss
-from ..accounting.provenance import Public
+from ..accounting.provenance import Private, Public
 from ..data import Reading, example_records, read_records
 from ..files import write_whole
 from ..plugins.contract import Mechanism, Sampler, build, options
@@ -70,9 +70,9 @@ def run(request: Request, output: Output) -> None:
         domain = NormBall(norm=run_of.norm, radius=Public(given["run"]["radius"]), dimension=records.shape[1])
     claim = run_of.claim(domain)
     with _progress(records, output) as advance:
-        measured = run_of.measure(records, domain, outside, progress=advance).reveal()
-    _write(request, run_of, claim, records, domain, outside, measured)
-    _show(request, claim, measured, output)
+        private = run_of.measure(records, domain, outside, progress=advance)
+    _write(request, run_of, claim, records, domain, outside, private)
+    _show(request, claim, private.reveal(), output)
 
 
 def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
@@ -160,18 +160,19 @@ def _write(
     records: Floats,
     domain: NormBall | None,
     outside: Outside,
-    measured: Measurement,
+    private: Private[Measurement],
 ) -> None:
     from ..verification.certificates import public_certificate
 
     if request.certificate is not None:
         write_whole(request.certificate, public_certificate(claim))
     if request.owner_certificate is not None:
-        write_whole(request.owner_certificate, run_of.owners_certificate(records, domain, outside), secret=True)
+        owned = run_of.owners_certificate(records, domain, outside, measured=private)
+        write_whole(request.owner_certificate, owned, secret=True)
     if request.plot is not None:
         from ..plots import plot_profile
 
-        write_whole(request.plot, plot_profile(claim, measured))
+        write_whole(request.plot, plot_profile(claim, private.reveal()))
 
 
 def _ideal(profile: Expression) -> Expression:
