@@ -27,7 +27,7 @@ from ..sampled import Measurement, SampledMechanism
 from ..verification.certificates import SampledPureClaim
 from .output import Output
 
-_RUN_OPTIONS = ("radius",)
+_RUN_OPTIONS = ("radius", "dimension")
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
 
@@ -65,14 +65,27 @@ def run(request: Request, output: Output) -> None:
     _check_targets(request)
     run_of = SampledMechanism(mechanism=mechanism, sampler=sampler)
     records = example_records() if request.data is None else read_records(request.data, request.reading)
-    domain = None
-    if "radius" in given["run"]:
-        domain = NormBall(norm=run_of.norm, radius=Public(given["run"]["radius"]), dimension=records.shape[1])
+    domain = _domain(given["run"], run_of, records.shape[1])
     claim = run_of.claim(domain)
     with _progress(records, output) as advance:
         private = run_of.measure(records, domain, outside, progress=advance)
     _write(request, run_of, claim, records, domain, outside, private)
     _show(request, claim, private.reveal(), output)
+
+
+def _domain(stated: Mapping[str, str], run_of: SampledMechanism, columns: int) -> NormBall | None:
+    """The public domain. The number of columns counts only where another norm than the domain's matters."""
+    if stated.get("dimension", str(columns)) != str(columns):
+        raise InvalidValue("dimension", stated["dimension"], f"{columns}, the number of columns of the data")
+    if "radius" not in stated:
+        return None
+    norms = {v.index for v in variables(run_of.profile.remove) if v.symbol is Symbol.NORM}
+    several = bool(norms - {run_of.norm.value})
+    return NormBall(
+        norm=run_of.norm,
+        radius=Public(stated["radius"]),
+        dimension=columns if several or "dimension" in stated else None,
+    )
 
 
 def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
