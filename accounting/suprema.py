@@ -77,7 +77,11 @@ class _Search:
             return _Node(cell, None, self._widest(closing or cell), depth)
         self._try(cell)
         open_sides = {v: size for v, size in influence.items() if cell[v][0] < cell[v][1]}
-        split = max(open_sides, key=lambda v: open_sides[v]) if open_sides else self._widest(cell)
+
+        def promise(variable: Variable) -> tuple[float, Fraction]:
+            return open_sides[variable], cell[variable][1] - cell[variable][0]
+
+        split = max(open_sides, key=promise) if open_sides else self._widest(cell)
         return _Node(cell, bound.upper, split, depth)
 
     def _bounded(self, local: Expression, cell: Cell) -> tuple[Cell, dict[Variable, float], Enclosure]:
