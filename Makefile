@@ -15,7 +15,7 @@ SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
 STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
 
 .NOTPARALLEL:
-.PHONY: run test check soundness clean rebuild
+.PHONY: run test check soundness bench clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -35,6 +35,15 @@ check: .venv/installed-test
 
 soundness: .venv/installed-test
 	$(PYTEST) -m soundness
+
+# PEER_PYTHON is an interpreter that has dp-accounting; it needs an older attrs than certdp, hence an environment apart.
+bench: .venv/installed-test
+	$(PYTHON) benchmarks/startup.py
+	$(PYTHON) benchmarks/bulk_psi.py
+	$(PYTHON) benchmarks/enclosures.py
+	$(PYTHON) benchmarks/supremum.py
+	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
+	  @echo "Left out: dp-accounting, unless PEER_PYTHON names an interpreter that has it")
 
 clean:
 	rm -rf .venv build dist run
