@@ -11,23 +11,17 @@ from attrs import field, frozen
 from .derivation import Assumption
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
-from .exact import Number, exact
+from .exact import Number
 from .expressions import Expression, Range, Symbol, Variable, norm
 from .norms import Norm
-from .provenance import Declared, declared
+from .provenance import Declared, declared_number
 
 _PRECISION = 96
 _RECIPROCAL = {Norm.L1: Fraction(1), Norm.L2: Fraction(1, 2), Norm.LINF: Fraction(0)}
 
 
 def _radius(value: Declared[Number]) -> Declared[Fraction]:
-    def read(number: Number) -> Fraction:
-        radius = exact(number, parameter="radius")
-        if radius <= 0:
-            raise InvalidValue("radius", number, "a number > 0")
-        return radius
-
-    return declared(value, read, parameter="radius")
+    return declared_number(value, lambda radius: radius > 0, "a number > 0", parameter="radius")
 
 
 def _dimension(_: object, __: object, value: Any) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
-from .errors import CertdpError, InvalidType
+from .errors import InvalidType, InvalidValue
+from .exact import Number, exact
 from .guarantees import Guarantee, require
 
 T = TypeVar("T")
@@ -87,13 +89,22 @@ Declared: TypeAlias = Public[T] | Released[T]
 """What samplers and mechanisms accept as parameters."""
 
 
-class PrivateValue(CertdpError, TypeError):
-    """A private value on its way into a publication or a guarantee."""
+class PrivateValue(InvalidType):
+    """A private value on its way into a publication, a parameter or a guarantee."""
+
+
+def _private(parameter: str) -> PrivateValue:
+    return PrivateValue(
+        parameter,
+        "a Private value",
+        "Public or Released",
+        "It was computed from the records: declare a constant, or release the statistic with a mechanism",
+    )
 
 
 def _refuse_nesting(value: object) -> None:
     if isinstance(value, Private):
-        raise PrivateValue("value: got a Private value; admissible: one declared before the data or released privately")
+        raise _private("value")
 
 
 def publish(value: Public[T] | Released[T]) -> T:
@@ -104,10 +115,7 @@ def publish(value: Public[T] | Released[T]) -> T:
         InvalidType: for a value without provenance.
     """
     if isinstance(value, Private):
-        raise PrivateValue(
-            "value: got a Private value; admissible: Public or Released. It was computed from the records: "
-            "release it with a mechanism first"
-        )
+        raise _private("value")
     if not isinstance(value, Public | Released):
         raise InvalidType("value", value, "Public or Released", "Declare it: Public(value)")
     return value.value
@@ -121,10 +129,7 @@ def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> D
         InvalidType: for a value without provenance.
     """
     if isinstance(value, Private):
-        raise PrivateValue(
-            f"{parameter}: got a Private value; admissible: Public or Released. A parameter computed from the "
-            "records would itself lose privacy: declare a constant or release the statistic privately"
-        )
+        raise _private(parameter)
     if not isinstance(value, Public | Released):
         raise InvalidType(
             parameter,
@@ -133,3 +138,21 @@ def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> D
             "Say where it comes from: Public(value)",
         )
     return value.map(read)
+
+
+def declared_number(
+    value: Declared[Number], admits: Callable[[Fraction], bool], admissible: str, *, parameter: str
+) -> Declared[Fraction]:
+    """A declared number, read exactly, for which `admits` holds; `admissible` says so in words.
+
+    Raises:
+        InvalidValue: for any other number. Otherwise as `declared`.
+    """
+
+    def read(number: Number) -> Fraction:
+        result = exact(number, parameter=parameter)
+        if not admits(result):
+            raise InvalidValue(parameter, number, admissible)
+        return result
+
+    return declared(value, read, parameter=parameter)

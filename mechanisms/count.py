@@ -10,11 +10,11 @@ from attrs import field, frozen
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W
 from ..accounting.losses import PureLoss
-from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, positive
+from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named)
 class Count:
     """Σ w plus Laplace noise: an estimate of the number of records.
 

@@ -9,11 +9,11 @@ from attrs import field, frozen
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W, norm
 from ..accounting.losses import PureLoss
-from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, positive
+from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named)
 class LaplaceSum:
     """Σ w·x plus independent Laplace noise in each coordinate.
 

@@ -12,11 +12,11 @@ from ..accounting.expressions import maximum, minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
 from ..accounting.sampling import SamplingRate
-from ..plugins.contract import CONTRACT_VERSION, About, Real, norm_order, positive, probability
+from ..plugins.contract import CONTRACT_VERSION, About, Real, named, norm_order, positive, probability
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named)
 class Importance:
     """Poisson importance sampling with q(x) = min(1, max(floor, rate·‖x‖)) and weight 1/q(x).
 

@@ -10,11 +10,11 @@ from ..accounting.derivation import Evidence
 from ..accounting.expressions import Constant
 from ..accounting.provenance import Declared, Public
 from ..accounting.sampling import SamplingRate
-from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, probability
+from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, probability
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named)
 class Poisson:
     """Every record is drawn independently with the same probability.
 

@@ -6,7 +6,7 @@ from .coins import Coins, Source
 from .draw import draw, draw_from
 from .mechanism import Mechanism, Release, WeightedSample, as_records
 from .options import Option, build, costs, options, stated
-from .parameters import Real, flag, non_negative, norm_order, positive, probability
+from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
 from .sampler import Sampler
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "draw",
     "draw_from",
     "flag",
+    "named",
     "non_negative",
     "norm_order",
     "options",

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from ...accounting.errors import CertdpError, InvalidType, InvalidValue
+from ...accounting.errors import CertdpError, InvalidValue
 from ...accounting.guarantees import Guarantee
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public, Released
@@ -56,21 +56,7 @@ def build(plugin: type, role: str, values: Mapping[str, str]) -> Any:
         raise InvalidValue(
             option.name, "nothing", option.help or "a value", f"The {role} needs it: --option {option.name}=…"
         )
-    declared: dict[str, object] = {}
-    for key, text in values.items():
-        declared[key] = Public(text)
-        try:
-            _read(plugin, key, declared[key])
-        except InvalidValue as error:
-            kind = InvalidType if isinstance(error, InvalidType) else InvalidValue
-            raise kind(key, text, error.admissible, error.remedy) from None
-    return plugin(**declared)
-
-
-def _read(plugin: type, key: str, value: object) -> None:
-    for field in attrs.fields(plugin):
-        if (field.alias or field.name) == key and callable(field.converter):
-            field.converter(value)
+    return plugin(**{key: Public(text) for key, text in values.items()})
 
 
 def _text(value: object) -> str:

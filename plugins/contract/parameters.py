@@ -1,59 +1,42 @@
 """Converters for the parameters of plugins: attrs fields that take declared values alone.
 
 A parameter is a `Public` or `Released` value; what it holds is read exactly, from a number or from text, so the
-command line and the library share one path.
+command line and the library share one path. `named` makes their errors say which parameter is meant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from attrs import Attribute
 
 from ...accounting.errors import InvalidType, InvalidValue
-from ...accounting.exact import Number, exact
+from ...accounting.exact import Number
 from ...accounting.norms import Norm
-from ...accounting.provenance import Declared, declared
+from ...accounting.provenance import Declared, declared, declared_number
 
 Real: TypeAlias = Declared[Fraction]
 """A declared exact number."""
 
+_NAME = "parameter"
 _TRUTH = {"true": True, "false": False}
 
 
 def positive(value: Declared[Number]) -> Real:
     """A declared number above 0."""
-
-    def read(number: Number) -> Fraction:
-        result = exact(number, parameter="parameter")
-        if result <= 0:
-            raise InvalidValue("parameter", number, "a number > 0")
-        return result
-
-    return declared(value, read, parameter="parameter")
+    return declared_number(value, lambda number: number > 0, "a number > 0", parameter=_NAME)
 
 
 def non_negative(value: Declared[Number]) -> Real:
     """A declared number of at least 0."""
-
-    def read(number: Number) -> Fraction:
-        result = exact(number, parameter="parameter")
-        if result < 0:
-            raise InvalidValue("parameter", number, "a number ≥ 0")
-        return result
-
-    return declared(value, read, parameter="parameter")
+    return declared_number(value, lambda number: number >= 0, "a number ≥ 0", parameter=_NAME)
 
 
 def probability(value: Declared[Number]) -> Real:
     """A declared number in [0, 1]."""
-
-    def read(number: Number) -> Fraction:
-        result = exact(number, parameter="parameter")
-        if not 0 <= result <= 1:
-            raise InvalidValue("parameter", number, "a probability: 0 ≤ q ≤ 1")
-        return result
-
-    return declared(value, read, parameter="parameter")
+    return declared_number(value, lambda number: 0 <= number <= 1, "a probability: 0 ≤ q ≤ 1", parameter=_NAME)
 
 
 def norm_order(value: Declared[Norm | int | str]) -> Declared[Norm]:
@@ -65,9 +48,9 @@ def norm_order(value: Declared[Norm | int | str]) -> Declared[Norm]:
         try:
             return Norm(str(order))
         except ValueError:
-            raise InvalidValue("parameter", order, "a norm: 1, 2 or inf") from None
+            raise InvalidValue(_NAME, order, "a norm: 1, 2 or inf") from None
 
-    return declared(value, read, parameter="parameter")
+    return declared(value, read, parameter=_NAME)
 
 
 def flag(value: Declared[bool | str]) -> Declared[bool]:
@@ -78,6 +61,29 @@ def flag(value: Declared[bool | str]) -> Declared[bool]:
             return choice
         if isinstance(choice, str) and choice.lower() in _TRUTH:
             return _TRUTH[choice.lower()]
-        raise InvalidType("parameter", choice, "true or false")
+        raise InvalidType(_NAME, choice, "true or false")
 
-    return declared(value, read, parameter="parameter")
+    return declared(value, read, parameter=_NAME)
+
+
+def named(_: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """A field transformer for attrs: the fields' converters raise errors that name the field.
+
+    Use it as `@frozen(kw_only=True, field_transformer=named)`.
+    """
+
+    def naming(name: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def converter(value: Any) -> Any:
+            try:
+                return convert(value)
+            except InvalidValue as error:
+                raise type(error)(name, error.value, error.admissible, error.remedy) from None
+
+        return converter
+
+    return [
+        field.evolve(converter=naming(field.alias or field.name, field.converter))
+        if callable(field.converter)
+        else field
+        for field in fields
+    ]
