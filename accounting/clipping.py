@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy as np
 from . import bulk
 from .domains import NormBall
 from .expressions.floats import Floats
+from .norms import Norm
 
 _SHRINK = 1.0 - 2.0**-48
-_RESCUE = 2.0**-64
 
 
 class Outside(Enum):
@@ -25,7 +26,10 @@ class Outside(Enum):
 
 def largest_radius(domain: NormBall) -> float:
     """The largest binary64 number that is at most the domain's radius."""
-    radius = float(domain.radius.value)
+    try:
+        radius = float(domain.radius.value)
+    except OverflowError:
+        return sys.float_info.max
     return radius if domain.radius.value >= radius else float(np.nextafter(radius, 0.0))
 
 
@@ -42,21 +46,27 @@ def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats
 
     Returns:
         the records within the domain, in order, and how many were clipped or dropped.
+
+    Guarantees:
+        Each record returned has, exactly, at most the domain's radius as its norm. A clipped one keeps its direction,
+        and at least 1 − 2^-40 of the radius, as far as the subnormal range holds it.
     """
     radius = largest_radius(domain)
-    norms = bulk.norms(records, domain.norm)
-    beyond = norms > radius
+    beyond = bulk.norms(records, domain.norm) > radius
     count = int(beyond.sum())
     if not count:
         return records, 0
     if outside is Outside.DROP:
         return records[~beyond], count
     result = records.copy()
-    remaining = np.flatnonzero(beyond)
-    while remaining.size:
-        sizes = bulk.norms(result[remaining], domain.norm)
-        # an infinite norm overflowed: bring the record into range first, direction kept
-        factors = np.where(np.isinf(sizes), _RESCUE, radius / sizes * _SHRINK)
-        result[remaining] *= factors[:, np.newaxis]
-        remaining = remaining[bulk.norms(result[remaining], domain.norm) > radius]
+    result[beyond] = _scaled(records[beyond], domain.norm, radius)
     return result, count
+
+
+def _scaled(records: Floats, norm: Norm, radius: float) -> Floats:
+    _, exponents = np.frexp(np.abs(records).max(axis=1, keepdims=True))
+    unit: Floats = np.ldexp(records, -exponents)  # the largest entry lies in [1/2, 1): no norm overflows
+    result: Floats = unit * (radius * _SHRINK / bulk.norms(unit, norm))[:, np.newaxis]
+    while (still := np.flatnonzero(bulk.norms(result, norm) > radius)).size:
+        result[still] *= 0.5  # so small that a factor near 1 rounds to nothing; ties go down, so this ends
+    return result

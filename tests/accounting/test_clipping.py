@@ -1,0 +1,139 @@
+"""Clipping and dropping: what comes back lies in the domain exactly, record by record."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from certdp.accounting.clipping import Outside, confine, largest_radius
+from certdp.accounting.domains import NormBall
+from certdp.accounting.norms import Norm
+from certdp.accounting.provenance import Public
+
+TINY = 5e-324
+HUGE = 1.7e308
+NORMS = st.sampled_from(list(Norm))
+RADII = st.one_of(
+    st.floats(TINY, HUGE),
+    st.fractions(Fraction(1, 1000), 1000),
+    st.sampled_from(["1e-400", "1e400", "0.1", "2/3", "5e-324", "1e-323", "2.3e-308"]),
+)
+MATRICES = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 5), st.integers(1, 6)),
+    elements=st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False), st.floats(-10, 10), st.sampled_from([0.0, TINY, -TINY, HUGE])
+    ),
+)
+
+
+def ball(norm: Norm, radius: Any) -> NormBall:
+    return NormBall(norm=norm, radius=Public(radius), dimension=None)
+
+
+def power_of_norm(row: Any, norm: Norm) -> Fraction:
+    """The exact norm, squared for ℓ2."""
+    sizes = [abs(Fraction(float(x))) for x in row]
+    match norm:
+        case Norm.L1:
+            return sum(sizes, Fraction(0))
+        case Norm.L2:
+            return sum((x * x for x in sizes), Fraction(0))
+        case Norm.LINF:
+            return max(sizes)
+
+
+def within(row: Any, domain: NormBall, share: Fraction = Fraction(1)) -> bool:
+    radius = domain.radius.value * share
+    return power_of_norm(row, domain.norm) <= (radius**2 if domain.norm is Norm.L2 else radius)
+
+
+@given(MATRICES, NORMS, RADII)
+@example(np.full((1, 3), TINY), Norm.L1, "1e-323")  # a factor of 2/3 rounds back to the same subnormal numbers
+@example(np.full((2, 2), HUGE), Norm.L1, 1e308)  # the norm overflows, the radius does not
+@example(np.full((1, 4), HUGE), Norm.L2, "1e400")
+@example(np.array([[HUGE, TINY]]), Norm.L1, "1e-400")
+@settings(deadline=None, max_examples=400)
+def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
+    records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any
+) -> None:
+    domain = ball(norm, radius)
+    before = records.copy()
+    clipped, count = confine(records, domain, Outside.CLIP)
+    assert np.array_equal(records, before)
+    assert clipped.shape == records.shape
+    moved = 0
+    for row, result in zip(records, clipped, strict=True):
+        assert within(result, domain)
+        if np.array_equal(row, result):
+            continue
+        moved += 1
+        # whoever was moved was outside, or within rounding of the border or of the largest number
+        assert not within(row, domain, Fraction(1) - Fraction(1, 2**48)) or domain.radius.value > HUGE
+        if largest_radius(domain) > 1e-290:
+            largest = int(np.argmax(np.abs(row)))
+            factor = Fraction(float(result[largest])) / Fraction(float(row[largest]))
+            assert 0 < factor < 1
+            underflow = Fraction(1, 2**1073) + abs(Fraction(float(result[largest]))) / 2**1000
+            for x, y in zip(row, result, strict=True):
+                exact = Fraction(float(x)) * factor
+                assert abs(Fraction(float(y)) - exact) <= abs(exact) / 2**50 + underflow
+            if domain.radius.value <= HUGE:
+                assert not within(result, domain, Fraction(1) - Fraction(1, 2**40))
+    assert count >= moved
+
+
+@given(MATRICES, NORMS, RADII)
+@settings(deadline=None)
+def test_dropping_keeps_the_records_inside_unchanged_and_in_order(
+    records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any
+) -> None:
+    domain = ball(norm, radius)
+    kept, count = confine(records, domain, Outside.DROP)
+    assert len(kept) + count == len(records)
+    _, clipped = confine(records, domain, Outside.CLIP)
+    assert count == clipped
+    position = 0
+    for row in kept:
+        assert within(row, domain)
+        while not np.array_equal(records[position], row):
+            position += 1
+        position += 1
+    assert position <= len(records)
+
+
+@given(MATRICES, NORMS, RADII, st.sampled_from(list(Outside)))
+@settings(deadline=None)
+def test_each_record_is_handled_by_itself(
+    records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any, outside: Outside
+) -> None:
+    domain = ball(norm, radius)
+    together, count = confine(records, domain, outside)
+    alone = [confine(records[i : i + 1], domain, outside) for i in range(len(records))]
+    assert np.array_equal(together, np.concatenate([part for part, _ in alone]))
+    assert count == sum(moved for _, moved in alone)
+
+
+@pytest.mark.parametrize(
+    ("radius", "expected"),
+    [("0.1", 0.1 - 2**-56), (0.1, 0.1), ("1/3", 1 / 3), ("1e400", 1.7976931348623157e308), ("1e-400", 0.0)],
+)
+def test_the_largest_float_within_the_radius(radius: Any, expected: float) -> None:
+    assert largest_radius(ball(Norm.L1, radius)) == expected
+
+
+def test_a_record_inside_is_left_alone() -> None:
+    records = np.array([[3.0, 4.0], [30.0, 40.0]])
+    clipped, count = confine(records, ball(Norm.L2, 5), Outside.CLIP)
+    assert count == 1
+    assert clipped[0].tolist() == [3.0, 4.0]
+    assert clipped[1] == pytest.approx([3.0, 4.0], rel=1e-12)
+    unchanged, none = confine(records, ball(Norm.L2, 51), Outside.CLIP)
+    assert none == 0
+    assert unchanged is records
