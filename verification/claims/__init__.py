@@ -1,0 +1,1 @@
+"""The claims that certdp checks: statements of the papers against independent oracles."""
