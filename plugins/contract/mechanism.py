@@ -8,19 +8,42 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ...accounting.errors import InvalidValue
+from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.losses import Loss
 from .about import About
 from .coins import Coins, Floats
+
+_LARGEST_INTEGER = 2**53
+
+
+def _as_floats(value: ArrayLike) -> Floats:
+    kind = "a matrix of numbers"
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidType("records", "a masked array", kind, "Fill or drop the masked entries")
+    try:
+        given = np.asarray(value)
+    except ValueError:  # ragged
+        raise InvalidType("records", value, kind, "Give each record the same number of entries") from None
+    if given.dtype.kind not in "biuf":
+        raise InvalidType("records", f"dtype {given.dtype}", kind, "Convert text and other objects to numbers first")
+    records = given.astype(np.float64, copy=False)
+    if given.dtype.kind in "iu":
+        exact = np.all((given <= _LARGEST_INTEGER) & (given >= -_LARGEST_INTEGER))
+    else:
+        exact = np.all((records == given) | np.isnan(records))
+    if not exact:
+        raise InvalidValue("records", f"dtype {given.dtype}", "numbers that binary64 holds", "Round them first")
+    return records
 
 
 def as_records(value: ArrayLike) -> Floats:
     """`value` as a float64 matrix of finite numbers, one record per row.
 
     Raises:
-        InvalidValue: for another shape, NaN and inf.
+        InvalidType: for anything but an array of real numbers.
+        InvalidValue: for another shape, NaN and inf, and numbers that binary64 would round.
     """
-    records = np.asarray(value, dtype=np.float64)
+    records = _as_floats(value)
     if records.ndim != 2:
         raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
     if not np.all(np.isfinite(records)):
