@@ -18,10 +18,13 @@ def write_whole(path: Path, content: bytes, *, secret: bool = False) -> None:
         secret: readable by the owner alone.
 
     Raises:
-        InvalidValue: where the folder is missing or not writable.
+        InvalidValue: where the folder is missing or not writable, or the path is that of something else than a file.
     """
+    target = path.resolve()  # a link leads to the file that is written
+    if target.exists() and not target.is_file():
+        raise InvalidValue("path", str(path), "a regular file", "It is a folder, device or pipe: choose another name")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise InvalidValue("path", str(path), "a file in an existing, writable folder", str(error)) from None
     temporary = Path(name)
@@ -32,7 +35,7 @@ def write_whole(path: Path, content: bytes, *, secret: bool = False) -> None:
             os.fsync(stream.fileno())
         if not secret:
             temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         raise InvalidValue("path", str(path), "a writable file", str(error)) from None
     finally:
