@@ -70,11 +70,13 @@ class _Search:
     def examine(self, cell: Cell, depth: int) -> _Node:
         local = simplify(prune(self.root, {v: Range(low, high) for v, (low, high) in cell.items()}))
         try:
-            cell, influence, bound = self._bounded(local, dict(cell))
+            collapsed, influence, bound = self._bounded(local, dict(cell))
+            top = bound.upper
         except OutsideDomain:
-            # what is undefined here is undefined where some coordinate is 0: approach that
-            closing = {v: ends for v, ends in cell.items() if ends[0] <= 0 <= ends[1] and v.symbol is not _SIGNED}
-            return _Node(cell, None, self._widest(closing or cell), depth)
+            # mostly what is undefined here is undefined where some coordinate is 0: approach that every other time
+            closing = {v: (a, b) for v, (a, b) in cell.items() if a <= 0 <= b and a < b and v.symbol is not _SIGNED}
+            return _Node(cell, None, self._widest(closing if closing and depth % 2 == 0 else cell), depth)
+        cell = collapsed
         self._try(cell)
         open_sides = {v: size for v, size in influence.items() if cell[v][0] < cell[v][1]}
 
@@ -82,7 +84,7 @@ class _Search:
             return open_sides[variable], cell[variable][1] - cell[variable][0]
 
         split = max(open_sides, key=promise) if open_sides else self._widest(cell)
-        return _Node(cell, bound.upper, split, depth)
+        return _Node(cell, top, split, depth)
 
     def _bounded(self, local: Expression, cell: Cell) -> tuple[Cell, dict[Variable, float], Enclosure]:
         bound = self._enclose(local, cell)

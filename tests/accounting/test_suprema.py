@@ -70,6 +70,12 @@ CLOSED: dict[str, tuple[Expression, Sides, Callable[[], flint.arb]]] = {
     "bowl": (X * X + Y * Y - X * Y, {X: (0, 2), Y: (0, 3)}, lambda: flint.arb(9)),
     "signed": (THETA * THETA * X - THETA, {THETA: (-1, 1), X: (0, 2)}, lambda: flint.arb(3)),
     "removable": (X * X / X, {X: (0, 3)}, lambda: flint.arb(3)),
+    "undefined to a coarse look": (
+        log(Y * Y - Y + 1) + X,
+        {X: (0, 1), Y: (Fraction(1, 4), 1)},
+        lambda: flint.arb(1),
+    ),
+    "a side without width": (log(Y * Y - Y + 1) + X, {X: (0, 0), Y: (Fraction(1, 4), 1)}, lambda: flint.arb(0) + 0),
     "point": (exp(X), {X: (2, 2)}, lambda: flint.arb(2).exp()),
     "powers": (Power(X, Fraction(1, 3)) * (1 - X), {X: (0, 1)}, lambda: (flint.arb(1) / 4).root(3) * 3 / 4),
 }
@@ -200,6 +206,7 @@ def test_jumps_of_selections_hide_nothing(root: Expression, sides: Sides, value:
         (1 / (X - Fraction(1, 3)), {X: (0, 1)}),
         (log1p(X * X * expm1(1 / X)), {X: (0, 1)}),
         (1 / (1 + THETA), {THETA: (-1, 1)}),
+        (exp(exp(exp(X))), {X: (0, 5)}),  # finite, and beyond every number that can be written down
     ],
 )
 def test_poles_are_told_soon(root: Expression, sides: Sides) -> None:
