@@ -21,13 +21,14 @@ from .accounting.errors import CertdpError, InvalidType, InvalidValue
 from .accounting.expressions import Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee, compose
-from .accounting.losses import PureLoss
+from .accounting.losses import PureLoss, RenyiLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
 from .accounting.profiles import PureProfile, plus_cost
 from .accounting.provenance import Private
 from .accounting.records import Features, psi_upper, realise
 from .accounting.relations import AddRemove, Record
+from .accounting.sampling import SamplingRate
 from .accounting.suprema import Supremum
 from .plugins.contract import Coins, Mechanism, Release, Sampler, as_records, costs, draw_from, stated
 from .plugins.registry import origin
@@ -59,7 +60,7 @@ class Measurement:
         outside: number of records that were clipped or dropped.
         expected_sample_size: lower and upper end of Σ q(x).
         psi_max: largest certified ψ over the records.
-        quantiles: certified ψ at some quantiles, by level.
+        quantiles: certified ψ of the record at some levels, or of the next above.
         psi: certified ψ per record kept, float64 (n,).
     """
 
@@ -105,7 +106,7 @@ class SampledMechanism:
             self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
-        profile = theorem_6(self.loss, self.sampler.rate, premises)
+        profile = theorem_6(self.loss, self.rate, premises)
         return profile if self._cost is None else plus_cost(profile, self._cost)
 
     def _cover_add_remove(self) -> None:
@@ -123,12 +124,24 @@ class SampledMechanism:
             NoPureValue: where it has none.
         """
         loss = self.mechanism.loss
+        if not isinstance(loss, PureLoss | RenyiLoss):
+            raise InvalidType(
+                "loss", loss, "a PureLoss or a RenyiLoss", f"Repair mechanism {self.mechanism.about.name}"
+            )
         if not isinstance(loss, PureLoss):
             raise NoPureValue(
                 f"mechanism {self.mechanism.about.name} has no pure ε: its loss is a {type(loss).__name__}. State δ or "
                 "a Rényi order"
             )
         return loss
+
+    @property
+    def rate(self) -> SamplingRate:
+        """The sampler's rate."""
+        rate = self.sampler.rate
+        if not isinstance(rate, SamplingRate):
+            raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {self.sampler.about.name}")
+        return rate
 
     @property
     def _cost(self) -> Guarantee[Pure, AddRemove, Record] | None:
@@ -195,8 +208,15 @@ class SampledMechanism:
             progress: called with the number of records done.
         """
         matrix = as_records(records)
+        if not matrix.size:
+            raise InvalidValue(
+                "records",
+                f"a matrix of shape {matrix.shape}",
+                "at least one record and one column",
+                "Give some records",
+            )
         parts: list[Floats] = []
-        sizes: list[float] = []
+        drawn: list[Floats] = []
         moved = 0
         spent = Fraction(0) if self._cost is None else self._cost.bound.epsilon.upper
         for start in range(0, len(matrix), _CHUNK):
@@ -207,7 +227,7 @@ class SampledMechanism:
             features = Features(chunk)
             realisation = realise(self.sampler.rate, features)
             parts.append(psi_upper(self.loss, realisation, features, threads=threads))
-            sizes.append(math.fsum(realisation.probability))
+            drawn.append(realisation.probability)
             if progress is not None:
                 progress(min(start + _CHUNK, len(matrix)))
         psi = _plus(np.concatenate(parts), spent)
@@ -215,9 +235,11 @@ class SampledMechanism:
             Measurement(
                 records=len(matrix),
                 outside=moved,
-                expected_sample_size=self._expected(math.fsum(sizes)),
+                expected_sample_size=self._expected(math.fsum(np.concatenate(drawn))),
                 psi_max=float(psi.max(initial=0.0)),
-                quantiles={level: float(np.quantile(psi, level)) for level in _QUANTILES} if psi.size else {},
+                quantiles={level: float(np.quantile(psi, level, method="higher")) for level in _QUANTILES}
+                if psi.size
+                else {},
                 psi=psi,
             )
         )
@@ -247,6 +269,13 @@ class SampledMechanism:
         nonce = secrets.token_bytes(32)
 
         def bound(measurement: Measurement) -> OwnersData:
+            if math.isinf(measurement.psi_max):
+                raise InvalidValue(
+                    "records",
+                    "a record with ψ beyond the range of binary64",
+                    "records with a finite ψ",
+                    "Declare a public domain, or use more noise",
+                )
             return OwnersData(
                 commitment=commit(matrix, nonce),
                 nonce=nonce.hex(),
