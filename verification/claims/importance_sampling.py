@@ -123,27 +123,37 @@ def _examine_realised(case: Case) -> Finding:
     )
 
 
-def _tight_cases(*, whole_weights: bool = True) -> SearchStrategy[Case]:
+def _tight_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    slopes = st.fractions(0, 8, max_denominator=9)
-    rates = _rates(lowest=1) | st.integers(1, 15).map(lambda digits: Fraction(1, 10**digits))
-    logarithmic = st.fixed_dictionaries(
-        {"family": st.just("logarithmic"), "slope": slopes, "power": st.integers(0, 2), "rate": rates}
-    )
     linear = st.fixed_dictionaries(
         {
             "family": st.just("linear"),
-            "slope": slopes,
+            "slope": _slopes(),
             "power": st.just(1),
             "rate": st.integers(1, 40).map(lambda weight: Fraction(1, weight)),
         }
     )
-    return linear | logarithmic if whole_weights else logarithmic
+    return linear | _logarithmic_cases(highest_power=2)
 
 
 def _realised_cases() -> SearchStrategy[Case]:
-    return _tight_cases(whole_weights=False)  # 1/q in binary64 is whole for some q alone
+    # high powers, because the profile must cover the weight's rounding beside the probability's
+    return _logarithmic_cases(highest_power=60)
+
+
+def _logarithmic_cases(*, highest_power: int) -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    rates = _rates(lowest=1) | st.integers(1, 15).map(lambda digits: Fraction(1, 10**digits))
+    powers = st.integers(0, highest_power)
+    return st.fixed_dictionaries({"family": st.just("logarithmic"), "slope": _slopes(), "power": powers, "rate": rates})
+
+
+def _slopes() -> SearchStrategy[Fraction]:
+    from hypothesis import strategies as st
+
+    return st.fractions(0, 8, max_denominator=9)
 
 
 def _rates(*, lowest: int) -> SearchStrategy[Fraction]:
@@ -201,7 +211,7 @@ def _examine_proposition_3(case: Case) -> Finding:
     records = range(len(case["slopes"]))
     without = {i: {other: rate for other in records if other != i} for i in records}
     factor = max(loss(mechanism, i, _ONE, dict.fromkeys(others, _ONE)) for i, others in without.items())
-    with_all = poisson_sampled(mechanism, {i: rate for i in records}, weighted=False)
+    with_all = poisson_sampled(mechanism, dict.fromkeys(records, rate), weighted=False)
     direct = max(
         indistinguishability(with_all, poisson_sampled(mechanism, others, weighted=False))
         for others in without.values()
