@@ -1,0 +1,84 @@
+"""Where values come from, and where private ones may not go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from certdp.accounting.derivation import Theorem
+from certdp.accounting.domains import NormBall
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType
+from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.norms import Norm
+from certdp.accounting.notions import Pure
+from certdp.accounting.provenance import Private, PrivateValue, Public, Released, declared, publish
+from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.samplers.importance import Importance
+from certdp.samplers.poisson import Poisson
+
+COST = Guarantee(
+    bound=Pure(Enclosure.of(1)), relation=ADD_REMOVE, unit=RECORD, derivation=Theorem("test", "a release").conclude()
+)
+SECRET = 8.25
+
+
+def test_public_and_released_values_are_published() -> None:
+    assert publish(Public(3)) == 3
+    assert publish(Released(3, COST)) == 3
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda private: publish(private),
+        lambda private: declared(private, float, parameter="rate"),
+        lambda private: Public(private),
+        lambda private: Released(private, COST),
+        lambda private: Public(0).map(lambda _: private),
+        lambda private: Poisson(rate=private),
+        lambda private: Importance(rate=private),
+        lambda private: Importance(rate=Public(1), floor=private),
+        lambda private: LaplaceSum(scale=private),
+        lambda private: NormBall(norm=Norm.L1, radius=private),
+    ],
+)
+def test_private_values_are_refused_and_not_shown(use: Any) -> None:
+    with pytest.raises(PrivateValue, match="got a Private value") as caught:
+        use(Private(SECRET))
+    assert str(SECRET) not in str(caught.value)
+    assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("use", [publish, lambda v: declared(v, float, parameter="rate"), lambda v: Poisson(rate=v)])
+@pytest.mark.parametrize("value", [0.5, "0.5", None])
+def test_values_without_provenance_are_refused(use: Any, value: Any) -> None:
+    with pytest.raises(InvalidType, match=r"Public\(value\)"):
+        use(value)
+
+
+def test_the_text_of_a_private_value_does_not_show_it() -> None:
+    private = Private(SECRET)
+    for text in (str(private), repr(private), f"{private}", f"{[private]}", "%s" % private):  # noqa: UP031
+        assert str(SECRET) not in text
+    assert private.reveal() == SECRET
+
+
+def test_mapping_keeps_the_provenance() -> None:
+    assert Public(2).map(lambda x: x + 1) == Public(3)
+    released = Released(2, COST).map(lambda x: x + 1)
+    assert (released.value, released.cost) == (3, COST)
+    private = Private(2).map(lambda x: x + 1)
+    assert isinstance(private, Private)
+    assert private.reveal() == 3
+
+
+def test_a_released_value_carries_the_guarantee_of_its_release() -> None:
+    with pytest.raises(InvalidType, match="carries the guarantee of its release"):
+        Released(3, 0.5)  # type: ignore[arg-type]
+
+
+def test_reading_keeps_the_cost() -> None:
+    assert declared(Released("2", COST), int, parameter="rate") == Released(2, COST)
