@@ -42,6 +42,21 @@ class Reading:
     divide_by: Number = 1
 
 
+def refuse_without_file(reading: Reading) -> None:
+    """Refuse what says how to read a file where none is given.
+
+    Raises:
+        InvalidValue: for the first such option.
+    """
+    for name, value, unused in (
+        ("array", reading.array, None),
+        ("transpose", reading.transpose, False),
+        ("divide-by", reading.divide_by, Reading().divide_by),
+    ):
+        if str(value) != str(unused):
+            raise InvalidValue(name, str(value), "nothing, where no file is read", "Name the file: --data FILE")
+
+
 def read_records(path: Path, reading: Reading | None = None) -> Floats:
     """The records in a file, as a C-ordered float64 matrix with one record per row.
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
-from ..data import Reading, read_records
+from ..data import Reading, read_records, refuse_without_file
 from ..verification.checker import check
 from .output import Output
 
@@ -32,10 +32,12 @@ class _Rows:
 
 def run(certificate: Path, data: Path | None, reading: Reading, output: Output) -> None:
     """Check, print the verdict, and fail where the certificate is refused."""
+    if data is None:
+        refuse_without_file(reading)
     try:
         text = certificate.read_bytes()
     except OSError as error:
-        raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or "") from None
+        raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or str(error)) from None
     verdict = check(text, None if data is None else _Rows(read_records(data, reading)))
     claim = verdict.claim
     result = {

@@ -13,6 +13,7 @@ from attrs import frozen
 from rich.console import Console
 
 from ..accounting.errors import CertdpError, InvalidValue
+from ..plugins.registry import PluginError
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -41,15 +42,25 @@ class Output:
         raise typer.Exit(FAILED)
 
 
-def _error(error: CertdpError) -> dict[str, str]:
-    if isinstance(error, InvalidValue):
-        return {
-            "parameter": error.parameter,
-            "value": error.shown_value,
-            "admissible": error.admissible,
-            "remedy": error.remedy,
-        }
-    return {"parameter": type(error).__name__, "value": "", "admissible": "", "remedy": str(error)}
+def _complete(error: CertdpError) -> InvalidValue:
+    """The error with all of its parts: parameter, value, what is admissible, what to do."""
+    match error:
+        case InvalidValue():
+            remedy = error.remedy or f"Give an admissible {error.parameter}"
+            return InvalidValue(error.parameter, error.shown_value, error.admissible, remedy)
+        case PluginError():
+            value = f"{error.listing.name} of distribution {error.listing.distribution}"
+            return InvalidValue(error.listing.role.word, value, "a plugin that can be used", error.reason)
+    return InvalidValue("profile", type(error).__name__, "a profile that can be evaluated and proven", str(error))
+
+
+def _parts(error: InvalidValue) -> dict[str, str]:
+    return {
+        "parameter": error.parameter,
+        "value": error.shown_value,
+        "admissible": error.admissible,
+        "remedy": error.remedy,
+    }
 
 
 @contextmanager
@@ -58,9 +69,10 @@ def reporting(as_json: bool) -> Iterator[Output]:
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     try:
         yield Output(as_json, console)
-    except CertdpError as error:
+    except CertdpError as problem:
+        error = _complete(problem)
         if as_json:
-            typer.echo(json.dumps({"error": _error(error)}, indent=2, ensure_ascii=False))
+            typer.echo(json.dumps({"error": _parts(error)}, indent=2, ensure_ascii=False))
         else:
             typer.echo(f"error: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from None

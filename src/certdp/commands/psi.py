@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,17 +15,19 @@ from rich.table import Table
 
 from ..accounting.clipping import Outside
 from ..accounting.domains import NormBall
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.expressions import ZERO, Expression, Symbol, prune, substitute, variables
 from ..accounting.expressions.floats import Floats
 from ..accounting.losses import PureLoss
 from ..accounting.provenance import Private, Public
-from ..data import Reading, example_records, read_records
+from ..accounting.suprema import NoFiniteSupremum
+from ..data import Reading, example_records, read_records, refuse_without_file
 from ..files import write_whole
 from ..plugins.contract import Mechanism, Sampler, build, options
-from ..plugins.registry import Registry, Role
+from ..plugins.registry import Registry, Role, origin
 from ..sampled import Measurement, SampledMechanism
 from ..verification.certificates import SampledPureClaim
+from ..verification.checker import check
 from .output import Output
 
 _RUN_OPTIONS = ("radius", "dimension")
@@ -60,13 +63,17 @@ def run(request: Request, output: Output) -> None:
     given = _sorted_options(request.options, kinds)
     mechanism: Mechanism = build(kinds[Role.MECHANISM], "mechanism", given["mechanism"])
     sampler: Sampler = build(kinds[Role.SAMPLER], "sampler", given["sampler"])
+    _declared(mechanism, "mechanism", "loss")
+    _declared(sampler, "sampler", "rate")
     _require_pure(mechanism, request)
-    outside = _outside(request.outside)
+    outside = _outside(request.outside, "radius" in given["run"])
     _check_targets(request)
+    if request.data is None:
+        refuse_without_file(request.reading)
     run_of = SampledMechanism(mechanism=mechanism, sampler=sampler)
     records = example_records() if request.data is None else read_records(request.data, request.reading)
     domain = _domain(given["run"], run_of, records.shape[1])
-    claim = run_of.claim(domain)
+    claim = _claim(run_of, domain, given["run"].get("radius", ""))
     with _progress(records, output) as advance:
         private = run_of.measure(records, domain, outside, progress=advance)
     _write(request, run_of, claim, records, domain, outside, private)
@@ -88,6 +95,31 @@ def _domain(stated: Mapping[str, str], run_of: SampledMechanism, columns: int) -
     )
 
 
+def _declared(plugin: Mechanism | Sampler, role: str, attribute: str) -> None:
+    """Compute what a plugin declares; an accident in its code is reported as its own."""
+    try:
+        getattr(plugin, attribute)
+    except CertdpError:
+        raise
+    except Exception as error:  # third-party code may raise anything
+        raise InvalidValue(
+            role,
+            plugin.about.name,
+            f"a {role} whose {attribute} can be computed from its options",
+            f"It raises {type(error).__name__}: {error}. Report that to distribution {origin(plugin)[0]}",
+        ) from error
+
+
+def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> SampledPureClaim:
+    try:
+        claim = run_of.claim(domain)
+    except NoFiniteSupremum as error:
+        raise InvalidValue("radius", radius, "a domain on which ψ is bounded", str(error)) from None
+    if claim.supremum is not None and math.isinf(claim.supremum.enclosure.upper_float):
+        raise InvalidValue("radius", radius, "a domain whose ε binary64 holds", "Use a smaller radius or more noise")
+    return claim
+
+
 def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
     """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY."""
     declared = {
@@ -99,14 +131,14 @@ def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, d
     for text in given:
         key, sign, value = text.partition("=")
         if not sign or not key or not value:
-            raise InvalidValue("option", text, "KEY=VALUE, such as scale=1")
+            raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option scale=1")
         prefix, dot, rest = key.partition(".")
         owners = [role for role, names in declared.items() if key in names]
         if dot and prefix in declared:
             owners, key = [prefix] if rest in declared[prefix] else [], rest
         if not owners:
             known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
-            raise InvalidValue("option", text, f"a declared option ({known})")
+            raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
         if len(owners) > 1:
             raise InvalidValue(
                 "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
@@ -137,22 +169,31 @@ def _require_pure(mechanism: Mechanism, request: Request) -> None:
             raise InvalidValue(name, value, "nothing, for pure profiles", reason)
 
 
-def _outside(word: str) -> Outside:
+def _outside(word: str, bounded: bool) -> Outside:
     try:
-        return Outside(word)
+        outside = Outside(word)
     except ValueError:
-        raise InvalidValue("outside", word, "clip or drop") from None
+        raise InvalidValue("outside", word, "clip or drop", "Leave it out to clip") from None
+    if outside is not Outside.CLIP and not bounded:
+        raise InvalidValue("outside", word, "a choice for a run with a public domain", "Declare one: --option radius=R")
+    return outside
 
 
 def _check_targets(request: Request) -> None:
     """Refuse unwritable places before any work is done."""
+    taken = {} if request.data is None else {request.data.resolve(): "data"}
     for name, path in (
         ("certificate", request.certificate),
         ("owner-certificate", request.owner_certificate),
         ("plot", request.plot),
     ):
-        if path is not None and (not path.parent.is_dir() or path.is_dir()):
-            raise InvalidValue(name, str(path), "a file in an existing folder")
+        if path is None:
+            continue
+        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
+            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
+        other = taken.setdefault(path.resolve(), name)
+        if other != name:
+            raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
 
 
 @contextmanager
@@ -177,15 +218,31 @@ def _write(
 ) -> None:
     from ..verification.certificates import public_certificate
 
+    contents: list[tuple[Path, bytes, bool]] = []  # all of them, before the first is written
     if request.certificate is not None:
-        write_whole(request.certificate, public_certificate(claim))
+        contents.append((request.certificate, _checked("certificate", public_certificate(claim)), False))
     if request.owner_certificate is not None:
         owned = run_of.owners_certificate(records, domain, outside, measured=private)
-        write_whole(request.owner_certificate, owned, secret=True)
+        contents.append((request.owner_certificate, _checked("owner-certificate", owned), True))
     if request.plot is not None:
         from ..plots import plot_profile
 
-        write_whole(request.plot, plot_profile(claim, private.reveal()))
+        contents.append((request.plot, plot_profile(claim, private.reveal()), True))
+    for path, content, secret in contents:
+        write_whole(path, content, secret=secret)
+
+
+def _checked(name: str, content: bytes) -> bytes:
+    """A certificate that the independent checker accepts."""
+    verdict = check(content)
+    if not verdict.accepted:
+        raise InvalidValue(
+            name,
+            "a profile that the checker refuses",
+            "one that it proves again",
+            f"It says: {verdict.reason}. Choose simpler constants",
+        )
+    return content
 
 
 def _ideal(profile: Expression) -> Expression:
@@ -203,8 +260,8 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
         "n": measured.records,
         "outside_domain": measured.outside,
         "expected_sample_size": list(measured.expected_sample_size),
-        "psi_max": measured.psi_max,
-        "quantiles": {str(level): value for level, value in measured.quantiles.items()},
+        "psi_max": _finite(measured.psi_max),
+        "quantiles": {str(level): _finite(value) for level, value in measured.quantiles.items()},
     }
     data = {
         "mechanism": stated["mechanism"],
@@ -227,6 +284,11 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
         "private": private,
     }
     output.show(data, lambda console: _print(console, data, request))
+
+
+def _finite(value: float) -> float | None:
+    """None for a bound beyond binary64, which JSON cannot say."""
+    return None if math.isinf(value) else value
 
 
 def _print(console: Console, data: dict[str, Any], request: Request) -> None:
@@ -255,8 +317,8 @@ def _print(console: Console, data: dict[str, Any], request: Request) -> None:
     table.add_row("outside the domain", f"{private['outside_domain']:,} ({request.outside})")
     table.add_row("expected sample size", f"{private['expected_sample_size'][1]:.6g}")
     for level, value in private["quantiles"].items():
-        table.add_row(f"ψ, quantile {level}", f"{value:.6g}")
-    table.add_row("ψ, largest", f"{private['psi_max']!r}")
+        table.add_row(f"ψ, quantile {level}", "none" if value is None else f"{value:.6g}")
+    table.add_row("ψ, largest", "none within binary64" if private["psi_max"] is None else repr(private["psi_max"]))
     console.print("\n[bold]for the data's owner only, not for publication[/bold]")
     console.print(table)
     for name in ("certificate", "owner_certificate", "plot"):
