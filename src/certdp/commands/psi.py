@@ -198,11 +198,12 @@ def _check_targets(request: Request) -> None:
 
 @contextmanager
 def _progress(records: Floats, output: Output) -> Iterator[Any]:
-    if records.size < _LONG or output.as_json:
+    terminal = Console(stderr=True)
+    if records.size < _LONG or output.as_json or not terminal.is_terminal:
         yield None
         return
     columns = (TextColumn("certifying ψ"), BarColumn(), TextColumn("{task.completed:,} records"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("psi", total=len(records))
         yield lambda done: bar.update(task, completed=done)
 

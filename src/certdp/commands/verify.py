@@ -17,7 +17,8 @@ def run(only: str, examples: int, seed: int, third_party: bool, allow: list[str]
     """Run the claims that match, and fail where one fails or a claims plugin cannot be used."""
     claims, problems = Registry(third_party=third_party, allow=allow).claims()
     chosen = select(claims, only)
-    with Progress(console=Console(stderr=True), transient=True, disable=output.as_json) as bar:
+    terminal = Console(stderr=True)
+    with Progress(console=terminal, transient=True, disable=output.as_json or not terminal.is_terminal) as bar:
         task = bar.add_task("claims", total=len(chosen))
         report = run_claims(chosen, examples=examples, seed=seed, progress=lambda _: bar.advance(task))
     broken = [{"distribution": p.listing.distribution, "name": p.listing.name, "problem": p.problem} for p in problems]

@@ -1,0 +1,175 @@
+"""`certdp check`: what holds, what is refused, and when data were compared."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Run = Callable[..., Any]
+Refusal = Callable[..., dict[str, str]]
+Base = tuple[str, ...]
+
+
+@pytest.fixture
+def pair(certdp: Run, base: Base, table: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A public and an owner's certificate of the same run."""
+    public, owner = tmp_path / "public.json", tmp_path / "owner.json"
+    ran = certdp(
+        *(*base, "--data", table, "--divide-by", "2", "--option", "radius=3"),
+        *("--certificate", public, "--owner-certificate", owner),
+    )
+    assert ran.code == 0
+    return public, owner
+
+
+def refuses(certdp: Run, *arguments: object) -> str:
+    ran = certdp("check", *arguments, "--json")
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.json["verdict"] == "refused"
+    assert ran.json["data_compared"] is False
+    reason = ran.json["reason"]
+    assert isinstance(reason, str)
+    assert reason in certdp("check", *arguments).out
+    return reason
+
+
+def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> None:
+    ran = certdp("check", pair[0], "--json")
+    assert (ran.code, ran.err) == (0, "")
+    body = json.loads(pair[0].read_bytes())
+    assert ran.json == {
+        "certificate": str(pair[0]),
+        "verdict": "holds",
+        "reason": ran.json["reason"],
+        "data_compared": False,
+        "theorem": "IS Theorem 6",
+        "guarantee": "pure differential privacy per record under add-remove",
+        "audience": "public",
+        "epsilon": [body["claim"]["supremum"]["lower"], body["claim"]["supremum"]["upper"]],
+        "domain": "norm(1) <= 3",
+    }
+    text = certdp("check", pair[0]).out
+    assert text.startswith("holds: ")
+    assert "data: not compared" in text
+
+
+def test_an_owners_certificate_is_compared_with_its_data(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
+    ran = certdp("check", pair[1], "--data", table, "--divide-by", "2", "--json")
+    assert (ran.code, ran.json["verdict"], ran.json["data_compared"]) == (0, "holds", True)
+    assert ran.json["audience"] == "owner"
+    assert "data: compared" in certdp("check", pair[1], "--data", table, "--divide-by", "2").out
+    without = certdp("check", pair[1], "--json")
+    assert (without.code, without.json["data_compared"]) == (0, False)
+
+
+def test_a_public_certificate_has_no_data_to_compare(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
+    ran = certdp("check", pair[0], "--data", table, "--json")
+    assert (ran.code, ran.json["data_compared"]) == (0, False)
+    assert "not bound to data" in ran.json["reason"]
+
+
+@pytest.mark.parametrize("where", [(0, 0), (59, 3), (30, 2)])
+def test_one_changed_entry_is_refused(
+    certdp: Run, pair: tuple[Path, Path], table: Path, where: tuple[int, int]
+) -> None:
+    records = np.load(table)
+    records[where] = np.nextafter(records[where], np.inf)
+    np.save(table, records)
+    assert "not those of the commitment" in refuses(certdp, pair[1], "--data", table, "--divide-by", "2")
+
+
+def test_other_data_are_refused(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
+    records = np.load(table)
+    assert refuses(certdp, pair[1], "--data", table)
+    assert refuses(certdp, pair[1], "--data", table, "--divide-by", "2.0000001")
+    assert "columns" in refuses(certdp, pair[1], "--data", table, "--divide-by", "2", "--transpose")
+    for changed in (records[:-1], np.vstack([records, records[:1]]), records[::-1], records[:, :3]):
+        np.save(table, changed)
+        assert refuses(certdp, pair[1], "--data", table, "--divide-by", "2")
+
+
+def test_the_same_data_in_another_form_are_the_same(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
+    path = table.with_suffix(".npz")
+    np.savez(path, wide=np.asfortranarray(np.load(table)).T, X=np.zeros((2, 2)))
+    ran = certdp("check", pair[1], "--data", path, "--array", "wide", "--transpose", "--divide-by", "2", "--json")
+    assert (ran.code, ran.json["data_compared"]) == (0, True)
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_every_changed_byte_is_refused(certdp: Run, pair: tuple[Path, Path], index: int, tmp_path: Path) -> None:
+    whole = pair[index].read_bytes()
+    digest = whole.index(b'"sha256:')
+    draw = random.Random(index)
+    for position in [*draw.sample(range(digest), 200), *range(digest, len(whole))]:
+        changed = bytearray(whole)
+        changed[position] = draw.choice([byte for byte in range(256) if byte != changed[position]])
+        path = tmp_path / "changed.json"
+        path.write_bytes(changed)
+        ran = certdp("check", path, "--json")
+        assert (ran.code, ran.json["verdict"]) == (1, "refused"), position
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[:-1],
+        lambda whole: whole + b"\n",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: b"\xef\xbb\xbf" + whole,
+        lambda whole: whole.replace(b"\n", b"\r\n"),
+        lambda whole: json.dumps(json.loads(whole)).encode(),
+        lambda whole: b"[]",
+        lambda whole: b"\x00\xff" * 100,
+    ],
+)
+def test_a_damaged_certificate_is_refused(
+    certdp: Run, pair: tuple[Path, Path], damage: Callable[[bytes], bytes]
+) -> None:
+    pair[0].write_bytes(damage(pair[0].read_bytes()))
+    assert refuses(certdp, pair[0])
+
+
+def test_an_unreadable_certificate_is_bad_input(refusal: Refusal, tmp_path: Path) -> None:
+    error = refusal("check", tmp_path / "none.json")
+    assert (error["parameter"], error["value"]) == ("certificate", str(tmp_path / "none.json"))
+    assert error["admissible"] == "a readable file"
+    assert "No such file" in error["remedy"]
+    assert "directory" in refusal("check", tmp_path)["remedy"]
+
+
+def test_bad_data_are_bad_input(refusal: Refusal, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    np.save(tmp_path / "nan.npy", [[1.0, np.nan]])
+    error = refusal("check", pair[1], "--data", tmp_path / "nan.npy")
+    assert error["parameter"] == "data"
+    assert "nan in row 0, column 1" in error["value"]
+    assert refusal("check", pair[1], "--data", tmp_path / "none.npy")["parameter"] == "data"
+
+
+@pytest.mark.parametrize("option", [["--divide-by", "3"], ["--transpose"], ["--array", "X"]])
+def test_how_to_read_no_file_is_bad_input(refusal: Refusal, pair: tuple[Path, Path], option: list[str]) -> None:
+    assert f"--{refusal('check', pair[1], *option)['parameter']}" == option[0]
+
+
+def test_a_process_elsewhere(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = [sys.executable, "-m", "certdp", "check"]
+    ran = subprocess.run([*command, str(pair[0])], cwd=elsewhere, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.startswith(b"holds: ")
+    pair[0].write_bytes(pair[0].read_bytes()[:-2] + b" \n")
+    ran = subprocess.run([*command, str(pair[0])], cwd=elsewhere, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, b"")
+    assert ran.stdout.startswith(b"refused: ")
+    ran = subprocess.run([*command, "none.json"], cwd=elsewhere, capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert ran.stderr.startswith(b"error: certificate: got none.json")
