@@ -49,7 +49,7 @@ def test_links_lead_to_the_folders() -> None:
     assert links == {folder: Path("../..", folder) for folder in FOLDERS}
     assert {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()} == FOLDERS
     assert not [
-        path for path in FACE.iterdir() if path.is_dir() and path.name not in FOLDERS | {"__pycache__"}
+        path for path in FACE.iterdir() if path.is_dir() and path.name not in FOLDERS | {"commands", "__pycache__"}
     ]
 
 
@@ -60,7 +60,7 @@ def test_lists_agree() -> None:
     assert setting(f"{hatch}/targets/wheel/sources") == expected_sources
     assert set(setting(f"{hatch}/exclude")) == {f"/src/certdp/{folder}" for folder in FOLDERS}
     assert set(setting("coverage/run/source")) == {"src/certdp", *FOLDERS}
-    assert set(setting("pyright/include")) == {"src/certdp/*.py", "tests", *FOLDERS}
+    assert set(setting("pyright/include")) == {"src/certdp/*.py", "src/certdp/commands", "tests", *FOLDERS}
 
 
 def test_no_module_has_two_names() -> None:
