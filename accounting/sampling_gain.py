@@ -9,6 +9,7 @@ from fractions import Fraction
 from .enclosures import Enclosure, Truth
 from .errors import OutsideDomain
 from .expressions import (
+    ONE,
     Constant,
     Expression,
     Range,
@@ -26,7 +27,8 @@ from .expressions import (
 from .losses import PureLoss
 
 _PRECISIONS = (96, 192, 384, 768)
-_WEIGHTS = 64
+_DOUBLINGS = 64
+_PIECES = 4000
 
 
 class Gain(Enum):
@@ -74,42 +76,56 @@ def elasticity_at_least_one(epsilon: Expression) -> bool:
     """IS Proposition 17's condition ε(w) ≤ w·ε'(w) for all w ≥ 1, proven, for a profile in W alone."""
     if W in deciding(epsilon):
         return False  # ε may jump
-    excess = simplify(W * derivative(epsilon, W) - epsilon)
-    if _non_negative_terms(excess):
-        return True
-    return _non_negative_on_ray(excess)
+    slope = derivative(epsilon, W)
+    excess = simplify(W * slope - epsilon)
+    return _non_negative_terms(excess) or _starts_right_and_grows(excess, slope) or _non_negative_on_ray(excess)
 
 
 def _non_negative_terms(excess: Expression) -> bool:
     return all(range_of(term).non_negative for term in terms(excess))
 
 
+def _starts_right_and_grows(excess: Expression, slope: Expression) -> bool:
+    """(wε' − ε)' = wε'' ≥ 0 for a smooth ε, so that the value at w = 1 decides."""
+    if deciding(slope):
+        return False  # the slope may jump down, which ε'' does not show
+    return _non_negative_terms(derivative(slope, W)) and _non_negative_at_one(excess) is Truth.TRUE
+
+
+def _non_negative_at_one(excess: Expression) -> Truth:
+    value = simplify(substitute(excess, {W: ONE}))  # what cancels exactly, an enclosure could not decide
+    return enclose(value, {}, precision=_PRECISIONS[-1]).greater_equal(0)
+
+
 def _non_negative_on_ray(excess: Expression) -> bool:
     """Proven over w ∈ [1, ∞) piece by piece: doubling intervals, then one unbounded piece by structure."""
-    low = Fraction(1)
-    for _ in range(_WEIGHTS):
+    low, left = Fraction(1), _PIECES
+    for _ in range(_DOUBLINGS):
         tail = {W: Range(low, None)}
         if range_of(prune(excess, tail), tail).non_negative:
             return True
-        if not _non_negative_between(excess, low, 2 * low, depth=24):
+        left = _proven_between(excess, low, 2 * low, left)
+        if not left:
             return False
         low *= 2
     return False
 
 
-def _non_negative_between(excess: Expression, low: Fraction, high: Fraction, *, depth: int) -> bool:
-    try:
-        box = {W: Enclosure.between(low, high, precision=_PRECISIONS[0])}
-        value = enclose(excess, box, precision=_PRECISIONS[0])
-        if value.lower >= 0:
-            return True
-        if value.upper < 0:
-            return False
-    except OutsideDomain:
-        pass
-    if not depth:
-        return False
-    middle = (low + high) / 2
-    return _non_negative_between(excess, low, middle, depth=depth - 1) and _non_negative_between(
-        excess, middle, high, depth=depth - 1
-    )
+def _proven_between(excess: Expression, low: Fraction, high: Fraction, pieces: int) -> int:
+    """How many of the `pieces` are left once [low, high] is proven piece by piece; 0 where it is not."""
+    open_pieces = [(low, high)]
+    while open_pieces and pieces:
+        pieces -= 1
+        left, right = open_pieces.pop()
+        middle = (left + right) / 2
+        try:
+            box = {W: Enclosure.between(left, right, precision=_PRECISIONS[0])}
+            value = enclose(excess, box, precision=_PRECISIONS[0])
+        except OutsideDomain:
+            open_pieces += [(middle, right), (left, middle)]
+            continue
+        if value.less(0) is Truth.TRUE:
+            return 0
+        if value.greater_equal(0) is not Truth.TRUE:
+            open_pieces += [(middle, right), (left, middle)]
+    return 0 if open_pieces else pieces

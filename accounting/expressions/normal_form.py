@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 
+from attrs import evolve
+
 from ..errors import InvalidType
 from .ranges import range_of
 from .tree import ONE, Algebra, Apply, Constant, Expression, Operation, Power, Symbol, Variable, fold
@@ -20,6 +22,7 @@ Monomial = frozenset[tuple[Expression, Fraction]]
 Sum = dict[Monomial, Fraction]
 _UNIT: Monomial = frozenset()
 _HALF = Fraction(1, 2)
+_LARGEST_EXPANDED = 16
 
 
 def _atom(node: Expression) -> Sum:
@@ -214,9 +217,37 @@ def simplify(root: Expression) -> Expression:
     return _expression(fold(root, _ALGEBRA))
 
 
+def _distribute(a: Sum, b: Sum) -> Sum:
+    result: Sum = {}
+    for left, first in a.items():
+        for right, second in b.items():
+            result = _add(result, _multiply({left: first}, {right: second}))
+    return result
+
+
+def _distributed_power(base: Sum, exponent: Fraction) -> Sum:
+    if len(base) < 2 or exponent.denominator != 1 or not 2 <= exponent <= _LARGEST_EXPANDED:
+        return _power(base, exponent)
+    result = base
+    for _ in range(int(exponent) - 1):
+        result = _distribute(result, base)
+    return result
+
+
+_EXPANDING: Algebra[Sum] = evolve(
+    _ALGEBRA,
+    power=_distributed_power,
+    operations={
+        **_ALGEBRA.operations,
+        Operation.MULTIPLY: _distribute,
+        Operation.DIVIDE: lambda a, b: _distribute(a, _power(b, Fraction(-1))) if b else _divide(a, b),
+    },
+)
+
+
 def terms(root: Expression) -> list[Expression]:
-    """The summands of the simplified expression."""
-    collected = fold(root, _ALGEBRA)
+    """The summands of the expression with products distributed over sums; their sum has the value of `root`."""
+    collected = fold(root, _EXPANDING)
     return [_monomial(monomial, coefficient) for monomial, coefficient in collected.items()] or [Constant(Fraction(0))]
 
 
