@@ -7,6 +7,7 @@ when it is asked for; a broken, slow, lying or clashing one is reported with its
 from __future__ import annotations
 
 import inspect
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
@@ -77,7 +78,7 @@ class Listing:
     @property
     def built_in(self) -> bool:
         """Whether certdp itself brings it."""
-        return self.distribution == OWN_DISTRIBUTION
+        return _plain(self.distribution) == OWN_DISTRIBUTION
 
 
 @final
@@ -105,8 +106,13 @@ def _listing(role: Role, entry: EntryPoint) -> Listing:
     )
 
 
+def _plain(distribution: str) -> str:
+    """The name of a distribution as installers compare it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
 def _distributions(names: Iterable[str] | None) -> frozenset[str] | None:
-    return None if names is None else frozenset(names)
+    return None if names is None else frozenset(map(_plain, names))
 
 
 def _installed(role: Role) -> list[EntryPoint]:
@@ -158,46 +164,65 @@ class Registry:
         if not candidates:
             known = ", ".join(dict.fromkeys(listing.name for listing in self.listings(role)))
             raise InvalidValue(role.word, name, f"one of: {known}", "`certdp plugins` lists what is installed")
-        return self._validated(candidates[0])
+        admitted = [listing for listing in candidates if self._barred(listing) is None]
+        return self._validated((admitted or candidates)[0])
 
     def claims(self) -> tuple[list[Claim], list[Status]]:
         """All claims of admitted plugins, and the plugins whose claims cannot be used."""
         claims: dict[str, Claim] = {}
         problems: list[Status] = []
-        for listing in self.listings(Role.CLAIMS):
+        for listing in sorted(self.listings(Role.CLAIMS), key=lambda listing: not listing.built_in):
             try:
+                found: dict[str, Claim] = {}
                 for claim in self._validated(listing):
-                    if claim.id in claims:
+                    if claim.id in claims or claim.id in found:
                         raise PluginError(listing, f"claim {claim.id} is already registered; rename it")
-                    claims[claim.id] = claim
+                    found[claim.id] = claim
             except PluginError as error:
                 problems.append(Status(listing, error.reason))
+            else:
+                claims.update(found)
         return sorted(claims.values(), key=lambda claim: claim.id), problems
 
     def _validated(self, listing: Listing) -> Any:
         self._admit(listing)
         plugin = self._import(listing)
         for check in _CHECKS[listing.role]:
-            check(listing, plugin)
+            try:
+                check(listing, plugin)
+            except PluginError:
+                raise
+            except Exception as error:  # looking at a plugin may run its code
+                reason = f"its validation fails with {type(error).__name__}: {error}"
+                raise PluginError(listing, reason) from error
         return plugin
 
+    def _barred(self, listing: Listing) -> str | None:
+        """Why the settings of this registry leave a plugin out, if they do."""
+        if listing.built_in:
+            return None
+        if not self.third_party:
+            return "blocked: third-party plugins are switched off"
+        if self.allow is not None and _plain(listing.distribution) not in self.allow:
+            return "blocked: its distribution is not on the allow-list"
+        return None
+
     def _admit(self, listing: Listing) -> None:
+        barred = self._barred(listing)
+        if barred is not None:
+            raise PluginError(listing, barred)
         if listing.built_in:
             return
-        if not self.third_party:
-            raise PluginError(listing, "blocked: third-party plugins are switched off")
-        if self.allow is not None and listing.distribution not in self.allow:
-            raise PluginError(listing, "blocked: its distribution is not on the allow-list")
         rivals = [
             other.distribution
             for other in self.listings(listing.role)
-            if other.name == listing.name and other != listing
+            if other.name == listing.name and other != listing and self._barred(other) is None
         ]
         if rivals:
             raise PluginError(
                 listing,
                 f"its name clashes with the one of {', '.join(rivals)}; none but a built-in is used until "
-                "one is renamed or uninstalled",
+                "one is renamed, uninstalled or left off the allow-list",
             )
 
     def _import(self, listing: Listing) -> Any:
@@ -224,7 +249,7 @@ class Registry:
 def _check_class(listing: Listing, plugin: Any) -> None:
     if not inspect.isclass(plugin):
         raise PluginError(listing, f"{listing.target} is no class but {plugin!r}")
-    if not attrs.has(plugin) or plugin.__setattr__ is object.__setattr__:
+    if not attrs.has(plugin) or plugin.__setattr__ is not Listing.__setattr__:
         raise PluginError(listing, f"class {plugin.__name__} is no frozen attrs class: decorate it with @attrs.frozen")
 
 

@@ -56,7 +56,15 @@ def build(plugin: type, role: str, values: Mapping[str, str]) -> Any:
         raise InvalidValue(
             option.name, "nothing", option.help or "a value", f"The {role} needs it: --option {option.name}=…"
         )
-    return plugin(**{key: Public(text) for key, text in values.items()})
+    try:
+        return plugin(**{key: Public(text) for key, text in values.items()})
+    except CertdpError:
+        raise
+    except Exception as error:  # third-party converters may raise anything
+        given = ", ".join(f"{key}={text}" for key, text in values.items()) or "no options"
+        raise InvalidValue(
+            role, given, f"options that this {role} can be built from", f"It raises {type(error).__name__}: {error}"
+        ) from error
 
 
 def _text(value: object) -> str:

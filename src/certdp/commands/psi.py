@@ -18,7 +18,7 @@ from ..accounting.domains import NormBall
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.expressions import ZERO, Expression, Symbol, prune, substitute, variables
 from ..accounting.expressions.floats import Floats
-from ..accounting.losses import PureLoss
+from ..accounting.losses import RenyiLoss
 from ..accounting.provenance import Private, Public
 from ..accounting.suprema import NoFiniteSupremum
 from ..data import Reading, example_records, read_records, refuse_without_file
@@ -150,7 +150,7 @@ def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, d
 
 
 def _require_pure(mechanism: Mechanism, request: Request) -> None:
-    pure = isinstance(mechanism.loss, PureLoss)
+    pure = not isinstance(mechanism.loss, RenyiLoss)
     stated = {"delta": request.delta, "order": request.order}
     if not pure and not any(stated.values()):
         raise InvalidValue(
