@@ -125,6 +125,7 @@ class TestEndToEnd:
             "hunch-sum": "Hunch",
             "renyi-sum": "Renyi",
             "clumsy-sum": "Clumsy",
+            "picky-sum": "Picky",
             "plain-sum": "Plain",
         }
         entries = {
