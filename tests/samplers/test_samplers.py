@@ -1,0 +1,93 @@
+"""The rates of the built-in samplers, against their definitions in exact rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.expressions import Apply, Constant, Expression, Operation, Variable, enclose, norm
+from certdp.accounting.norms import Norm
+from certdp.accounting.provenance import Public
+from certdp.plugins.contract import Sampler
+from certdp.samplers.full import Full
+from certdp.samplers.importance import Importance
+from certdp.samplers.poisson import Poisson
+
+SHARES = st.fractions(0, 1, max_denominator=50)
+SIZES = st.fractions(0, 40, max_denominator=50)
+
+
+def value(root: Expression, values: dict[Variable, Fraction]) -> Fraction:
+    """Exact evaluation of the operations that a rate of importance sampling may have."""
+    match root:
+        case Constant():
+            return root.value
+        case Variable():
+            return values[root]
+        case Apply():
+            first, second = (value(argument, values) for argument in root.arguments)
+            rules: dict[Operation, Callable[[Fraction, Fraction], Fraction]] = {
+                Operation.MINIMUM: min,
+                Operation.MAXIMUM: max,
+                Operation.MULTIPLY: lambda a, b: a * b,
+            }
+            return rules[root.operation](first, second)
+    raise AssertionError(root)
+
+
+@given(slope=st.fractions(Fraction(1, 100), 5, max_denominator=100), floor=SHARES, size=SIZES, p=st.sampled_from(Norm))
+def test_importance_is_its_definition(slope: Fraction, floor: Fraction, size: Fraction, p: Norm) -> None:
+    rate = Importance(rate=Public(slope), norm=Public(p), floor=Public(floor)).rate
+    assert value(rate.probability, {norm(p): size}) == min(1, max(floor, slope * size))
+    assert rate.weighted
+    assert enclose(rate.probability, {norm(p): Enclosure.of(size)}, precision=96).upper <= 1
+
+
+@given(q=SHARES, weighted=st.booleans())
+def test_poisson_is_constant(q: Fraction, weighted: bool) -> None:
+    rate = Poisson(rate=Public(q), weighted=Public(weighted)).rate
+    assert rate.probability == Constant(q)
+    assert rate.weighted is weighted
+
+
+def test_defaults() -> None:
+    assert Importance(rate=Public(1)) == Importance(rate=Public(1), norm=Public(1), floor=Public(0))
+    assert not Poisson(rate=Public(1)).rate.weighted
+    assert Full().rate.probability == Constant(Fraction(1))
+    assert not Full().rate.weighted
+
+
+@pytest.mark.parametrize("sampler", [Full(), Poisson(rate=Public(0.5)), Importance(rate=Public(0.5))])
+def test_they_are_samplers(sampler: Any) -> None:
+    assert isinstance(sampler, Sampler)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Poisson(rate=Public(1.5)), "rate: got 1.5; admissible: a probability"),
+        (lambda: Poisson(rate=Public(float("nan"))), "rate: got nan; admissible: a finite number"),
+        (lambda: Poisson(rate=Public(-1)), "rate: got -1; admissible: a probability"),
+        (lambda: Poisson(rate=Public(0.5), weighted=Public("maybe")), "weighted: got maybe; admissible: true or false"),
+        (lambda: Importance(rate=Public(0)), "rate: got 0; admissible: a number > 0"),
+        (lambda: Importance(rate=Public(1), floor=Public(2)), "floor: got 2; admissible: a probability"),
+        (lambda: Importance(rate=Public(1), norm=Public(3)), "norm: got 3; admissible: a norm: 1, 2 or inf"),
+    ],
+)
+def test_inadmissible_parameters_are_named(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidValue, match=message):
+        build()
+
+
+def test_parameters_are_given_by_name_and_declared() -> None:
+    with pytest.raises(TypeError):
+        Poisson(Public(0.5))  # type: ignore[call-arg]
+    with pytest.raises(InvalidType, match=r"rate: got 0\.5"):
+        Poisson(rate=0.5)  # type: ignore[arg-type]
