@@ -105,6 +105,24 @@ def test_counted_roundings_cover_the_error(
     assert result.roundings == roundings(root, dict.fromkeys(VARIABLES, count))
 
 
+@pytest.mark.parametrize(
+    ("root", "away"),
+    [
+        (X * X * X, lambda e: e**3),
+        (Power(X, Fraction(5)), lambda e: e**5),
+        (X * X / W, lambda e: e**3),
+        (sqrt(X), lambda e: e ** Fraction(1, 2)),
+        (X + X * W, lambda e: e**2),
+    ],
+    ids=str,
+)
+def test_counts_are_at_least_those_of_the_worst_inputs(root: Expression, away: Callable[[Fraction], Any]) -> None:
+    """Every factor off in the same sense, every divisor in the other."""
+    count = roundings(root, {X: 1000, W: 1000})
+    assert count is not None
+    assert away(1 + 1000 * UNIT) <= 1 + (count + 2) * UNIT * (1 + Fraction(1, 2**30))
+
+
 @given(x=MAGNITUDES, scale=MAGNITUDES)
 @example(5e-324, 3.0)
 @example(1.7e308, 1e-3)

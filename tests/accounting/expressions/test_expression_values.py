@@ -19,6 +19,7 @@ from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.expressions import (
     Constant,
     Expression,
+    Power,
     Range,
     Variable,
     W,
@@ -26,10 +27,18 @@ from certdp.accounting.expressions import (
     derivative,
     enclose,
     evaluate,
+    exp,
+    expm1,
+    log,
+    log1p,
+    maximum,
+    minimum,
     norm,
     prune,
     range_of,
+    select,
     simplify,
+    sqrt,
     variables,
 )
 
@@ -245,3 +254,58 @@ def test_ranges_hold_every_value(
     found, (low, high) = range_of(root, known), ends(value)
     assert found.lower is None or found.lower <= high
     assert found.upper is None or low <= found.upper
+
+
+F = Fraction
+TOUCHING = {norm(1): Range(F(0), F(5)), norm(2): Range(F(0), F(0))}
+
+
+@pytest.mark.parametrize(
+    ("root", "x", "value"),
+    [
+        (select(norm(1), norm(2), W, 2 * W), 0, 1),  # at most, by equality in one point of the box
+        (select(norm(1), norm(2), W, 2 * W), 1, 2),
+        (select(norm(2), norm(1), W, 2 * W), 0, 1),
+        (minimum(norm(1), norm(2)), 3, 0),
+        (maximum(norm(2), norm(1)), 3, 3),
+    ],
+)
+def test_pruning_where_the_ranges_touch(
+    root: Expression, x: int, value: int, exactly: Callable[..., Fraction | None]
+) -> None:
+    pruned = prune(root, TOUCHING)
+    assert exactly(pruned, {norm(1): F(x), norm(2): F(0), W: F(1)}) == value
+
+
+@pytest.mark.parametrize(
+    ("root", "known", "expected"),
+    [
+        (log1p(norm(1)), (0, 7), (0, 7)),
+        (log(norm(1)), (1, 7), (0, 6)),
+        (sqrt(norm(1)), (F(1, 4), F(1, 2)), (0, 1)),
+        (sqrt(norm(1)), (1, 2), (1, None)),
+        (Power(norm(1), F(-2)), (F(1, 2), 3), (F(1, 9), 4)),
+        (1 / norm(1), (0, 4), (F(1, 4), None)),
+        (1 / norm(1), (2, None), (0, F(1, 2))),
+        (exp(norm(1)), (0, 3), (1, None)),
+        (exp(-norm(1)), (0, 3), (0, 1)),
+        (-expm1(-norm(1)), (0, None), (0, 1)),
+        (minimum(1, norm(1)), (0, None), (0, 1)),
+        (maximum(1, norm(1)), (0, None), (1, None)),
+        (norm(1) * -2, (1, 3), (-6, -2)),
+        (Power(norm(1) - 2, F(2)), (0, 3), (0, None)),
+        (Power(norm(1) - 2, F(3)), (0, 3), (None, None)),
+        (select(norm(1), W, norm(1), -norm(1)), (1, 3), (-3, 3)),
+    ],
+    ids=str,
+)
+def test_ranges_are_these(root: Expression, known: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
+    low, high = (None if end is None else F(end) for end in known)
+    wanted = Range(*(None if end is None else F(end) for end in expected))
+    assert range_of(root, {norm(1): Range(low, high)}) == wanted
+
+
+def test_an_undecided_selection_holds_both_branches() -> None:
+    box = {norm(1): Enclosure.between(0, 2), W: Enclosure.of(1)}
+    found = enclose(select(norm(1), W, 5 * W, -3 * W), box, precision=96)
+    assert (found.lower, found.upper) == (-3, 5)
