@@ -38,8 +38,8 @@ class Assumption:
         return f"{self.name} = {self.value}" if self.value else self.name
 
 
-REAL_VALUED_NOISE = Assumption("real-valued noise", "drawn in binary64")
-"""What a continuous mechanism assumes when it draws floats."""
+REAL_VALUED_NOISE = Assumption("real-valued noise", "noise and the noisy result are rounded to binary64")
+"""What a continuous mechanism assumes when it draws floats and adds them to a rounded sum."""
 
 
 class Derivation(ABC):

@@ -12,9 +12,10 @@ from .derivation import Assumption, Derivation, Theorem
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
-from .expressions import Expression, Symbol, Variable, enclose, substitute, variables
+from .expressions import Apply, Expression, Symbol, Variable, enclose, substitute, variables
 from .guarantees import Guarantee, require
 from .notions import PURE, Pure
+from .provenance import Released
 from .relations import Relation, Unit
 from .suprema import Supremum, supremum
 
@@ -44,6 +45,7 @@ class PureProfile(Generic[R, U]):
         relation: the change of the data.
         unit: whom it protects.
         derivation: the theorem it follows from.
+        released_cost: pure ε spent on releasing constants that the mechanism used, contained in both directions.
     """
 
     remove: Expression
@@ -51,6 +53,7 @@ class PureProfile(Generic[R, U]):
     relation: R
     unit: U
     derivation: Derivation = field(validator=_derived)
+    released_cost: Fraction = Fraction(0)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -73,30 +76,43 @@ class PureProfile(Generic[R, U]):
     def supremum(self, domain: NormBall, *, precision: int = 128) -> tuple[Guarantee[Pure, R, U], Supremum]:
         """The ε-DP guarantee for all records of a public domain, and where the supremum is reached.
 
+        Where the domain's radius was released, what that cost is part of the guarantee.
+
         Raises:
             NoFiniteSupremum: where the profile grows without bound on the domain.
             InvalidValue: where the domain lacks a dimension that the profile needs.
         """
-        meaning, box = domain.box(variables(self.remove))
-        root = substitute(self.remove, meaning)
+        paid = within(self, domain)
+        meaning, box = domain.box(variables(paid.remove))
+        root = substitute(paid.remove, meaning)
         found = _attained(root, domain, supremum(root, box, precision=precision))
         guarantee = Guarantee(
             bound=Pure(found.enclosure.maximum(Enclosure.of(0))),
             relation=self.relation,
             unit=self.unit,
-            derivation=_SUPREMUM.conclude([self.derivation], domain.assumptions),
+            derivation=_SUPREMUM.conclude([paid.derivation], domain.assumptions),
         )
         return guarantee, found
 
 
 def _attained(root: Expression, domain: NormBall, found: Supremum) -> Supremum:
     """The same supremum with a lower end that is reached within the domain itself, not only in its box."""
-    point = None if found.maximiser is None else domain.inside(found.maximiser)
-    if point is None or point == found.maximiser:
+    if found.maximiser is None:
+        return found
+    point = domain.inside(found.maximiser)
+    ratios = [v for v in point if v.symbol is Symbol.RATIO]
+    joint = len(ratios) < 2  # two ratios of norms need not reach their ends in one record
+    if not joint:
+        # a record with a single non-zero coordinate has all norms equal
+        point = {**point, **dict.fromkeys(ratios, Fraction(1))}
+    elif point == found.maximiser:
         return found
     precision = found.enclosure.precision
     value = enclose(root, {v: Enclosure.of(x, precision=precision) for v, x in point.items()}, precision=precision)
-    return Supremum(Enclosure.between(value.lower, found.enclosure.upper, precision=precision), point, found.cells)
+    lower = min(value.lower, found.enclosure.upper)
+    return Supremum(
+        Enclosure.between(lower, found.enclosure.upper, precision=precision), point if joint else None, found.cells
+    )
 
 
 def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> PureProfile[R, U]:
@@ -150,11 +166,21 @@ def plus_cost(profile: PureProfile[R, U], cost: Guarantee[Pure, R, U]) -> PurePr
             f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
             f"pure DP, {profile.relation!r}, {profile.unit!r}",
         )
-    spent = Fraction(cost.bound.epsilon.upper)
+    spent = profile.released_cost + cost.bound.epsilon.upper
     return PureProfile(
-        remove=profile.remove + spent,
-        add=profile.add + spent,
+        remove=_without_cost(profile.remove, profile.released_cost) + spent,
+        add=_without_cost(profile.add, profile.released_cost) + spent,
         relation=profile.relation,
         unit=profile.unit,
         derivation=PURE.composition_theorem.conclude([profile.derivation, cost.derivation]),
+        released_cost=spent,
     )
+
+
+def _without_cost(direction: Expression, cost: Fraction) -> Expression:
+    return direction.arguments[0] if cost and isinstance(direction, Apply) else direction
+
+
+def within(profile: PureProfile[R, U], domain: NormBall) -> PureProfile[R, U]:
+    """The profile of a mechanism whose records are held within a domain: with the cost of a released radius."""
+    return plus_cost(profile, domain.radius.cost) if isinstance(domain.radius, Released) else profile

@@ -21,7 +21,7 @@ from .sampling import NORM_ROUNDINGS, SamplingRate
 _PRECISION = 96
 _PRECISIONS = (96, 192, 384, 768, 1536, 3072)
 _NARROW = Fraction(1, 2**60)
-_NEGLIGIBLE = 2.0**-960
+NEGLIGIBLE = 2.0**-960
 """Probabilities below this are drawn as 0: such a record is never drawn."""
 
 
@@ -66,7 +66,7 @@ class Features:
 
         def known(norms: Floats) -> Rounded:
             # the relative margin of a norm holds above the subnormal range and for 0
-            return Rounded(norms, NORM_ROUNDINGS, np.isfinite(norms) & ((norms >= _NEGLIGIBLE) | (norms == 0)))
+            return Rounded(norms, NORM_ROUNDINGS, np.isfinite(norms) & ((norms >= NEGLIGIBLE) | (norms == 0)))
 
         return {v: known(self.norm(v)) for v in variables(root) if v.symbol is Symbol.NORM}
 
@@ -98,7 +98,7 @@ def realise(rate: SamplingRate, features: Features) -> Realisation:
         safe[...] = result.safe
     for index in np.flatnonzero(~safe):
         probability[index] = _probability(rate, features, int(index))
-    probability[probability < _NEGLIGIBLE] = 0.0
+    probability[probability < NEGLIGIBLE] = 0.0
     if not rate.weighted:
         return Realisation(probability, np.where(probability > 0, 1.0, np.inf))
     with np.errstate(divide="ignore"):  # probability 0 has weight inf by convention
@@ -114,7 +114,7 @@ def _probability(rate: SamplingRate, features: Features, index: int) -> float:
             if precision == _PRECISIONS[-1]:
                 raise
             continue
-        if value.upper_float < _NEGLIGIBLE:
+        if value.upper_float < NEGLIGIBLE:
             return 0.0
         width = value.relative_width
         if width is not None and width <= _NARROW and value.lower > 0:

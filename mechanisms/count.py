@@ -44,4 +44,4 @@ class Count:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""
-        return np.asarray([sample.weights.sum()]) + coins.laplace(self.scale.value, 1)
+        return np.asarray([sample.total_weight()]) + coins.laplace(self.scale.value, 1)

@@ -43,5 +43,4 @@ class LaplaceSum:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
-        total = sample.weights @ sample.records
-        return total + coins.laplace(self.scale.value, sample.records.shape[1])
+        return sample.weighted_sum() + coins.laplace(self.scale.value, sample.records.shape[1])

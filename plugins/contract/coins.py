@@ -29,6 +29,9 @@ class Source(Protocol):
         ...
 
 
+_LARGEST = Fraction(2**1023)
+
+
 @final
 class OperatingSystem:
     """The operating system's entropy."""
@@ -117,6 +120,10 @@ class Coins:
         The scale is rounded up to binary64, so that rounding it never costs privacy. A guarantee that rests on these
         draws assumes real-valued noise.
         """
+        if scale > _LARGEST:
+            raise InvalidValue(
+                "scale", scale, "a scale within the range of binary64", "Divide the data by a public bound"
+            )
         nearest = float(scale)
         wide = nearest if nearest >= scale else float(np.nextafter(nearest, np.inf))
         words = self.source.bits(2 * size)

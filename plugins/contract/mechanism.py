@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
@@ -81,6 +82,38 @@ class WeightedSample:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    def weighted_sum(self) -> Floats:
+        """Σ w·x per column: each product rounded once, by itself, and the sum rounded once.
+
+        One record therefore moves the exact sum by its own rounded product alone, whatever the others are.
+
+        Raises:
+            InvalidValue: where a sum leaves the range of binary64; a message to the data's curator, not an output.
+        """
+        with np.errstate(over="ignore"):  # an overflow is refused below
+            products = self.weights[:, np.newaxis] * self.records
+        return np.asarray([_sum(column) for column in products.T], dtype=np.float64)
+
+    def total_weight(self) -> float:
+        """Σ w, rounded once.
+
+        Raises:
+            InvalidValue: where it leaves the range of binary64.
+        """
+        return _sum(self.weights)
+
+
+def _sum(values: Floats) -> float:
+    try:
+        total = math.fsum(values.tolist())
+    except OverflowError:
+        total = math.inf
+    if not math.isfinite(total):
+        raise InvalidValue(
+            "records", "a weighted sum beyond binary64", "sums in its range", "Divide the data by a public bound"
+        )
+    return total
 
 
 Release: TypeAlias = NDArray[np.float64]

@@ -24,9 +24,9 @@ from .accounting.guarantees import Guarantee, compose
 from .accounting.losses import PureLoss, RenyiLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
-from .accounting.profiles import PureProfile, plus_cost
+from .accounting.profiles import PureProfile, plus_cost, within
 from .accounting.provenance import Private
-from .accounting.records import Features, psi_upper, realise
+from .accounting.records import NEGLIGIBLE, Features, psi_upper, realise
 from .accounting.relations import AddRemove, Record
 from .accounting.sampling import SamplingRate
 from .accounting.suprema import Supremum
@@ -44,6 +44,7 @@ from .verification.certificates import (
 _CHUNK = 1 << 17
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SUM_MARGIN = Fraction(1, 2**45)
+_ROUNDING_ALLOWANCE = 2.0**-28
 
 
 class NoPureValue(CertdpError, ValueError):
@@ -168,15 +169,18 @@ class SampledMechanism:
     def claim(self, domain: NormBall | None) -> SampledPureClaim:
         """What a certificate states: the profile and, with a domain, its supremum."""
         found: Supremum | None = None
-        assumptions: tuple[Assumption, ...] = self.profile.assumptions
+        profile = self._paid(domain)
+        assumptions: tuple[Assumption, ...] = profile.assumptions
         if domain is not None:
             guarantee, found = self.profile.supremum(domain, precision=self.precision)
             assumptions = guarantee.assumptions
+        if profile.released_cost:
+            assumptions = (*assumptions, Assumption("released cost", str(profile.released_cost)))
         return SampledPureClaim(
-            profile=self.profile,
+            profile=profile,
             loss=self.loss,
             rate=self.sampler.rate,
-            released_cost=Fraction(0) if self._cost is None else self._cost.bound.epsilon.upper,
+            released_cost=profile.released_cost,
             mechanism=_statement(self.mechanism),
             sampler=_statement(self.sampler),
             domain=domain,
@@ -184,6 +188,9 @@ class SampledMechanism:
             assumptions=assumptions,
             precision=self.precision,
         )
+
+    def _paid(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
+        return self.profile if domain is None else within(self.profile, domain)
 
     def certificate(self, domain: NormBall | None = None) -> bytes:
         """A publishable certificate: public constants alone."""
@@ -207,18 +214,11 @@ class SampledMechanism:
             threads: threads for the bulk kernels; the result is the same for any number.
             progress: called with the number of records done.
         """
-        matrix = as_records(records)
-        if not matrix.size:
-            raise InvalidValue(
-                "records",
-                f"a matrix of shape {matrix.shape}",
-                "at least one record and one column",
-                "Give some records",
-            )
+        matrix = _matrix(records, domain)
         parts: list[Floats] = []
         drawn: list[Floats] = []
         moved = 0
-        spent = Fraction(0) if self._cost is None else self._cost.bound.epsilon.upper
+        spent = self._paid(domain).released_cost
         for start in range(0, len(matrix), _CHUNK):
             chunk = matrix[start : start + _CHUNK]
             if domain is not None:
@@ -235,7 +235,7 @@ class SampledMechanism:
             Measurement(
                 records=len(matrix),
                 outside=moved,
-                expected_sample_size=self._expected(math.fsum(np.concatenate(drawn))),
+                expected_sample_size=self._expected(math.fsum(np.concatenate(drawn)), len(psi)),
                 psi_max=float(psi.max(initial=0.0)),
                 quantiles={level: float(np.quantile(psi, level, method="higher")) for level in _QUANTILES}
                 if psi.size
@@ -244,9 +244,11 @@ class SampledMechanism:
             )
         )
 
-    def _expected(self, total: float) -> tuple[float, float]:
+    def _expected(self, total: float, count: int) -> tuple[float, float]:
         margin = 1 + self.sampler.rate.rounding + _SUM_MARGIN
         lower, upper = Fraction(total) / margin, Fraction(total) * margin
+        # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
+        upper += count * Fraction(NEGLIGIBLE)
         return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
 
     def owners_certificate(
@@ -265,7 +267,7 @@ class SampledMechanism:
             outside: what happens to records outside it.
             measured: what `measure` gave for the same arguments; computed where it is None.
         """
-        matrix = as_records(records)
+        matrix = _matrix(records, domain)
         nonce = secrets.token_bytes(32)
 
         def bound(measurement: Measurement) -> OwnersData:
@@ -282,7 +284,7 @@ class SampledMechanism:
                 records=matrix.shape[0],
                 columns=matrix.shape[1],
                 outside="none" if domain is None else outside.value,
-                psi_max=measurement.psi_max,
+                psi_max=_allowing_for_rounding(measurement.psi_max),
                 expected_sample_size=measurement.expected_sample_size,
             )
 
@@ -305,12 +307,34 @@ class SampledMechanism:
             outside: what happens to records outside it.
             coins: the operating system's unless given; a release with seeded coins is not private.
         """
-        matrix = as_records(records)
+        matrix = _matrix(records, domain)
         if domain is not None:
             matrix, _ = confine(matrix, domain, outside)
         used = coins or Coins()
         features = Features(matrix)
         return self.mechanism.release(draw_from(features, realise(self.sampler.rate, features), used), used)
+
+
+def _matrix(records: ArrayLike, domain: NormBall | None) -> Floats:
+    """The records of a data set, of the domain's dimension where it states one."""
+    matrix = as_records(records)
+    if not matrix.size:
+        raise InvalidValue(
+            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
+        )
+    if domain is not None and domain.dimension not in (None, matrix.shape[1]):
+        raise InvalidValue(
+            "dimension",
+            domain.dimension,
+            f"{matrix.shape[1]}, the number of columns of the records",
+            "Declare the domain for records of this shape",
+        )
+    return matrix
+
+
+def _allowing_for_rounding(psi_max: float) -> float:
+    """A bound for every probability and weight within the sampler's rounding, which a checker can prove anew."""
+    return float(np.nextafter(psi_max * (1 + _ROUNDING_ALLOWANCE), math.inf)) if psi_max else 0.0
 
 
 def _plus(psi: Floats, spent: Fraction) -> Floats:

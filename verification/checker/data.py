@@ -36,7 +36,7 @@ class Data(Protocol):
 _ROWS: Final = Arithmetic(96)
 _ERROR: Final = Fraction(1, 2**50)
 _CLIPPED: Final = Fraction(1, 2**40)
-_TOLERANCE: Final = Fraction(1, 2**30)
+_NEVER_DRAWN: Final = exact(2.0**-961)
 _LEAST, _MOST = 2.0**-400, 2.0**400
 
 _ABOUT: Final = hull(_ROWS.rational(1 - _ERROR), _ROWS.rational(1 + _ERROR))
@@ -81,8 +81,9 @@ def compare(
 ) -> None:
     """Refuse unless the data are those of the commitment and no row's ψ exceeds what is stated of them.
 
-    Guarantees: ψ(row) ≤ psi_max·(1 + 2^-30) for every row, as clipped or dropped at the domain, and the sum
-    of the declared rates meets the stated range of the expected sample size.
+    Guarantees: ψ(row) ≤ psi_max for every row that may be drawn, as clipped or dropped at the domain (a row whose
+    rate is below 2^-961 is never drawn: rates below 2^-960 count as 0), and the sum of the declared rates meets
+    the stated range of the expected sample size.
     """
     columns, records = stated["columns"], stated["records"]
     if data.columns != columns:
@@ -91,7 +92,7 @@ def compare(
     pack = struct.Struct(f">{columns}d").pack
     variables = pool.variables(psi) | pool.variables(rate)
     needed = [p for p in ("1", "2", "inf") if norm(p) in variables or (domain is not None and domain[0] == p)]
-    largest = _ROWS.rational(Fraction(stated["psi_max"]) * (1 + _TOLERANCE)).lo
+    largest = _ROWS.rational(Fraction(stated["psi_max"])).lo
     known: dict[tuple[Interval, ...], tuple[Interval, Interval]] = {}
     expected = Interval(ZERO, ZERO)
     count = 0
@@ -123,7 +124,7 @@ def compare(
                 pool.evaluate(rate, box, _ROWS).values[rate],
             )
         loss, drawn = known[key]
-        if not at_most(loss.hi, largest):
+        if not at_most(drawn.hi, _NEVER_DRAWN) and not at_most(loss.hi, largest):
             raise Refused(f"the profile of record {count} is not below the stated largest one")
         expected = _ROWS.add(expected, hull(Interval(ZERO, ZERO), drawn) if optional else drawn)
     if count != records:

@@ -16,9 +16,7 @@ LARGEST_FILE = 8 * 2**20
 
 def seal(body: dict[str, Any]) -> bytes:
     """Write a body (without its digest) in canonical form, ending in its digest."""
-    text = json.dumps(
-        body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": ")
-    )
+    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
     digest = hashlib.sha256(text.encode("ascii")).hexdigest()
     return (text.removesuffix("\n}") + f',\n "digest": "sha256:{digest}"\n}}\n').encode("ascii")
 

@@ -191,9 +191,7 @@ class Pool:
             self._constants[key] = arithmetic.rational(value)
         return self._constants[key]
 
-    def gradient(
-        self, root: int, values: Mapping[int, Interval], arithmetic: Arithmetic
-    ) -> dict[str, Interval]:
+    def gradient(self, root: int, values: Mapping[int, Interval], arithmetic: Arithmetic) -> dict[str, Interval]:
         """Enclose the generalised derivatives in each variable, by the chain rule from the root down.
 
         Guarantee: on a box where the expression is regular, the mean value theorem holds with these ranges.
@@ -268,9 +266,7 @@ class Pool:
         if any(abs(times) > LARGEST_POWER for times in factors.values()):
             raise Refused(f"a product has an exponent beyond {LARGEST_POWER}")
         over, under = (
-            self._chain(
-                [self._raised(base, abs(times)) for base, times in factors.items() if times * sign > 0]
-            )
+            self._chain([self._raised(base, abs(times)) for base, times in factors.items() if times * sign > 0])
             for sign in (1, -1)
         )
         product = over if under == one else self.node("divide", over, under)

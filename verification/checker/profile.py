@@ -118,6 +118,10 @@ def _ratio(p: str) -> str:
     return f"ratio({p})"
 
 
+_LEAST_ROUNDING = Fraction(4, 2**53)
+"""Two roundings of a computed probability, one of its reciprocal, one in reserve."""
+
+
 def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
     """Check a certificate of this kind, and compare an owner's with the data where they are given."""
     _BODY(body, "certificate")
@@ -129,6 +133,8 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     if domain is None and body["data"] is not None and body["data"]["outside"] != "none":
         raise Refused("records outside a domain are clipped or dropped, but there is no domain")
     assumptions = _check_assumptions(body, profile, domain)
+    if body["data"] is not None:
+        _check_figures(body["data"], domain)
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     _check_premises(profile, domain, body["inputs"]["weighted"], arithmetic)
     if domain is not None and supremum is not None:
@@ -136,9 +142,11 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     compared = data is not None and body["data"] is not None
     if data is not None and body["data"] is not None:
         _check_data(profile, domain, body["data"], data)
-    reason = "the profile follows from its inputs, whose premises are proven"
+    reason = f"given the loss stated for mechanism {body['mechanism']['name']!a}, the profile follows"
     if domain is not None:
         reason += "; its supremum over the domain is proven"
+    if body["data"] is not None and not compared:
+        reason += "; the owner's figures were not checked, since no data were given"
     if data is not None and not compared:
         reason += "; a public certificate is not bound to data, so they were not compared"
     return Verdict(
@@ -166,6 +174,8 @@ def _compose(body: dict[str, Any]) -> Profile:
     relative, cost = Fraction(inputs["rounding"]), Fraction(inputs["released_cost"])
     if relative >= 1:
         raise Refused("inputs.rounding must be below 1")
+    if relative < _LEAST_ROUNDING and not _exactly_drawn(inputs):
+        raise Refused("inputs.rounding is below what drawing binary64 probabilities needs")
     zero, one = pool.constant(0), pool.constant(1)
 
     def rounded(value: int, of: str) -> int:
@@ -194,6 +204,21 @@ def _compose(body: dict[str, Any]) -> Profile:
     return Profile(pool, loss, rate, remove, add)
 
 
+def _exactly_drawn(inputs: dict[str, Any]) -> bool:
+    """Whether the rate is a constant that binary64 holds, and so is its reciprocal where records are weighted."""
+    match inputs["rate"]:
+        case ["constant", str(text)]:
+            rate = Fraction(text)
+        case _:
+            return False
+    if not 0 <= rate <= 1 or Fraction(float(rate)) != rate:
+        return False
+    if not inputs["weighted"] or not rate:
+        return True
+    weight = 1 / rate
+    return weight < 2**1023 and Fraction(float(weight)) == weight
+
+
 def _check_assumptions(body: dict[str, Any], profile: Profile, domain: Domain | None) -> dict[str, str]:
     """Hold the assumptions against what the certificate rests on."""
     assumptions = {item["name"]: item["value"] for item in body["assumptions"]}
@@ -210,6 +235,11 @@ def _check_assumptions(body: dict[str, Any], profile: Profile, domain: Domain | 
         needed |= {"norm": domain.p, "radius": body["claim"]["supremum"]["domain"]["radius"]}
         if _other_norms(profile, domain):
             needed["dimension"] = str(domain.dimension)
+    inputs = body["inputs"]
+    if Fraction(inputs["rounding"]):
+        needed["relative rounding of probability and weight"] = inputs["rounding"]
+    if Fraction(inputs["released_cost"]):
+        needed["released cost"] = inputs["released_cost"]
     for name, value in needed.items():
         if assumptions.get(name) != value:
             raise Refused(f"the assumptions must state {name!a} as {value!a}")
@@ -302,7 +332,14 @@ def _check_point(point: dict[str, Fraction], box: Box, domain: Domain, others: l
             raise Refused(f"the maximiser leaves the range of {name}")
 
 
-def _check_data(profile: Profile, domain: Domain | None, stated: dict[str, Any], data: Data) -> None:
+def _check_figures(stated: dict[str, Any], domain: Domain | None) -> None:
+    """Refuse what no data could have: these figures are proven only where the data are given."""
     if domain is not None and domain.dimension not in (None, stated["columns"]):
         raise Refused("the domain's dimension is not the number of columns")
+    low, high = stated["expected_sample_size"]
+    if stated["psi_max"] < 0 or not 0 <= low <= high:
+        raise Refused("the owner's figures are no figures of any data")
+
+
+def _check_data(profile: Profile, domain: Domain | None, stated: dict[str, Any], data: Data) -> None:
     compare(profile.pool, profile.remove, profile.rate, None if domain is None else domain[:2], stated, data)

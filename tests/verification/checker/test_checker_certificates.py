@@ -137,6 +137,10 @@ class Rows:
         return iter(self.rows)
 
 
+def assumed(name: str, value: str) -> dict[str, str]:
+    return {"name": name, "value": value}
+
+
 def build(
     loss: Any,
     rate: Any,
@@ -174,6 +178,10 @@ def build(
         {"name": "radius", "value": radius},
         {"name": "dimension", "value": str(dimension)},
     ]
+    if Fraction(eta):
+        assumptions.append(assumed("relative rounding of probability and weight", eta))
+    if Fraction(cost):
+        assumptions.append(assumed("released cost", cost))
     return {
         "format": "certdp-certificate/1",
         "kind": "sampled-pure-profile",
@@ -226,7 +234,7 @@ def bodies() -> dict[str, Body]:
         "laplace, everyone": build(laplace(3), ONE, weighted=False, maximiser=end),
         "laplace, poisson weighted": build(laplace(3), number("1/10"), maximiser=end),
         "laplace, poisson unweighted": build(laplace(3), number("1/10"), weighted=False, maximiser=end),
-        "laplace, exact draws": build(laplace(3), number("1/10"), eta="0", maximiser={"norm(1)": "1"}),
+        "laplace, exact draws": build(laplace(3), number("1/8"), eta="0", maximiser={"norm(1)": "1"}),
         "laplace, released constants": build(laplace(3), number("1/10"), cost="1/7", maximiser=end),
         "laplace, small scale": build(laplace("1/40"), number("1/10"), maximiser=end),
         "laplace, large scale": build(laplace(10**6), number("1/10"), maximiser=end),
@@ -335,10 +343,6 @@ def test_an_assumed_profile_is_a_verdict_of_its_own() -> None:
     assert check(seal(body)).outcome is Outcome.HOLDS_ASSUMING_PROFILE
 
 
-def assumed(name: str, value: str) -> dict[str, str]:
-    return {"name": name, "value": value}
-
-
 def scale_upper(body: Body) -> None:
     supremum = body["claim"]["supremum"]
     supremum.update(upper=supremum["upper"] * (1 - 1e-9), lower=None)
@@ -409,7 +413,12 @@ FORGERIES: dict[str, tuple[Callable[[Body], Any], str]] = {
     "profile halved": (halve_profile, "claim.profile.remove"),
     "the misprinted proof": (misprint, "claim.profile.remove"),
     "directions swapped": (swap_directions, "claim.profile.remove"),
-    "rounding set to 0": (put("inputs", "rounding", "0"), "claim.profile.remove"),
+    "rounding set to 0": (put("inputs", "rounding", "0"), "what drawing binary64 probabilities needs"),
+    "rounding below one of binary64": (
+        put("inputs", "rounding", "3/9007199254740992"),
+        "what drawing binary64 probabilities needs",
+    ),
+    "rounding not assumed": (lambda body: body["assumptions"].pop(), "relative rounding"),
     "rounding of 1": (put("inputs", "rounding", "1"), "below 1"),
     "rounding negative": (put("inputs", "rounding", "-1"), "inputs.rounding"),
     "weighted flipped": (put("inputs", "weighted", False), "claim.profile.remove"),
@@ -483,7 +492,7 @@ def test_premises_that_are_not_proven_are_refused() -> None:
 
 def test_an_unbounded_profile_is_refused() -> None:
     """A count at rate ‖x‖ has weights without bound, though the profile is 0 at the record 0."""
-    body = build(["multiply", W, number("1/2")], importance(1, 0), eta="0", maximiser={"norm(1)": "1"})
+    body = build(["multiply", W, number("1/2")], importance(1, 0), maximiser=UP | {"norm(1)": "1"})
     body["claim"]["supremum"]["upper"] = 1e6
     assert_refused(check(seal(body)), "exceeds the claimed upper end")
 
@@ -735,7 +744,7 @@ def owner(body: Body, rows: list[list[float]], outside: str) -> Body:
         "records": len(rows),
         "columns": columns,
         "outside": outside,
-        "psi_max": max(losses),
+        "psi_max": max(losses) * (1 + 2.0**-28),
         "expected_sample_size": [float(expected) * (1 - 1e-12), float(expected) * (1 + 1e-12)],
     }
     return body | {"audience": "owner", "data": data}
@@ -768,6 +777,10 @@ def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: flo
     alone = check(seal(body))
     assert alone.outcome is Outcome.HOLDS
     assert not alone.data_compared
+    assert "not checked" in alone.reason
+    for figures in (("psi_max", -5.0), ("expected_sample_size", [10.0, 5.0]), ("expected_sample_size", [-1.0, 5.0])):
+        assert_refused(check(seal(with_change(body, put("data", *figures)))), "no figures")
+    assert_refused(check(seal(with_change(body, put("data", "columns", 100)))), "dimension")
 
     def edited(*path: Any) -> Verdict:
         return check(seal(with_change(body, put("data", *path))), Rows(rows))
@@ -777,7 +790,8 @@ def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: flo
     assert_refused(edited("commitment", "0" * 64), "commitment")
     assert_refused(edited("records", 61), "60 records")
     assert_refused(edited("records", 59), "number of records")
-    assert_refused(edited("psi_max", stated["psi_max"] * (1 - 1e-8)), "record")
+    assert_refused(edited("psi_max", stated["psi_max"] * (1 - 2.0**-27)), "record")
+    assert_refused(edited("psi_max", stated["psi_max"] * (1 - 2.0**-28) ** 2), "record")
     assert_refused(edited("expected_sample_size", [x * (1 + 1e-9) for x in stated["expected_sample_size"]]))
     assert_refused(edited("columns", 4))
     changes: tuple[Callable[[Any], Any], ...] = (
