@@ -215,6 +215,13 @@ class SampledMechanism:
             progress: called with the number of records done.
         """
         matrix = _matrix(records, domain)
+        if not matrix.size:  # a release on no records is an output like any other, figures of none are not
+            raise InvalidValue(
+                "records",
+                f"a matrix of shape {matrix.shape}",
+                "at least one record and one column",
+                "Give some records",
+            )
         parts: list[Floats] = []
         drawn: list[Floats] = []
         moved = 0
@@ -318,10 +325,6 @@ class SampledMechanism:
 def _matrix(records: ArrayLike, domain: NormBall | None) -> Floats:
     """The records of a data set, of the domain's dimension where it states one."""
     matrix = as_records(records)
-    if not matrix.size:
-        raise InvalidValue(
-            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
-        )
     if domain is not None and domain.dimension not in (None, matrix.shape[1]):
         raise InvalidValue(
             "dimension",

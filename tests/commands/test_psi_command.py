@@ -18,6 +18,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from certdp.accounting.derivation import REAL_VALUED_NOISE
+
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
 Base = tuple[str, ...]
@@ -59,7 +61,7 @@ class TestJson:
         assert assumptions["sampler.rate"] == "3/10"
         assert assumptions["sampler.floor"] == "1/100"
         assert assumptions["radius"] == "2"
-        assert assumptions["real-valued noise"] == "drawn in binary64"
+        assert assumptions["real-valued noise"] == REAL_VALUED_NOISE.value
         assert assumptions["evidence of mechanism laplace-sum"] == "proved"
 
     def test_private_figures_are_marked(self, certdp: Run, base: Base, table: Path) -> None:
