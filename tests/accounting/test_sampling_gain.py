@@ -51,7 +51,7 @@ def test_answers_agree_with_a_search(epsilon: Any, at_one: Callable[[float], flo
         X * (W + 3 * sqrt(W) / 2),
         maximum(W, 2 * W - 1) * X,
         maximum(2 * W - 1, W) * X,  # a kink in w = 1 itself
-        maximum(2 * W - 1, (W + 9) / 10) * X,  # another, with a gentle slope to its left
+        maximum(2 * W - 1, (W + 7) / 8) * X,  # another, with a gentle slope to its left
         log1p(W) * X,  # every weight loses the same
     ],
     ids=str,
