@@ -92,8 +92,12 @@ def psi(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
 
 
 def psi_add(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
-    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments as for `psi`."""
-    return -(probability * (-epsilon).expm1()).log1p()
+    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments as for `psi`.
+
+    Computed as log(1 + qE/(1 + (1 − q)E)) with E = e^ε − 1, which cancels nothing near q = 1.
+    """
+    grown = epsilon.expm1()
+    return (probability * grown / ((1 - probability) * grown + 1)).log1p()
 
 
 def proposition_3(epsilon: Enclosure, probability: Enclosure) -> Enclosure:

@@ -26,9 +26,9 @@ class InvalidValue(CertdpError, ValueError):
 
     @property
     def shown_value(self) -> str:
-        """The offending value as text, at most 80 characters."""
+        """The offending value as text, at most 160 characters."""
         text = self.value if isinstance(self.value, str) else repr(self.value)
-        return text if len(text) <= 80 else text[:77] + "..."
+        return text if len(text) <= 160 else text[:157] + "..."
 
     def __str__(self) -> str:
         message = f"{self.parameter}: got {self.shown_value}; admissible: {self.admissible}"

@@ -24,14 +24,14 @@ Cell: TypeAlias = dict[Variable, tuple[Fraction, Fraction]]
 Point: TypeAlias = Mapping[Variable, Fraction]
 
 _SIGNED = Symbol.ROUNDING
-_BUDGET = 20_000
+_BUDGET = 5_000
 _DEPTH = 120
 _GAP = Fraction(1, 2**48)
 _SLACK = Fraction(1, 2**50)
 
 
 class NoFiniteSupremum(OutsideDomain):
-    """No finite bound over the box could be proven: the expression grows without bound there, as far as known."""
+    """No finite bound over the box could be proven."""
 
 
 @final
@@ -64,6 +64,7 @@ class _Search:
         self.root = root
         self.precision = precision
         self.best: Fraction | None = None
+        self.filled: Fraction | None = None  # the same for the simplified expression, where the original fails
         self.maximiser: Point | None = None
         self._slopes: dict[tuple[Expression, Variable], Expression] = {}
 
@@ -77,7 +78,7 @@ class _Search:
             closing = {v: (a, b) for v, (a, b) in cell.items() if a <= 0 <= b and a < b and v.symbol is not _SIGNED}
             return _Node(cell, None, self._widest(closing if closing and depth % 2 == 0 else cell), depth)
         cell = collapsed
-        self._try(cell)
+        self._try(cell, local)
         open_sides = {v: size for v, size in influence.items() if cell[v][0] < cell[v][1]}
 
         def promise(variable: Variable) -> tuple[float, Fraction]:
@@ -137,12 +138,16 @@ class _Search:
         box = {v: Enclosure.between(low, high, precision=self.precision) for v, (low, high) in cell.items()}
         return enclose(expression, box, precision=self.precision)
 
-    def _try(self, cell: Cell) -> None:
+    def _try(self, cell: Cell, local: Expression) -> None:
         """Evaluate the original expression at a point of the cell: a lower bound of the supremum."""
         point = {v: (low + high) / 2 for v, (low, high) in cell.items()}
+        degenerate = {v: (x, x) for v, x in point.items()}
         try:
-            value = self._enclose(self.root, {v: (x, x) for v, x in point.items()}).lower
+            value = self._enclose(self.root, degenerate).lower
         except OutsideDomain:
+            if self.best is None:
+                value = self._enclose(local, degenerate).lower
+                self.filled = value if self.filled is None else max(value, self.filled)
             return
         if self.best is None or value > self.best:
             self.best, self.maximiser = value, point
@@ -209,15 +214,22 @@ def supremum(
             push(search.examine(half, node.depth + 1))
     top = queue[0][2].upper
     if top is None:
-        raise NoFiniteSupremum(
-            f"no finite supremum of {root.simplified()} could be proven on the public domain: it has no finite "
-            "bound near a point where the probability of being drawn falls to 0. Set a floor above 0, or ask for "
-            "the ψ-PDP profile alone by leaving out the radius"
-        )
+        raise _unproven(root)
     return _result(search, top, precision, budget)
+
+
+def _unproven(root: Expression) -> NoFiniteSupremum:
+    return NoFiniteSupremum(
+        f"no finite supremum of {root.simplified()} could be proven on the public domain. Where the probability of "
+        "being drawn falls to 0, the weight grows without bound. Set a floor above 0, or ask for the ψ-PDP profile "
+        "alone by leaving out the radius"
+    )
 
 
 def _result(search: _Search, upper: Fraction, precision: int, cells: int) -> Supremum:
     end = upper + abs(upper) * _SLACK
-    lower = end if search.best is None else min(search.best, end)
+    reached = search.filled if search.best is None else search.best
+    if reached is None:
+        raise _unproven(search.root)
+    lower = min(reached, end)
     return Supremum(Enclosure.between(lower, end, precision=precision), search.maximiser, cells)

@@ -100,9 +100,7 @@ def unresolved(path: str, name: str) -> str | None:
 
 def registered_claims() -> set[str]:
     claims = importlib.import_module("certdp.verification.claims")
-    modules = [
-        importlib.import_module(f"{claims.__name__}.{m.name}") for m in pkgutil.iter_modules(claims.__path__)
-    ]
+    modules = [importlib.import_module(f"{claims.__name__}.{m.name}") for m in pkgutil.iter_modules(claims.__path__)]
     return {claim.id for module in modules for claim in getattr(module, "CLAIMS", ())}
 
 

@@ -42,9 +42,7 @@ def marked(file: str, source: str, checker: str) -> list[Finding]:
 
 def output(*arguments: str) -> str:
     """What a checker prints; findings are no failure of its own, a crash or bad usage is."""
-    run = subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode in (0, 1), run.stdout + run.stderr
     return run.stdout
 
@@ -57,9 +55,7 @@ def found_by_mypy() -> Iterable[Finding]:
 
 
 def found_by_pyright() -> Iterable[Finding]:
-    result = json.loads(
-        output("pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(FOLDER))
-    )
+    result = json.loads(output("pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(FOLDER)))
     assert result["summary"]["filesAnalyzed"] == len(CASES)
     for report in result["generalDiagnostics"]:
         if report["severity"] == "error":

@@ -27,9 +27,7 @@ def power_ends(base: Raw, exponent: Fraction, precision: int) -> tuple[Raw, Raw]
         return _integer_power(root, exponent.numerator, precision)
     man, binary = ends.integers(base)
     most = (abs(binary + man.bit_length()) + 1) * abs(exponent.numerator) // exponent.denominator + 1
-    work = (
-        precision + most.bit_length() + _GUARD
-    )  # |exponent·ln base| < most, whose bits exp turns into relative error
+    work = precision + most.bit_length() + _GUARD  # |exponent·ln base| < most, whose bits exp turns into relative error
     low, high, scale = _series.log(man, binary, work)
     if exponent < 0:
         low, high = high, low

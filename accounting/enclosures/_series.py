@@ -102,9 +102,7 @@ def log(man: int, exponent: int, precision: int) -> Bracket:
         OutsideDomain: for x ≤ 0.
     """
     if man <= 0:
-        raise OutsideDomain(
-            f"log of a number that is {'negative' if man else 'zero'}; keep arguments above 0."
-        )
+        raise OutsideDomain(f"log of a number that is {'negative' if man else 'zero'}; keep arguments above 0.")
     bits = man.bit_length()
     down = bits if man >> max(bits - 2, 0) == 3 else bits - 1
     turns = exponent + down

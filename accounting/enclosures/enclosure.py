@@ -51,9 +51,7 @@ class Enclosure:
 
     def __init__(self) -> None:
         """Refused: see `of` and `between`."""
-        raise InvalidType(
-            "Enclosure", "a direct call", "Enclosure.of(value) or Enclosure.between(lower, upper)"
-        )
+        raise InvalidType("Enclosure", "a direct call", "Enclosure.of(value) or Enclosure.between(lower, upper)")
 
     @classmethod
     def of(cls, value: Number, *, precision: int = DEFAULT_PRECISION) -> Enclosure:
@@ -80,9 +78,7 @@ class Enclosure:
         if denominator < 1:
             raise InvalidValue("denominator", denominator, "an integer of at least 1")
         top, bottom = ends.whole(numerator), ends.whole(denominator)
-        return _make(
-            ends.divide(top, bottom, precision, DOWN), ends.divide(top, bottom, precision, UP), precision
-        )
+        return _make(ends.divide(top, bottom, precision, DOWN), ends.divide(top, bottom, precision, UP), precision)
 
     @classmethod
     def between(cls, lower: Number, upper: Number, *, precision: int = DEFAULT_PRECISION) -> Enclosure:
@@ -199,9 +195,7 @@ class Enclosure:
         """The sum with an enclosure, int or Fraction."""
         term = self._operand(other)
         bits = max(self._precision, term._precision)
-        return _make(
-            ends.add(self._lower, term._lower, bits, DOWN), ends.add(self._upper, term._upper, bits, UP), bits
-        )
+        return _make(ends.add(self._lower, term._lower, bits, DOWN), ends.add(self._upper, term._upper, bits, UP), bits)
 
     __radd__ = __add__
 
@@ -230,17 +224,13 @@ class Enclosure:
         """
         divisor = self._operand(other)
         if divisor._holds_zero:
-            raise OutsideDomain(
-                f"division by {divisor}, which holds 0; raise the precision or treat 0 apart."
-            )
+            raise OutsideDomain(f"division by {divisor}, which holds 0; raise the precision or treat 0 apart.")
         if divisor._upper[0]:
             return -self / -divisor
         bits = max(self._precision, divisor._precision)
         low_by = divisor._lower if self._lower[0] else divisor._upper
         high_by = divisor._upper if self._upper[0] else divisor._lower
-        return _make(
-            ends.divide(self._lower, low_by, bits, DOWN), ends.divide(self._upper, high_by, bits, UP), bits
-        )
+        return _make(ends.divide(self._lower, low_by, bits, DOWN), ends.divide(self._upper, high_by, bits, UP), bits)
 
     def __rtruediv__(self, other: _Operand) -> Enclosure:
         """The quotient of an int or Fraction by this enclosure; OutsideDomain where this holds 0."""
@@ -285,9 +275,7 @@ class Enclosure:
             OutsideDomain: where the enclosure reaches below 0.
         """
         if self._lower[0]:
-            raise OutsideDomain(
-                f"sqrt of {self}, which reaches below 0; intersect it with what is known first."
-            )
+            raise OutsideDomain(f"sqrt of {self}, which reaches below 0; intersect it with what is known first.")
         bits = self._precision
         return _make(ends.square_root(self._lower, bits, DOWN), ends.square_root(self._upper, bits, UP), bits)
 
@@ -318,13 +306,9 @@ class Enclosure:
             case _:
                 raise InvalidType("exponent", exponent, "an int or a Fraction", "Write exact(exponent).")
         if order < 0 and self._holds_zero:
-            raise OutsideDomain(
-                f"power {order} of {self}, which holds 0; raise the precision or treat 0 apart."
-            )
+            raise OutsideDomain(f"power {order} of {self}, which holds 0; raise the precision or treat 0 apart.")
         if order.denominator != 1 and self._lower[0]:
-            raise OutsideDomain(
-                f"power {order} of {self}, which reaches below 0; only integer powers reach there."
-            )
+            raise OutsideDomain(f"power {order} of {self}, which reaches below 0; only integer powers reach there.")
         if order == 0:
             return _make(ONE, ONE, self._precision)
         if order.numerator % 2 and self._lower[0]:
@@ -332,9 +316,7 @@ class Enclosure:
         base = abs(self)
         first, last = (base._lower, base._upper) if order > 0 else (base._upper, base._lower)
         low, high = power_ends(first, order, self._precision)
-        return _make(
-            low, high if base.is_point else power_ends(last, order, self._precision)[1], self._precision
-        )
+        return _make(low, high if base.is_point else power_ends(last, order, self._precision)[1], self._precision)
 
     def _odd_power(self, order: Fraction) -> Enclosure:
         """The power by an odd integer where the enclosure reaches below 0."""
@@ -348,23 +330,17 @@ class Enclosure:
     def minimum(self, other: _Operand) -> Enclosure:
         """The smaller of the two numbers."""
         second = self._operand(other)
-        return self._joined(
-            second, ends.smaller(self._lower, second._lower), ends.smaller(self._upper, second._upper)
-        )
+        return self._joined(second, ends.smaller(self._lower, second._lower), ends.smaller(self._upper, second._upper))
 
     def maximum(self, other: _Operand) -> Enclosure:
         """The larger of the two numbers."""
         second = self._operand(other)
-        return self._joined(
-            second, ends.larger(self._lower, second._lower), ends.larger(self._upper, second._upper)
-        )
+        return self._joined(second, ends.larger(self._lower, second._lower), ends.larger(self._upper, second._upper))
 
     def hull(self, other: _Operand) -> Enclosure:
         """The smallest interval that holds both."""
         second = self._operand(other)
-        return self._joined(
-            second, ends.smaller(self._lower, second._lower), ends.larger(self._upper, second._upper)
-        )
+        return self._joined(second, ends.smaller(self._lower, second._lower), ends.larger(self._upper, second._upper))
 
     def intersection(self, other: _Operand) -> Enclosure:
         """What both enclosures hold, for two enclosures of the same number.
@@ -545,9 +521,7 @@ def _of_exact(value: int | Fraction, precision: int) -> Enclosure:
         lower = ends.scaled(numerator, exponent, precision, DOWN)
         return _make(lower, ends.scaled(numerator, exponent, precision, UP), precision)
     top, bottom = ends.whole(numerator), ends.whole(denominator)
-    return _make(
-        ends.divide(top, bottom, precision, DOWN), ends.divide(top, bottom, precision, UP), precision
-    )
+    return _make(ends.divide(top, bottom, precision, DOWN), ends.divide(top, bottom, precision, UP), precision)
 
 
 def _corners(one: Enclosure, other: Enclosure) -> tuple[tuple[Raw, Raw], tuple[Raw, Raw]]:

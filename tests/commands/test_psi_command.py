@@ -95,7 +95,7 @@ class TestText:
     def test_it_says_the_same(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         arguments = (*base, "--option", "radius=2", "--certificate", tmp_path / "c.json")
         text, data = certdp(*arguments).out, certdp(*arguments, "--json").json
-        assert f"ε ≤ {data['epsilon'][1]!r} for every record with ‖x‖_1 ≤ 2" in text
+        assert f"ε ≤ {data['epsilon'][1]!r} for every record with ‖x‖₁ ≤ 2" in text
         for item in data["assumptions"]:
             assert f"{item['name']} = {item['value']}" in text
         public, _, private = text.partition("not for publication")

@@ -16,7 +16,7 @@ from rich.table import Table
 from ..accounting.clipping import Outside
 from ..accounting.domains import NormBall
 from ..accounting.errors import CertdpError, InvalidValue
-from ..accounting.expressions import ZERO, Expression, Symbol, prune, substitute, variables
+from ..accounting.expressions import ZERO, Expression, Symbol, norm, prune, substitute, variables
 from ..accounting.expressions.floats import Floats
 from ..accounting.losses import RenyiLoss
 from ..accounting.provenance import Private, Public
@@ -256,12 +256,14 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
     stated = claim.as_json()
     supremum = stated["claim"]["supremum"]
     epsilon = None if supremum is None else [supremum["lower"], supremum["upper"]]
+    # both bound every record held within the domain
+    largest = measured.psi_max if epsilon is None else min(measured.psi_max, epsilon[1])
     private = {
         "notice": "computed from the records: for the data's owner, not for publication",
         "n": measured.records,
         "outside_domain": measured.outside,
         "expected_sample_size": list(measured.expected_sample_size),
-        "psi_max": _finite(measured.psi_max),
+        "psi_max": _finite(largest),
         "quantiles": {str(level): _finite(value) for level, value in measured.quantiles.items()},
     }
     data = {
@@ -301,7 +303,7 @@ def _print(console: Console, data: dict[str, Any], request: Request) -> None:
     else:
         domain = guarantee["domain"]
         lower, upper = data["epsilon"]
-        console.print(f"  [bold]ε ≤ {upper!r}[/bold] for every record with ‖x‖_{domain['norm']} ≤ {domain['radius']}")
+        console.print(f"  [bold]ε ≤ {upper!r}[/bold] for every record with {norm(domain['norm'])} ≤ {domain['radius']}")
         console.print(f"         (the supremum of ψ lies in [{lower!r}, {upper!r}])")
     console.print(
         f"  pure DP, unit {guarantee['unit']}, relation {guarantee['relation']}, by {guarantee['theorem']}",
@@ -324,4 +326,5 @@ def _print(console: Console, data: dict[str, Any], request: Request) -> None:
     console.print(table)
     for name in ("certificate", "owner_certificate", "plot"):
         if data[name] is not None:
-            console.print(f"{name.replace('_', ' ')}: {data[name]}", markup=False, soft_wrap=True)
+            private_part = " (its right half is private)" if name == "plot" else ""
+            console.print(f"{name.replace('_', ' ')}: {data[name]}{private_part}", markup=False, soft_wrap=True)

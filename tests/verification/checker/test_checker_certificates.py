@@ -42,9 +42,7 @@ def norm(p: Any) -> Any:
 
 def seal(body: Body) -> bytes:
     """Write a body as the format says, anew and not through the checker."""
-    text = json.dumps(
-        body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": ")
-    )
+    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert text.endswith("\n}")
     return f'{text[:-2]},\n "digest": "sha256:{digest}"\n}}\n'.encode()
@@ -484,9 +482,7 @@ def test_premises_that_are_not_proven_are_refused() -> None:
     assert_refused(check(seal(negative)), "at least 0")
     too_often = build(laplace(3), ["add", number("1/2"), norm(1)], weighted=False, maximiser=at)
     assert_refused(check(seal(too_often)), "within [0, 1]")
-    undefined = build(
-        ["divide", ["multiply", norm(1), norm(1)], norm(1)], number("1/2"), weighted=False, maximiser=at
-    )
+    undefined = build(["divide", ["multiply", norm(1), norm(1)], norm(1)], number("1/2"), weighted=False, maximiser=at)
     assert_refused(check(seal(undefined)), "defined everywhere")
 
 

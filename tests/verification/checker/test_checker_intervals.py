@@ -63,10 +63,8 @@ def test_functions_enclose_what_arb_finds(name: str) -> None:
         x = dyadic(source, sizes, signed)
         if name.startswith("log") and draw % 3 == 0:  # close to where the logarithm vanishes, from both sides
             offset = dyadic(source, (-300, -1), True, bits=60)
-            if name == "log1p":
-                x = offset
-            else:
-                x = exact(1.0 + math.ldexp((-1) ** offset[0], -source.randint(1, 52)))
+            beside_one = exact(1.0 + math.ldexp((-1) ** offset[0], -source.randint(1, 52)))
+            x = offset if name == "log1p" else beside_one
         low, high = getattr(tool, name)(Interval(x, x))
         flint.ctx.prec = tool.precision + 800
         real = truth(ball(x))
