@@ -33,7 +33,9 @@ class Verdict:
     """The outcome of a check, and why.
 
     Guarantees: the outcome is not REFUSED only if the file is canonical, its profile is the one that the
-    theorem gives for its inputs, the theorem's premises were proven, and every claimed number was proven.
+    theorem gives for its inputs, the theorem's premises were proven, and every number of the claim was proven.
+    That the mechanism named loses what its inputs state is the evidence it carries, not proven here. An owner's
+    figures are proven where `data_compared`.
     """
 
     outcome: Outcome
