@@ -370,3 +370,39 @@ class TestRefusals:
     def test_a_parameter_without_provenance(self, value: Any) -> None:
         with pytest.raises(InvalidType, match="Public"):
             LaplaceSum(scale=value)
+
+
+class TestWhatADomainCosts:
+    def test_a_released_radius_is_paid_for(self) -> None:
+        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(10)), sampler=Full())
+        domain = NormBall(norm=Norm.L1, radius=released(1, 1))
+        assert Fraction(11, 10) <= run.guarantee(domain).bound.epsilon.upper < Fraction(11001, 10000)
+        stated = json.loads(run.certificate(domain))
+        assert stated["inputs"]["released_cost"] == "1"
+        assert check(run.certificate(domain)).accepted
+        assert run.measure([[1.0]], domain).reveal().psi_max >= 1.1
+
+    @pytest.mark.parametrize("use", ["measure", "release", "owners_certificate"])
+    def test_records_of_another_dimension_are_refused(self, use: str) -> None:
+        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=Full())
+        domain = NormBall(norm=Norm.L2, radius=Public(1), dimension=2)
+        with pytest.raises(InvalidValue, match="dimension: got 2; admissible: 100"):
+            getattr(run, use)(np.full((1, 100), 0.1), domain)
+
+    def test_a_lower_end_is_reached_by_a_record(self) -> None:
+        """With ‖x‖₁ = 9, ‖x‖₂ = 1 and ‖x‖∞ ≤ 1, which no record has, ψ would be 87; Cauchy–Schwarz gives at most 30."""
+        sampler = Importance(rate=Public("0.1"), norm=Public(2), floor=Public("0.01"))
+        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=sampler)
+        domain = NormBall(norm=Norm.LINF, radius=Public(1), dimension=9)
+        epsilon = run.guarantee(domain).bound.epsilon
+        assert epsilon.lower <= 30 <= epsilon.upper
+        assert check(run.certificate(domain)).accepted
+
+
+def test_other_records_do_not_move_the_share_of_one() -> None:
+    """In plain binary64 sums, 2^53 + 2 and 1.0 give a record of size 1 a share of 2."""
+    share = 2.0**53
+    both = WeightedSample(np.array([[share], [1.0], [1.0]]), np.ones(3)).weighted_sum()
+    assert both.tolist() == [share + 2.0]
+    with pytest.raises(InvalidValue, match="a weighted sum beyond binary64"):
+        WeightedSample(np.full((2, 1), 1e308), np.ones(2)).weighted_sum()
