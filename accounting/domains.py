@@ -24,6 +24,11 @@ def _radius(value: Declared[Number]) -> Declared[Fraction]:
     return declared_number(value, lambda radius: radius > 0, "a number > 0", parameter="radius")
 
 
+def _norm(_: object, __: object, value: Any) -> None:
+    if not isinstance(value, Norm):
+        raise InvalidType("norm", value, "a member of Norm", "Write Norm.L1, Norm.L2 or Norm.LINF")
+
+
 def _dimension(_: object, __: object, value: Any) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise InvalidType("dimension", value, "a whole number or None")
@@ -42,7 +47,7 @@ class NormBall:
         dimension: number of coordinates of a record; needed where another norm than p matters.
     """
 
-    norm: Norm
+    norm: Norm = field(validator=_norm)
     radius: Declared[Fraction] = field(converter=_radius)
     dimension: int | None = field(default=None, validator=_dimension)
 

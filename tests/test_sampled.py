@@ -406,3 +406,12 @@ def test_other_records_do_not_move_the_share_of_one() -> None:
     assert both.tolist() == [share + 2.0]
     with pytest.raises(InvalidValue, match="a weighted sum beyond binary64"):
         WeightedSample(np.full((2, 1), 1e308), np.ones(2)).weighted_sum()
+
+
+def test_what_is_no_plugin_norm_or_certificate_is_told() -> None:
+    with pytest.raises(InvalidType, match=r"mechanism: got .*; admissible: a mechanism"):
+        SampledMechanism(mechanism=Full(), sampler=LaplaceSum(scale=Public(1)))  # type: ignore[arg-type]  # pyright: ignore
+    with pytest.raises(InvalidType, match=r"norm: got 1; admissible: a member of Norm\. Write Norm\.L1"):
+        NormBall(norm=1, radius=Public(5))  # type: ignore[arg-type]  # pyright: ignore
+    with pytest.raises(TypeError, match="admissible: the bytes of a certificate"):
+        check("out.json")  # type: ignore[arg-type]  # pyright: ignore

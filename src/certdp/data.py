@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def refuse_without_file(reading: Reading) -> None:
             raise InvalidValue(name, str(value), "nothing, where no file is read", "Name the file: --data FILE")
 
 
-def read_records(path: Path, reading: Reading | None = None) -> Floats:
+def read_records(path: str | PathLike[str], reading: Reading | None = None) -> Floats:
     """The records in a file, as a C-ordered float64 matrix with one record per row.
 
     Raises:
@@ -66,6 +67,7 @@ def read_records(path: Path, reading: Reading | None = None) -> Floats:
     """
     how = reading or Reading()
     divisor = _divisor(how.divide_by)
+    path = Path(path)
     try:
         content = path.read_bytes()
     except OSError as error:

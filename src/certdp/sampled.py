@@ -97,6 +97,9 @@ class SampledMechanism:
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
+        for role, plugin, wanted in (("mechanism", self.mechanism, "loss"), ("sampler", self.sampler, "rate")):
+            if not hasattr(type(plugin), wanted) or not hasattr(type(plugin), "about"):
+                raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted}`")
         self._cover_add_remove()
         _ = self.profile  # what cannot be composed is refused here
 

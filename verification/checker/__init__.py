@@ -20,8 +20,11 @@ KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {KIN
 def check(text: bytes, data: Data | None = None) -> Verdict:
     """Check the bytes of a certificate, and compare an owner's certificate with its data where given.
 
-    Guarantees: never raises for any bytes; whatever is wrong, or could not be proven, is a refusal.
+    Guarantees: never raises for any bytes; whatever is wrong, or could not be proven, is a refusal. A TypeError
+    for anything but bytes, such as a path.
     """
+    if not isinstance(text, bytes):
+        raise TypeError(f"text: got {type(text).__name__}; admissible: the bytes of a certificate. Read the file first")
     try:
         body = open_envelope(text)
         kind = body.get("kind")

@@ -58,5 +58,7 @@ class Verdict:
                 lower, upper = self.claim.epsilon
                 ends = f"[{'null' if lower is None else lower}, {upper}]"
                 lines.append(f"epsilon: {ends} over {self.claim.domain}")
+            else:
+                lines.append("epsilon: none claimed, for want of a public domain; the profile alone")
         lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
         return "\n".join(lines)

@@ -30,6 +30,7 @@ from ..verification.certificates import SampledPureClaim
 from ..verification.checker import check
 from .output import Output
 
+_EXAMPLE = "embedded example of IS Section 3.3, for want of --data"
 _RUN_OPTIONS = ("radius", "dimension")
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
@@ -257,14 +258,15 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
     supremum = stated["claim"]["supremum"]
     epsilon = None if supremum is None else [supremum["lower"], supremum["upper"]]
     # both bound every record held within the domain
-    largest = measured.psi_max if epsilon is None else min(measured.psi_max, epsilon[1])
+    most = math.inf if epsilon is None else epsilon[1]
     private = {
         "notice": "computed from the records: for the data's owner, not for publication",
+        "source": _EXAMPLE if request.data is None else "the file given",
         "n": measured.records,
         "outside_domain": measured.outside,
         "expected_sample_size": list(measured.expected_sample_size),
-        "psi_max": _finite(largest),
-        "quantiles": {str(level): _finite(value) for level, value in measured.quantiles.items()},
+        "psi_max": _finite(min(measured.psi_max, most)),
+        "quantiles": {str(level): _finite(min(value, most)) for level, value in measured.quantiles.items()},
     }
     data = {
         "mechanism": stated["mechanism"],
@@ -316,11 +318,12 @@ def _print(console: Console, data: dict[str, Any], request: Request) -> None:
     table = Table(box=None, show_header=False)
     table.add_column(justify="left")
     table.add_column(justify="right")
+    table.add_row("source", private["source"])
     table.add_row("records", f"{private['n']:,}")
     table.add_row("outside the domain", f"{private['outside_domain']:,} ({request.outside})")
     table.add_row("expected sample size", f"{private['expected_sample_size'][1]:.6g}")
     for level, value in private["quantiles"].items():
-        table.add_row(f"ψ, quantile {level}", "none" if value is None else f"{value:.6g}")
+        table.add_row(f"ψ, quantile {level}", "none within binary64" if value is None else repr(value))
     table.add_row("ψ, largest", "none within binary64" if private["psi_max"] is None else repr(private["psi_max"]))
     console.print("\n[bold]for the data's owner only, not for publication[/bold]")
     console.print(table)
