@@ -66,7 +66,15 @@ class TestJson:
 
     def test_private_figures_are_marked(self, certdp: Run, base: Base, table: Path) -> None:
         private = certdp(*base, "--data", table, "--json").json["private"]
-        assert set(private) == {"notice", "n", "outside_domain", "expected_sample_size", "psi_max", "quantiles"}
+        assert set(private) == {
+            "notice",
+            "n",
+            "outside_domain",
+            "expected_sample_size",
+            "psi_max",
+            "quantiles",
+            "source",
+        }
         assert "not for publication" in private["notice"]
         records = np.load(table)
         q = np.clip(0.3 * np.abs(records).sum(axis=1), 0.01, 1)
