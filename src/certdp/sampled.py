@@ -267,6 +267,7 @@ class SampledMechanism:
         domain: NormBall | None = None,
         outside: Outside = Outside.CLIP,
         *,
+        claim: SampledPureClaim | None = None,
         measured: Private[Measurement] | None = None,
     ) -> bytes:
         """A certificate for the data's owner, bound to the data by a salted commitment; not for publication.
@@ -275,6 +276,7 @@ class SampledMechanism:
             records: matrix (n, d) of finite numbers.
             domain: the public domain, or None where there is none.
             outside: what happens to records outside it.
+            claim: what `claim` gave for the same domain; computed where it is None.
             measured: what `measure` gave for the same arguments; computed where it is None.
         """
         matrix = _matrix(records, domain)
@@ -299,7 +301,7 @@ class SampledMechanism:
             )
 
         figures = self.measure(matrix, domain, outside) if measured is None else measured
-        return owners_certificate(self.claim(domain), figures.map(bound))
+        return owners_certificate(self.claim(domain) if claim is None else claim, figures.map(bound))
 
     def release(
         self,

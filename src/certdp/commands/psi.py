@@ -26,7 +26,7 @@ from ..files import write_whole
 from ..plugins.contract import Mechanism, Sampler, build, options
 from ..plugins.registry import Registry, Role, origin
 from ..sampled import Measurement, SampledMechanism
-from ..verification.certificates import SampledPureClaim
+from ..verification.certificates import SampledPureClaim, public_certificate
 from ..verification.checker import check
 from .output import Output
 
@@ -218,13 +218,11 @@ def _write(
     outside: Outside,
     private: Private[Measurement],
 ) -> None:
-    from ..verification.certificates import public_certificate
-
     contents: list[tuple[Path, bytes, bool]] = []  # all of them, before the first is written
     if request.certificate is not None:
         contents.append((request.certificate, _checked("certificate", public_certificate(claim)), False))
     if request.owner_certificate is not None:
-        owned = run_of.owners_certificate(records, domain, outside, measured=private)
+        owned = run_of.owners_certificate(records, domain, outside, claim=claim, measured=private)
         contents.append((request.owner_certificate, _checked("owner-certificate", owned), True))
     if request.plot is not None:
         from ..plots import plot_profile
