@@ -1,14 +1,25 @@
-"""What a mechanism declares that one record costs, as expressions in its weight W and its norms."""
+"""What a mechanism declares that one record costs, as expressions in its weight W and its norms.
+
+A loss gives the dominating pair of any record, and the laws that follow from it. Losses with a `parameter` are
+families of pairs in which a larger parameter is never easier to hide; a loss without one is a bare curve.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
+from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
-from .expressions import Expression, Symbol, range_of, variables
+from .expressions import ORDER, Constant, Expression, Symbol, range_of, substitute, variables
+from .pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse, RenyiCurve
+
+Reading: TypeAlias = Callable[[Expression], Enclosure]
+"""Reads an expression in W and norms at a record, or over a set of records."""
 
 
 def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression], None]:
@@ -29,29 +40,161 @@ def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression
     return check
 
 
+class Loss(ABC):
+    """What one record costs; the base class of the losses that a mechanism may declare."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[Expression, ...]:
+        """The expressions in W and norms that the pair depends on; the larger each is, the larger the loss."""
+
+    @property
+    def parameter(self) -> Expression | None:
+        """The only parameter of a family of pairs; None for a bare curve, such as τ(α; W, x)."""
+        return self.parameters[0] if len(self.parameters) == 1 else None
+
+    @abstractmethod
+    def pair(self, read: Reading) -> Pair:
+        """The dominating pair, with the parameters that `read` gives.
+
+        Guarantees: bounds every record for which each parameter is at most the upper end read.
+        """
+
+    @property
+    def pure(self) -> PureLoss | None:
+        """The PDP profile that follows, or None where no pure ε does."""
+        return None
+
+
 @final
 @frozen
-class PureLoss:
+class PureLoss(Loss):
     """A PDP profile ε(W, x): entering with weight W, record x changes no output probability by more than e^ε.
 
     Attributes:
         epsilon: an expression in W and norms, at least 0 by its structure.
+
+    Guarantees:
+        The pair is that of randomised response with the same ε, which dominates every ε-DP mechanism (Kairouz, Oh,
+        Viswanath 2015).
     """
 
     epsilon: Expression = field(validator=_features_and(name="epsilon"))
 
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """ε."""
+        return (self.epsilon,)
+
+    def pair(self, read: Reading) -> RandomisedResponse:
+        """Randomised response with ε."""
+        return RandomisedResponse(read(self.epsilon))
+
+    @property
+    def pure(self) -> PureLoss:
+        """The profile itself."""
+        return self
+
 
 @final
 @frozen
-class RenyiLoss:
-    """A Rényi profile τ(α; W, x), for mechanisms that have no pure one.
+class LaplaceLoss(Loss):
+    """Two Laplace distributions of scale 1, `shift` apart: what a sum with independent Laplace noise loses.
 
     Attributes:
-        tau: an expression in the order α, W and norms, at least 0 by its structure.
+        shift: the record's ℓ1 contribution over the scale, an expression in W and norms.
+    """
+
+    shift: Expression = field(validator=_features_and(name="shift"))
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The shift."""
+        return (self.shift,)
+
+    def pair(self, read: Reading) -> LaplacePair:
+        """Laplace(0, 1) and Laplace(shift, 1)."""
+        return LaplacePair(read(self.shift))
+
+    @property
+    def pure(self) -> PureLoss:
+        """ε = shift."""
+        return PureLoss(self.shift)
+
+
+@final
+@frozen
+class GaussianLoss(Loss):
+    """Two normal distributions of standard deviation 1, `shift` apart: what a sum with Gaussian noise loses.
+
+    Attributes:
+        shift: the record's ℓ2 contribution over the standard deviation, an expression in W and norms.
+    """
+
+    shift: Expression = field(validator=_features_and(name="shift"))
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The shift."""
+        return (self.shift,)
+
+    def pair(self, read: Reading) -> GaussianPair:
+        """N(0, 1) and N(shift, 1)."""
+        return GaussianPair(read(self.shift))
+
+
+@final
+@frozen
+class FamilyLoss(Loss):
+    """Any family of pairs with one parameter that a plugin supplies, such as a table or densities of its own.
+
+    Attributes:
+        parameter: an expression in W and norms; the larger, the larger every divergence of the pair.
+        family: the pair at a parameter; it must enclose every parameter within the enclosure it gets.
+        pure_loss: the PDP profile, where there is one.
+    """
+
+    of: Expression = field(validator=_features_and(name="of"))
+    family: Callable[[Enclosure], Pair]
+    pure_loss: PureLoss | None = None
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The parameter."""
+        return (self.of,)
+
+    def pair(self, read: Reading) -> Pair:
+        """The family's pair."""
+        return self.family(read(self.of))
+
+    @property
+    def pure(self) -> PureLoss | None:
+        """The PDP profile, where the family states one."""
+        return self.pure_loss
+
+
+@final
+@frozen
+class RenyiLoss(Loss):
+    """A Rényi profile τ(α; W, x), for mechanisms that declare nothing else.
+
+    Attributes:
+        tau: an expression in the order α, W and norms, at least 0 by its structure. It bounds both directions.
     """
 
     tau: Expression = field(validator=_features_and(Symbol.ORDER, name="tau"))
 
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """None: τ is a curve."""
+        return ()
 
-Loss: TypeAlias = PureLoss | RenyiLoss
-"""The losses that a mechanism may declare; a notion that does not follow from one is absent."""
+    def pair(self, read: Reading) -> RenyiCurve:
+        """The curve alone."""
+
+        def tau(order: Fraction) -> Enclosure:
+            return read(substitute(self.tau, {ORDER: Constant(order)}))
+
+        return RenyiCurve(tau)

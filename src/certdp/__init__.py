@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from .accounting.amplification import (
         psi_add as psi_add,
     )
-    from .accounting.amplification import (
-        theorem_6 as theorem_6,
-    )
     from .accounting.clipping import (
         Outside as Outside,
     )
@@ -91,6 +88,9 @@ if TYPE_CHECKING:
     )
     from .accounting.guarantees import (
         for_groups as for_groups,
+    )
+    from .accounting.importance_sampling import (
+        theorem_6 as theorem_6,
     )
     from .accounting.losses import (
         PureLoss as PureLoss,
@@ -277,8 +277,8 @@ _HOMES = {
     ".accounting.amplification": (
         "psi",
         "psi_add",
-        "theorem_6",
     ),
+    ".accounting.importance_sampling": ("theorem_6",),
     ".accounting.clipping": ("Outside",),
     ".accounting.derivation": (
         "Assumption",

@@ -13,7 +13,6 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.amplification import theorem_6
 from .accounting.clipping import Outside, confine
 from .accounting.derivation import Assumption
 from .accounting.domains import NormBall
@@ -21,6 +20,7 @@ from .accounting.errors import CertdpError, InvalidType, InvalidValue
 from .accounting.expressions import Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee, compose
+from .accounting.importance_sampling import theorem_6
 from .accounting.losses import PureLoss, RenyiLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from certdp.accounting.amplification import proposition_3, psi, psi_add, realised, theorem_6
+from certdp.accounting.amplification import proposition_3, psi, psi_add
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import OutsideDomain
@@ -27,6 +27,7 @@ from certdp.accounting.expressions import (
     rounding,
     variables,
 )
+from certdp.accounting.importance_sampling import realised, theorem_6
 from certdp.accounting.losses import PureLoss
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public

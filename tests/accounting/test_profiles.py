@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.amplification import theorem_6
 from certdp.accounting.derivation import Assumption, Theorem
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
@@ -25,6 +24,7 @@ from certdp.accounting.expressions import (
     variables,
 )
 from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.importance_sampling import theorem_6
 from certdp.accounting.losses import PureLoss
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure

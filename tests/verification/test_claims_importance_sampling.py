@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting import amplification
-from certdp.accounting.amplification import Realised, add_direction, psi, psi_add, realised, remove_direction
+from certdp.accounting import importance_sampling
+from certdp.accounting.amplification import psi, psi_add
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import OutsideDomain
 from certdp.accounting.expressions import (
@@ -26,6 +26,7 @@ from certdp.accounting.expressions import (
     rounding,
     sqrt,
 )
+from certdp.accounting.importance_sampling import Realised, add_direction, realised, remove_direction
 from certdp.accounting.sampling import SamplingRate
 from certdp.plugins.contract import Claim, Expectation
 from certdp.verification import oracles
@@ -79,8 +80,8 @@ WRONG_DIRECTIONS: dict[str, tuple[Direction, Direction]] = {
 @pytest.mark.parametrize("wrong", WRONG_DIRECTIONS)
 def test_theorem_6_is_told_from_a_wrong_direction(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remove, add = WRONG_DIRECTIONS[wrong]
-    monkeypatch.setattr(amplification, "remove_direction", remove)
-    monkeypatch.setattr(amplification, "add_direction", add)
+    monkeypatch.setattr(importance_sampling, "remove_direction", remove)
+    monkeypatch.setattr(importance_sampling, "add_direction", add)
     refuted("is/theorem-6")
 
 
@@ -106,15 +107,15 @@ def at_twice_the_weight(rate: SamplingRate) -> Realised:
 def test_the_loss_is_taken_at_the_weight_in_use(
     claim: str, wrong: Callable[[SamplingRate], Realised], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(amplification, "realised", wrong)
+    monkeypatch.setattr(importance_sampling, "realised", wrong)
     refuted(claim)
 
 
 @pytest.mark.parametrize("wrong", ["q squared", "directions swapped"])
 def test_the_bound_is_told_from_a_wrong_one(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remove, add = WRONG_DIRECTIONS[wrong]
-    monkeypatch.setattr(amplification, "remove_direction", remove)
-    monkeypatch.setattr(amplification, "add_direction", add)
+    monkeypatch.setattr(importance_sampling, "remove_direction", remove)
+    monkeypatch.setattr(importance_sampling, "add_direction", add)
     refuted("is/theorem-6-bound")
 
 
@@ -130,7 +131,7 @@ def test_the_realised_claim_needs_the_rounding(monkeypatch: pytest.MonkeyPatch) 
     def declared_only(rate: SamplingRate) -> Realised:
         return Realised(rate.probability, 1 / rate.probability)
 
-    monkeypatch.setattr(amplification, "realised", declared_only)
+    monkeypatch.setattr(importance_sampling, "realised", declared_only)
     refuted("is/theorem-6-realised")
 
 
@@ -139,7 +140,7 @@ def test_the_realised_claim_needs_the_weights_rounding(monkeypatch: pytest.Monke
         drawn = minimum(1, rate.probability * (1 + rate.rounding * rounding("rate")))
         return Realised(drawn, 1 / rate.probability)
 
-    monkeypatch.setattr(amplification, "realised", half)
+    monkeypatch.setattr(importance_sampling, "realised", half)
     refuted("is/theorem-6-realised")
 
 

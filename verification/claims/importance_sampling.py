@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...accounting.amplification import proposition_3, psi, psi_add, remove_direction, theorem_6
+from ...accounting.amplification import proposition_3, psi, psi_add
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import (
     Constant,
@@ -27,6 +27,7 @@ from ...accounting.expressions import (
     sqrt,
     variables,
 )
+from ...accounting.importance_sampling import remove_direction, theorem_6
 from ...accounting.losses import PureLoss
 from ...accounting.records import Features, realise
 from ...accounting.sampling import SamplingRate

@@ -1,4 +1,4 @@
-"""Privacy amplification by Poisson importance sampling, pure notion.
+"""IS Theorem 6: the ψ-PDP profile of a mechanism run on a Poisson importance sample.
 
 Legend: ε(W, x) is the loss of the mechanism about a record that enters with weight W; q(x) the probability with
 which the sampler draws it; ψ the loss of the sampled mechanism.
@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from .derivation import Assumption, Derivation, Theorem
-from .enclosures import Enclosure
 from .expressions import ONE, Expression, W, expm1, log1p, maximum, minimum, rounding, substitute
 from .losses import PureLoss
 from .profiles import PureProfile
@@ -79,27 +78,3 @@ def theorem_6(
         unit=Record(),
         derivation=THEOREM_6.conclude(premises, assumptions),
     )
-
-
-def psi(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
-    """ψ = log(1 + q(e^ε − 1)) of one record, in interval arithmetic.
-
-    Args:
-        epsilon: enclosure of ε ≥ 0.
-        probability: enclosure of q in [0, 1].
-    """
-    return (probability * epsilon.expm1()).log1p()
-
-
-def psi_add(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
-    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments as for `psi`.
-
-    Computed as log(1 + qE/(1 + (1 − q)E)) with E = e^ε − 1, which cancels nothing near q = 1.
-    """
-    grown = epsilon.expm1()
-    return (probability * grown / ((1 - probability) * grown + 1)).log1p()
-
-
-def proposition_3(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
-    """IS Proposition 3: amplification of an ε-DP mechanism by uniform Poisson sampling, unweighted."""
-    return psi(epsilon, probability)

@@ -1,0 +1,32 @@
+"""Amplification by Poisson sampling in the pure notion, for one record.
+
+Legend: ε is the mechanism's loss about a record that is drawn, q the probability of drawing it.
+"""
+
+from __future__ import annotations
+
+from ..enclosures import Enclosure
+
+
+def psi(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
+    """ψ = log(1 + q(e^ε − 1)) of one record, in interval arithmetic.
+
+    Args:
+        epsilon: enclosure of ε ≥ 0.
+        probability: enclosure of q in [0, 1].
+    """
+    return (probability * epsilon.expm1()).log1p()
+
+
+def psi_add(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
+    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments as for `psi`.
+
+    Computed as log(1 + qE/(1 + (1 − q)E)) with E = e^ε − 1, which cancels nothing near q = 1.
+    """
+    grown = epsilon.expm1()
+    return (probability * grown / ((1 - probability) * grown + 1)).log1p()
+
+
+def proposition_3(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
+    """IS Proposition 3: amplification of an ε-DP mechanism by uniform Poisson sampling, unweighted."""
+    return psi(epsilon, probability)

@@ -1,0 +1,71 @@
+"""Two normal distributions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..enclosures.monotone import increasing
+from .pair import DeltaLaw, Pair, RenyiLaw
+
+
+@final
+@frozen
+class GaussianPair(Pair):
+    """P = N(shift, 1), Q = N(0, 1): the same in both directions.
+
+    By rotation it is exact for Gaussian noise of standard deviation σ about two points at ℓ2 distance σ·shift.
+
+    Attributes:
+        shift: distance of the centres in standard deviations; at least 0.
+    """
+
+    shift: Enclosure
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """δ(ε) = Φ(s/2 − ε/s) − e^ε·Φ(−s/2 − ε/s), s being the shift (Balle, Wang 2018, Theorem 8)."""
+        return self._delta
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """τ(α) = α·s²/2 (Gil, Alajaji, Linder 2013)."""
+        return self._renyi
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """ρ = s²/2."""
+        return self.shift.square() * Fraction(1, 2)
+
+    @property
+    def gaussian(self) -> Enclosure:
+        """μ = s."""
+        return self.shift
+
+    def sampled(self, rate: Enclosure) -> Pair:
+        """The sampled Gaussian pair, which has Rényi divergences at every real order."""
+        from .sampled_gaussian import SampledGaussian
+
+        return SampledGaussian(self.shift, rate)
+
+    def repeated(self, times: int) -> Pair:
+        """Independent normal variables add up to one with the shift s·√T."""
+        return GaussianPair((self.shift.square() * times).sqrt())
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        from ..enclosures.normal import normal_cdf
+
+        def at(shift: Enclosure) -> Enclosure:
+            if shift.upper == 0:
+                return shift  # equal laws
+            half, ratio = shift * Fraction(1, 2), epsilon / shift
+            return normal_cdf(half - ratio) - epsilon.exp() * normal_cdf(-half - ratio)
+
+        return increasing(at, self.shift).maximum(0)
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        return self.shift.square() * (order / 2)

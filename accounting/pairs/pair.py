@@ -1,0 +1,80 @@
+"""What a dominating pair is, and how pairs are sampled and composed.
+
+Legend: P is the law of an output with the record, Q without it; both directions are kept apart. A pair dominates
+a mechanism where for every γ ≥ 0 the mechanism's hockey-stick divergences, of its outputs with and without any
+record of the domain, are at most those of the pair (Zhu, Dong, Wang 2022, Definition 7). Every divergence that
+obeys the data-processing inequality is then bounded by the pair's.
+
+A law that does not follow from a pair is None, and typed so: asking a Gaussian pair for a pure ε is a type error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+
+PureLaw: TypeAlias = Callable[[Direction], Enclosure]
+"""The smallest ε with P ≤ e^ε Q (REMOVE) or Q ≤ e^ε P (ADD)."""
+
+DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
+"""The hockey-stick divergence δ(ε) = sup_Y P(Y) − e^ε Q(Y) for ε ≥ 0, or with P and Q swapped."""
+
+RenyiLaw: TypeAlias = Callable[[Fraction, Direction], Enclosure]
+"""The Rényi divergence τ(α) of order α > 1 of P from Q, or of Q from P."""
+
+
+class Pair:
+    """A dominating pair; this base class knows no law.
+
+    Parameters of a pair are enclosures. A law encloses its value for every parameter within them: its upper end
+    bounds the worst of these, its lower end the best.
+    """
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """The pure loss, where it is finite."""
+        return None
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """The hockey-stick divergence."""
+        return None
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """The Rényi divergence at real orders."""
+        return None
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """The smallest known ρ with τ(α) ≤ ρα for all α > 1 in both directions."""
+        return None
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """The smallest known μ such that the pair is no easier to tell apart than N(0, 1) and N(μ, 1)."""
+        return None
+
+    def sampled(self, rate: Enclosure) -> Pair:
+        """The pair of a mechanism that sees the record with probability `rate`: ((1 − q)Q + qP, Q).
+
+        Args:
+            rate: enclosure of q in [0, 1].
+        """
+        from .sampled import Sampled
+
+        return Sampled(self, rate)
+
+    def repeated(self, times: int) -> Pair:
+        """The pair of `times` independent releases: (P, …, P) and (Q, …, Q).
+
+        Args:
+            times: at least 1.
+        """
+        from .repeated import Repeated
+
+        return self if times == 1 else Repeated(self, times)

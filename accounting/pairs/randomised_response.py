@@ -1,0 +1,79 @@
+"""Randomised response: the pair that dominates every ε-DP mechanism."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..enclosures.monotone import increasing
+from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+
+
+@final
+@frozen
+class RandomisedResponse(Pair):
+    """P = (p, 1 − p) and Q = (1 − p, p) with p = e^ε/(1 + e^ε): the same in both directions.
+
+    Every pair that is ε-indistinguishable arises from it by post-processing (Kairouz, Oh, Viswanath 2015), so each
+    law here holds for every ε-DP mechanism and is attained by this one.
+
+    Attributes:
+        epsilon: the pure loss; at least 0.
+    """
+
+    epsilon: Enclosure
+
+    @property
+    def pure(self) -> PureLaw:
+        """ε itself."""
+        return self._pure
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """δ(ε') = (e^ε − e^ε')/(1 + e^ε) for ε' ≤ ε, 0 beyond."""
+        return self._delta
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """τ(α) = log(p·e^{(α−1)ε} + (1 − p)·e^{−(α−1)ε})/(α − 1)."""
+        return self._renyi
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """ρ = ε·tanh(ε/2), which τ(α)/α approaches for α → 1 and never exceeds.
+
+        With u = α − ½, (α − 1)τ(α) = h(u) − h(½) for h(u) = log cosh(uε). As h'(u)/(2u) = ε·tanh(uε)/(2u) decreases,
+        h is concave in u², so h(u) − h(½) ≤ (u² − ¼)·h'(½) = α(α − 1)·ε·tanh(ε/2).
+        """
+        return increasing(lambda e: e * -(-e).expm1() / ((-e).exp() + 1), self.epsilon)
+
+    @property
+    def gaussian(self) -> Enclosure:
+        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the Gaussian trade-off curve meets the kink of this pair's (Dong, Roth, Su 2022)."""
+        from ..enclosures.normal import normal_upper_quantile
+
+        return increasing(lambda e: normal_upper_quantile(1 / (e.exp() + 1)) * 2, self.epsilon)
+
+    def _pure(self, direction: Direction) -> Enclosure:
+        return self.epsilon
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        def at(own: Enclosure) -> Enclosure:
+            return -(epsilon - own).minimum(0).expm1() / ((-own).exp() + 1)
+
+        # non-increasing in the ε asked for, which stays an interval here: only the own one is split at its ends
+        return increasing(at, self.epsilon)
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        above = order - 1
+
+        def at(epsilon: Enclosure) -> Enclosure:
+            likely = 1 / ((-epsilon).exp() + 1)
+            excess = (epsilon * above).expm1() * likely + (epsilon * -above).expm1() * (1 - likely)
+            return excess.log1p() / above
+
+        return increasing(at, self.epsilon).maximum(0)

@@ -1,0 +1,33 @@
+"""A bare Rényi curve, for mechanisms that declare nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from .pair import Pair, RenyiLaw
+
+
+@final
+@frozen(eq=False)
+class RenyiCurve(Pair):
+    """Some pair of which only τ(α) is known; it bounds both directions.
+
+    Attributes:
+        tau: τ at an order above 1.
+    """
+
+    tau: Callable[[Fraction], Enclosure]
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """τ(α), as a bound: the lower end is 0, for the true divergence may be smaller."""
+        return self._renyi
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        return self.tau(order).hull(0)

@@ -1,0 +1,66 @@
+"""Independent repetition of a pair."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from .pair import Pair, PureLaw, RenyiLaw
+
+
+@final
+@frozen
+class Repeated(Pair):
+    """(P, …, P) and (Q, …, Q): pure and Rényi losses add; for a hockey-stick divergence no closed law follows.
+
+    Attributes:
+        base: the pair.
+        times: how often; at least 1.
+    """
+
+    base: Pair
+    times: int
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """T·ε."""
+        law, times = self.base.pure, self.times
+        if law is None:
+            return None
+
+        def total(direction: Direction) -> Enclosure:
+            return law(direction) * times
+
+        return total
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """T·τ(α)."""
+        law, times = self.base.renyi, self.times
+        if law is None:
+            return None
+
+        def total(order: Fraction, direction: Direction) -> Enclosure:
+            return law(order, direction) * times
+
+        return total
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """T·ρ."""
+        rho = self.base.zero_concentrated
+        return None if rho is None else rho * self.times
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """√T·μ (Dong, Roth, Su 2022, Corollary 3.3)."""
+        mu = self.base.gaussian
+        return None if mu is None else (mu.square() * self.times).sqrt()
+
+    def repeated(self, times: int) -> Pair:
+        """T·T' repetitions of the base."""
+        return Repeated(self.base, self.times * times)

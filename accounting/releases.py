@@ -1,0 +1,69 @@
+"""How a mechanism that releases several times meets its sampler; the two ways are different types.
+
+Sampling once and releasing T times amplifies the composed loss; resampling for each release composes the
+amplified loss. Neither bounds the other's run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from .derivation import Theorem
+from .enclosures import Enclosure
+from .errors import InvalidType, InvalidValue
+from .pairs import Pair
+
+
+def _count(_: object, __: object, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidType("steps", value, "a whole number ≥ 1")
+    if value < 1:
+        raise InvalidValue("steps", value, "a whole number ≥ 1")
+
+
+@final
+@frozen
+class SampleOnce:
+    """One sample is drawn, and the mechanism releases `steps` times on it.
+
+    Attributes:
+        steps: number of releases T ≥ 1.
+    """
+
+    steps: int = field(validator=_count)
+
+    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+        """The pair of the whole run: composed first, amplified once."""
+        return base.repeated(self.steps).sampled(rate)
+
+    @property
+    def theorem(self) -> Theorem:
+        """What the run's guarantee rests on beside the loss of one release."""
+        return Theorem("law", f"one sample, {self.steps} releases on it")
+
+
+@final
+@frozen
+class ResampleEach:
+    """A fresh sample is drawn for each of `steps` releases.
+
+    Attributes:
+        steps: number of releases T ≥ 1.
+    """
+
+    steps: int = field(validator=_count)
+
+    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+        """The pair of the whole run: amplified first, then composed."""
+        return base.sampled(rate).repeated(self.steps)
+
+    @property
+    def theorem(self) -> Theorem:
+        """What the run's guarantee rests on beside the loss of one release."""
+        return Theorem("law", f"{self.steps} releases, each on a fresh sample")
+
+
+Releases: TypeAlias = SampleOnce | ResampleEach
+"""A public plan of releases, fixed before the data are seen."""
