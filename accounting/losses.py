@@ -55,6 +55,11 @@ class Loss(ABC):
         """The only parameter of a family of pairs; None for a bare curve, such as τ(α; W, x)."""
         return self.parameters[0] if len(self.parameters) == 1 else None
 
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        """The expressions whose norms the loss depends on."""
+        return self.parameters
+
     @abstractmethod
     def pair(self, read: Reading) -> Pair:
         """The dominating pair, with the parameters that `read` gives.
@@ -190,6 +195,11 @@ class RenyiLoss(Loss):
     def parameters(self) -> tuple[Expression, ...]:
         """None: τ is a curve."""
         return ()
+
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        """τ."""
+        return (self.tau,)
 
     def pair(self, read: Reading) -> RenyiCurve:
         """The curve alone."""

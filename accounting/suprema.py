@@ -40,7 +40,7 @@ class Supremum:
     """A proven enclosure of a supremum.
 
     Attributes:
-        enclosure: contains the supremum; its upper end has a slack of a few units in the last place of
+        enclosure: contains the supremum; its upper end has a slack, by default of a few units in the last place of
             binary64, so that another program can prove it without the same subdivision.
         maximiser: a point of the box where the value reaches the lower end, or None where none was found.
         cells: how many cells were examined.
@@ -172,6 +172,7 @@ def supremum(
     precision: int = 128,
     relative_gap: Fraction = _GAP,
     budget: int = _BUDGET,
+    slack: Fraction = _SLACK,
 ) -> Supremum:
     """A proven enclosure of the supremum of `root` over `box`, where `root` is defined.
 
@@ -181,6 +182,7 @@ def supremum(
         precision: working precision in bits.
         relative_gap: the search ends once upper and lower end are this close, relatively.
         budget: most cells to examine; a wider enclosure is returned when it is spent.
+        slack: by how much, relatively, the upper end is raised, so that another program can prove it more coarsely.
 
     Raises:
         InvalidValue: for an unbounded box.
@@ -206,7 +208,7 @@ def supremum(
         if node.upper is not None:
             close = search.best is not None and node.upper - search.best <= relative_gap * abs(node.upper)
             if close or node.split is None or node.depth >= _DEPTH:
-                return _result(search, node.upper, precision, examined)
+                return _result(search, node.upper, precision, examined, slack)
         elif node.depth >= _DEPTH or node.split is None:
             break
         heapq.heappop(queue)
@@ -215,7 +217,7 @@ def supremum(
     top = queue[0][2].upper
     if top is None:
         raise _unproven(root)
-    return _result(search, top, precision, budget)
+    return _result(search, top, precision, budget, slack)
 
 
 def _unproven(root: Expression) -> NoFiniteSupremum:
@@ -226,8 +228,8 @@ def _unproven(root: Expression) -> NoFiniteSupremum:
     )
 
 
-def _result(search: _Search, upper: Fraction, precision: int, cells: int) -> Supremum:
-    end = upper + abs(upper) * _SLACK
+def _result(search: _Search, upper: Fraction, precision: int, cells: int, slack: Fraction) -> Supremum:
+    end = upper + abs(upper) * slack
     reached = search.filled if search.best is None else search.best
     if reached is None:
         raise _unproven(search.root)
