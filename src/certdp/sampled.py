@@ -21,7 +21,7 @@ from .accounting.expressions import Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee, compose
 from .accounting.importance_sampling import theorem_6
-from .accounting.losses import PureLoss, RenyiLoss
+from .accounting.losses import Loss, PureLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
 from .accounting.profiles import PureProfile, plus_cost, within
@@ -128,16 +128,19 @@ class SampledMechanism:
             NoPureValue: where it has none.
         """
         loss = self.mechanism.loss
-        if not isinstance(loss, PureLoss | RenyiLoss):
+        if not isinstance(loss, Loss):
             raise InvalidType(
-                "loss", loss, "a PureLoss or a RenyiLoss", f"Repair mechanism {self.mechanism.about.name}"
+                "loss",
+                loss,
+                "a loss, such as PureLoss or GaussianLoss",
+                f"Repair mechanism {self.mechanism.about.name}",
             )
-        if not isinstance(loss, PureLoss):
+        if loss.pure is None:
             raise NoPureValue(
                 f"mechanism {self.mechanism.about.name} has no pure ε: its loss is a {type(loss).__name__}. State δ or "
                 "a Rényi order"
             )
-        return loss
+        return loss.pure
 
     @property
     def rate(self) -> SamplingRate:

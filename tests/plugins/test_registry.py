@@ -207,7 +207,7 @@ class TestEndToEnd:
         assert (ran.returncode, ran.stderr) == (2, "")
         error = json.loads(ran.stdout)["error"]
         assert (error["parameter"], error["value"]) == ("loss", "3.5")
-        assert error["admissible"] == "a PureLoss or a RenyiLoss"
+        assert error["admissible"] == "a loss, such as PureLoss or GaussianLoss"
 
     @pytest.mark.parametrize(("option", "parameter"), [("scale=0", "scale"), ("cap=-1", "cap"), ("least=2", "least")])
     def test_its_parameters_are_read_like_built_in_ones(

@@ -15,23 +15,21 @@ from rich.table import Table
 
 from ..accounting.clipping import Outside
 from ..accounting.domains import NormBall
-from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.errors import InvalidValue
 from ..accounting.expressions import ZERO, Expression, Symbol, norm, prune, substitute, variables
 from ..accounting.expressions.floats import Floats
-from ..accounting.losses import RenyiLoss
 from ..accounting.provenance import Private, Public
 from ..accounting.suprema import NoFiniteSupremum
 from ..data import Reading, example_records, read_records, refuse_without_file
 from ..files import write_whole
-from ..plugins.contract import Mechanism, Sampler, build, options
-from ..plugins.registry import Registry, Role, origin
+from ..plugins.contract import Mechanism
 from ..sampled import Measurement, SampledMechanism
 from ..verification.certificates import SampledPureClaim, public_certificate
 from ..verification.checker import check
+from .composition import composed
 from .output import Output
 
 _EXAMPLE = "embedded example of IS Section 3.3, for want of --data"
-_RUN_OPTIONS = ("radius", "dimension")
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
 
@@ -56,25 +54,18 @@ class Request:
 
 def run(request: Request, output: Output) -> None:
     """Compose, prove, measure; then write and print."""
-    registry = Registry(third_party=request.third_party, allow=request.allow)
-    kinds = {
-        Role.MECHANISM: registry.get(Role.MECHANISM, request.mechanism),
-        Role.SAMPLER: registry.get(Role.SAMPLER, request.sampler),
-    }
-    given = _sorted_options(request.options, kinds)
-    mechanism: Mechanism = build(kinds[Role.MECHANISM], "mechanism", given["mechanism"])
-    sampler: Sampler = build(kinds[Role.SAMPLER], "sampler", given["sampler"])
-    _declared(mechanism, "mechanism", "loss")
-    _declared(sampler, "sampler", "rate")
-    _require_pure(mechanism, request)
-    outside = _outside(request.outside, "radius" in given["run"])
+    given = composed(
+        request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
+    )
+    _require_pure(given.mechanism, request)
+    outside = _outside(request.outside, "radius" in given.run)
     _check_targets(request)
     if request.data is None:
         refuse_without_file(request.reading)
-    run_of = SampledMechanism(mechanism=mechanism, sampler=sampler)
+    run_of = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
     records = example_records() if request.data is None else read_records(request.data, request.reading)
-    domain = _domain(given["run"], run_of, records.shape[1])
-    claim = _claim(run_of, domain, given["run"].get("radius", ""))
+    domain = _domain(given.run, run_of, records.shape[1])
+    claim = _claim(run_of, domain, given.run.get("radius", ""))
     with _progress(records, output) as advance:
         private = run_of.measure(records, domain, outside, progress=advance)
     _write(request, run_of, claim, records, domain, outside, private)
@@ -96,21 +87,6 @@ def _domain(stated: Mapping[str, str], run_of: SampledMechanism, columns: int) -
     )
 
 
-def _declared(plugin: Mechanism | Sampler, role: str, attribute: str) -> None:
-    """Compute what a plugin declares; an accident in its code is reported as its own."""
-    try:
-        getattr(plugin, attribute)
-    except CertdpError:
-        raise
-    except Exception as error:  # third-party code may raise anything
-        raise InvalidValue(
-            role,
-            plugin.about.name,
-            f"a {role} whose {attribute} can be computed from its options",
-            f"It raises {type(error).__name__}: {error}. Report that to distribution {origin(plugin)[0]}",
-        ) from error
-
-
 def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> SampledPureClaim:
     try:
         claim = run_of.claim(domain)
@@ -121,37 +97,8 @@ def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> Sa
     return claim
 
 
-def _sorted_options(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
-    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY."""
-    declared = {
-        "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
-        "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
-        "run": list(_RUN_OPTIONS),
-    }
-    result: dict[str, dict[str, str]] = {role: {} for role in declared}
-    for text in given:
-        key, sign, value = text.partition("=")
-        if not sign or not key or not value:
-            raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option scale=1")
-        prefix, dot, rest = key.partition(".")
-        owners = [role for role, names in declared.items() if key in names]
-        if dot and prefix in declared:
-            owners, key = [prefix] if rest in declared[prefix] else [], rest
-        if not owners:
-            known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
-            raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
-        if len(owners) > 1:
-            raise InvalidValue(
-                "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
-            )
-        if key in result[owners[0]]:
-            raise InvalidValue("option", text, f"one value for {owners[0]}.{key}", "Give it once")
-        result[owners[0]][key] = value
-    return result
-
-
 def _require_pure(mechanism: Mechanism, request: Request) -> None:
-    pure = not isinstance(mechanism.loss, RenyiLoss)
+    pure = mechanism.loss.pure is not None
     stated = {"delta": request.delta, "order": request.order}
     if not pure and not any(stated.values()):
         raise InvalidValue(

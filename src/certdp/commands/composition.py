@@ -1,0 +1,97 @@
+"""What every command that composes a mechanism and a sampler reads: the two plugins and the run's public domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from ..accounting.errors import CertdpError, InvalidValue
+from ..plugins.contract import Mechanism, Sampler, build, options
+from ..plugins.registry import Registry, Role, origin
+
+_RUN_OPTIONS = ("radius", "dimension")
+
+
+@frozen(kw_only=True)
+class Composition:
+    """A mechanism, a sampler and the options of the run, as given.
+
+    Attributes:
+        mechanism: built from its options.
+        sampler: built from its options.
+        run: the run's own options by name: radius, dimension.
+    """
+
+    mechanism: Mechanism
+    sampler: Sampler
+    run: Mapping[str, str]
+
+
+def composed(
+    mechanism: str, sampler: str, given: list[str], *, third_party: bool, allow: list[str] | None
+) -> Composition:
+    """The plugins by their registered names, built from KEY=VALUE texts.
+
+    Raises:
+        InvalidValue: for an option that nobody declares, that two declare, or with an inadmissible value.
+        PluginError: for a plugin that is unknown or cannot be used.
+    """
+    registry = Registry(third_party=third_party, allow=allow)
+    kinds = {
+        Role.MECHANISM: registry.get(Role.MECHANISM, mechanism),
+        Role.SAMPLER: registry.get(Role.SAMPLER, sampler),
+    }
+    sorted_options = _sorted(given, kinds)
+    result = Composition(
+        mechanism=build(kinds[Role.MECHANISM], "mechanism", sorted_options["mechanism"]),
+        sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
+        run=sorted_options["run"],
+    )
+    _declared(result.mechanism, "mechanism", "loss")
+    _declared(result.sampler, "sampler", "rate")
+    return result
+
+
+def _declared(plugin: Mechanism | Sampler, role: str, attribute: str) -> None:
+    """Compute what a plugin declares; an accident in its code is reported as its own."""
+    try:
+        getattr(plugin, attribute)
+    except CertdpError:
+        raise
+    except Exception as error:  # third-party code may raise anything
+        raise InvalidValue(
+            role,
+            plugin.about.name,
+            f"a {role} whose {attribute} can be computed from its options",
+            f"It raises {type(error).__name__}: {error}. Report that to distribution {origin(plugin)[0]}",
+        ) from error
+
+
+def _sorted(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
+    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY."""
+    declared = {
+        "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
+        "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
+        "run": list(_RUN_OPTIONS),
+    }
+    result: dict[str, dict[str, str]] = {role: {} for role in declared}
+    for text in given:
+        key, sign, value = text.partition("=")
+        if not sign or not key or not value:
+            raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option scale=1")
+        prefix, dot, rest = key.partition(".")
+        owners = [role for role, names in declared.items() if key in names]
+        if dot and prefix in declared:
+            owners, key = [prefix] if rest in declared[prefix] else [], rest
+        if not owners:
+            known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
+            raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
+        if len(owners) > 1:
+            raise InvalidValue(
+                "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
+            )
+        if key in result[owners[0]]:
+            raise InvalidValue("option", text, f"one value for {owners[0]}.{key}", "Give it once")
+        result[owners[0]][key] = value
+    return result
