@@ -19,6 +19,10 @@ printed Equation 4 is off by one, erratum PWS-L4.2). Derivation:
 4. From Equation 3, δ(S_n + S_k) ≥ 1 exactly where e^{εn} + e^{εk} ≥ e^{εL} + e^{ε(L+1)}. For integral L, n = L + 1 and
    this begins at k = L: π_i = 1 from 2L + 1 on. Otherwise L < n < L + 1 < n + 1, so it begins at k = n or k = n + 1.
 5. A and B are increasing, so any order of steps gives at least π_i: step 3 with another n bounds π_i from above.
+
+Lemma 4.3 for every non-decreasing q: a step with π_i < q_i is F = min(A, B), any other one does not lower π. F is
+increasing, so after m such steps π_i ≥ F^m(0), the π_m of q ≡ 1. As π_i < q_i ≤ 1, m is below the first frequency at
+which that is 1: by step 4, m ≤ 2⌈L⌉.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from .units import Delta, Epsilon
 _GUARD = 32
 _FURTHER = 8
 _CANDIDATES = 2
+"""Known to within one, ⌊L⌋ has at most two values."""
 
 
 def crossover(epsilon: Enclosure, delta: Enclosure) -> Enclosure:
@@ -209,7 +214,8 @@ class KeyReporting:
     def band(self) -> int:
         """2⌈L⌉: at most so many frequencies i ≥ 1 have π_i < q_i, whatever the non-decreasing q (PWS Lemma 4.3).
 
-        The lemma says 2L + 1, for integral L (erratum PWS-L4.3). Undecided as for `growing_steps`.
+        The lemma says 2L + 1, which is short for L that is not integral (erratum PWS-L4.3). `certain_from` − 1 is the
+        exact number at q ≡ 1. Undecided as for `growing_steps`.
         """
         if not self.epsilon.value or self.delta.value == 1:
             return 2 * ceil((1 / self.delta.value - 1) / 2)
@@ -259,7 +265,7 @@ def _growing_steps(epsilon: Enclosure, delta: Enclosure) -> range:
     """The candidates for ⌊L⌋ + 1, one or two."""
     known = crossover(epsilon, delta)
     candidates = range(floor(known.lower) + 1, floor(known.upper) + 2)
-    if len(candidates) > _CANDIDATES:
+    if candidates[-1] - candidates[0] >= _CANDIDATES:
         raise OutsideDomain(f"the crossover frequency of PWS Equation 3 is only known as {known}; raise the precision.")
     return candidates
 
