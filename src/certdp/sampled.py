@@ -51,6 +51,32 @@ class NoPureValue(CertdpError, ValueError):
     """The mechanism has no pure profile; ψ needs a δ or an order."""
 
 
+def declared_loss(mechanism: Mechanism) -> Loss:
+    """What the mechanism declares that a record costs.
+
+    Raises:
+        InvalidType: where that is no loss.
+    """
+    loss = mechanism.loss
+    if not isinstance(loss, Loss):
+        raise InvalidType(
+            "loss", loss, "a loss, such as PureLoss or GaussianLoss", f"Repair mechanism {mechanism.about.name}"
+        )
+    return loss
+
+
+def declared_rate(sampler: Sampler) -> SamplingRate:
+    """The rate that the sampler declares.
+
+    Raises:
+        InvalidType: where that is no rate.
+    """
+    rate = sampler.rate
+    if not isinstance(rate, SamplingRate):
+        raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {sampler.about.name}")
+    return rate
+
+
 @final
 @frozen(eq=False)
 class Measurement:
@@ -127,14 +153,7 @@ class SampledMechanism:
         Raises:
             NoPureValue: where it has none.
         """
-        loss = self.mechanism.loss
-        if not isinstance(loss, Loss):
-            raise InvalidType(
-                "loss",
-                loss,
-                "a loss, such as PureLoss or GaussianLoss",
-                f"Repair mechanism {self.mechanism.about.name}",
-            )
+        loss = declared_loss(self.mechanism)
         if loss.pure is None:
             raise NoPureValue(
                 f"mechanism {self.mechanism.about.name} has no pure ε: its loss is a {type(loss).__name__}. State δ or "
@@ -145,10 +164,7 @@ class SampledMechanism:
     @property
     def rate(self) -> SamplingRate:
         """The sampler's rate."""
-        rate = self.sampler.rate
-        if not isinstance(rate, SamplingRate):
-            raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {self.sampler.about.name}")
-        return rate
+        return declared_rate(self.sampler)
 
     @property
     def _cost(self) -> Guarantee[Pure, AddRemove, Record] | None:

@@ -23,7 +23,7 @@ from ..accounting.suprema import NoFiniteSupremum
 from ..data import Reading, example_records, read_records, refuse_without_file
 from ..files import write_whole
 from ..plugins.contract import Mechanism
-from ..sampled import Measurement, SampledMechanism
+from ..sampled import Measurement, SampledMechanism, declared_loss
 from ..verification.certificates import SampledPureClaim, public_certificate
 from ..verification.checker import check
 from .composition import composed
@@ -98,7 +98,7 @@ def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> Sa
 
 
 def _require_pure(mechanism: Mechanism, request: Request) -> None:
-    pure = mechanism.loss.pure is not None
+    pure = declared_loss(mechanism).pure is not None
     stated = {"delta": request.delta, "order": request.order}
     if not pure and not any(stated.values()):
         raise InvalidValue(
