@@ -39,13 +39,14 @@ PSI_RELATIVE_ERROR = 40 * UNIT
 """`psi_remove` and `psi_add` exceed ψ by at most this factor of it …"""
 PSI_ABSOLUTE_ERROR = Fraction(1, 2**1071)
 """… plus this much, which matters only where ψ is subnormal or nearly so."""
-NORM_RELATIVE_ERROR = 3 * UNIT
-"""`norms` exceeds a norm by at most this factor of it …"""
 NORM_ABSOLUTE_ERROR = Fraction(1, 2**1074)
-"""… plus this much, which matters only where the norm is subnormal."""
+"""`norms` exceeds a norm by at most the factor `norm_relative_error` of it plus this much, which matters only where
+the norm is subnormal."""
 LONGEST_ROW = 2**20
 """The largest number of columns for which `norms` is proven."""
 
+_KERNEL_ORDERS = {Norm.L1: 1, Norm.L2: 2, Norm.LINF: 0}  # those that the kernels sum without exp and log
+_LARGEST_ORDER = Fraction(2**64)  # of more than 1; any larger one differs from it by less than 2^-60, relatively
 _LARGEST_INTEGER = 2**53
 _SHARE = 1 << 14  # elements worth a thread
 _PROBES = np.array([2.0**-1022, 2.0**-60])
@@ -80,6 +81,11 @@ def psi_add(loss: ArrayLike, rate: ArrayLike, *, threads: int = 1) -> Floats:
     return _psi(loss, rate, add=True, threads=threads)
 
 
+def norm_relative_error(norm: Norm) -> Fraction:
+    """The factor by which `norms` exceeds a norm at most: 3u for ℓ1, ℓ2 and ℓ∞, (18 + 232/p)u otherwise."""
+    return (3 if norm in _KERNEL_ORDERS else 18 + 232 * norm.reciprocal) * UNIT
+
+
 def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
     """Norms of the rows of a matrix, rounded up.
 
@@ -89,15 +95,16 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
         threads: how many threads share the rows; the result is the same for any number.
 
     Returns:
-        n values. Guarantees: each value v has ‖x‖ ≤ v ≤ ‖x‖·(1 + NORM_RELATIVE_ERROR) + NORM_ABSOLUTE_ERROR,
-        and v = ‖x‖ for ℓ∞, for d = 1 and for x = 0; v = inf where the upper bound exceeds the range.
+        n values. Guarantees: each value v has ‖x‖ ≤ v ≤ ‖x‖·(1 + norm_relative_error(norm)) + NORM_ABSOLUTE_ERROR,
+        and v = ‖x‖ for ℓ∞ and where at most one entry of x is not 0; v = inf where the upper bound exceeds the
+        range.
 
     Raises:
         InvalidType: for anything but an array of real numbers, or a norm that is no `Norm`.
         InvalidValue: for a NaN or infinite entry, integers beyond 2^53, or another shape.
     """
     if not isinstance(norm, Norm):
-        raise InvalidType("norm", norm, "a Norm", "Use Norm.L1, Norm.L2 or Norm.LINF.")
+        raise InvalidType("norm", norm, "a Norm", 'Use Norm.L1, Norm.L2, Norm.LINF or Norm("3/2").')
     rows = np.require(_exact("records", records), requirements=["A"])
     if rows.ndim != 2:
         raise InvalidValue("records", f"shape {rows.shape}", "an n × d matrix", "Give each record one row.")
@@ -106,11 +113,14 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
 
     from ._kernels import norms as kernels
 
-    order = {Norm.L1: 1, Norm.L2: 2, Norm.LINF: 0}[norm]
     out = np.empty(rows.shape[0])
+    common = _KERNEL_ORDERS.get(norm)
+    order = float(min(_LARGEST_ORDER, 1 / norm.reciprocal)) if common is None else 0.0
 
     def run(start: int, stop: int) -> bool:
-        return kernels.norms(rows[start:stop], order, out[start:stop]) < 0
+        if common is None:
+            return kernels.power_norms(rows[start:stop], order, out[start:stop]) < 0
+        return kernels.norms(rows[start:stop], common, out[start:stop]) < 0
 
     if not _shared(run, len(out), max(1, _SHARE // max(1, rows.shape[1])), threads):
         row, column = _first(~np.isfinite(rows))

@@ -12,7 +12,7 @@ from .domains import NormBall
 from .expressions.floats import Floats
 from .norms import Norm
 
-_SHRINK = 1.0 - 2.0**-48
+_LEAST_SHRINK = 2.0**-48
 
 
 class Outside(Enum):
@@ -63,10 +63,15 @@ def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats
     return result, count
 
 
+def _shrink(norm: Norm) -> float:
+    """The share of the radius to scale to, such that the norm of the result, rounded up, stays within the radius."""
+    return 1.0 - max(_LEAST_SHRINK, float(2 * bulk.norm_relative_error(norm)))
+
+
 def _scaled(records: Floats, norm: Norm, radius: float) -> Floats:
     _, exponents = np.frexp(np.abs(records).max(axis=1, keepdims=True))
     unit: Floats = np.ldexp(records, -exponents)  # the largest entry lies in [1/2, 1): no norm overflows
-    result: Floats = unit * (radius * _SHRINK / bulk.norms(unit, norm))[:, np.newaxis]
+    result: Floats = unit * (radius * _shrink(norm) / bulk.norms(unit, norm))[:, np.newaxis]
     while (still := np.flatnonzero(bulk.norms(result, norm) > radius)).size:
         result[still] *= 0.5  # so small that a factor near 1 rounds to nothing; ties go down, so this ends
     return result

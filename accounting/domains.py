@@ -17,7 +17,6 @@ from .norms import Norm
 from .provenance import Declared, declared_number
 
 _PRECISION = 96
-_RECIPROCAL = {Norm.L1: Fraction(1), Norm.L2: Fraction(1, 2), Norm.LINF: Fraction(0)}
 
 
 def _radius(value: Declared[Number]) -> Declared[Fraction]:
@@ -26,7 +25,7 @@ def _radius(value: Declared[Number]) -> Declared[Fraction]:
 
 def _norm(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Norm):
-        raise InvalidType("norm", value, "a member of Norm", "Write Norm.L1, Norm.L2 or Norm.LINF")
+        raise InvalidType("norm", value, "a Norm", 'Write Norm.L1, Norm.L2, Norm.LINF or Norm("3/2")')
 
 
 def _dimension(_: object, __: object, value: Any) -> None:
@@ -93,8 +92,11 @@ class NormBall:
 
     def _nearest(self, variable: Variable, value: Fraction) -> Fraction:
         if variable.symbol is Symbol.RATIO:
-            extreme = self._extreme_ratio(Norm(variable.index))
-            return min(value, extreme.lower) if extreme.lower >= 1 else max(value, extreme.upper)
+            other = Norm(variable.index)
+            extreme = self._extreme_ratio(other)
+            if self._grows(other):
+                return min(value, max(Fraction(1), extreme.lower))
+            return max(value, min(Fraction(1), extreme.upper))
         if variable.symbol is Symbol.NORM:
             largest = self._extreme_ratio(Norm(variable.index)) if variable.index != self.norm.value else None
             ratio = Fraction(1) if largest is None else max(Fraction(1), largest.lower)
@@ -103,7 +105,11 @@ class NormBall:
 
     def _ratio(self, other: Norm) -> Range:
         bound = self._extreme_ratio(other)
-        return Range(Fraction(1), bound.upper) if bound.lower >= 1 else Range(bound.lower, Fraction(1))
+        return Range(Fraction(1), bound.upper) if self._grows(other) else Range(bound.lower, Fraction(1))
+
+    def _grows(self, other: Norm) -> bool:
+        """Whether ‖x‖_other is at least ‖x‖_norm for every x, and not at most."""
+        return other.reciprocal > self.norm.reciprocal
 
     def _extreme_ratio(self, other: Norm) -> Enclosure:
         """The value farthest from 1 of ‖x‖_other / ‖x‖_norm over all x ≠ 0."""
@@ -114,5 +120,5 @@ class NormBall:
                 "the number of coordinates of a record",
                 f"The ℓ{other} norm occurs beside ℓ{self.norm}",
             )
-        exponent = _RECIPROCAL[other] - _RECIPROCAL[self.norm]
+        exponent = other.reciprocal - self.norm.reciprocal
         return Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)

@@ -16,7 +16,7 @@ from .expressions import Expression, Rounded, Symbol, Variable, W, enclose, roun
 from .expressions.floats import Floats
 from .losses import PureLoss
 from .norms import Norm
-from .sampling import NORM_ROUNDINGS, SamplingRate
+from .sampling import SamplingRate, norm_roundings
 
 _PRECISION = 96
 _PRECISIONS = (96, 192, 384, 768, 1536, 3072)
@@ -64,11 +64,12 @@ class Features:
     def rounded(self, root: Expression) -> dict[Variable, Rounded]:
         """The norms that `root` uses, with their roundings."""
 
-        def known(norms: Floats) -> Rounded:
+        def known(variable: Variable) -> Rounded:
+            norms, count = self.norm(variable), norm_roundings(Norm(variable.index))
             # the relative margin of a norm holds above the subnormal range and for 0
-            return Rounded(norms, NORM_ROUNDINGS, np.isfinite(norms) & ((norms >= NEGLIGIBLE) | (norms == 0)))
+            return Rounded(norms, count, np.isfinite(norms) & ((norms >= NEGLIGIBLE) | (norms == 0)))
 
-        return {v: known(self.norm(v)) for v in variables(root) if v.symbol is Symbol.NORM}
+        return {v: known(v) for v in variables(root) if v.symbol is Symbol.NORM}
 
     def enclosures(self, index: int, *, precision: int = _PRECISION) -> Mapping[Variable, Enclosure]:
         """Enclosures of the true norms of one record."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from typing import Any, final
 
 from attrs import field, frozen
 
+from .bulk import UNIT, norm_relative_error
 from .errors import InvalidType, InvalidValue
 from .expressions import ONE, Constant, Expression, Symbol, range_of, roundings, variables
+from .norms import Norm
 
-# a norm read by the bulk kernels is within six roundings of the truth; see bulk.NORM_RELATIVE_ERROR
-NORM_ROUNDINGS = 6
 _BY_ENCLOSURE = 2
+_NORM_RESERVE = 3
+
+
+def norm_roundings(norm: Norm) -> int:
+    """How many roundings a norm read by the bulk kernels is within of the truth."""
+    return ceil(norm_relative_error(norm) / UNIT) + _NORM_RESERVE
 
 
 def _probability(_: object, __: object, value: Any) -> None:
@@ -53,7 +59,8 @@ class SamplingRate:
         """
         if isinstance(self.probability, Constant) and self._exact(self.probability.value):
             return Fraction(0)
-        count = roundings(self.probability, dict.fromkeys(variables(self.probability), NORM_ROUNDINGS))
+        known = {variable: norm_roundings(Norm(variable.index)) for variable in variables(self.probability)}
+        count = roundings(self.probability, known)
         return Fraction((_BY_ENCLOSURE if count is None else max(count, _BY_ENCLOSURE)) + 4, 2**53)
 
     def _exact(self, value: Fraction) -> bool:

@@ -22,7 +22,7 @@ class Importance:
 
     Args:
         rate: probability per unit of the norm; above 0.
-        norm: which norm: 1, 2 or inf; by default 1.
+        norm: which norm: a number ≥ 1, or inf; by default 1.
         floor: smallest probability, in [0, 1]; by default 0, where a record of norm 0 is never drawn.
     """
 
@@ -38,7 +38,7 @@ class Importance:
         alias="rate", converter=positive, metadata={"help": "probability per unit of the norm, above 0"}
     )
     norm: Declared[Norm] = field(
-        default=Public(Norm.L1), converter=norm_order, metadata={"help": "which norm: 1, 2 or inf"}
+        default=Public(Norm.L1), converter=norm_order, metadata={"help": "which norm: a number ≥ 1, or inf"}
     )
     floor: Real = field(
         default=Public(Fraction(0)),

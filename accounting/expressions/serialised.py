@@ -14,9 +14,20 @@ from .tree import ARITY, Algebra, Apply, Constant, Expression, Operation, Power,
 Serialised: TypeAlias = list["str | Serialised"]
 
 # a composition tells the roundings of its parts apart by number: "rate.0"
-_INDEX = {
-    Symbol.NORM: re.compile("|".join(member.value for member in Norm)),
-    Symbol.ROUNDING: re.compile(r"(rate|weight)(\.(0|[1-9][0-9]*))*"),
+_ROUNDING = re.compile(r"(rate|weight)(\.(0|[1-9][0-9]*))*")
+
+
+def _is_norm(index: str) -> bool:
+    """Whether `index` is the canonical text of a norm's order."""
+    try:
+        return Norm(index).value == index
+    except InvalidValue:
+        return False
+
+
+_INDEX: dict[Symbol, Callable[[str], bool]] = {
+    Symbol.NORM: _is_norm,
+    Symbol.ROUNDING: lambda index: _ROUNDING.fullmatch(index) is not None,
 }
 
 
@@ -64,7 +75,7 @@ def deserialise(data: object) -> Expression:
             return Power(deserialise(base), exact(exponent))
         case (("weight" | "order"), []):
             return Variable(Symbol(name))
-        case (("norm" | "rounding"), [str(index)]) if _INDEX[Symbol(name)].fullmatch(index):
+        case (("norm" | "rounding"), [str(index)]) if _INDEX[Symbol(name)](index):
             return Variable(Symbol(name), index)
         case str(), _ if name in {o.value for o in Operation} and len(arguments) == ARITY[Operation(name)]:
             return Apply(Operation(name), tuple(deserialise(argument) for argument in arguments))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from ..norms import Norm
 from .tree import Algebra, Expression, Operation, Symbol, Variable, fold
 
 # a text with its binding strength: 1 sums, 2 products, 3 powers, 4 closed
 Piece = tuple[str, int]
-_SUBSCRIPT = {"1": "₁", "2": "₂", "inf": "∞"}
 
 
 def _closed(piece: Piece, strength: int) -> str:
@@ -33,13 +33,13 @@ def _variable(variable: Variable) -> Piece:
         case Symbol.WEIGHT:
             return "W", 4
         case Symbol.NORM:
-            return f"‖x‖{_SUBSCRIPT[variable.index]}", 4
+            return f"‖x‖{Norm(variable.index).subscript}", 4
         case Symbol.ROUNDING:
             return f"θ_{variable.index}", 4
         case Symbol.ORDER:
             return "α", 4
         case Symbol.RATIO:
-            return f"s{_SUBSCRIPT[variable.index]}", 4
+            return f"s{Norm(variable.index).subscript}", 4
 
 
 def _constant(value: Fraction) -> Piece:

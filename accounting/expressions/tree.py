@@ -191,17 +191,14 @@ def expression(value: Operand) -> Expression:
     return value if isinstance(value, Expression) else Constant(exact(value, parameter="constant"))
 
 
-def norm(order: Norm | int | str) -> Variable:
-    """The norm ‖x‖_p of the record, p being 1, 2 or "inf".
+def norm(order: Norm | Number) -> Variable:
+    """The norm ‖x‖_p of the record, p being a number ≥ 1 or "inf".
 
     Raises:
         InvalidValue: for another order.
+        InvalidType: for what is no number.
     """
-    known = {member.value for member in Norm}
-    name = order.value if isinstance(order, Norm) else str(order)
-    if name not in known:
-        raise InvalidValue("norm", order, "1, 2 or inf")
-    return Variable(Symbol.NORM, name)
+    return Variable(Symbol.NORM, Norm.of(order).value)
 
 
 def rounding(of: str) -> Variable:

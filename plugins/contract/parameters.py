@@ -39,18 +39,9 @@ def probability(value: Declared[Number]) -> Real:
     return declared_number(value, lambda number: 0 <= number <= 1, "a probability: 0 ≤ q ≤ 1", parameter=_NAME)
 
 
-def norm_order(value: Declared[Norm | int | str]) -> Declared[Norm]:
-    """A declared norm: 1, 2 or inf."""
-
-    def read(order: Norm | int | str) -> Norm:
-        if isinstance(order, Norm):
-            return order
-        try:
-            return Norm(str(order))
-        except ValueError:
-            raise InvalidValue(_NAME, order, "a norm: 1, 2 or inf") from None
-
-    return declared(value, read, parameter=_NAME)
+def norm_order(value: Declared[Norm | Number]) -> Declared[Norm]:
+    """A declared norm: a number ≥ 1, or inf."""
+    return declared(value, Norm.of, parameter=_NAME)
 
 
 def flag(value: Declared[bool | str]) -> Declared[bool]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from .accounting.errors import InvalidValue
 from .accounting.expressions import Symbol, Variable, evaluate, variables
+from .accounting.norms import Norm
 from .sampled import Measurement
 from .verification.certificates import SampledPureClaim
 
 _POINTS = 600
-_SUBSCRIPT = {"1": "₁", "2": "₂", "inf": "∞"}
 
 
 def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
@@ -59,7 +59,7 @@ def _curve(axes: Any, claim: SampledPureClaim) -> None:
         axes.plot(sizes, np.broadcast_to(evaluate(direction, {**values, **rounding}), sizes.shape), label=label)
     if claim.supremum is not None:
         axes.axhline(claim.supremum.enclosure.upper_float, color="black", linewidth=0.8, linestyle="--", label="ε")
-    axes.set_xlabel(f"‖x‖{_SUBSCRIPT[order]}")
+    axes.set_xlabel(f"‖x‖{Norm(order).subscript}")
     axes.set_ylabel("loss (nats)")
     axes.set_title("profile: public", fontsize="medium")
     axes.legend()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -18,7 +19,7 @@ from certdp.accounting.provenance import Public
 
 TINY = 5e-324
 HUGE = 1.7e308
-NORMS = st.sampled_from(list(Norm))
+NORMS = st.sampled_from([Norm.L1, Norm.L2, Norm.LINF, Norm(3), Norm("3/2"), Norm("1.25"), Norm(40)])
 RADII = st.one_of(
     st.floats(TINY, HUGE),
     st.fractions(Fraction(1, 1000), 1000),
@@ -37,21 +38,27 @@ def ball(norm: Norm, radius: Any) -> NormBall:
     return NormBall(norm=norm, radius=Public(radius), dimension=None)
 
 
-def power_of_norm(row: Any, norm: Norm) -> Fraction:
-    """The exact norm, squared for ℓ2."""
-    sizes = [abs(Fraction(float(x))) for x in row]
-    match norm:
-        case Norm.L1:
-            return sum(sizes, Fraction(0))
-        case Norm.L2:
-            return sum((x * x for x in sizes), Fraction(0))
-        case Norm.LINF:
-            return max(sizes)
-
-
 def within(row: Any, domain: NormBall, share: Fraction = Fraction(1)) -> bool:
-    radius = domain.radius.value * share
-    return power_of_norm(row, domain.norm) <= (radius**2 if domain.norm is Norm.L2 else radius)
+    """Whether Σ(|x_j|/r)^p ≤ 1: exactly for whole p, in balls of 2,000 bits otherwise."""
+    quotients = [abs(Fraction(float(x))) / (domain.radius.value * share) for x in row if x]
+    order = domain.norm.order
+    if order is None or len(quotients) < 2:
+        return max(quotients, default=Fraction(0)) <= 1
+    if order.denominator == 1:
+        return sum((x**order.numerator for x in quotients), Fraction(0)) <= 1
+    before, flint.ctx.prec = flint.ctx.prec, 2000
+    try:
+        total = sum((_power(x, order) for x in quotients), flint.arb(0))
+        assert total <= 1 or total > 1, "the oracle needs more bits"
+        return bool(total <= 1)
+    finally:
+        flint.ctx.prec = before
+
+
+def _power(value: Fraction, order: Fraction) -> flint.arb:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator)) ** flint.arb(
+        flint.fmpq(order.numerator, order.denominator)
+    )
 
 
 @given(MATRICES, NORMS, RADII)
@@ -59,6 +66,9 @@ def within(row: Any, domain: NormBall, share: Fraction = Fraction(1)) -> bool:
 @example(np.full((2, 2), HUGE), Norm.L1, 1e308)  # the norm overflows, the radius does not
 @example(np.full((1, 4), HUGE), Norm.L2, "1e400")
 @example(np.array([[HUGE, TINY]]), Norm.L1, "1e-400")
+@example(np.full((1, 3), TINY), Norm("3/2"), "1e-323")
+@example(np.full((1, 3), HUGE), Norm("3/2"), 1e308)
+@example(np.array([[0.75, 0.0]]), Norm("3/2"), 0.75)
 @settings(deadline=None, max_examples=400)
 def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any

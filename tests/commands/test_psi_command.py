@@ -179,7 +179,7 @@ class TestOptions:
             ("laplace-sum", "poisson", ["scale=1", "rate=1", "weighted=maybe"], "weighted", "maybe", "true or false"),
             ("laplace-sum", "importance", ["scale=1", "rate=0"], "rate", "0", "> 0"),
             ("laplace-sum", "importance", ["scale=1", "rate=1", "floor=2"], "floor", "2", "0 ≤ q ≤ 1"),
-            ("laplace-sum", "importance", ["scale=1", "rate=1", "norm=3"], "norm", "3", "1, 2 or inf"),
+            ("laplace-sum", "importance", ["scale=1", "rate=1", "norm=1/2"], "norm", "1/2", "a number ≥ 1"),
             ("laplace-sum", "full", ["scale=1", "radius=0"], "radius", "0", "> 0"),
             ("laplace-sum", "full", ["scale=1", "radius=-2"], "radius", "-2", "> 0"),
             ("laplace-sum", "full", ["scale=1", "radius=nan"], "radius", "nan", "a number"),

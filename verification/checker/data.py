@@ -5,7 +5,8 @@ by row. Every row's ψ and rate are enclosed anew from its norms.
 
 Norms: `math.fsum` rounds the exact sum of its terms once, so with squares rounded once (nothing under- or
 overflows between 2^-400 and 2^400) an l2 norm is within 2^-51 of the true one, relatively; 2^-50 is allowed.
-Rows beyond those magnitudes are summed in exact fractions.
+Rows beyond those magnitudes are summed in exact fractions. Other norms are enclosed, and 2^-43 is allowed on top:
+their producer rounds them up by less, and compares the result with the radius.
 """
 
 import hashlib
@@ -15,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
-from .expressions import Pool, norm, rounding
+from .expressions import Pool, norm, order_of, rounding
 from .intervals import UNIT, ZERO, Arithmetic, Interval, at_most, exact, hull
+from .norms import INFINITE, norm_of_sizes
 from .verdict import Refused
 
 
@@ -40,6 +42,7 @@ _NEVER_DRAWN: Final = exact(2.0**-961)
 _LEAST, _MOST = 2.0**-400, 2.0**400
 
 _ABOUT: Final = hull(_ROWS.rational(1 - _ERROR), _ROWS.rational(1 + _ERROR))
+_ROUGHLY: Final = hull(_ROWS.rational(1 - Fraction(1, 2**43)), _ROWS.rational(1 + Fraction(1, 2**43)))
 _FLOATS: Final[dict[str, Callable[[list[float]], float]]] = {
     "1": math.fsum,
     "2": lambda sizes: math.sqrt(math.fsum(size * size for size in sizes)),
@@ -48,9 +51,11 @@ _FLOATS: Final[dict[str, Callable[[list[float]], float]]] = {
 
 def _norm(p: str, sizes: list[float], tame: bool) -> Interval:
     """Enclose a norm from the absolute values of a row."""
-    if p == "inf":
+    if p == INFINITE:
         largest = exact(max(sizes))
         return Interval(largest, largest)
+    if p not in _FLOATS:
+        return _ROWS.multiply(norm_of_sizes(sizes, p, _ROWS), _ROUGHLY)
     if tame:
         value = exact(_FLOATS[p](sizes))
         return _ROWS.multiply(Interval(value, value), _ABOUT)
@@ -91,7 +96,8 @@ def compare(
     digest = hashlib.sha256(bytes.fromhex(stated["nonce"]) + f"{records},{columns};".encode("ascii"))
     pack = struct.Struct(f">{columns}d").pack
     variables = pool.variables(psi) | pool.variables(rate)
-    needed = [p for p in ("1", "2", "inf") if norm(p) in variables or (domain is not None and domain[0] == p)]
+    orders = {order for variable in variables if (order := order_of(variable)) is not None}
+    needed = sorted(orders if domain is None else orders | {domain[0]})
     largest = _ROWS.rational(Fraction(stated["psi_max"])).lo
     known: dict[tuple[Interval, ...], tuple[Interval, Interval]] = {}
     expected = Interval(ZERO, ZERO)

@@ -21,6 +21,7 @@ from .intervals import (
     Interval,
     at_most,
 )
+from .norms import is_order
 from .shapes import rational
 from .verdict import Refused
 
@@ -50,11 +51,21 @@ def rounding(of: str) -> str:
     return f"rounding({of})"
 
 
-_VARIABLES: Final[dict[str, dict[tuple[str, ...], str]]] = {
-    "weight": {(): WEIGHT},
-    "norm": {(p,): norm(p) for p in ("1", "2", "inf")},
-    "rounding": {(of,): rounding(of) for of in ("rate", "weight")},
-}
+def order_of(variable: str) -> str | None:
+    """Give the order of the norm that a variable names, if it names one."""
+    return variable[5:-1] if variable.startswith("norm(") else None
+
+
+def _variable(operation: str, indices: list[str]) -> str | None:
+    """Name a variable of the grammar."""
+    match operation, indices:
+        case "weight", []:
+            return WEIGHT
+        case "norm", [p] if is_order(p):
+            return norm(p)
+        case "rounding", ["rate" | "weight" as of]:
+            return rounding(of)
+    return None
 
 
 class Node(NamedTuple):
@@ -120,10 +131,8 @@ class Pool:
                 if abs(exponent) > LARGEST_POWER:
                     raise Refused(f"{where} has an exponent beyond {LARGEST_POWER}")
                 return self.node("power", read(rest[0], depth + 1), value=exponent)
-            if operation in _VARIABLES and all(type(item) is str for item in rest):
-                name = _VARIABLES[operation].get(tuple(rest))
-                if name is not None:
-                    return self.variable(name)
+            if all(type(item) is str for item in rest) and (name := _variable(operation, rest)) is not None:
+                return self.variable(name)
             if _ARITY.get(operation) != len(rest):
                 raise Refused(f"{where} holds an unknown operation or one with the wrong operands")
             return self.node(operation, *(read(item, depth + 1) for item in rest))

@@ -14,15 +14,15 @@ from typing import Any, Final, NamedTuple
 
 from . import intervals, shapes
 from .data import Data, compare
-from .expressions import WEIGHT, Box, Pool, norm, rounding
+from .expressions import WEIGHT, Box, Pool, norm, order_of, rounding
 from .intervals import Arithmetic, Interval, at_most, exact
+from .norms import reciprocal
 from .supremum import enclose_at, prove_at_most
 from .verdict import Claim, Outcome, Refused, Verdict
 
 KIND: Final = "sampled-pure-profile"
 THEOREM: Final = "IS Theorem 6"
 ASSUMED: Final = "profile assumed"
-_NORMS: Final = ("1", "2", "inf")
 
 _PART = shapes.record(
     name=shapes.text,
@@ -33,7 +33,7 @@ _PART = shapes.record(
     options=shapes.mapping(shapes.text),
 )
 _DOMAIN = shapes.record(
-    norm=shapes.one_of(*_NORMS),
+    norm=shapes.an_order,
     radius=shapes.not_negative,
     dimension=shapes.optional(shapes.integer(1, 2**53)),
 )
@@ -92,6 +92,32 @@ class Profile(NamedTuple):
     add: int
 
 
+class Extreme(NamedTuple):
+    """The positive number base^exponent: how far one norm may lie from another."""
+
+    base: int
+    exponent: Fraction
+
+    def enclose(self, arithmetic: Arithmetic) -> Interval:
+        """Enclose it; exact but for one root where that is square."""
+        return arithmetic.sqrt(arithmetic.power(arithmetic.rational(Fraction(self.base)), 2 * self.exponent))
+
+    def order(self, value: Fraction, arithmetic: Arithmetic) -> int:
+        """Give the sign of value - base^exponent for value ≥ 0, or refuse.
+
+        A root of a degree from 54 of a number from 2 to 2^53 is irrational, so an enclosure tells it from the value.
+        """
+        degree = self.exponent.denominator if self.base > 1 else 1
+        if degree < _LEAST_IRRATIONAL:
+            return _sign(value**degree - Fraction(self.base) ** self.exponent.numerator)
+        side, point = self.enclose(arithmetic), arithmetic.rational(value)
+        if at_most(point.hi, side.lo):
+            return -1
+        if at_most(side.hi, point.lo):
+            return 1
+        raise Refused("the maximiser lies too close to the range of a norm to tell them apart")
+
+
 class Domain(NamedTuple):
     """All records with norm(p) ≤ radius; any other norm is norm(p) times a ratio."""
 
@@ -99,15 +125,11 @@ class Domain(NamedTuple):
     radius: Fraction
     dimension: int | None
 
-    def square_of_ratio(self, other: str) -> tuple[Fraction, Fraction]:
-        """Give the least and greatest square of norm(other)/norm(p) over all records but 0."""
+    def extreme_ratio(self, other: str) -> Extreme:
+        """Give the norm(other)/norm(p) farthest from 1 over all records but 0; some record has any in between."""
         if self.dimension is None:
             raise Refused(f"norm({other}) over a domain in norm({self.p}) needs a dimension")
-        # the l2 norm lies at √d from either other, those two at d from each other
-        power = 1 if "2" in (self.p, other) else 2
-        extreme = Fraction(self.dimension) ** power
-        grows = _NORMS.index(other) < _NORMS.index(self.p)
-        return (Fraction(1), extreme) if grows else (1 / extreme, Fraction(1))
+        return Extreme(self.dimension, reciprocal(other) - reciprocal(self.p))
 
 
 def _domain(stated: dict[str, Any]) -> Domain:
@@ -118,6 +140,8 @@ def _ratio(p: str) -> str:
     return f"ratio({p})"
 
 
+_ONE: Final = Interval(intervals.ONE, intervals.ONE)
+_LEAST_IRRATIONAL: Final = 54
 _LEAST_ROUNDING = Fraction(4, 2**53)
 """Two roundings of a computed probability, one of its reciprocal, one in reserve."""
 
@@ -168,8 +192,8 @@ def _compose(body: dict[str, Any]) -> Profile:
     pool, inputs = Pool(), body["inputs"]
     loss = pool.parse(inputs["loss"], "inputs.loss")
     rate = pool.parse(inputs["rate"], "inputs.rate")
-    norms = {norm(p) for p in _NORMS}
-    if not pool.variables(rate) <= norms or not pool.variables(loss) <= norms | {WEIGHT}:
+    in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, loss))
+    if in_rate or not in_loss <= {WEIGHT}:
         raise Refused("the rate may use norms alone, the loss norms and the weight")
     relative, cost = Fraction(inputs["rounding"]), Fraction(inputs["released_cost"])
     if relative >= 1:
@@ -247,13 +271,14 @@ def _check_assumptions(body: dict[str, Any], profile: Profile, domain: Domain | 
 
 
 def _other_norms(profile: Profile, domain: Domain) -> list[str]:
-    variables = profile.pool.variables(profile.remove)
-    return [p for p in _NORMS if p != domain.p and norm(p) in variables]
+    orders = {order_of(variable) for variable in profile.pool.variables(profile.remove)}
+    return sorted(p for p in orders if p not in (None, domain.p))
 
 
 def _check_premises(profile: Profile, domain: Domain | None, weighted: bool, arithmetic: Arithmetic) -> None:
     """Prove that the loss is defined and at least 0 at every weight from 1, and the rate within [0, 1]."""
-    box = dict.fromkeys(map(norm, _NORMS), intervals.FROM_ZERO)
+    used = profile.pool.variables(profile.loss) | profile.pool.variables(profile.rate)
+    box = dict.fromkeys((variable for variable in used if order_of(variable) is not None), intervals.FROM_ZERO)
     if domain is not None:
         box[norm(domain.p)] = side = Interval(intervals.ZERO, arithmetic.rational(domain.radius).hi)
         for p in _other_norms(profile, domain):
@@ -274,9 +299,7 @@ def _check_premises(profile: Profile, domain: Domain | None, weighted: bool, ari
 
 
 def _ratio_range(domain: Domain, other: str, arithmetic: Arithmetic) -> Interval:
-    low, high = domain.square_of_ratio(other)
-    squares = intervals.hull(arithmetic.rational(low), arithmetic.rational(high))
-    return arithmetic.sqrt(squares)
+    return intervals.hull(_ONE, domain.extreme_ratio(other).enclose(arithmetic))
 
 
 def _check_supremum(
@@ -306,7 +329,7 @@ def _check_supremum(
         if len(others) > 1:
             raise Refused("a lower end is not provable: two ratios of norms may not reach it together")
         point = {name: Fraction(value) for name, value in claim["maximiser"].items()}
-        _check_point(point, box, domain, others)
+        _check_point(point, box, domain, others, arithmetic)
         if missing := pool.variables(root) - point.keys():
             raise Refused(f"the maximiser lacks {', '.join(sorted(missing))}")
         if not at_most(exact(lower), enclose_at(pool, root, point, arithmetic).lo):
@@ -315,21 +338,30 @@ def _check_supremum(
     prove_at_most(pool, root, {name: side for name, side in box.items() if name in used}, exact(upper), arithmetic)
 
 
-def _check_point(point: dict[str, Fraction], box: Box, domain: Domain, others: list[str]) -> None:
+def _check_point(
+    point: dict[str, Fraction], box: Box, domain: Domain, others: list[str], arithmetic: Arithmetic
+) -> None:
     """Hold the coordinates of a maximiser against the domain, exactly."""
-    squares = {_ratio(p): domain.square_of_ratio(p) for p in others}
-    squares |= {norm(p): (Fraction(0), domain.radius**2 * domain.square_of_ratio(p)[1]) for p in others}
-    squares |= {norm(domain.p): (Fraction(0), domain.radius**2)}
+    extremes = {p: domain.extreme_ratio(p) for p in others}
+    ratios = {_ratio(p): extreme for p, extreme in extremes.items()}
+    largest = {norm(p): extreme for p, extreme in extremes.items()} | {norm(domain.p): Extreme(1, Fraction(0))}
     for name, value in point.items():
         if name not in box:
             raise Refused(f"the maximiser names an unknown variable {name!a}")
-        if name in squares:
-            low, high = squares[name]
-            inside = value >= 0 and low <= value**2 <= high
+        if name in ratios:
+            # between 1 and the extreme, whichever is the larger
+            inside = value > 0 and ratios[name].order(value, arithmetic) * _sign(value - 1) <= 0
+        elif name in largest:
+            extreme = largest[name] if largest[name].exponent > 0 else Extreme(1, Fraction(0))
+            inside = value >= 0 and extreme.order(value / domain.radius, arithmetic) <= 0
         else:
             inside = abs(value) <= 1
         if not inside:
             raise Refused(f"the maximiser leaves the range of {name}")
+
+
+def _sign(value: Fraction) -> int:
+    return (value > 0) - (value < 0)
 
 
 def _check_figures(stated: dict[str, Any], domain: Domain | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from .norms import is_order
 from .verdict import Refused
 
 _NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "a boolean"}
@@ -77,6 +78,12 @@ def one_of(*admissible: str) -> Shape:
             raise Refused(f"{where} must be one of {', '.join(admissible)}")
 
     return shape
+
+
+def an_order(value: Any, where: str) -> None:
+    """Accept the canonical text of a norm's order."""
+    if type(value) is not str or not is_order(value):
+        raise Refused(f'{where} must be a number of at least 1 as "p/q" or "p" in lowest terms, or "inf"')
 
 
 def hexadecimal(length: int) -> Shape:

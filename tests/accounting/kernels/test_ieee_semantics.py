@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from certdp.accounting import _kernels, bulk
+from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.norms import Norm
 
 NAME = "interpreted_kernels"
@@ -107,3 +108,21 @@ def test_norms(interpreted: dict[str, Any], norm: Norm, order: int) -> None:
         kernel._ROWS = 5  # fewer idle lanes: rows do not influence one another
         assert kernel.norms(matrix, order, out) == -1
     assert bulk.norms(matrix, norm).tobytes() == out.tobytes()
+
+
+@pytest.mark.parametrize("order", [1.5, 3.0, 1.0, 2.0**64])
+def test_norms_of_other_orders(interpreted: dict[str, Any], order: float) -> None:
+    rng = np.random.default_rng(11)
+    matrix = rng.standard_normal((5, 70)) * np.exp2(rng.uniform(-1000, 1000, (5, 1)))
+    matrix[0] *= np.exp2(rng.uniform(-60, 0, 70))
+    matrix[1] = 0.0
+    matrix[2, 3:] = 0.0
+    matrix[3] *= np.exp2(rng.uniform(-1000, 0, 70))
+    with np.errstate(all="ignore"):
+        out = np.empty(5)
+        kernel = interpreted["norms"]
+        kernel._ROWS = 5
+        assert kernel.power_norms(matrix, order, out) == -1
+    compiled = np.empty(5)
+    assert norm_kernels.power_norms(matrix, order, compiled) == -1
+    assert compiled.tobytes() == out.tobytes()
