@@ -8,8 +8,16 @@ from .constants import pi
 from .decide import decide
 from .enclosure import DEFAULT_PRECISION, Enclosure
 from .error_function import erf, erfc, log_erfc
-from .normal import log_normal_cdf, log_normal_survival, normal_cdf, normal_survival
+from .normal import (
+    log_normal_cdf,
+    log_normal_survival,
+    normal_cdf,
+    normal_quantile,
+    normal_survival,
+    normal_upper_quantile,
+)
 from .norms import norm_enclosure
+from .roots import decreasing_root, increasing_root
 from .truth import Truth
 
 __all__ = [
@@ -17,13 +25,17 @@ __all__ = [
     "Enclosure",
     "Truth",
     "decide",
+    "decreasing_root",
     "erf",
     "erfc",
+    "increasing_root",
     "log_erfc",
     "log_normal_cdf",
     "log_normal_survival",
     "norm_enclosure",
     "normal_cdf",
+    "normal_quantile",
     "normal_survival",
+    "normal_upper_quantile",
     "pi",
 ]
