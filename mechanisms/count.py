@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W
-from ..accounting.losses import PureLoss
+from ..accounting.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 
 
@@ -38,9 +38,9 @@ class Count:
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in records"})
 
     @property
-    def loss(self) -> PureLoss:
-        """ε(W, x) = W / scale."""
-        return PureLoss(W / self.scale.value)
+    def loss(self) -> LaplaceLoss:
+        """Two Laplace distributions W / scale apart, which is also the pure ε."""
+        return LaplaceLoss(W / self.scale.value)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""

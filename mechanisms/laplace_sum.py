@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W, norm
-from ..accounting.losses import PureLoss
+from ..accounting.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 
 
@@ -37,9 +37,9 @@ class LaplaceSum:
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in units of the data"})
 
     @property
-    def loss(self) -> PureLoss:
-        """ε(W, x) = W·‖x‖₁ / scale."""
-        return PureLoss(W * norm(1) / self.scale.value)
+    def loss(self) -> LaplaceLoss:
+        """Two Laplace distributions W·‖x‖₁ / scale apart, which is also the pure ε."""
+        return LaplaceLoss(W * norm(1) / self.scale.value)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""

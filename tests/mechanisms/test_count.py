@@ -18,7 +18,7 @@ from certdp.samplers.poisson import Poisson
 
 
 def test_the_loss_depends_on_the_weight_alone() -> None:
-    loss = Count(scale=Public("2.5")).loss.epsilon
+    loss = Count(scale=Public("2.5")).loss.pure.epsilon
     assert simplify(loss) == simplify(W * Fraction(2, 5))
     assert variables(loss) == {W}
     assert isinstance(Count(scale=Public(1)), Mechanism)

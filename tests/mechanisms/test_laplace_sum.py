@@ -34,7 +34,7 @@ def test_no_output_is_more_telling_than_the_loss(
     shift = [weight * x for x in record]
     with_it = sum(abs(y - s) for y, s in zip(outputs, shift, strict=False))
     without = sum(abs(y) for y, _ in zip(outputs, shift, strict=False))
-    loss = LaplaceSum(scale=Public(scale)).loss.epsilon
+    loss = LaplaceSum(scale=Public(scale)).loss.pure.epsilon
     declared = float(evaluate(loss, {W: weight, norm(1): sum(map(abs, record))}))
     assert abs(with_it - without) / scale <= declared + 1e-9
     worst = sum(map(abs, shift)) / scale  # reached at the output `shift` itself
@@ -42,8 +42,8 @@ def test_no_output_is_more_telling_than_the_loss(
 
 
 def test_the_loss_is_exact_in_its_scale() -> None:
-    assert simplify(LaplaceSum(scale=Public("0.1")).loss.epsilon) == simplify(10 * W * norm(1))
-    assert simplify(LaplaceSum(scale=Public(0.1)).loss.epsilon) != simplify(10 * W * norm(1))
+    assert simplify(LaplaceSum(scale=Public("0.1")).loss.pure.epsilon) == simplify(10 * W * norm(1))
+    assert simplify(LaplaceSum(scale=Public(0.1)).loss.pure.epsilon) != simplify(10 * W * norm(1))
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(30)])
