@@ -186,7 +186,7 @@ def test_what_built_ins_certify_is_proven_again(combination: str, seed: int) -> 
     radius = draw.choice(["1", "1/3", 5, 0.1, "1e-6", 250])
     rates: list[int | float | str] = [0.1, "0.3", "1/7", 1, 0.999, "1e-5", 0.5]
     floors: list[int | float | str] = ["1e-4", "0.01", 0.5, "1/3", 1]
-    orders: list[int | str] = [1, 2, "inf"]
+    orders: list[int | str] = [1, 2, "inf", "3/2"]
     rate, floor, order = Public(draw.choice(rates)), Public(draw.choice(floors)), Public(draw.choice(orders))
     mechanisms: dict[str, Mechanism] = {"laplace-sum": LaplaceSum(scale=scale), "count": Count(scale=scale)}
     samplers: dict[str, Sampler] = {
@@ -206,11 +206,28 @@ def test_what_built_ins_certify_is_proven_again(combination: str, seed: int) -> 
 
 
 def test_importance_sampling_of_a_sum_needs_no_floor() -> None:
-    for of in (1, 2, "inf"):
+    for of in (1, 2, "inf", "3/2", 3, "1.001"):
         run = SampledMechanism(
             mechanism=LaplaceSum(scale=Public(2)), sampler=Importance(rate=Public("0.2"), norm=Public(of))
         )
         proven(run.certificate(ball(Norm.L1, 4)))
+
+
+@pytest.mark.parametrize(("own", "other"), [("3/2", 1), ("3/2", 3), (3, "3/2"), ("1.001", "1.002"), (2, "inf")])
+def test_a_domain_in_one_norm_for_a_loss_in_another(own: Any, other: Any) -> None:
+    run = SampledMechanism(
+        mechanism=AnyMechanism(declared=Public(PureLoss(W * norm(other) / 4))),
+        sampler=Importance(rate=Public("0.3"), norm=Public(own), floor=Public("0.01")),
+    )
+    domain = ball(Norm.of(own), "3/2")
+    body = body_of(run.certificate(domain))
+    assert body["claim"]["supremum"]["lower"] > body["claim"]["supremum"]["upper"] * (1 - 1e-12)
+    proven(run.certificate(domain))
+    data = records(4)
+    for outside in Outside:
+        proven(run.owners_certificate(data, domain, outside), data)
+    alone = SampledMechanism(mechanism=run.mechanism, sampler=Full())
+    proven(alone.certificate(domain))
 
 
 def at(*path: Any) -> Callable[[Body], tuple[Any, Any]]:
@@ -360,7 +377,7 @@ def _grown(parts: Any) -> Any:
 @st.composite
 def compositions(draw: Any) -> tuple[Expression, Expression]:
     """A loss and a rate, in one norm: two may take minutes to search."""
-    length = st.just(norm(draw(st.sampled_from([1, 2, "inf"]))))
+    length = st.just(norm(draw(st.sampled_from([1, 2, "inf", "3/2"]))))
     losses = st.recursive(st.one_of(CONSTANTS, length, st.just(W)), _grown, max_leaves=5)
     rates = st.recursive(st.one_of(CONSTANTS, length), _grown, max_leaves=4)
     return draw(losses), draw(rates)

@@ -30,6 +30,7 @@ Body = dict[str, Any]
 W: Any = ["weight"]
 ONE: Any = ["constant", "1"]
 ETA = "1/1125899906842624"
+ORDERS = ("1", "2", "inf", "3/2", "3", "1001/1000")
 
 
 def number(value: Any) -> Any:
@@ -151,14 +152,19 @@ def build(
     dimension: int | None = None,
     maximiser: dict[str, str],
     exact_maximiser: bool = True,
+    own_coordinate: bool = False,
 ) -> Body:
     """Make the body of a certificate, its supremum taken at the maximiser that is named."""
     remove, add = compose(loss, rate, weighted, eta, cost)
     point = {name: Fraction(value) for name, value in maximiser.items()}
-    for q in ("1", "2", "inf"):
+    for q in ORDERS:
         ratio = point.get(f"ratio({q})", Fraction(1))
         point[f"norm({q})"] = point[f"norm({p})"] * ratio
     supremum = truth(remove, point)
+    if own_coordinate:  # one norm alone occurs, another than the domain's
+        (other,) = (name for name in maximiser if name.startswith("ratio"))
+        name = other.replace("ratio", "norm")
+        maximiser = {name: str(point[name]), **UP}
     part = {
         "name": "p",
         "version": "1",
@@ -221,6 +227,13 @@ def importance(rate: Any, floor: Any, p: Any = 1) -> Any:
     return ["minimum", ONE, ["maximum", number(floor), ["multiply", number(rate), norm(p)]]]
 
 
+def just_above(base: int, exponent: Fraction) -> str:
+    """A rational above base^exponent by less than 2^-99."""
+    flint.ctx.prec = 300
+    power = fraction_of(flint.arb(base) ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator)))
+    return str(Fraction(math.floor(power * 2**100) + 1, 2**100))
+
+
 CORESET = ["add", number("1/100"), ["multiply", number("1/20"), ["power", norm(2), "2"]]]
 UP = {"rounding(rate)": "1", "rounding(weight)": "1"}
 
@@ -252,6 +265,35 @@ def bodies() -> dict[str, Body]:
         ),
         "importance, inf, floor 0": build(
             laplace(30), importance(2, 0, "inf"), dimension=54, maximiser=end | {"ratio(inf)": "1/54"}
+        ),
+        "sum in l3/2": build(
+            laplace(3, "3/2"), importance("1/3", "1/100", "3/2"), p="3/2", maximiser={"norm(3/2)": "1", **UP}
+        ),
+        "importance, l3/2, floor": build(
+            laplace(3),
+            importance(2, "1/5", "3/2"),
+            dimension=54,
+            maximiser=end | {"ratio(3/2)": just_above(54, Fraction(-1, 3))},
+        ),
+        "importance, l3/2, a rational end": build(
+            laplace(3), importance(2, "1/5", "3/2"), dimension=8, maximiser=end | {"ratio(3/2)": "1/2"}
+        ),
+        "importance, an order near 1": build(
+            laplace(3),
+            importance(2, "1/5", "1001/1000"),
+            dimension=54,
+            maximiser=end | {"ratio(1001/1000)": just_above(54, Fraction(-1, 1001))},
+        ),
+        "importance, an order near 1, one column": build(
+            laplace(3), importance(2, "1/5", "1001/1000"), dimension=1, maximiser=end | {"ratio(1001/1000)": "1"}
+        ),
+        "l1 over l3/2": build(
+            laplace(3),
+            number("1/10"),
+            p="3/2",
+            dimension=27,
+            maximiser={"norm(3/2)": "1", "ratio(1)": "3", **UP},
+            own_coordinate=True,
         ),
         "count": build(["divide", W, number(2)], number("1/10"), p="2", maximiser={"norm(2)": "1", **UP}),
         "coreset": non_monotone(laplace(2, 2), CORESET),
@@ -468,6 +510,61 @@ def test_a_forgery_is_refused(name: str) -> None:
     assert_refused(check(seal(with_change(RICH, change))), reason)
 
 
+MAXIMISER = ("claim", "supremum", "maximiser")
+POWER_FORGERIES: dict[str, tuple[str, Callable[[Body], Any], str]] = {
+    "ratio below its range": (
+        "importance, l3/2, floor",
+        put(*MAXIMISER, "ratio(3/2)", str(Fraction(just_above(54, Fraction(-1, 3))) - Fraction(1, 2**99))),
+        "leaves the range",
+    ),
+    "ratio above 1": ("importance, l3/2, floor", put(*MAXIMISER, "ratio(3/2)", "1000001/1000000"), "leaves the range"),
+    "ratio of 0": ("importance, l3/2, floor", put(*MAXIMISER, "ratio(3/2)", "0"), "leaves the range"),
+    "ratio below a rational end": (
+        "importance, l3/2, a rational end",
+        put(*MAXIMISER, "ratio(3/2)", str(Fraction(1, 2) - Fraction(1, 2**600))),
+        "leaves the range",
+    ),
+    "ratio below its range, a high degree": (
+        "importance, an order near 1",
+        put(*MAXIMISER, "ratio(1001/1000)", str(Fraction(just_above(54, Fraction(-1, 1001))) - Fraction(1, 2**99))),
+        "leaves the range",
+    ),
+    "ratio of one column": (
+        "importance, an order near 1, one column",
+        put(*MAXIMISER, "ratio(1001/1000)", str(1 - Fraction(1, 2**600))),
+        "leaves the range",
+    ),
+    "norm above its range": (
+        "l1 over l3/2",
+        put(*MAXIMISER, "norm(1)", str(3 + Fraction(1, 2**600))),
+        "leaves the range",
+    ),
+    "dimension lowered": ("l1 over l3/2", put("claim", "supremum", "domain", "dimension", 26), "dimension"),
+    "an order not in lowest terms": ("sum in l3/2", put("claim", "supremum", "domain", "norm", "6/4"), "domain.norm"),
+    "an order below 1": ("sum in l3/2", put("claim", "supremum", "domain", "norm", "1/2"), "domain.norm"),
+    "an order in decimals": ("sum in l3/2", put("claim", "supremum", "domain", "norm", "1.5"), "domain.norm"),
+    "an order of 0": ("sum in l3/2", put("claim", "supremum", "domain", "norm", "0"), "domain.norm"),
+    "an order no text": ("sum in l3/2", put("claim", "supremum", "domain", "norm", 2), "domain.norm"),
+    "another order": ("sum in l3/2", put("claim", "supremum", "domain", "norm", "3"), "norm"),
+    "another order in the rate": (
+        "sum in l3/2",
+        put("inputs", "rate", importance("1/3", "1/100", "4/3")),
+        "claim.profile.remove",
+    ),
+    "an order in the loss that is none": (
+        "sum in l3/2",
+        put("inputs", "loss", laplace(3, "1/2")),
+        "unknown operation",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POWER_FORGERIES)
+def test_a_forgery_in_another_norm_is_refused(name: str) -> None:
+    original, change, reason = POWER_FORGERIES[name]
+    assert_refused(check(seal(with_change(BODIES[original], change))), reason)
+
+
 def test_a_wider_domain_than_proven_is_refused() -> None:
     def change(body: Body) -> None:
         put("claim", "supremum", "domain", "radius", "1000001/1000000")(body)
@@ -623,7 +720,10 @@ def nest(depth: int) -> Any:
         ["constant", "\u0661"],
         ["constant", 1],
         ["norm", ["1"]],
-        ["norm", "3"],
+        ["norm", "1/2"],
+        ["norm", "3/2\n"],
+        ["norm", "9" * 700],
+        ["norm", str(10**599 + 1) + "/" + str(10**599)],
         ["log", ["constant", "0"]],
         ["divide", ONE, ["constant", "0"]],
         ["minimum", norm(1)],
@@ -631,7 +731,7 @@ def nest(depth: int) -> Any:
         [[]],
         {},
     ],
-    ids=range(22),
+    ids=range(25),
 )
 @pytest.mark.parametrize("place", ["loss", "rate"])
 def test_hostile_expressions_get_a_quick_verdict(expression: Any, place: str) -> None:
@@ -721,6 +821,7 @@ def owner(body: Body, rows: list[list[float]], outside: str) -> Body:
         square = sum(size**2 for size in sizes)
         two = fraction_of(flint.arb(flint.fmpq(square.numerator, square.denominator)).sqrt())
         norms = {"norm(1)": sum(sizes), "norm(2)": two, "norm(inf)": max(sizes)}
+        norms |= {f"norm({p})": power_norm(sizes, Fraction(p)) for p in ORDERS[3:]}
         own = norms[f"norm({domain['norm']})"]
         if own > radius and outside == "drop":
             continue
@@ -746,6 +847,13 @@ def owner(body: Body, rows: list[list[float]], outside: str) -> Body:
     return body | {"audience": "owner", "data": data}
 
 
+def power_norm(sizes: list[Fraction], order: Fraction) -> Fraction:
+    exponent = flint.arb(flint.fmpq(order.numerator, order.denominator))
+    powers = (flint.arb(flint.fmpq(x.numerator, x.denominator)) ** exponent for x in sizes if x)
+    total = sum(powers, flint.arb(0))
+    return fraction_of(total ** (1 / exponent)) if total != 0 else Fraction(0)
+
+
 def some_rows(count: int, columns: int, size: float) -> list[list[float]]:
     source = random.Random(count)
     rows = [[source.gauss(0, size) for _ in range(columns)] for _ in range(count)]
@@ -761,6 +869,32 @@ OWNED = build(
     dimension=5,
     maximiser={"norm(1)": "1", "ratio(2)": str(Fraction(math.isqrt(2**200 // 5) + 1, 2**100)), **UP},
 )
+
+
+OWNED_IN_OTHER_NORMS = {
+    p: build(
+        laplace(3, p),
+        importance(2, "1/100", "1001/1000"),
+        p=p,
+        dimension=5,
+        maximiser={f"norm({p})": "1", "ratio(1001/1000)": "1", **UP},
+    )
+    for p in ("3/2", "3")
+}
+
+
+@pytest.mark.parametrize("p", OWNED_IN_OTHER_NORMS)
+@pytest.mark.parametrize(("outside", "size"), [("clip", 0.5), ("drop", 0.5), ("none", 0.01)])
+def test_an_owners_certificate_in_other_norms_is_compared_with_its_data(p: str, outside: str, size: float) -> None:
+    rows = [*some_rows(30, 5, size), [5e-324, 1e-310, 0.0, 0.0, 1e-300], [2.0**-30, 0.1, 0.0, 0.0, 0.0]]
+    body = owner(OWNED_IN_OTHER_NORMS[p], rows, outside)
+    body["claim"]["supremum"]["lower"] = body["claim"]["supremum"]["maximiser"] = None
+    body["claim"]["supremum"]["upper"] = 100.0
+    verdict = check(seal(body), Rows(rows))
+    assert verdict.data_compared, verdict.reason
+    stated = body["data"]
+    smaller = with_change(body, put("data", "psi_max", stated["psi_max"] * (1 - 2.0**-27)))
+    assert_refused(check(seal(smaller), Rows(rows)), "record")
 
 
 @pytest.mark.parametrize(("outside", "size"), [("clip", 0.3), ("drop", 0.3), ("none", 0.01)])

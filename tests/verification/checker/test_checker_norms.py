@@ -1,0 +1,100 @@
+"""Norms of rows as the checker encloses them, against Arb; which texts are orders."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import flint
+import pytest
+
+from certdp.verification.checker.intervals import Arithmetic
+from certdp.verification.checker.norms import is_order, norm_of_sizes, reciprocal, whole_root
+
+
+def exactly(value: Any) -> Fraction:
+    sign, mantissa, exponent, _ = value
+    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def ball(value: Fraction) -> flint.arb:
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def rows() -> list[list[float]]:
+    source = random.Random(5)
+    found = [[0.0] * 3, [5e-324, 5e-324], [1.7e308, 1.7e308, 5e-324], [1.0] * 70, [0.75, 0.0], [2.0**-60, 1.0]]
+    for count in (1, 2, 5, 40):
+        found += [[abs(source.gauss(0, 1)) * 2.0 ** source.randint(-a, a) for _ in range(count)] for a in (0, 40, 900)]
+    return found
+
+
+@pytest.mark.parametrize("p", ["3", "3/2", "4/3", "101/100", "7/5", "128", "1001/1000", "10001/3", str(10**40)])
+def test_norms_of_rows_are_enclosed(p: str) -> None:
+    order = Fraction(p)
+    flint.ctx.prec = 400
+    try:
+        for sizes in rows():
+            found = norm_of_sizes(sizes, p, Arithmetic(96))
+            low, high = exactly(found.lo), exactly(found.hi)
+            exact = [Fraction(size) for size in sizes if size]
+            if not exact:
+                assert low == high == 0
+                continue
+            total = sum((ball(size / max(exact)) ** ball(order) for size in exact), flint.arb(0))
+            true = ball(max(exact)) * total ** ball(1 / order)
+            assert not ball(low) > true
+            assert not ball(high) < true
+            assert high - low <= low / 2**48
+    finally:
+        flint.ctx.prec = 53
+
+
+def test_whole_roots() -> None:
+    source = random.Random(6)
+    for _ in range(2000):
+        degree, value = source.randint(1, 130), source.getrandbits(source.randint(1, 9000))
+        root = whole_root(value, degree)
+        assert root**degree <= value < (root + 1) ** degree
+        exact: int = source.getrandbits(60) ** degree
+        assert whole_root(exact, degree) ** degree == exact
+
+
+def test_a_root_does_not_rest_on_the_platforms_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in (0.0, 1.0, 600.0):
+        monkeypatch.setattr("math.exp", lambda _, wrong=wrong: wrong)
+        for value in (3, 10**30, 7**50 - 1, 7**50):
+            root = whole_root(value, 5)
+            assert root**5 <= value < (root + 1) ** 5
+
+
+@pytest.mark.parametrize("text", ["1", "2", "inf", "3/2", "1001/1000", "1" + "0" * 599])
+def test_orders(text: str) -> None:
+    assert is_order(text)
+    assert reciprocal(text) == (0 if text == "inf" else 1 / Fraction(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0",
+        "-1",
+        "1/2",
+        "6/4",
+        "2/1",
+        "1.5",
+        "1e3",
+        " 1",
+        "1\n",
+        "01",
+        "3/02",
+        "",
+        "nan",
+        "Inf",
+        "+2",
+        "\u0663",
+        "1" * 601,
+        "1/0",
+    ],
+)
+def test_what_is_no_order(text: str) -> None:
+    assert not is_order(text)
