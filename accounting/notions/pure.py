@@ -6,26 +6,14 @@ IS Definition 1 (ε-indistinguishability), Definition 2 (ε-DP), Definition 4 (p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 from attrs import field, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure, Truth
-from ..errors import InvalidType, InvalidValue
 from .notion import Notion
-
-
-def _non_negative(_: Pure, __: object, value: Any) -> None:
-    if not isinstance(value, Enclosure):
-        raise InvalidType(
-            "epsilon",
-            value,
-            "an Enclosure",
-            "A float is an estimate; build Enclosure.of(value) from an exact number",
-        )
-    if value.lower < 0:
-        raise InvalidValue("epsilon", value, "an enclosure of a number ≥ 0")
+from .ranges import group_size, non_negative
 
 
 @final
@@ -38,7 +26,7 @@ class Pure:
     """
 
     notion: ClassVar[Notion[Pure]]
-    epsilon: Enclosure = field(validator=_non_negative)
+    epsilon: Enclosure = field(validator=non_negative)
 
     def __str__(self) -> str:
         return f"ε ≤ {self.epsilon.upper_float!r}"
@@ -52,9 +40,7 @@ def _compose(bounds: Sequence[Pure]) -> Pure:
 
 
 def _group(bound: Pure, size: int) -> Pure:
-    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise InvalidValue("size", size, "a whole number ≥ 0")
-    return Pure(bound.epsilon * size)
+    return Pure(bound.epsilon * group_size(size))
 
 
 def _implies(first: Pure, second: Pure) -> Truth:
