@@ -1,0 +1,160 @@
+"""Worst cases: every record of the domain is dominated by one of a few pairs, and some records reach them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from certdp.accounting.directions import Direction
+from certdp.accounting.domains import NormBall
+from certdp.accounting.enclosures import Enclosure, norm_enclosure
+from certdp.accounting.errors import InvalidValue
+from certdp.accounting.expressions import (
+    ORDER,
+    Constant,
+    Expression,
+    Symbol,
+    W,
+    enclose,
+    maximum,
+    minimum,
+    norm,
+    substitute,
+    variables,
+)
+from certdp.accounting.importance_sampling import realised
+from certdp.accounting.losses import GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss
+from certdp.accounting.norms import Norm
+from certdp.accounting.pairs import GaussianPair
+from certdp.accounting.provenance import Public
+from certdp.accounting.sampling import ALWAYS, SamplingRate
+from certdp.accounting.suprema import NoFiniteSupremum
+from certdp.accounting.worst_cases import WorstCases, worst_cases
+
+BITS = 96
+NEAR = Fraction(1, 2**30)
+
+
+def ball(radius: str = "5", order: Norm = Norm.L2, dimension: int | None = 2) -> NormBall:
+    return NormBall(norm=order, radius=Public(radius), dimension=dimension)
+
+
+def proportional(slope: str, floor: str, order: int = 2) -> SamplingRate:
+    return SamplingRate(minimum(1, maximum(floor, norm(order) * slope)), weighted=True)
+
+
+RATES = [
+    ALWAYS,
+    SamplingRate(Constant(Fraction(1, 100)), weighted=False),
+    SamplingRate(Constant(Fraction(1, 100)), weighted=True),
+    proportional("0.3", "0.05"),
+    # a rate that falls with the norm while the shift grows: no corner of the whole domain is reached
+    SamplingRate(1 / (1 + norm(2)), weighted=False),
+    # a rate in another norm than the loss: the larger it is for a record, the smaller the weight
+    proportional("0.1", "0.01", order=1),
+]
+ALIGNED, OPPOSED = RATES[:4], RATES[4:]
+
+
+def corners(cases: WorstCases) -> list[tuple[Fraction, Fraction]]:
+    def shift(pair: object) -> Fraction:
+        assert isinstance(pair, GaussianPair)
+        return pair.shift.upper
+
+    return [(shift(case.pair), case.rate.upper) for case in cases.bounding]
+
+
+def value(root: Expression, record: tuple[Fraction, ...]) -> Enclosure:
+    box = {
+        v: norm_enclosure(record, Norm.of(v.index), precision=BITS)
+        if v.symbol is Symbol.NORM
+        else Enclosure.between(-1, 1, precision=BITS)
+        for v in variables(root)
+    }
+    return enclose(root, box, precision=BITS)
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: str(rate.probability))
+def test_every_record_is_dominated_by_a_corner(rate: SamplingRate) -> None:
+    loss = GaussianLoss(W * norm(2) / 3)
+    found = corners(worst_cases(loss, rate, ball()))
+    used = realised(rate)
+    shift_of = substitute(loss.shift, {W: used.weight})
+    coordinates = st.fractions(-5, 5, max_denominator=64)
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.tuples(coordinates, coordinates).filter(lambda x: 0 < x[0] ** 2 + x[1] ** 2 <= 25))
+    @example((Fraction(3), Fraction(4)))
+    @example((Fraction(5), Fraction(0)))
+    @example((Fraction(1, 6), Fraction(0)))
+    def dominated(record: tuple[Fraction, ...]) -> None:
+        shift, probability = value(shift_of, record).lower, value(used.probability, record).lower
+        assert any(shift <= s and probability <= q for s, q in found)
+
+    dominated()
+
+
+@pytest.mark.parametrize("rate", ALIGNED, ids=lambda rate: str(rate.probability))
+def test_one_corner_is_enough_where_rate_and_shift_grow_together(rate: SamplingRate) -> None:
+    cases = worst_cases(GaussianLoss(W * norm(2) / 3), rate, ball())
+    ((shift, probability),) = corners(cases)
+    (reached,) = cases.reached
+    assert isinstance(reached.pair, GaussianPair)
+    assert reached.pair.shift.lower >= shift * (1 - NEAR)
+    assert reached.rate.lower >= probability * (1 - NEAR)
+
+
+@pytest.mark.parametrize("rate", OPPOSED, ids=lambda rate: str(rate.probability))
+def test_a_rate_that_falls_while_the_shift_grows_takes_several_corners(rate: SamplingRate) -> None:
+    cases = worst_cases(GaussianLoss(W * norm(2) / 3), rate, ball())
+    found = corners(cases)
+    assert 1 < len(found) <= 64
+    whole = max(s for s, _ in found), max(q for _, q in found)
+    assert whole not in found, "finer than the corner of the whole domain"
+    assert len(cases.reached) > 1
+
+
+def test_without_sampling_nothing_is_widened() -> None:
+    cases = worst_cases(LaplaceLoss(W * norm(1) / 4), ALWAYS, ball("5", Norm.L1, None))
+    assert cases.bounding[0].rate == Enclosure.of(1)
+    law = cases.bounding[0].pair.pure
+    assert law is not None
+    assert law(Direction.REMOVE) == Enclosure.of("1.25")
+
+
+def test_what_depends_on_no_norm_needs_no_domain() -> None:
+    cases = worst_cases(GaussianLoss(Constant(Fraction(1, 2))), RATES[1], None)
+    assert corners(cases)[0][0] == Fraction(1, 2)
+    weighted = worst_cases(PureLoss(W / 10), SamplingRate(Constant(Fraction(1, 8)), weighted=True), None)
+    assert weighted.bounding[0].rate.is_point
+
+
+def test_a_norm_without_a_domain_is_refused() -> None:
+    for loss in (GaussianLoss(W * norm(2)), RenyiLoss(ORDER * W * norm(2))):
+        with pytest.raises(InvalidValue, match="radius"):
+            worst_cases(loss, ALWAYS, None)
+    with pytest.raises(InvalidValue, match="radius"):
+        worst_cases(GaussianLoss(Constant(Fraction(1))), proportional("0.3", "0.1"), None)
+
+
+def test_a_weight_without_bound_is_refused() -> None:
+    with pytest.raises(NoFiniteSupremum):
+        worst_cases(GaussianLoss(W / 3), proportional("0.3", "0"), ball())
+
+
+@pytest.mark.parametrize("rate", ALIGNED, ids=lambda rate: str(rate.probability))
+def test_a_curve_is_bounded_order_by_order(rate: SamplingRate) -> None:
+    """The curve of a Gaussian sum, declared as a curve, agrees with its pair."""
+    shift = W * norm(2) / 3
+    curve = worst_cases(RenyiLoss(ORDER * shift * shift / 2), rate, ball()).bounding[0]
+    pair = worst_cases(GaussianLoss(shift), rate, ball()).bounding[0]
+    for order in (Fraction(3, 2), Fraction(2), Fraction(17)):
+        bound, exact = curve.pair.renyi, pair.pair.renyi
+        assert bound is not None
+        assert exact is not None
+        mine, theirs = bound(order, Direction.REMOVE).upper, exact(order, Direction.REMOVE)
+        assert theirs.lower <= mine <= theirs.upper * (1 + NEAR)
+    assert curve.rate.upper <= pair.rate.upper * (1 + NEAR)
