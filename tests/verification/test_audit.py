@@ -44,7 +44,7 @@ def neighbouring(scale: float, seed: int) -> tuple[Releases, Releases]:
 def test_the_laplace_sum_keeps_its_epsilon(seed: int, stream: int) -> None:
     found = audit(*neighbouring(1, 8 * stream + seed), runs=60_000)
     assert not found.refutes(ONE)
-    assert found.lower > 0.9  # and the audit comes near it
+    assert found.lower > 0.85  # 0.94 at the best event with no luck either way; each bound has 3.3 deviations of room
 
 
 @pytest.mark.parametrize("seed", range(4))
