@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from fractions import Fraction
 from typing import Protocol, TypeAlias, final
@@ -11,6 +12,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidType, InvalidValue
+from .exact_draws import ExactDraws
 
 Floats: TypeAlias = NDArray[np.float64]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -30,6 +32,8 @@ class Source(Protocol):
 
 
 _LARGEST = Fraction(2**1023)
+_FEWEST_WORDS, _MOST_WORDS = 8, 8192  # asked of a source at a time; what an exact draw leaves over is thrown away
+_WORDS_PER_DRAW = 12
 
 
 @final
@@ -114,19 +118,128 @@ class Coins:
             undecided = undecided[rest > 0]
         return drawn.reshape(shape)
 
+    def uniform(self, size: int) -> Floats:
+        """`size` independent uniform numbers (k + ½)·2^-53, k in {0, …, 2^53 − 1}: never 0 or 1."""
+        return ((self.source.bits(size) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
     def laplace(self, scale: Fraction, size: int) -> Floats:
         """`size` draws of Laplace noise in binary64: random signs times standard exponentials −log(U) times the scale.
 
         The scale is rounded up to binary64, so that rounding it never costs privacy. A guarantee that rests on these
         draws assumes real-valued noise.
+
+        Raises:
+            InvalidValue: for a scale that is not above 0 or beyond binary64.
         """
-        if scale > _LARGEST:
-            raise InvalidValue(
-                "scale", scale, "a scale within the range of binary64", "Divide the data by a public bound"
-            )
-        nearest = float(scale)
-        wide = nearest if nearest >= scale else float(np.nextafter(nearest, np.inf))
-        words = self.source.bits(2 * size)
-        uniform = ((words[:size] >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-        sign = np.where(words[size:] >> np.uint64(63), 1.0, -1.0)
-        return np.asarray(sign * -np.log(uniform) * wide)
+        wide = _rounded_up(scale)
+        exponential = -np.log(self.uniform(size))
+        return self.signs(size) * exponential * wide
+
+    def gaussian(self, scale: Fraction, size: int) -> Floats:
+        """`size` draws of normal noise in binary64, by the transform of Box and Muller (1958).
+
+        The scale, its standard deviation, is rounded up to binary64; no draw is beyond 8.66 times the scale, since a
+        uniform number is at least 2^-54. A guarantee that rests on these draws assumes real-valued noise.
+
+        Raises:
+            InvalidValue: for a scale that is not above 0 or beyond binary64.
+        """
+        return self._normal(size) * _rounded_up(scale)
+
+    def gamma(self, shape: Fraction, scale: Fraction, size: int) -> Floats:
+        """`size` draws of density proportional to t^(shape − 1)·e^(−t/scale), by rejection (Marsaglia, Tsang 2000).
+
+        The scale is rounded up to binary64. A guarantee that rests on these draws assumes real-valued noise.
+
+        Args:
+            shape: at least 1.
+            scale: above 0.
+            size: how many.
+
+        Raises:
+            InvalidValue: for a shape below 1, and a scale that is not above 0 or beyond binary64.
+        """
+        if shape < 1:
+            raise InvalidValue("shape", shape, "a shape ≥ 1")
+        wide = _rounded_up(scale)
+        centre = float(shape) - 1 / 3
+        spread = 1 / math.sqrt(9 * centre)
+        drawn = np.empty(size)
+        open_ = np.arange(size)
+        while open_.size:
+            normal = self._normal(open_.size)
+            cube = (1 + spread * normal) ** 3
+            kept = cube > 0
+            log_cube = np.log(np.where(kept, cube, 1.0))
+            kept &= np.log(self.uniform(open_.size)) < normal * normal / 2 + centre * (1 - cube + log_cube)
+            drawn[open_[kept]] = centre * cube[kept]
+            open_ = open_[~kept]
+        return drawn * wide
+
+    def signs(self, size: int) -> Floats:
+        """`size` independent fair choices of 1 or −1."""
+        return np.where(self.source.bits(size) >> np.uint64(63), 1.0, -1.0)
+
+    def exactly(self, ratio: Fraction, size: int) -> NDArray[np.bool_]:
+        """`size` independent draws, each true with exactly the rational probability given.
+
+        Raises:
+            InvalidValue: for a probability outside [0, 1].
+        """
+        if not 0 <= ratio <= 1:
+            raise InvalidValue("ratio", ratio, "a probability in [0, 1]")
+        draws = self._exact_draws(2 * size)
+        return np.asarray([draws.bernoulli(*ratio.as_integer_ratio()) for _ in range(size)], dtype=np.bool_)
+
+    def integers(self, bound: int, size: int) -> list[int]:
+        """`size` independent integers, exactly uniform in {0, …, bound − 1}.
+
+        Raises:
+            InvalidValue: for a bound below 1.
+        """
+        if bound < 1:
+            raise InvalidValue("bound", bound, "a whole number ≥ 1")
+        draws = self._exact_draws(2 * size)
+        return [draws.below(bound) for _ in range(size)]
+
+    def discrete_laplace(self, scale: Fraction, size: int) -> list[int]:
+        """`size` independent integers z with probability exactly proportional to e^(−|z|/scale).
+
+        Raises:
+            InvalidValue: for a scale that is not above 0.
+        """
+        draws = self._exact_draws(_WORDS_PER_DRAW * size)
+        _require_positive(scale)
+        return [draws.discrete_laplace(scale) for _ in range(size)]
+
+    def discrete_gaussian(self, scale: Fraction, size: int) -> list[int]:
+        """`size` independent integers z with probability exactly proportional to e^(−z²/(2·scale²)).
+
+        Raises:
+            InvalidValue: for a scale that is not above 0.
+        """
+        draws = self._exact_draws(_WORDS_PER_DRAW * size)
+        _require_positive(scale)
+        return [draws.discrete_gaussian(scale) for _ in range(size)]
+
+    def _normal(self, size: int) -> Floats:
+        half = -(-size // 2)
+        radius = np.sqrt(-2 * np.log(self.uniform(half)))
+        angle = 2 * np.pi * self.uniform(half)
+        return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size]
+
+    def _exact_draws(self, words: int) -> ExactDraws:
+        return ExactDraws(self.source, min(max(words, _FEWEST_WORDS), _MOST_WORDS))
+
+
+def _require_positive(scale: Fraction) -> None:
+    if scale <= 0:
+        raise InvalidValue("scale", scale, "a scale > 0")
+
+
+def _rounded_up(scale: Fraction) -> float:
+    _require_positive(scale)
+    if scale > _LARGEST:
+        raise InvalidValue("scale", scale, "a scale within the range of binary64", "Divide the data by a public bound")
+    nearest = float(scale)
+    return nearest if nearest >= scale else float(np.nextafter(nearest, np.inf))

@@ -1,0 +1,86 @@
+"""The exponential mechanism over a metric: outputs y of density ∝ exp(−d(y, g(D))/β) (IS Appendix D.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions import Expression, Symbol, W, variables
+from ..accounting.losses import PureLoss
+from ..plugins.contract import Coins, Release, WeightedSample
+
+Query: TypeAlias = Callable[[WeightedSample], Release]
+"""The statistic g that is released."""
+
+Draw: TypeAlias = Callable[[Release, Coins], Release]
+"""One output of density ∝ exp(−d(y, centre)/β), given the centre."""
+
+
+class Normaliser(Enum):
+    """Whether ∫ exp(−d(y, g)/β) dy depends on g; the value is the factor by which the loss then grows."""
+
+    CONSTANT = 1
+    """It does not: as for a translation-invariant metric and outputs from the whole space."""
+    VARIES = 2
+    """It may: as for a bounded output space."""
+
+
+def _of_norms(_: Any, __: Any, value: Expression) -> None:
+    alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
+    if alien:
+        raise InvalidValue("sensitivity", ", ".join(sorted(alien)), "an expression in norms of the record alone")
+
+
+def _positive(_: Any, __: Any, value: Fraction) -> None:
+    if value <= 0:
+        raise InvalidValue("scale", value, "a number > 0")
+
+
+@final
+@frozen(kw_only=True)
+class Exponential:
+    """A statistic g released with noise that falls off exponentially in a metric d; a part to build mechanisms from.
+
+    Args:
+        sensitivity: Δ(x) with d(g(D), g(D')) ≤ w·Δ(x) for all D, D' that differ in a record x of weight w: an
+            expression in norms of x, at least 0 by its structure.
+        scale: β, in units of the metric; above 0.
+        query: g.
+        draw: one output of density ∝ exp(−d(y, centre)/β), which must have a finite integral.
+        normaliser: whether that integral depends on the centre.
+
+    Guarantees:
+        PDP profile ε(W, x) = W·Δ(x)/β under adding or removing one record, twice that where the normaliser varies.
+        With f = exp(−d(y, g)/β)/Z for D and f', g', Z' for D', the triangle inequality gives
+        |d(y, g) − d(y, g')| ≤ d(g, g') ≤ w·Δ(x), so the exponentials of the two densities differ by at most the factor
+        e^(wΔ(x)/β) at every y. Hence so do their integrals Z and Z', and |log f/f'| ≤ 2wΔ(x)/β; where Z = Z', the
+        first factor alone counts (IS Appendix D.4). These are the author's premises: d is a metric, `sensitivity`
+        bounds it and `draw` has this density.
+
+    Raises:
+        InvalidValue: for a sensitivity that is not non-negative by its structure or depends on the weight, and a
+            scale that is not above 0.
+    """
+
+    sensitivity: Expression = field(validator=_of_norms)
+    scale: Fraction = field(validator=_positive)
+    query: Query
+    draw: Draw
+    normaliser: Normaliser = Normaliser.VARIES
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.loss  # whose check of the sign is the sensitivity's
+
+    @property
+    def loss(self) -> PureLoss:
+        """ε(W, x) = W·Δ(x)/β, or twice that."""
+        return PureLoss(W * self.sensitivity * self.normaliser.value / self.scale)
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Release:
+        """One output around the statistic of a weighted sample."""
+        return self.draw(self.query(sample), coins)

@@ -1,0 +1,112 @@
+"""Weighted sums on the lattice granularity·ℤ, in exact integers: what discrete noise is added to.
+
+Each record is put on the lattice by itself, coordinate by coordinate toward zero, so what it adds has no larger
+absolute coordinate than w·x: every norm of it is at most w·‖x‖, and no sensitivity is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Number
+from ..accounting.provenance import Declared, declared_number
+from ..plugins.contract import Real, Release, WeightedSample
+from ..plugins.contract.coins import Floats
+
+_Counts: TypeAlias = NDArray[np.int64]
+_Flags: TypeAlias = NDArray[np.bool_]
+
+_FINEST, _COARSEST = Fraction(1, 2**500), Fraction(2**500)
+_WHOLE = 2.0**53  # below it, binary64 holds every whole number
+_MARGIN = 2.0**-50
+_LOW_BITS = 26
+
+
+def granularity(value: Declared[Number]) -> Real:
+    """A declared spacing of the lattice, in [2^-500, 2^500]."""
+    return declared_number(
+        value, lambda spacing: _FINEST <= spacing <= _COARSEST, "a number in [2^-500, 2^500]", parameter="granularity"
+    )
+
+
+def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
+    """Per column the sum of the numbers ⌊w·|x|/spacing⌋ with the signs of x, all exact.
+
+    Args:
+        sample: records and weights.
+        spacing: granularity of the lattice, in [2^-500, 2^500].
+    """
+    return [_total(sample.weights, column, spacing) for column in sample.records.T]
+
+
+def on_lattice(counts: Iterable[int], spacing: Fraction) -> Release:
+    """The lattice points counts·spacing, rounded to binary64: post-processing, whatever the rounding.
+
+    Raises:
+        InvalidValue: for points beyond binary64.
+    """
+    try:
+        return np.asarray([float(count * spacing) for count in counts], dtype=np.float64)
+    except OverflowError:
+        raise InvalidValue(
+            "records", "a noisy sum beyond binary64", "sums in its range", "Divide the data by a public bound"
+        ) from None
+
+
+def _total(weights: Floats, column: Floats, spacing: Fraction) -> int:
+    magnitudes = np.abs(column)
+    counts, settled = _whole_counts(weights, magnitudes, spacing)
+    rest = np.flatnonzero(~settled)
+    close, told = _bracketed_counts(weights[rest], magnitudes[rest], spacing)
+    counts[rest[told]] = close[told]
+    signed = np.where(column < 0, -counts, counts)
+    # |count| < 2^53: the sums of the upper and of the lower bits of up to 2^35 of them stay within int64
+    high, low = signed >> _LOW_BITS, signed & ((1 << _LOW_BITS) - 1)
+    total = (int(high.sum()) << _LOW_BITS) + int(low.sum())
+    for index in rest[~told]:
+        count = _exact_count(float(weights[index]), float(magnitudes[index]), spacing)
+        total += -count if column[index] < 0 else count
+    return total
+
+
+def _whole_counts(weights: Floats, magnitudes: Floats, spacing: Fraction) -> tuple[_Counts, _Flags]:
+    """The counts where w·|x|·b/a, spacing = a/b, is a ratio of whole numbers that binary64 holds; and where so.
+
+    Multiplying by a power of two b ≥ 1 is exact unless it overflows; a product of whole numbers is exact where its
+    rounded value is below 2^53. The remaining division is one of integers.
+    """
+    top, bottom = spacing.numerator, spacing.denominator
+    if top >= _WHOLE or bottom >= _WHOLE:
+        return np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights), dtype=np.bool_)
+    with np.errstate(over="ignore"):  # an overflow is not below 2^53
+        fine = magnitudes * float(bottom)
+        product = weights * fine
+    exact = (product < _WHOLE) & (np.floor(fine) == fine) & (np.floor(weights) == weights)
+    if bottom & (bottom - 1):
+        exact &= np.floor(magnitudes) == magnitudes
+    return np.where(exact, product, 0.0).astype(np.int64) // top, exact
+
+
+def _bracketed_counts(weights: Floats, magnitudes: Floats, spacing: Fraction) -> tuple[_Counts, _Flags]:
+    """The counts where a bracket of the quotient w·|x|/spacing holds no whole number; and where so.
+
+    With u = 2^-53, three roundings leave the quotient within 3.01u of the true one, relatively, and the bracket's
+    own rounding adds u: 8u on either side is more. Where a product or quotient underflows, the true quotient and the
+    bracket are below 2^-1021/2^-500 < 1.
+    """
+    with np.errstate(over="ignore", under="ignore"):  # an overflow is not below 2^53
+        quotient = weights * magnitudes / float(spacing)
+        lower, upper = np.floor(quotient * (1 - _MARGIN)), np.floor(quotient * (1 + _MARGIN))
+    told = (lower == upper) & (upper < _WHOLE)
+    return np.where(told, lower, 0.0).astype(np.int64), told
+
+
+def _exact_count(weight: float, magnitude: float, spacing: Fraction) -> int:
+    one, other = weight.as_integer_ratio(), magnitude.as_integer_ratio()
+    return one[0] * other[0] * spacing.denominator // (one[1] * other[1] * spacing.numerator)

@@ -1,0 +1,108 @@
+"""The weighted sum with noise of density ∝ exp(−‖ζ‖_p/β) (IS Appendix D.4)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+from attrs import field, frozen
+
+from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.expressions import norm
+from ..accounting.losses import PureLoss
+from ..accounting.norms import Norm
+from ..accounting.provenance import Declared, Public
+from ..plugins.contract import (
+    CONTRACT_VERSION,
+    About,
+    Coins,
+    Real,
+    Release,
+    WeightedSample,
+    named,
+    norm_order,
+    positive,
+)
+from .exponential import Exponential, Normaliser
+
+_SHARP = Fraction(2**64)  # from this order on, (1 − 2^-53)^p underflows to 0 as for every larger one
+
+
+def lp_noise(order: Norm, scale: Fraction, size: int, coins: Coins) -> Release:
+    """One vector of density ∝ exp(−‖ζ‖_p/scale), in binary64.
+
+    For finite p it is a radius of law Gamma(size, scale) times a direction from the cone measure: t/‖t‖_p for
+    independent t_j of density ∝ exp(−|t_j|^p) (Schechtman, Zinn 1990). As the density of ‖ζ‖ is ∝ r^(size − 1)e^(−r),
+    an exponential radius would be wrong for size ≥ 2. Each |t_j| is U·G^(1/p) with U uniform and G of law
+    Gamma(1 + 1/p): its density at t is ∫_{t^p}^∞ g^(1/p)·e^(−g)·g^(−1/p) dg = e^(−t^p).
+    For p = ∞ it is Gamma(size + 1, scale) times a uniform point of the cube: the density at ζ is
+    ∫_{‖ζ‖}^∞ r^size·e^(−r)·r^(−size) dr = e^(−‖ζ‖).
+
+    Args:
+        order: p.
+        scale: above 0; rounded up to binary64.
+        size: number of coordinates; at least 0.
+        coins: the randomness. A guarantee that rests on the noise assumes real-valued noise.
+    """
+    if not size:
+        return np.empty(0)
+    point = coins.signs(size) * coins.uniform(size)
+    if order.order is None:
+        return point * coins.gamma(Fraction(size + 1), scale, 1)
+    shape, power = 1 + order.reciprocal, float(min(order.order, _SHARP))
+    point *= coins.gamma(shape, Fraction(1), size) ** float(order.reciprocal)
+    point /= np.abs(point).max()  # the powers of numbers in [0, 1], one of them 1, neither overflow nor vanish
+    point /= np.sum(np.abs(point) ** power) ** (1 / power)
+    return point * coins.gamma(Fraction(size), scale, 1)
+
+
+@final
+@frozen(kw_only=True, field_transformer=named)
+class LpSum:
+    """Σ w·x plus a noise vector whose density falls off exponentially in its ℓ_p norm.
+
+    Args:
+        scale: β, in units of the data; above 0.
+        norm: p, a number ≥ 1 or inf; by default 2. With p = 1 it is the Laplace sum, whose loss says more.
+
+    Guarantees:
+        PDP profile ε(W, x) = W·‖x‖_p / scale under adding or removing one record: an exponential mechanism over the
+        metric ‖y − y'‖_p, which is translation-invariant. Assumes real-valued noise: a release draws it in binary64.
+    """
+
+    about: ClassVar[About] = About(
+        name="lp-sum",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Appendix D.4; Hardt, Talwar 2010",
+        assumptions=(REAL_VALUED_NOISE,),
+    )
+
+    scale: Real = field(converter=positive, metadata={"help": "scale of the noise, in units of the data"})
+    norm: Declared[Norm] = field(
+        default=Public(Norm.L2), converter=norm_order, metadata={"help": "which norm: a number ≥ 1, or inf"}
+    )
+
+    @property
+    def loss(self) -> PureLoss:
+        """ε(W, x) = W·‖x‖_p / scale."""
+        return self._exponential.loss
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Release:
+        """The noisy weighted sum: a vector with one entry per column."""
+        return self._exponential.release(sample, coins)
+
+    @property
+    def _exponential(self) -> Exponential:
+        def around(centre: Release, coins: Coins) -> Release:
+            return centre + lp_noise(self.norm.value, self.scale.value, len(centre), coins)
+
+        return Exponential(
+            sensitivity=norm(self.norm.value),
+            scale=self.scale.value,
+            query=WeightedSample.weighted_sum,
+            draw=around,
+            normaliser=Normaliser.CONSTANT,
+        )
