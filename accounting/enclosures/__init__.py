@@ -8,6 +8,8 @@ from .constants import pi
 from .decide import decide
 from .enclosure import DEFAULT_PRECISION, Enclosure
 from .error_function import erf, erfc, log_erfc
+from .lambert import lambert_w0, lambert_wm1
+from .log_gamma import gamma_function, log_gamma
 from .normal import (
     log_normal_cdf,
     log_normal_survival,
@@ -28,8 +30,12 @@ __all__ = [
     "decreasing_root",
     "erf",
     "erfc",
+    "gamma_function",
     "increasing_root",
+    "lambert_w0",
+    "lambert_wm1",
     "log_erfc",
+    "log_gamma",
     "log_normal_cdf",
     "log_normal_survival",
     "norm_enclosure",

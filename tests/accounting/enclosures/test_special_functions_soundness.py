@@ -10,10 +10,12 @@ from typing import Any
 import flint
 import pytest
 
-from certdp.accounting.enclosures import Enclosure, _ends, normal
+from certdp.accounting.enclosures import Enclosure, Truth, _ends, lambert, normal
 from certdp.accounting.enclosures import error_function as errors
 from certdp.accounting.enclosures._monotone import point
 from certdp.accounting.enclosures.constants import pi_integers
+from certdp.accounting.enclosures.log_gamma import _LEAST_ERROR_BITS, _LOWEST_PLACE, gamma_function, log_gamma
+from certdp.accounting.errors import OutsideDomain
 
 PRECISIONS = (8, 24, 53, 96, 96, 96, 160, 400)
 LOST_BITS = 4
@@ -96,3 +98,111 @@ def test_pi_is_enclosed(bits: int) -> None:
     assert flint.arb((low, -bits)) < flint.arb.pi()
     assert flint.arb.pi() < flint.arb((high, -bits))
     assert high - low <= 2
+
+
+def assert_root(made: Enclosure, below: Callable[[Any], Any], bits: int) -> None:
+    """`below` is proven at most 0 at the lower end and at least 0 at the upper one, where it is not exactly 0."""
+    for end, sign in ((made._lower, 1), (made._upper, -1)):
+        for oracle_bits in (4 * bits + 400, 16 * bits + 4000):
+            flint.ctx.prec = oracle_bits
+            if (value := sign * below(flint.arb(_ends.integers(end)))) <= 0:
+                break
+        else:
+            pytest.fail(f"not proven outside: {made} at {bits} bits, oracle {value}")
+    width = made.relative_width
+    assert width is not None
+    assert width <= Fraction(1, 2 ** (bits - LOST_BITS)), f"wide: {made} at {bits} bits"
+
+
+def test_normal_quantile_encloses_the_root(stream: int) -> None:
+    draw = random.Random(f"normal quantile against Arb, {stream}")
+    for _ in range(1_000 if stream == 0 else 10_000):
+        bits = draw.choice(PRECISIONS)
+        man, exponent = dyadic(draw, bits, *draw.choice(((-1074, -1), (-5000, -1), (-4, -1), (-1, -1))))
+        share = enclosed((abs(man), exponent), bits)
+        if draw.random() < 0.3:  # close to 1/2
+            share = enclosed(
+                ((1 << bits - 2) + draw.choice((1, -1)) * draw.getrandbits(draw.randint(1, bits - 3)), 1 - bits), bits
+            )
+        tail = flint.arb(_ends.integers(share._lower))
+        made = normal.normal_upper_quantile(share)
+        if made.contains(0):
+            assert made.is_point
+            assert share.contains(Fraction(1, 2))
+            continue
+        assert_root(made, lambda x: tail - (x / flint.arb(2).sqrt()).erfc() / 2, bits)  # noqa: B023
+        assert normal.normal_quantile(share) == -made
+
+
+@pytest.mark.parametrize("branch", [0, -1])
+def test_lambert_encloses_the_root(branch: int, stream: int) -> None:
+    draw = random.Random(f"branch {branch} of Lambert's W against Arb, {stream}")
+    function = lambert.lambert_wm1 if branch else lambert.lambert_w0
+    for _ in range(1_000 if stream == 0 else 10_000):
+        bits = draw.choice(PRECISIONS)
+        man, exponent = dyadic(draw, bits, *draw.choice(((-1074, 1024), (-6, 5), (-6, 5))))
+        if branch or exponent + man.bit_length() < -1:
+            man = -abs(man)
+        if man < 0 and exponent + man.bit_length() >= -1:
+            man, exponent = -draw.getrandbits(bits) - 1, -bits - 1  # of at most 1/2
+        if draw.random() < 0.3:  # close to the branch point
+            flint.ctx.prec = 3000
+            lowest = int((-(flint.arb(-1).exp()) * 2 ** (bits + 1)).floor().unique_fmpz()) + 1
+            man, exponent = min(lowest + draw.getrandbits(draw.randint(1, bits - 1)), -1), -bits - 1
+        x = flint.arb((man, exponent))
+        if not -flint.arb(-1).exp() < x:
+            with pytest.raises(OutsideDomain, match="above"):
+                function(enclosed((man, exponent), bits))
+            continue
+        made = function(enclosed((man, exponent), bits))
+        # on the branch above −1, w·e**w increases; below, it decreases
+        assert_root(made, lambda w: (w * w.exp() - x) * (-1 if branch else 1), bits)  # noqa: B023
+        assert (made.less_equal(-1) if branch else made.greater_equal(-1)) is Truth.TRUE
+
+
+def test_digamma_changes_sign_where_log_gamma_is_least() -> None:
+    place = _LOWEST_PLACE
+    flint.ctx.prec = 1000
+    low, high = (flint.arb(_ends.integers(end)) for end in (place._lower, place._upper))
+    assert low.digamma() < 0
+    assert high.digamma() > 0
+    assert place.width**2 / 2 < Fraction(1, 2**_LEAST_ERROR_BITS)
+
+
+@pytest.mark.parametrize("name", ["log_gamma", "gamma_function"])
+def test_gamma_of_a_point_encloses_arb(name: str, stream: int) -> None:
+    draw = random.Random(f"{name} against Arb, {stream}")
+    function, oracle = (log_gamma, "lgamma") if name == "log_gamma" else (gamma_function, "gamma")
+    for _ in range(2_000 if stream == 0 else 15_000):
+        bits = draw.choice(PRECISIONS)
+        man, exponent = dyadic(draw, bits, *draw.choice(((-1074, 60), (-6, 8), (-6, 8))))
+        if draw.random() < 0.2:  # close to a root of the logarithm
+            root = draw.choice((1, 2)) << bits - 2
+            man, exponent = root + draw.choice((1, -1)) * draw.getrandbits(draw.randint(1, bits - 3)), 2 - bits
+        x = abs(man), exponent
+        made = function(enclosed(x, bits))
+        if made.is_point:
+            assert enclosed(x, bits).contains(1) or enclosed(x, bits).contains(2)
+            continue
+        assert_sound(made, lambda: getattr(flint.arb(x), oracle)(), bits)  # noqa: B023
+
+
+def test_log_gamma_of_an_interval_reaches_its_least_value(stream: int) -> None:
+    draw = random.Random(f"intervals of log gamma, {stream}")
+    for _ in range(500):
+        bits = draw.choice((53, 96, 160, 400))
+        centre = Fraction("1.46163214496836234126265954232572132846819620400644")
+        low = centre + Fraction(draw.uniform(-1, 0.2)) ** draw.choice((1, 9, 31))
+        high = low + Fraction(draw.uniform(0, 1)) ** draw.choice((1, 9, 31))
+        x = Enclosure.between(low, high, precision=bits)
+        made = log_gamma(x)
+        flint.ctx.prec = 2 * bits + 100
+        ends = [flint.arb(_ends.integers(end)) for end in (x._lower, x._upper)]
+        if ends[0].digamma() < 0 < ends[1].digamma():
+            ends.append(flint.arb("1.4616321449683623412626595423257213284681962040064463512959884085987864"))
+        values = [end.lgamma() for end in ends]
+        lower, upper = flint.arb(_ends.integers(made._lower)), flint.arb(_ends.integers(made._upper))
+        assert not any(value < lower or value > upper for value in values)
+        slack = flint.arb(2) ** (8 - bits)
+        assert min(float((value - lower) / slack) for value in values) < 1
+        assert min(float((upper - value) / slack) for value in values) < 1
