@@ -4,6 +4,13 @@ The trusted numeric base: exp and log come from integer series with a proven rem
 correctly rounded arithmetic. Precision is an argument; there is no global state.
 """
 
+from .binomials import (
+    binomial_interval,
+    binomial_lower_bound,
+    binomial_tail,
+    binomial_upper_bound,
+    generalised_binomial,
+)
 from .constants import pi
 from .decide import decide
 from .enclosure import DEFAULT_PRECISION, Enclosure
@@ -26,11 +33,16 @@ __all__ = [
     "DEFAULT_PRECISION",
     "Enclosure",
     "Truth",
+    "binomial_interval",
+    "binomial_lower_bound",
+    "binomial_tail",
+    "binomial_upper_bound",
     "decide",
     "decreasing_root",
     "erf",
     "erfc",
     "gamma_function",
+    "generalised_binomial",
     "increasing_root",
     "lambert_w0",
     "lambert_wm1",
