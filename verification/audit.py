@@ -1,9 +1,9 @@
 """An empirical audit: what runs of a release on two neighbouring inputs prove about its ε, at a stated confidence.
 
 Half of the runs choose an event; the other half, which had no say in the choice, count how often it happens under each
-input. If the release is (ε, δ)-DP, then Pr₁ ≤ e^ε·Pr₂ + δ for every event and both orders of the inputs, so exact
-binomial bounds (Clopper & Pearson 1934) on the two probabilities bound ε from below. No audit bounds ε from above: one
-that finds nothing proves nothing.
+input. If the release is (ε, δ)-DP, then Pr₁ ≤ e^ε·Pr₂ + δ for every event and both orders of the inputs: so the exact
+binomial bounds of Clopper and Pearson (1934) on the two probabilities, which are proven here, bound ε from below. No
+audit bounds ε from above: one that finds nothing proves nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures import Enclosure, binomial_lower_bound, binomial_upper_bound
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.units import Delta, Epsilon
@@ -40,8 +40,7 @@ _THRESHOLDS = 100
 _DIGITS = 4
 _GRID = 2.0**-20
 """Resolution of the differences of distances, in units of the largest."""
-_SCIPY = Fraction(1, 10**9)
-"""Relative room for the error of scipy's quantiles: far above those seen, not proven."""
+_PRECISION = 64
 
 
 @final
@@ -266,26 +265,12 @@ def _estimated_bounds(
 
 
 def _lower_bound(likelier: Count, rarer: Count, delta: Delta, error: Fraction) -> float:
-    """The bound on ε from exact binomial bounds, each at half of the error."""
-    least = _binomial_lower(likelier, error / 2) - delta.value
-    most = _binomial_upper(rarer, error / 2)
+    """The bound on ε from proven binomial bounds, each at half of the error."""
+    least = binomial_lower_bound(likelier.hits, likelier.trials, error / 2, precision=_PRECISION).lower - delta.value
+    most = binomial_upper_bound(rarer.hits, rarer.trials, error / 2, precision=_PRECISION).upper
     if least <= most:
         return 0.0  # ε ≥ 0 holds of every guarantee
     return Enclosure.of(least / most).log().lower_float
-
-
-def _binomial_lower(count: Count, error: Fraction) -> Fraction:
-    """A probability that the true one lies below with probability at most `error`; scipy's quantile, moved down."""
-    from scipy.special import betaincinv
-
-    if not count.hits:
-        return Fraction(0)
-    return Fraction(float(betaincinv(count.hits, count.trials - count.hits + 1, float(error)))) * (1 - _SCIPY)
-
-
-def _binomial_upper(count: Count, error: Fraction) -> Fraction:
-    """A probability that the true one exceeds with probability at most `error`; scipy's quantile, moved up."""
-    return 1 - _binomial_lower(Count(count.trials - count.hits, count.trials), error)
 
 
 def _scores(statistic: Statistic, outputs: Floats) -> Floats:

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import beta
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.provenance import Public
@@ -189,17 +191,15 @@ def test_how_it_prints() -> None:
     )
 
 
-@pytest.mark.parametrize("hits", [0, 1, 17, 500, 999, 1000])
-def test_the_binomial_bounds_are_exact(hits: int) -> None:
-    """At the bounds the observed count, or a more extreme one, has just the probability allowed."""
-    error = Fraction(1, 2000)
-    low = float(audits._binomial_lower(Count(hits, 1000), error))
-    high = float(audits._binomial_upper(Count(hits, 1000), error))
-    assert 0 <= low <= hits / 1000 <= high <= 1
-    if hits:
-        assert binom.sf(hits - 1, 1000, low) == pytest.approx(float(error), rel=1e-5)
-    if hits < 1000:
-        assert binom.cdf(hits, 1000, high) == pytest.approx(float(error), rel=1e-5)
+@given(st.integers(0, 1000), st.integers(0, 1000), st.sampled_from(["0", "0.01", "0.2"]))
+@settings(max_examples=40)
+def test_the_bound_is_that_of_the_exact_quantiles(likelier: int, rarer: int, delta: str) -> None:
+    """Clopper and Pearson's bounds from scipy's beta quantiles, each at 0.0005."""
+    found = audits._lower_bound(Count(likelier, 1000), Count(rarer, 1000), Delta(delta), Fraction(1, 1000))
+    least = beta.ppf(0.0005, likelier, 1001 - likelier) if likelier else 0.0
+    most = beta.isf(0.0005, rarer + 1, 1000 - rarer) if rarer < 1000 else 1.0
+    ratio = (least - float(Fraction(delta))) / most
+    assert found == pytest.approx(np.log(ratio) if ratio > 1 else 0.0, rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, "1.5", -0.5])
