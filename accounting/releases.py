@@ -6,7 +6,8 @@ amplified loss. Neither bounds the other's run.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, final
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
@@ -14,6 +15,8 @@ from .derivation import Theorem
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
 from .pairs import Pair
+
+T = TypeVar("T")
 
 
 def _count(_: object, __: object, value: Any) -> None:
@@ -38,6 +41,12 @@ class SampleOnce:
         """The pair of the whole run: composed first, amplified once."""
         return base.repeated(self.steps).sampled(rate)
 
+    def samples(self, draw: Callable[[], T]) -> Iterator[T]:
+        """The sample of each release: the same one."""
+        sample = draw()
+        for _ in range(self.steps):
+            yield sample
+
     @property
     def theorem(self) -> Theorem:
         """What the run's guarantee rests on beside the loss of one release."""
@@ -58,6 +67,11 @@ class ResampleEach:
     def pair(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the whole run: amplified first, then composed."""
         return base.sampled(rate).repeated(self.steps)
+
+    def samples(self, draw: Callable[[], T]) -> Iterator[T]:
+        """The sample of each release: a fresh one."""
+        for _ in range(self.steps):
+            yield draw()
 
     @property
     def theorem(self) -> Theorem:

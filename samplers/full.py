@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.relations import ADD_REMOVE, REPLACE
 from ..accounting.sampling import ALWAYS, SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About
 
@@ -14,7 +15,7 @@ from ..plugins.contract import CONTRACT_VERSION, About
 @final
 @frozen(kw_only=True)
 class Full:
-    """Every record is drawn, with weight 1: the mechanism's own loss."""
+    """Every record is drawn, with weight 1: the mechanism's own loss, under any neighbouring relation."""
 
     about: ClassVar[About] = About(
         name="full",
@@ -22,6 +23,7 @@ class Full:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Theorem 6, q = 1",
+        relations=(ADD_REMOVE, REPLACE),
     )
 
     @property

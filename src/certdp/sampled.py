@@ -236,7 +236,7 @@ class SampledMechanism:
             threads: threads for the bulk kernels; the result is the same for any number.
             progress: called with the number of records done.
         """
-        matrix = _matrix(records, domain)
+        matrix = matrix_within(records, domain)
         if not matrix.size:  # a release on no records is an output like any other, figures of none are not
             raise InvalidValue(
                 "records",
@@ -298,7 +298,7 @@ class SampledMechanism:
             claim: what `claim` gave for the same domain; computed where it is None.
             measured: what `measure` gave for the same arguments; computed where it is None.
         """
-        matrix = _matrix(records, domain)
+        matrix = matrix_within(records, domain)
         nonce = secrets.token_bytes(32)
 
         def bound(measurement: Measurement) -> OwnersData:
@@ -338,7 +338,7 @@ class SampledMechanism:
             outside: what happens to records outside it.
             coins: the operating system's unless given; a release with seeded coins is not private.
         """
-        matrix = _matrix(records, domain)
+        matrix = matrix_within(records, domain)
         if domain is not None:
             matrix, _ = confine(matrix, domain, outside)
         used = coins or Coins()
@@ -346,7 +346,7 @@ class SampledMechanism:
         return self.mechanism.release(draw_from(features, realise(self.sampler.rate, features), used), used)
 
 
-def _matrix(records: ArrayLike, domain: NormBall | None) -> Floats:
+def matrix_within(records: ArrayLike, domain: NormBall | None) -> Floats:
     """The records of a data set, of the domain's dimension where it states one."""
     matrix = as_records(records)
     if domain is not None and domain.dimension not in (None, matrix.shape[1]):

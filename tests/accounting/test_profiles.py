@@ -43,7 +43,7 @@ BALL = NormBall(norm=Norm.L1, radius=Public(5))
 
 def sampled(**options: Any) -> Any:
     rate = Importance(rate=Public("0.3"), **options).rate
-    return theorem_6(LaplaceSum(scale=Public(160)).loss, rate, [WHY])
+    return theorem_6(LaplaceSum(scale=Public(160)).loss.pure, rate, [WHY])
 
 
 def plain(remove: Any, add: Any = ZERO, relation: Any = ADD_REMOVE, unit: Any = RECORD) -> Any:

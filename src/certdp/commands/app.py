@@ -35,6 +35,20 @@ Array = Annotated[
 Transpose = Annotated[bool, typer.Option("--transpose", help="Records are the columns.")]
 DivideBy = Annotated[str, typer.Option("--divide-by", metavar="BOUND", help="Divide every entry by this public bound.")]
 
+Mechanism = Annotated[str, typer.Option(help="Mechanism, by its registered name.")]
+Sampler = Annotated[str, typer.Option(help="Sampler, by its registered name.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="KEY=VALUE", help="A public constant of mechanism, sampler or run (radius); repeatable."
+    ),
+]
+Resample = Annotated[
+    str | None,
+    typer.Option(metavar="once|each", help="One sample for all releases, or a fresh one for each."),
+]
+Steps = Annotated[int, typer.Option(min=1, help="Number of releases.")]
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -55,14 +69,9 @@ def _main(
 
 @app.command()
 def psi(
-    mechanism: Annotated[str, typer.Option(help="Mechanism, by its registered name.")],
-    sampler: Annotated[str, typer.Option(help="Sampler, by its registered name.")],
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", metavar="KEY=VALUE", help="A public constant of mechanism, sampler or run (radius); repeatable."
-        ),
-    ] = None,
+    mechanism: Mechanism,
+    sampler: Sampler,
+    option: Options = None,
     data: Data = None,
     array: Array = None,
     transpose: Transpose = False,
@@ -109,6 +118,64 @@ def psi(
             ),
             output,
         )
+
+
+@app.command()
+def epsilon(
+    mechanism: Mechanism,
+    sampler: Sampler,
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    delta: Annotated[str, typer.Option(help="δ; 0 asks for the pure ε.")] = "0",
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """The smallest proven ε of releases on samples of the data."""
+    from .account import Request, run_epsilon
+    from .output import reporting
+
+    with reporting(json) as output:
+        request = Request(
+            mechanism=mechanism,
+            sampler=sampler,
+            options=option or [],
+            resample=resample,
+            steps=steps,
+            third_party=third_party,
+            allow=allow,
+        )
+        run_epsilon(request, delta, output)
+
+
+@app.command()
+def delta(
+    mechanism: Mechanism,
+    sampler: Sampler,
+    epsilon: Annotated[str, typer.Option(help="ε, in nats.")],
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """The smallest proven δ of releases on samples of the data."""
+    from .account import Request, run_delta
+    from .output import reporting
+
+    with reporting(json) as output:
+        request = Request(
+            mechanism=mechanism,
+            sampler=sampler,
+            options=option or [],
+            resample=resample,
+            steps=steps,
+            third_party=third_party,
+            allow=allow,
+        )
+        run_delta(request, epsilon, output)
 
 
 @app.command()

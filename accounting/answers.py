@@ -1,0 +1,223 @@
+"""From the pairs of a run to one number: the smallest ε at δ, the smallest δ at ε, or the loss in one notion.
+
+Each notion in which a bound follows is asked, and the smallest answer wins. The two directions are evaluated apart
+and the maximum is taken last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+
+from .conversions import (
+    RenyiConversion,
+    best_order,
+    best_order_at_epsilon,
+    delta_of_mu,
+    epsilon_of_mu,
+    smallest_epsilon,
+)
+from .derivation import Theorem
+from .directions import Direction
+from .enclosures import Enclosure, Truth
+from .notions import APPROXIMATE, GAUSSIAN_DP, PURE, RENYI, Notion
+from .pairs import Pair
+
+Law: TypeAlias = Callable[[Pair], Enclosure | None]
+"""What a pair loses, the worse direction; None where the pair does not say."""
+
+_PAIRS = Theorem("law", "hockey-stick divergence of the dominating pairs")
+
+
+@final
+@frozen
+class Bounds:
+    """Proven bounds of one number.
+
+    Attributes:
+        enclosure: its upper end is proven.
+        two_sided: whether its lower end is, too.
+    """
+
+    enclosure: Enclosure
+    two_sided: bool
+
+
+@final
+@frozen
+class Finding:
+    """A bound, and how it was found.
+
+    Attributes:
+        bounds: of ε or δ.
+        notion: the one in which the releases were composed.
+        theorem: what it rests on.
+        order: the Rényi order used, or None.
+    """
+
+    bounds: Bounds
+    notion: Notion[Any]
+    theorem: Theorem
+    order: Fraction | None = None
+
+
+@final
+@frozen
+class WorstPairs:
+    """The pairs of a whole run about its worst records.
+
+    Attributes:
+        bounding: every record is dominated by one of these; at least one.
+        reached: each is dominated by some record, so their losses are lower bounds.
+    """
+
+    bounding: tuple[Pair, ...]
+    reached: tuple[Pair, ...]
+
+    def worst(self, law: Law) -> Bounds | None:
+        """The largest loss; None where some pair does not say."""
+        values = [law(pair) for pair in self.bounding]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        most = _largest(known)
+        least = [value for value in map(law, self.reached) if value is not None]
+        if not least:
+            return Bounds(most, two_sided=False)
+        lower = min(_largest(least).lower, most.upper)
+        return Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True)
+
+
+def pure(pair: Pair) -> Enclosure | None:
+    """ε."""
+    law = pair.pure
+    return None if law is None else _largest([law(direction) for direction in Direction])
+
+
+def delta_at(epsilon: Enclosure) -> Law:
+    """δ(ε)."""
+
+    def worst(pair: Pair) -> Enclosure | None:
+        law = pair.delta
+        return None if law is None else _largest([law(epsilon, direction) for direction in Direction])
+
+    return worst
+
+
+def renyi_at(order: Fraction) -> Law:
+    """τ(α)."""
+
+    def worst(pair: Pair) -> Enclosure | None:
+        law = pair.renyi
+        return None if law is None else _largest([law(order, direction) for direction in Direction])
+
+    return worst
+
+
+def zero_concentrated(pair: Pair) -> Enclosure | None:
+    """ρ."""
+    return pair.zero_concentrated
+
+
+def gaussian(pair: Pair) -> Enclosure | None:
+    """μ."""
+    return pair.gaussian
+
+
+def epsilon_at(pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+    """The smallest proven ε at δ; None where nothing finite follows.
+
+    Where every pair has a law δ(ε), it is inverted from both sides. Otherwise the smallest of the bounds through the
+    pure, the Gaussian and the Rényi notion.
+    """
+    return min(_epsilons(pairs, delta), key=_upper, default=None)
+
+
+def delta_of(pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+    """The smallest proven δ at ε, by the same ways; None where nothing follows."""
+    return min(_deltas(pairs, epsilon), key=_upper, default=None)
+
+
+def _epsilons(pairs: WorstPairs, delta: Enclosure) -> Iterator[Finding]:
+    bound = pairs.worst(pure)
+    if delta.upper == 0:
+        if bound is not None:
+            yield Finding(bound, PURE, PURE.composition_theorem)
+        return
+    if all(pair.delta is not None for pair in pairs.bounding):
+        yield Finding(_inverted(pairs, delta), APPROXIMATE, _PAIRS)
+        return
+    if bound is not None:
+        yield Finding(Bounds(bound.enclosure, two_sided=False), PURE, PURE.composition_theorem)
+    bound = pairs.worst(gaussian)
+    if bound is not None:
+        epsilon = epsilon_of_mu(bound.enclosure, delta)
+        yield Finding(Bounds(epsilon, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
+    yield from _by_order(pairs, lambda curve: best_order(curve, delta), lambda found: found.epsilon)
+
+
+def _deltas(pairs: WorstPairs, epsilon: Enclosure) -> Iterator[Finding]:
+    bound = pairs.worst(delta_at(epsilon))
+    if bound is not None:
+        yield Finding(bound, APPROXIMATE, _PAIRS)
+        return
+    bound = pairs.worst(pure)
+    if bound is not None and bound.enclosure.less_equal(epsilon) is Truth.TRUE:
+        zero = Enclosure.of(0, precision=epsilon.precision)
+        yield Finding(Bounds(zero, two_sided=True), PURE, PURE.composition_theorem)
+        return
+    bound = pairs.worst(gaussian)
+    if bound is not None:
+        delta = delta_of_mu(bound.enclosure, epsilon)
+        yield Finding(Bounds(delta, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
+    yield from _by_order(pairs, lambda curve: best_order_at_epsilon(curve, epsilon), lambda found: found.delta)
+
+
+def _inverted(pairs: WorstPairs, delta: Enclosure) -> Bounds:
+    """Both ends of the smallest ε, from the pairs that bound and from those that are reached."""
+
+    def over(some: tuple[Pair, ...]) -> Enclosure:
+        def worst(epsilon: Enclosure) -> Enclosure:
+            values = [delta_at(epsilon)(pair) for pair in some]
+            return _largest([value for value in values if value is not None])
+
+        return smallest_epsilon(worst, delta)
+
+    most = over(pairs.bounding)
+    if not pairs.reached or any(pair.delta is None for pair in pairs.reached):
+        return Bounds(most, two_sided=False)
+    lower = min(over(pairs.reached).lower, most.upper)
+    return Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True)
+
+
+_Curve: TypeAlias = Callable[[Fraction], Enclosure]
+
+
+def _by_order(
+    pairs: WorstPairs, search: Callable[[_Curve], RenyiConversion], read: Callable[[RenyiConversion], Enclosure]
+) -> Iterator[Finding]:
+    """The bound through the Rényi curve: an order for each direction, the worse direction last."""
+    laws = [law for pair in pairs.bounding if (law := pair.renyi) is not None]
+    if len(laws) < len(pairs.bounding):
+        return
+
+    def curve(direction: Direction) -> _Curve:
+        return lambda order: _largest([law(order, direction) for law in laws])
+
+    found = [search(curve(direction)) for direction in Direction]
+    worse = max(found, key=lambda one: read(one).upper)
+    yield Finding(Bounds(read(worse), two_sided=False), RENYI, RENYI.composition_theorem, worse.order)
+
+
+def _largest(values: list[Enclosure]) -> Enclosure:
+    first, *others = values
+    for other in others:
+        first = first.maximum(other)
+    return first
+
+
+def _upper(finding: Finding) -> Fraction:
+    return finding.bounds.enclosure.upper

@@ -1,0 +1,147 @@
+"""`certdp epsilon` and `certdp delta`: what T releases on samples of the data cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+from rich.console import Console
+
+from ..accounting.domains import NormBall
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions import norm
+from ..accounting.provenance import Public
+from ..accounting.releases import Releases, ResampleEach, SampleOnce
+from ..accounting.units import Delta, Epsilon
+from ..sampled_releases import Answer, SampledReleases
+from .composition import Composition, composed
+from .output import Output
+
+_WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
+
+
+@frozen(kw_only=True)
+class Request:
+    """The commands' arguments."""
+
+    mechanism: str
+    sampler: str
+    options: list[str]
+    resample: str | None
+    steps: int
+    third_party: bool
+    allow: list[str] | None
+
+
+def run_epsilon(request: Request, delta: str, output: Output) -> None:
+    """The smallest proven ε at δ."""
+    wanted = Delta(delta)
+    _answer(request, lambda releases: releases.epsilon(wanted), output)
+
+
+def run_delta(request: Request, epsilon: str, output: Output) -> None:
+    """The smallest proven δ at ε."""
+    wanted = Epsilon(epsilon)
+    _answer(request, lambda releases: releases.delta(wanted), output)
+
+
+def _answer(request: Request, question: Callable[[SampledReleases], Answer], output: Output) -> None:
+    plan = _plan(request)
+    given = composed(
+        request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
+    )
+    releases = SampledReleases(mechanism=given.mechanism, sampler=given.sampler, releases=plan, domain=_domain(given))
+    answer = question(releases)
+    data = _as_json(request, releases, answer)
+    output.show(data, lambda console: _print(console, data))
+
+
+def _plan(request: Request) -> Releases:
+    if request.resample is None:
+        if request.steps > 1:
+            raise InvalidValue(
+                "resample",
+                "nothing",
+                "once or each",
+                f"{request.steps} releases on one sample cost something else than each on a fresh sample: say which",
+            )
+        return ResampleEach(request.steps)
+    if request.resample not in _WAYS:
+        raise InvalidValue("resample", request.resample, "once or each")
+    return _WAYS[request.resample](request.steps)
+
+
+def _domain(given: Composition) -> NormBall | None:
+    if "radius" not in given.run:
+        if "dimension" in given.run:
+            raise InvalidValue("dimension", given.run["dimension"], "nothing, without a radius", "Declare a radius too")
+        return None
+    dimension = given.run.get("dimension")
+    return NormBall(
+        norm=SampledReleases.norm_of(given.mechanism, given.sampler),
+        radius=Public(given.run["radius"]),
+        dimension=None if dimension is None else _whole(dimension),
+    )
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidValue("dimension", text, "a whole number ≥ 1") from None
+
+
+def _as_json(request: Request, releases: SampledReleases, answer: Answer) -> dict[str, Any]:
+    guarantee = answer.guarantee
+    return {
+        "mechanism": request.mechanism,
+        "sampler": request.sampler,
+        "resample": request.resample,
+        "steps": request.steps,
+        "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
+        "delta": [answer.delta.lower, answer.delta.upper],
+        "notion": guarantee.bound.notion.name,
+        "composed_in": answer.composed_in.name,
+        "order": None if answer.order is None else float(answer.order),
+        "guarantee": {
+            "statement": answer.statement,
+            "unit": guarantee.unit.name,
+            "relation": guarantee.relation.name,
+            "derivation": str(guarantee.derivation),
+            "domain": _stated_domain(releases.domain),
+        },
+        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
+        "certificate": None,
+    }
+
+
+def _stated_domain(domain: NormBall | None) -> dict[str, Any] | None:
+    if domain is None:
+        return None
+    return {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension}
+
+
+def _print(console: Console, data: dict[str, Any]) -> None:
+    guarantee, domain = data["guarantee"], data["guarantee"]["domain"]
+    times = "" if data["steps"] == 1 else f", {data['steps']:,} releases, sampled {_HOW[data['resample']]}"
+    console.print(f"[bold]{data['mechanism']}[/bold] on a sample drawn by [bold]{data['sampler']}[/bold]{times}")
+    console.print(f"  [bold]{guarantee['statement']}[/bold]", highlight=False)
+    if domain is not None:
+        console.print(f"  for every record with {norm(domain['norm'])} ≤ {domain['radius']}", markup=False)
+    for name, sign in (("epsilon", "ε"), ("delta", "δ")):
+        lower, upper = data[name]
+        if lower is None:
+            console.print(f"  {sign}: an upper bound; no lower bound is proven", markup=False)
+        elif lower != upper:
+            console.print(f"  {sign}: the true value lies in [{lower!r}, {upper!r}]", markup=False)
+    order = "" if data["order"] is None else f" at order {data['order']:.6g}"
+    console.print(f"  composed in the {data['composed_in']} notion{order}", markup=False)
+    console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
+    console.print(f"  {guarantee['derivation']}", markup=False)
+    console.print("  assumptions")
+    for item in data["assumptions"]:
+        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
+
+
+_HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}
