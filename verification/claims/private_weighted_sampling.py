@@ -321,7 +321,7 @@ def _programme_cases() -> SearchStrategy[Case]:
 def _band_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    return st.fixed_dictionaries({"growth": _growths(Fraction(5, 4)), "delta": _deltas(), "rates": _rates(12)})
+    return st.fixed_dictionaries({"growth": _growths(Fraction(3, 2)), "delta": _deltas(), "rates": _rates(8)})
 
 
 CLAIMS: tuple[Claim, ...] = (
