@@ -119,7 +119,7 @@ class Coins:
         return drawn.reshape(shape)
 
     def uniform(self, size: int) -> Floats:
-        """`size` independent uniform numbers (k + ½)·2^-53, k in {0, …, 2^53 − 1}: never 0 or 1."""
+        """`size` independent uniform numbers (k + ½)·2^-53, k in {0, …, 2^53 − 1}, rounded to binary64: in (0, 1]."""
         return ((self.source.bits(size) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
     def laplace(self, scale: Fraction, size: int) -> Floats:

@@ -149,3 +149,85 @@ def test_seeded_coins_repeat_and_say_that_they_are_not_private() -> None:
 def test_seeds_are_whole_numbers(seed: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"seed: got .*; admissible: a whole number ≥ 0"):
         Coins.seeded(seed)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 160.0])
+def test_gaussian_noise_has_the_normal_distribution(scale: float) -> None:
+    noise = Coins.seeded(8).gaussian(Fraction(scale), 100_001)
+    assert noise.shape == (100_001,)
+    assert stats.kstest(noise, stats.norm(scale=scale).cdf).pvalue > 1e-4
+    assert stats.kstest(noise**2, stats.chi2(1, scale=scale**2).cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(noise[:50_000], noise[50_001:])[0, 1]) < 0.02  # the two halves share their radii
+    assert abs(np.corrcoef(noise[:50_000] ** 2, noise[50_001:] ** 2)[0, 1]) < 0.02
+    assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 0.02
+
+
+def test_gaussian_noise_from_chosen_words() -> None:
+    assert np.abs(Coins(Chosen(0, 0)).gaussian(Fraction(1), 1)) == pytest.approx(math.sqrt(108 * math.log(2)))
+    assert Coins(Chosen(0, 0)).gaussian(Fraction(1), 1)[0] < 8.66
+    pair = Coins(Chosen(2**63, 2**62)).gaussian(Fraction(2), 2)
+    assert pair == pytest.approx([0, 2 * math.sqrt(2 * math.log(2))], abs=1e-12)
+    assert Coins(Chosen()).gaussian(Fraction(1), 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "shape", [Fraction(1), Fraction(3, 2), Fraction(7, 3), Fraction(2), Fraction(40), Fraction(10**6)]
+)
+def test_gamma_noise_has_the_gamma_distribution(shape: Fraction) -> None:
+    drawn = Coins.seeded(12).gamma(shape, Fraction(5, 2), 60_000)
+    assert stats.kstest(drawn, stats.gamma(float(shape), scale=2.5).cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.02
+
+
+def test_signs_and_uniform_numbers() -> None:
+    coins = Coins(Chosen(0, 2**63, 2**64 - 1))
+    assert coins.signs(3).tolist() == [-1, 1, 1]
+    assert Coins(Chosen(0, 2**63, 2**64 - 1)).uniform(3).tolist() == [2.0**-54, 0.5, 1]
+    assert stats.kstest(Coins.seeded(2).uniform(50_000), "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1, 3), Fraction(1, 10**4), Fraction(10**40 - 10**38, 10**40)])
+def test_rational_coins_lie_within_exact_binomial_bounds(ratio: Fraction) -> None:
+    size = 50_000
+    drawn = Coins.seeded(13).exactly(ratio, size)
+    assert drawn.dtype == np.bool_
+    low, high = stats.binom.ppf([1e-7, 1 - 1e-7], size, float(ratio))
+    assert low <= drawn.sum() <= high
+
+
+def test_certain_rational_coins() -> None:
+    assert Coins.seeded(1).exactly(Fraction(0), 100).tolist() == [False] * 100
+    assert Coins.seeded(1).exactly(Fraction(1), 100).tolist() == [True] * 100
+
+
+def test_integers_are_uniform() -> None:
+    drawn = Coins.seeded(14).integers(7, 20_000)
+    assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-4
+    assert Coins.seeded(14).integers(1, 4) == [0] * 4
+
+
+@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1)])
+def test_scales_are_positive(scale: Fraction) -> None:
+    coins = Coins.seeded(0)
+    for noise in (coins.laplace, coins.gaussian, coins.discrete_laplace, coins.discrete_gaussian):
+        with pytest.raises(InvalidValue, match=r"scale: got .*; admissible: a scale > 0"):
+            noise(scale, 1)
+    with pytest.raises(InvalidValue, match="a scale > 0"):
+        coins.gamma(Fraction(1), scale, 1)
+
+
+def test_scales_beyond_binary64_are_refused_where_noise_is_a_float() -> None:
+    for noise in (Coins.seeded(0).laplace, Coins.seeded(0).gaussian):
+        with pytest.raises(InvalidValue, match="a scale within the range of binary64"):
+            noise(Fraction(2**1024), 1)
+    assert len(Coins.seeded(0).discrete_laplace(Fraction(2**1024), 2)) == 2
+
+
+def test_what_has_no_law_is_refused() -> None:
+    coins = Coins.seeded(0)
+    with pytest.raises(InvalidValue, match=r"ratio: got .*; admissible: a probability in \[0, 1\]"):
+        coins.exactly(Fraction(4, 3), 1)
+    with pytest.raises(InvalidValue, match="bound: got 0; admissible: a whole number ≥ 1"):
+        coins.integers(0, 1)
+    with pytest.raises(InvalidValue, match=r"shape: got .*; admissible: a shape ≥ 1"):
+        coins.gamma(Fraction(1, 2), Fraction(1), 1)
