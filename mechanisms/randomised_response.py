@@ -21,6 +21,7 @@ from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, re
 
 _MOST_CATEGORIES = 2**53
 _LARGEST_EPSILON = 512
+_PRECISION = 160
 
 
 def _categories(value: Declared[Number]) -> Real:
@@ -86,7 +87,7 @@ class RandomisedResponse:
             return self.noise.value
         assert self.epsilon.value is not None
         others = self.categories.value - 1
-        exact = (others + 1) / (Enclosure.of(self.epsilon.value).exp() + others)
+        exact = (others + 1) / (Enclosure.of(self.epsilon.value, precision=_PRECISION).exp() + others)
         return min(Fraction(1), exact.upper)
 
     @property
