@@ -26,6 +26,7 @@ from .normal import (
     normal_upper_quantile,
 )
 from .norms import norm_enclosure
+from .quadrature import gauss_legendre, trapezoid_on_line, trapezoid_step
 from .roots import decreasing_root, increasing_root
 from .truth import Truth
 
@@ -42,6 +43,7 @@ __all__ = [
     "erf",
     "erfc",
     "gamma_function",
+    "gauss_legendre",
     "generalised_binomial",
     "increasing_root",
     "lambert_w0",
@@ -56,4 +58,6 @@ __all__ = [
     "normal_survival",
     "normal_upper_quantile",
     "pi",
+    "trapezoid_on_line",
+    "trapezoid_step",
 ]

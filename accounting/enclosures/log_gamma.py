@@ -16,7 +16,7 @@ from .truth import Truth
 
 _GUARD = 16
 _SHIFT_DIVISOR = 4  # Stirling's series is used from precision/4 on
-_LONG = 60  # bits of a number from which on the length of the series no longer depends on it
+_LONG = 60  # bits of a number from which on neither the shift nor the length of the series depends on it
 
 _LOWEST_PLACE = Enclosure.between(
     exact("1.461632144968362341262659542325721328468196204006446351295988408598"),
@@ -86,8 +86,8 @@ def _log_gamma(x: Enclosure) -> Enclosure:
         return Enclosure.of(0, precision=x.precision)
     lost = max(0, -(distance._lower[2] + distance._lower[3]))  # next to the roots 1 and 2 the difference is small
     work = x.precision + x.precision.bit_length() + lost + _GUARD
-    shift = max(0, work // _SHIFT_DIVISOR - _floor_shift(*ends.integers(x._lower)) + 1)
-    if not shift:
+    shift = work // _SHIFT_DIVISOR - _whole(x) + 1
+    if shift <= 0:
         return _stirling(x.at(work))
     x = x.at(work)
     rising = of_bracket(_rising_product(*ends.integers(x._lower), shift, work), work)
@@ -132,10 +132,14 @@ def _stirling_sum(x: Enclosure, work: int) -> Bracket:
     return total - slack, total + slack, -work
 
 
+def _whole(x: Enclosure) -> int:
+    """floor(x), or 2**60 for larger numbers."""
+    return _floor_shift(*ends.integers(x._lower)) if x._lower[2] + x._lower[3] < _LONG else 1 << _LONG
+
+
 def _series_length(x: Enclosure, work: int) -> int:
     """How many terms of T, at most x, leave out less than 2**-work."""
-    size = x._lower[2] + x._lower[3]
-    whole = _floor_shift(*ends.integers(x._lower)) if size < _LONG else 1 << _LONG
+    whole = _whole(x)
     length, left = 0, float(work)
     while left > 0 and length < whole:
         length += 1

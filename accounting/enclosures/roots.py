@@ -45,9 +45,10 @@ def increasing_root(
     >>> increasing_root(lambda x: x.square() - 2, 1, 2)
     Enclosure[1.4142135623730950488016887241, 1.4142135623730950488016887243]
     """
+    start = None if guess is None else exact(guess, parameter="guess")
     search = _Search(function, exact(lower, parameter="lower"), exact(upper, parameter="upper"), precision)
-    if not search.ended and guess is not None:
-        search.try_guess(exact(guess, parameter="guess"))
+    if start is not None:
+        search.try_guess(start)
     while not search.ended:
         search.step()
     return search.result()
