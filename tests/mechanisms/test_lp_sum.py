@@ -58,7 +58,7 @@ def test_the_radius_is_gamma_and_says_nothing_about_the_direction(order: str, si
     if size > 1:
         assert stats.kstest(radius, stats.expon.cdf).pvalue < 1e-100  # an exponential radius is another law
         first = np.abs(drawn[:, 0]) / radius
-        assert abs(stats.spearmanr(first, radius).statistic) < 0.08
+        assert abs(np.corrcoef(first, radius)[0, 1]) < 0.1
     assert abs((drawn[:, 0] > 0).mean() - 0.5) < 0.05
 
 
@@ -75,7 +75,7 @@ def test_in_one_dimension_and_for_order_one_it_is_laplace_noise() -> None:
 def test_large_orders_behave_like_infinity(order: str) -> None:
     drawn = noise(order, 3, 1500)
     assert stats.kstest(np.abs(drawn).max(axis=1), stats.gamma(3).cdf).pvalue > 1e-3
-    assert stats.ks_2samp(drawn[:, 0], noise("inf", 3, 1500, seed=9)[:, 0]).pvalue > 1e-3
+    assert stats.kstest(drawn[:, 0], noise("inf", 3, 1500, seed=9)[:, 0]).pvalue > 1e-3
 
 
 @given(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import count
+from itertools import count as counting
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,9 @@ class Words:
     def __init__(self, *words: int) -> None:
         self.words = list(words)
 
-    def bits(self, size: int) -> Any:
+    def bits(self, count: int) -> Any:
         assert self.words, "more words were asked for than the test expects"
-        handed, self.words = self.words[:size], self.words[size:]
+        handed, self.words = self.words[:count], self.words[count:]
         return np.array(handed, dtype=np.uint64)
 
 
@@ -79,7 +79,7 @@ def law(draw: Callable[[Decide], Any], smallest: float) -> dict[Any, float]:
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
-    calls = count()
+    calls = counting()
 
     def called(*arguments: Any) -> Any:
         if next(calls):
@@ -189,7 +189,7 @@ def test_long_integers_take_their_bits_from_several_words() -> None:
 
 def chi_square(drawn: list[int], chance: Callable[[int], float]) -> float:
     """The p-value of draws against a law on the integers; the rare tails are one cell each."""
-    edge = next(z for z in count(1) if len(drawn) * chance(z) < 10)
+    edge = next(z for z in counting(1) if len(drawn) * chance(z) < 10)
     seen = Counter(max(-edge, min(edge, z)) for z in drawn)
     cells = range(-edge, edge + 1)
     inner = [chance(z) for z in cells if abs(z) < edge]
