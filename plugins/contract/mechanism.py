@@ -123,6 +123,9 @@ Release: TypeAlias = NDArray[np.float64]
 class Mechanism(Protocol):
     """What a mechanism declares: a frozen class whose fields are declared parameters.
 
+    A mechanism whose loss supposes that every record is drawn with the same probability also has the property
+    `needs_constant_rate`, which is then True; a mechanism without that property needs nothing of the kind.
+
     Attributes:
         about: identity and standing.
     """
