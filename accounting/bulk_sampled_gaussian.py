@@ -41,9 +41,10 @@ def renyi_upper(rate: ArrayLike, shift: ArrayLike, order: ArrayLike, *, threads:
         threads: how many threads share the work; the result is the same for any number.
 
     Returns:
-        An array of the broadcast shape. Guarantees, for the exact binary64 inputs: each value v has τ ≤ v and
-        v ≤ α·s²/2·(1 + 2^-49); v = 0 where q = 0 or s = 0; v = inf where the bound exceeds the range. Not
-        guaranteed but usual: v is within 10^-12·τ (10^-9 at α·s near 1000), unless τ is below 10^-280.
+        An array of the broadcast shape. Guarantees, for the exact binary64 inputs: each value v has τ ≤ v; v = 0
+        where q = 0 or s = 0; otherwise v ≤ α·max(s, 10^-150)²/2·(1 + 2^-48), or v is below 10^-280; v = inf
+        where s² or the bound exceeds the range. Not guaranteed but usual: v is within 10^-11·τ where α·s < 100
+        and s < 30, unless τ is below 10^-280. The slack grows with (α·s)², to 10^-9 at α·s = 1000.
 
     Raises:
         InvalidType: for anything but arrays of real numbers.

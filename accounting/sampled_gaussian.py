@@ -223,10 +223,7 @@ def _plain(moment: _Moment) -> Enclosure:
             lower = lower.maximum(log_normal_cdf(x) + y.log1p() * gamma)
         return lower.hull(mixed.minimum(full).minimum((1 - q).log() * gamma))
     growth = s.square() * ((gamma - 1) / 2)
-    if growth.less(1 << 60) is Truth.TRUE:
-        upper = (q * growth.expm1()).log1p() * gamma
-    else:
-        upper = full
+    upper = (q * growth.expm1()).log1p() * gamma if growth.less(1 << 60) is Truth.TRUE else full
     without, with_it = (1 - q).log() * gamma, (q.log() + growth) * gamma
     lower = without.maximum(with_it) + (-abs(without - with_it)).exp().log1p()
     return lower.maximum(nothing).hull(upper.minimum(full))
@@ -281,7 +278,7 @@ def _relative_error(moment: _Moment, plan: _Plan) -> Enclosure:
 
 
 def _remove_tails(moment: _Moment, plan: _Plan) -> Enclosure | None:
-    """Sum of the integrand over the nodes outside the windows, from 0 to its bound, in the remove direction (step 5)."""
+    """A bound of the integrand's sum over the nodes outside the windows, remove direction (step 5)."""
     order, q, s, h = moment.gamma, moment.rate, moment.shift, plan.step
     right = plan.right
     reach = s * order

@@ -43,6 +43,7 @@ _LAST = 1 << 29  # k·h is exact up to this k
 _TANGENTS = 500.0  # beyond this T·Λ the tangents gain nothing
 _LOWEST, _HIGHEST = 2.0**-30, 2.0**40  # the range of β in the searches
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+_LARGEST_LOSS = 1e6  # a larger ε is lowered to this one, which keeps δ an upper bound
 _SMALLEST = 2.0**-1070  # more than underflow can lose
 _COARSE = ~((1 << 29) - 1)  # keeps 23 bits of a fraction
 
@@ -160,7 +161,7 @@ def _plan(
     known = 0.0 if peak > 5.0 else small - max(peak, 0.0)  # the moment less 1, against the peak of the right tail
     right = math.sqrt(2.0 * (nats + 2.0 - known)) + room
     scale = peak if peak > _SCALED else 0.0
-    k0, k3 = -int(math.ceil(left / h)), int(math.ceil((top + right) / h))
+    k0, k3 = -math.ceil(left / h), math.ceil((top + right) / h)
     # Two windows where a valley lies between the peaks.
     low = 0.0
     for _ in range(8):
@@ -171,7 +172,7 @@ def _plan(
         falls = reach * _share(x1, q, s, log_q) - x1 < -1.0
         rises = reach * _share(x2, q, s, log_q) - x2 > 1.0
         if falls and rises:
-            return h, a, k0, int(math.ceil(x1 / h)), int(math.floor(x2 / h)), k3, scale
+            return h, a, k0, math.ceil(x1 / h), math.floor(x2 / h), k3, scale
     return h, a, k0, k3, 0, -1, scale
 
 
@@ -207,9 +208,9 @@ def _moments(q: float, s: float, order: float) -> tuple[float, float, float]:
 @inlined
 def _plain_upper(q: float, s: float, order: float) -> tuple[float, bool]:
     """Minkowski's bound α·log(1 − q + q·e^(β·s²/2)) and whether it is within 10^-13 (step 6)."""
-    v = 0.5 * (order - 1.0) * s * s * _UP
+    v = 0.5 * (order - 1.0) * (s * s) * _UP + _SMALLEST
     log_q = log(q)
-    value = order * _log_mixture(v, q, log_q) * (1.0 + (70.0 + 8.0 * min(v, _LARGEST)) * _U)
+    value = order * (_log_mixture(v, q, log_q) + _SMALLEST) * (1.0 + (70.0 + 8.0 * min(v, _LARGEST)) * _U)
     excess = v + log_q - log(1.0 - q)
     tight = excess > 0.0 and order * exp(-excess) < 1e-13 * value
     return min(value, order * v * _UP), tight
@@ -221,7 +222,6 @@ def _upper(q: float, s: float, order: float) -> float:
     plain, tight = _plain_upper(q, s, order)
     if tight or s > 1e6 or order > 1e12:
         return plain
-    s = max(s, SMALLEST_SHIFT)
     beta = order - 1.0
     log_q = log(q)
     best = plain
@@ -271,8 +271,9 @@ def _log_moment(q: float, s: float, order: float) -> float:
     """Λ(α) from above, for every 0 ≤ q ≤ 1, s ≥ 0 and 1 < α < ∞."""
     if q == 0.0 or s == 0.0:
         return 0.0
+    s = max(s, SMALLEST_SHIFT)
     if q == 1.0:
-        return 0.5 * (order - 1.0) * s * s * _UP * order * _UP
+        return (0.5 * (order - 1.0) * (s * s) * _UP + _SMALLEST) * order * _UP
     return _upper(max(q, SMALLEST_RATE), s, order)
 
 
@@ -298,7 +299,8 @@ def _first_order(q: float, s: float, steps: float, nats: float) -> float:
 def _order_for_delta(q: float, s: float, steps: float, nats: float) -> tuple[float, float, float, float]:
     """β with T·(βΛ′ − Λ) + log α = log(1/δ), the only minimum of ε, and Λ, βΛ′ − Λ, β²Λ″ there; estimates."""
     low, high = math.log(_LOWEST), math.log(_HIGHEST)
-    v = log(_first_order(q, s, steps, nats))
+    beta = _first_order(q, s, steps, nats)
+    v = log(beta)
     value = slope = bend = 0.0
     for _ in range(60):
         alpha = 1.0 + exp(v)
@@ -392,7 +394,7 @@ def _delta_tangents(loss: float, alpha: float, epsilon: float, u: float) -> floa
     if not height - log_ratio + u + margin <= epsilon:
         return math.inf
     fall = alpha * exp(beta * u) * expm1(beta * x)
-    return _gap(loss, alpha, u) / fall * (1.0 + _U * (30.0 - 2.0 * beta * u + 4.0 * beta * x))
+    return _gap(loss, alpha, u) / fall * (1.0 + _U * (30.0 - 2.0 * beta * u + 4.0 * beta * x)) + _SMALLEST
 
 
 @inlined
@@ -506,9 +508,9 @@ def epsilon(rate: Floats, shift: Floats, steps: Floats, delta: Floats, out: Floa
 def _order_for_epsilon(q: float, s: float, steps: float, epsilon: float) -> tuple[float, float, float, float]:
     """β with T·Λ′ + log(β/α) = ε, the only minimum of δ, and Λ, βΛ′ − Λ, β²Λ″ there; estimates."""
     low, high = math.log(_LOWEST), math.log(_HIGHEST)
-    v = log(_first_order(q, s, steps, max(epsilon, 1.0)))
+    beta = _first_order(q, s, steps, max(epsilon, 1.0))
+    v = log(beta)
     value = slope = bend = 0.0
-    beta = exp(v)
     for _ in range(80):
         alpha = 1.0 + exp(v)
         beta = alpha - 1.0
@@ -539,6 +541,7 @@ def _delta(q: float, s: float, steps: float, epsilon: float) -> tuple[float, flo
     """δ from above and the order that proves it."""
     if (q == 0.0) | (s == 0.0) | (steps == 0.0) | (epsilon == math.inf):
         return 0.0, math.inf
+    epsilon = min(epsilon, _LARGEST_LOSS)
     q, near = max(q, SMALLEST_RATE), max(min(s, 1e6), SMALLEST_SHIFT)
     beta, value, slope, bend = _order_for_epsilon(q, near, steps, epsilon)
     order = 1.0 + beta
