@@ -16,7 +16,16 @@ from attrs import field, frozen
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
 from .expressions import ORDER, Constant, Expression, Symbol, range_of, substitute, variables
-from .pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse, RenyiCurve
+from .pairs import (
+    DiscreteGaussianPair,
+    DiscreteLaplacePair,
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    RandomisedResponse,
+    RenyiCurve,
+    admissible_variance,
+)
 
 Reading: TypeAlias = Callable[[Expression], Enclosure]
 """Reads an expression in W and norms at a record, or over a set of records."""
@@ -38,6 +47,17 @@ def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression
             )
 
     return check
+
+
+def _above_zero(_: Any, attribute: Any, value: Fraction) -> None:
+    if not isinstance(value, Fraction):
+        raise InvalidType(attribute.name, value, "a Fraction > 0", "Write exact(value) to read a float or text.")
+    if value <= 0:
+        raise InvalidValue(attribute.name, value, "a Fraction > 0")
+
+
+def _variance(_: Any, __: Any, value: Fraction) -> None:
+    admissible_variance(value)
 
 
 class Loss(ABC):
@@ -148,6 +168,61 @@ class GaussianLoss(Loss):
     def pair(self, read: Reading) -> GaussianPair:
         """N(0, 1) and N(shift, 1)."""
         return GaussianPair(read(self.shift))
+
+
+@final
+@frozen
+class DiscreteLaplaceLoss(Loss):
+    """Two discrete Laplace distributions on a lattice: what a sum of whole steps with such noise loses.
+
+    Attributes:
+        steps: the record's ℓ1 contribution in steps of the lattice, an expression in W and norms; contributions are
+            whole, so its whole part counts.
+        unit: what one step costs, the step over the scale; a Fraction above 0.
+    """
+
+    steps: Expression = field(validator=_features_and(name="steps"))
+    unit: Fraction = field(validator=_above_zero)
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The steps."""
+        return (self.steps,)
+
+    def pair(self, read: Reading) -> DiscreteLaplacePair:
+        """Discrete Laplace distributions that many steps apart."""
+        steps = read(self.steps)
+        return DiscreteLaplacePair(Enclosure.of(self.unit, precision=steps.precision), steps)
+
+    @property
+    def pure(self) -> PureLoss:
+        """ε = unit·steps, which the whole part of the steps cannot exceed."""
+        return PureLoss(self.steps * self.unit)
+
+
+@final
+@frozen
+class DiscreteGaussianLoss(Loss):
+    """Two discrete Gaussian distributions on the integers: what one sum of whole steps with such noise loses.
+
+    Attributes:
+        steps: the record's contribution in steps of the lattice, an expression in W and norms; contributions are
+            whole, so its whole part counts.
+        variance: σ² in squared steps; a Fraction from 2**-32 to 2**128.
+    """
+
+    steps: Expression = field(validator=_features_and(name="steps"))
+    variance: Fraction = field(validator=_variance)
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The steps."""
+        return (self.steps,)
+
+    def pair(self, read: Reading) -> DiscreteGaussianPair:
+        """Discrete Gaussian distributions that many steps apart."""
+        steps = read(self.steps)
+        return DiscreteGaussianPair(self.variance, steps, precision=steps.precision)
 
 
 @final

@@ -50,7 +50,7 @@ class SampleOnce:
     @property
     def theorem(self) -> Theorem:
         """What the run's guarantee rests on beside the loss of one release."""
-        return Theorem("law", f"one sample, {self.steps} releases on it")
+        return Theorem("law", f"amplified by sampling once, {_counted(self.steps)} on the sample")
 
 
 @final
@@ -76,7 +76,11 @@ class ResampleEach:
     @property
     def theorem(self) -> Theorem:
         """What the run's guarantee rests on beside the loss of one release."""
-        return Theorem("law", f"{self.steps} releases, each on a fresh sample")
+        return Theorem("law", f"amplified by sampling, {_counted(self.steps)} on a fresh sample each")
+
+
+def _counted(steps: int) -> str:
+    return "1 release" if steps == 1 else f"{steps} releases"
 
 
 Releases: TypeAlias = SampleOnce | ResampleEach

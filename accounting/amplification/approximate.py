@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ..arguments import non_negative, probability
+from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..enclosures.monotone import increasing
 
 _Delta: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
 
@@ -29,9 +30,16 @@ def delta_after_sampling(delta: _Delta, rate: Enclosure, epsilon: Enclosure, dir
         rate: q in [0, 1].
         epsilon: ε' ≥ 0.
         direction: which of the two.
+
+    Raises:
+        InvalidValue: outside these ranges. OutsideDomain: where ε' reaches 2**62.
     """
     amplify = _REMOVE_OR_ADD[direction]
-    return increasing(lambda q: amplify(delta, q, epsilon), rate)
+    return between_corners(
+        lambda q, e: amplify(delta, q, e),
+        rising=probability("rate", rate),
+        falling=non_negative("epsilon", epsilon),
+    )
 
 
 def _remove(delta: _Delta, rate: Enclosure, epsilon: Enclosure) -> Enclosure:

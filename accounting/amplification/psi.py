@@ -5,6 +5,7 @@ Legend: ε is the mechanism's loss about a record that is drawn, q the probabili
 
 from __future__ import annotations
 
+from .. import arguments
 from ..enclosures import Enclosure
 
 
@@ -14,19 +15,28 @@ def psi(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
     Args:
         epsilon: enclosure of ε ≥ 0.
         probability: enclosure of q in [0, 1].
+
+    Raises:
+        InvalidValue: outside these ranges. OutsideDomain: where ε reaches 2**62.
     """
-    return (probability * epsilon.expm1()).log1p()
+    return (_checked(epsilon, probability) * epsilon.expm1()).log1p()
 
 
 def psi_add(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
-    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments as for `psi`.
+    """−log(1 − q(1 − e^−ε)) of one record, in interval arithmetic; arguments and errors as for `psi`.
 
     Computed as log(1 + qE/(1 + (1 − q)E)) with E = e^ε − 1, which cancels nothing near q = 1.
     """
+    rate = _checked(epsilon, probability)
     grown = epsilon.expm1()
-    return (probability * grown / ((1 - probability) * grown + 1)).log1p()
+    return (rate * grown / ((1 - rate) * grown + 1)).log1p()
 
 
 def proposition_3(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
     """IS Proposition 3: amplification of an ε-DP mechanism by uniform Poisson sampling, unweighted."""
     return psi(epsilon, probability)
+
+
+def _checked(epsilon: Enclosure, probability: Enclosure) -> Enclosure:
+    arguments.non_negative("epsilon", epsilon)
+    return arguments.probability("probability", probability)

@@ -1,15 +1,27 @@
 """Dominating pairs of distributions, from which every notion of privacy follows."""
 
+from .composed import Composed, compose_pairs
+from .density import DensityPair
+from .discrete_gaussian import DiscreteGaussianPair, admissible_variance
+from .discrete_laplace import DiscreteLaplacePair
+from .finite import FinitePair
 from .gaussian import GaussianPair
 from .laplace import LaplacePair
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponse
 from .renyi_curve import RenyiCurve
 from .repeated import Repeated
+from .repeated_response import RepeatedResponse
 from .sampled import Sampled
+from .sampled_gaussian import SampledGaussian
 
 __all__ = [
+    "Composed",
     "DeltaLaw",
+    "DensityPair",
+    "DiscreteGaussianPair",
+    "DiscreteLaplacePair",
+    "FinitePair",
     "GaussianPair",
     "LaplacePair",
     "Pair",
@@ -18,5 +30,9 @@ __all__ = [
     "RenyiCurve",
     "RenyiLaw",
     "Repeated",
+    "RepeatedResponse",
     "Sampled",
+    "SampledGaussian",
+    "admissible_variance",
+    "compose_pairs",
 ]

@@ -7,9 +7,10 @@ from typing import final
 
 from attrs import frozen
 
+from ..arguments import non_negative, order_above_one, whole
+from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..enclosures.monotone import increasing
 from .pair import DeltaLaw, Pair, RenyiLaw
 
 
@@ -22,9 +23,15 @@ class GaussianPair(Pair):
 
     Attributes:
         shift: distance of the centres in standard deviations; at least 0.
+
+    Raises:
+        InvalidValue: for a shift that reaches below 0. InvalidType: for anything but an enclosure.
     """
 
     shift: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("shift", self.shift)
 
     @property
     def delta(self) -> DeltaLaw:
@@ -46,6 +53,11 @@ class GaussianPair(Pair):
         """μ = s."""
         return self.shift
 
+    @property
+    def normal_shift(self) -> Enclosure:
+        """The shift itself."""
+        return self.shift
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The sampled Gaussian pair, which has Rényi divergences at every real order."""
         from .sampled_gaussian import SampledGaussian
@@ -54,18 +66,18 @@ class GaussianPair(Pair):
 
     def repeated(self, times: int) -> Pair:
         """Independent normal variables add up to one with the shift s·√T."""
-        return GaussianPair((self.shift.square() * times).sqrt())
+        return GaussianPair((self.shift.square() * whole("times", times, 1)).sqrt())
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         from ..enclosures.normal import normal_cdf
 
-        def at(shift: Enclosure) -> Enclosure:
+        def at(shift: Enclosure, level: Enclosure) -> Enclosure:
             if shift.upper == 0:
                 return shift  # equal laws
-            half, ratio = shift * Fraction(1, 2), epsilon / shift
-            return normal_cdf(half - ratio) - epsilon.exp() * normal_cdf(-half - ratio)
+            half, ratio = shift * Fraction(1, 2), level / shift
+            return normal_cdf(half - ratio) - level.exp() * normal_cdf(-half - ratio)
 
-        return increasing(at, self.shift).maximum(0)
+        return between_corners(at, rising=self.shift, falling=non_negative("epsilon", epsilon)).minimum(1)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        return self.shift.square() * (order / 2)
+        return self.shift.square() * (order_above_one(order) / 2)

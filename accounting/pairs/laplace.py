@@ -7,8 +7,9 @@ from typing import final
 
 from attrs import frozen
 
+from ..arguments import non_negative, order_above_one
 from ..directions import Direction
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponse
@@ -26,9 +27,15 @@ class LaplacePair(Pair):
 
     Attributes:
         shift: distance of the centres in units of the scale; at least 0.
+
+    Raises:
+        InvalidValue: for a shift that reaches below 0. InvalidType: for anything but an enclosure.
     """
 
     shift: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("shift", self.shift)
 
     @property
     def pure(self) -> PureLaw:
@@ -47,8 +54,15 @@ class LaplacePair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """That of randomised response with the same ε."""
-        return RandomisedResponse(self.shift).zero_concentrated
+        """ρ = s − 1 + e^−s, which τ(α)/α approaches for α → 1 and never exceeds.
+
+        With u = α − ½, (α − 1)τ(α) = log f(u²) − log f(¼) for f(u²) = cosh(us) + sinh(us)/(2u), an entire function of
+        order ½ in v = u². Where f(−y²) = 0, φ(x) = sin(yx)/y solves −φ'' = y²φ on [0, s] with φ(0) = 0 and
+        φ'(s) = −½φ(s), a self-adjoint problem with a positive form, so y² > 0: all zeros of f are negative. By
+        Hadamard's product, log f is a sum of the concave functions log(1 + v/y²), so (α − 1)τ(α) is at most
+        (v − ¼) = α(α − 1) times its slope in v at ¼, where that is the Kullback-Leibler divergence.
+        """
+        return increasing(lambda s: s + (-s).expm1(), self.shift).maximum(0)
 
     @property
     def gaussian(self) -> Enclosure:
@@ -59,13 +73,16 @@ class LaplacePair(Pair):
         return self.shift
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
-        return -((epsilon - self.shift).minimum(0) * Fraction(1, 2)).expm1()
+        return -((non_negative("epsilon", epsilon) - self.shift).minimum(0) * Fraction(1, 2)).expm1()
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        towards, away = order / (2 * order - 1), (order - 1) / (2 * order - 1)
+        alpha = order_above_one(order)
+        above = alpha - 1
+        towards, away = alpha / (2 * alpha - 1), above / (2 * alpha - 1)
 
         def at(shift: Enclosure) -> Enclosure:
-            excess = (shift * (order - 1)).expm1() * towards + (shift * -order).expm1() * away
-            return excess.log1p() / (order - 1)
+            if (shift * above).greater(1) is Truth.TRUE:  # e^{(α−1)s} is taken out: it may be beyond any exponent
+                return shift + ((shift * (1 - 2 * alpha)).exp() * away + towards).log() / above
+            return ((shift * above).expm1() * towards + (shift * -alpha).expm1() * away).log1p() / above
 
         return increasing(at, self.shift).maximum(0)

@@ -14,24 +14,30 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
+from ..arguments import probability, whole
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..errors import InvalidType
 
 PureLaw: TypeAlias = Callable[[Direction], Enclosure]
 """The smallest ε with P ≤ e^ε Q (REMOVE) or Q ≤ e^ε P (ADD)."""
 
 DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
-"""The hockey-stick divergence δ(ε) = sup_Y P(Y) − e^ε Q(Y) for ε ≥ 0, or with P and Q swapped."""
+"""The hockey-stick divergence δ(ε) = sup_Y P(Y) − e^ε Q(Y) for ε ≥ 0, or with P and Q swapped.
+
+Raises InvalidValue for an ε that reaches below 0.
+"""
 
 RenyiLaw: TypeAlias = Callable[[Fraction, Direction], Enclosure]
-"""The Rényi divergence τ(α) of order α > 1 of P from Q, or of Q from P."""
+"""The Rényi divergence τ(α) of order α > 1 of P from Q, or of Q from P; InvalidValue for α ≤ 1."""
 
 
 class Pair:
     """A dominating pair; this base class knows no law.
 
     Parameters of a pair are enclosures. A law encloses its value for every parameter within them: its upper end
-    bounds the worst of these, its lower end the best.
+    bounds the worst of these, its lower end the best. No law is ever negative or NaN; where a value is beyond what
+    an enclosure can hold, a law raises OutsideDomain.
     """
 
     @property
@@ -59,6 +65,16 @@ class Pair:
         """The smallest known μ such that the pair is no easier to tell apart than N(0, 1) and N(μ, 1)."""
         return None
 
+    @property
+    def normal_shift(self) -> Enclosure | None:
+        """The shift, where the pair is exactly N(shift, 1) and N(0, 1): such pairs compose to one."""
+        return None
+
+    @property
+    def factors(self) -> tuple[Pair, ...]:
+        """The independent releases that the pair is composed of."""
+        return (self,)
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The pair of a mechanism that sees the record with probability `rate`: ((1 − q)Q + qP, Q).
 
@@ -67,7 +83,7 @@ class Pair:
         """
         from .sampled import Sampled
 
-        return Sampled(self, rate)
+        return Sampled(self, probability("rate", rate))
 
     def repeated(self, times: int) -> Pair:
         """The pair of `times` independent releases: (P, …, P) and (Q, …, Q).
@@ -77,4 +93,16 @@ class Pair:
         """
         from .repeated import Repeated
 
-        return self if times == 1 else Repeated(self, times)
+        return self if whole("times", times, 1) == 1 else Repeated(self, times)
+
+
+def checked_pair(parameter: str, value: Pair) -> Pair:
+    """`value` if it is a pair.
+
+    Raises:
+        InvalidType: for anything else.
+    """
+    match value:
+        case Pair():
+            return value
+    raise InvalidType(parameter, value, "a dominating pair, such as LaplacePair(Enclosure.of(1))")

@@ -7,8 +7,10 @@ from typing import final
 
 from attrs import frozen
 
+from ..arguments import non_negative, order_above_one, whole
+from ..corners import between_corners
 from ..directions import Direction
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 
@@ -23,9 +25,15 @@ class RandomisedResponse(Pair):
 
     Attributes:
         epsilon: the pure loss; at least 0.
+
+    Raises:
+        InvalidValue: for a loss that reaches below 0. InvalidType: for anything but an enclosure.
     """
 
     epsilon: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
 
     @property
     def pure(self) -> PureLaw:
@@ -56,24 +64,30 @@ class RandomisedResponse(Pair):
         """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the Gaussian trade-off curve meets the kink of this pair's (Dong, Roth, Su 2022)."""
         from ..enclosures.normal import normal_upper_quantile
 
-        return increasing(lambda e: normal_upper_quantile(1 / (e.exp() + 1)) * 2, self.epsilon)
+        return increasing(lambda e: normal_upper_quantile(1 / (e.exp() + 1)) * 2, self.epsilon).maximum(0)
+
+    def repeated(self, times: int) -> Pair:
+        """Repeated randomised response, which has an exact δ."""
+        from .repeated_response import RepeatedResponse
+
+        return self if whole("times", times, 1) == 1 else RepeatedResponse(self.epsilon, times)
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self.epsilon
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
-        def at(own: Enclosure) -> Enclosure:
-            return -(epsilon - own).minimum(0).expm1() / ((-own).exp() + 1)
+        def at(own: Enclosure, level: Enclosure) -> Enclosure:
+            return -(level - own).minimum(0).expm1() / ((-own).exp() + 1)
 
-        # non-increasing in the ε asked for, which stays an interval here: only the own one is split at its ends
-        return increasing(at, self.epsilon)
+        return between_corners(at, rising=self.epsilon, falling=non_negative("epsilon", epsilon))
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        above = order - 1
+        above = order_above_one(order) - 1
 
         def at(epsilon: Enclosure) -> Enclosure:
+            if (epsilon * above).greater(1) is Truth.TRUE:  # e^{(α−1)ε} is taken out: it may be beyond any exponent
+                return epsilon + ((epsilon * (-2 * above - 1)).exp().log1p() - (-epsilon).exp().log1p()) / above
             likely = 1 / ((-epsilon).exp() + 1)
-            excess = (epsilon * above).expm1() * likely + (epsilon * -above).expm1() * (1 - likely)
-            return excess.log1p() / above
+            return ((epsilon * above).expm1() * likely + (epsilon * -above).expm1() * (1 - likely)).log1p() / above
 
         return increasing(at, self.epsilon).maximum(0)

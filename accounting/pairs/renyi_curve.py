@@ -8,6 +8,7 @@ from typing import final
 
 from attrs import frozen
 
+from ..arguments import non_negative, order_above_one
 from ..directions import Direction
 from ..enclosures import Enclosure
 from .pair import Pair, RenyiLaw
@@ -19,7 +20,7 @@ class RenyiCurve(Pair):
     """Some pair of which only τ(α) is known; it bounds both directions.
 
     Attributes:
-        tau: τ at an order above 1.
+        tau: τ at an order above 1; what it returns must be an enclosure of numbers ≥ 0.
     """
 
     tau: Callable[[Fraction], Enclosure]
@@ -30,4 +31,4 @@ class RenyiCurve(Pair):
         return self._renyi
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        return self.tau(order).hull(0)
+        return non_negative("tau", self.tau(order_above_one(order))).hull(0)

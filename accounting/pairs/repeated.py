@@ -7,9 +7,10 @@ from typing import final
 
 from attrs import frozen
 
+from ..arguments import whole
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import Pair, PureLaw, RenyiLaw
+from .pair import Pair, PureLaw, RenyiLaw, checked_pair
 
 
 @final
@@ -20,10 +21,17 @@ class Repeated(Pair):
     Attributes:
         base: the pair.
         times: how often; at least 1.
+
+    Raises:
+        InvalidValue: for times below 1. InvalidType: for anything but a pair and a whole number.
     """
 
     base: Pair
     times: int
+
+    def __attrs_post_init__(self) -> None:
+        checked_pair("base", self.base)
+        whole("times", self.times, 1)
 
     @property
     def pure(self) -> PureLaw | None:
@@ -63,4 +71,4 @@ class Repeated(Pair):
 
     def repeated(self, times: int) -> Pair:
         """T·T' repetitions of the base."""
-        return Repeated(self.base, self.times * times)
+        return Repeated(self.base, self.times * whole("times", times, 1))

@@ -8,10 +8,11 @@ from typing import final
 from attrs import frozen
 
 from ..amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
+from ..arguments import probability
+from ..corners import between_low_and_high
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..enclosures.monotone import increasing
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw, checked_pair
 from .randomised_response import RandomisedResponse
 
 
@@ -23,10 +24,17 @@ class Sampled(Pair):
     Attributes:
         base: the pair of the mechanism with the record drawn for certain.
         rate: q in [0, 1].
+
+    Raises:
+        InvalidValue: for a rate outside [0, 1]. InvalidType: for anything but a pair and an enclosure.
     """
 
     base: Pair
     rate: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        checked_pair("base", self.base)
+        probability("rate", self.rate)
 
     @property
     def pure(self) -> PureLaw | None:
@@ -36,8 +44,7 @@ class Sampled(Pair):
             return None
 
         def amplified(direction: Direction) -> Enclosure:
-            amplify = psi if direction is Direction.REMOVE else psi_add
-            return increasing(lambda rate: increasing(lambda e: amplify(e, rate), law(direction)), self.rate)
+            return between_low_and_high(_PSI[direction], law(direction), self.rate)
 
         return amplified
 
@@ -55,32 +62,53 @@ class Sampled(Pair):
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """Exact for REMOVE at integer orders; between them, and for ADD, a bound."""
-        law = self.base.renyi
+        """Exact for REMOVE at integer orders; between them, and for ADD, a bound.
+
+        Where there is a pure loss, neither direction exceeds randomised response with the amplified one.
+        """
+        law, response = self.base.renyi, self._response
         if law is None:
-            return None
+            return None if response is None else response.renyi
 
         def amplified(order: Fraction, direction: Direction) -> Enclosure:
-            return renyi_after_sampling(law, self.rate, order, direction)
+            found = renyi_after_sampling(law, self.rate, order, direction)
+            return found if response is None else found.intersection(response.renyi(order, direction).hull(0))
 
         return amplified
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """That of randomised response with the amplified pure loss."""
-        response = self._response()
-        return None if response is None else response.zero_concentrated
+        """The smaller of the base's and that of randomised response with the amplified pure loss.
+
+        Sampling is post-processing: what either law gives is replaced, with probability 1 − q, by a draw from Q.
+        """
+        response = self._response
+        return _smallest(self.base.zero_concentrated, None if response is None else response.zero_concentrated)
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """That of randomised response with the amplified pure loss."""
-        response = self._response()
-        return None if response is None else response.gaussian
+        """The smaller of the base's and that of randomised response with the amplified pure loss."""
+        response = self._response
+        return _smallest(self.base.gaussian, None if response is None else response.gaussian)
 
     def sampled(self, rate: Enclosure) -> Pair:
         """Sampling a sample multiplies the rates."""
-        return Sampled(self.base, self.rate * rate)
+        return Sampled(self.base, self.rate * probability("rate", rate))
 
+    @property
     def _response(self) -> RandomisedResponse | None:
         law = self.pure
         return None if law is None else RandomisedResponse(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+
+
+_PSI = {Direction.REMOVE: psi, Direction.ADD: psi_add}
+
+
+def _smallest(*bounds: Enclosure | None) -> Enclosure | None:
+    known = [bound for bound in bounds if bound is not None]
+    if not known:
+        return None
+    least, *others = known
+    for other in others:
+        least = least.minimum(other)
+    return least

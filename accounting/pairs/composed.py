@@ -1,0 +1,116 @@
+"""Independent releases of several pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..errors import InvalidType, InvalidValue
+from .gaussian import GaussianPair
+from .pair import Pair, PureLaw, RenyiLaw, checked_pair
+
+
+@final
+@frozen
+class Composed(Pair):
+    """(P₁, …, Pₙ) and (Q₁, …, Qₙ): pure and Rényi losses add; for a hockey-stick divergence no closed law follows.
+
+    It bounds releases of mechanisms that each pair dominates, also where a later one is chosen by earlier outputs
+    among mechanisms that its pair, fixed beforehand, dominates.
+
+    Attributes:
+        parts: the pairs; at least one.
+
+    Raises:
+        InvalidValue: for no parts. InvalidType: for anything but a tuple of pairs.
+    """
+
+    parts: tuple[Pair, ...]
+
+    def __attrs_post_init__(self) -> None:
+        match self.parts:
+            case tuple():
+                for part in self.parts:
+                    checked_pair("parts", part)
+            case _:
+                raise InvalidType("parts", self.parts, "a tuple of pairs")
+        if not self.parts:
+            raise InvalidValue("parts", self.parts, "at least one pair")
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """Σ ε."""
+        laws = [part.pure for part in self.parts]
+        known = [law for law in laws if law is not None]
+        if len(known) < len(laws):
+            return None
+
+        def total(direction: Direction) -> Enclosure:
+            return _sum(law(direction) for law in known)
+
+        return total
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """Σ τ(α)."""
+        laws = [part.renyi for part in self.parts]
+        known = [law for law in laws if law is not None]
+        if len(known) < len(laws):
+            return None
+
+        def total(order: Fraction, direction: Direction) -> Enclosure:
+            return _sum(law(order, direction) for law in known)
+
+        return total
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """Σ ρ."""
+        costs = [part.zero_concentrated for part in self.parts]
+        known = [rho for rho in costs if rho is not None]
+        return _sum(known) if len(known) == len(costs) else None
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """√Σ μ² (Dong, Roth, Su 2022, Corollary 3.3)."""
+        costs = [part.gaussian for part in self.parts]
+        known = [mu for mu in costs if mu is not None]
+        return _sum(mu.square() for mu in known).sqrt() if len(known) == len(costs) else None
+
+    @property
+    def factors(self) -> tuple[Pair, ...]:
+        """The parts' own."""
+        return tuple(factor for part in self.parts for factor in part.factors)
+
+    def repeated(self, times: int) -> Pair:
+        """Each part that often."""
+        return Composed(tuple(part.repeated(times) for part in self.parts))
+
+
+def compose_pairs(parts: Iterable[Pair]) -> Pair:
+    """The pair of independent releases, in the fewest parts known.
+
+    Normal pairs become one, with the root of the summed squares of their shifts; equal pairs become a repetition.
+
+    Raises:
+        InvalidValue: for no parts. InvalidType: for anything but pairs.
+    """
+    factors = Composed(tuple(parts)).factors
+    shifts = [shift for part in factors if (shift := part.normal_shift) is not None]
+    repeats = Counter(part for part in factors if part.normal_shift is None)
+    composed = [part.repeated(times) for part, times in repeats.items()]
+    if shifts:
+        composed.append(GaussianPair(_sum(shift.square() for shift in shifts).sqrt()))
+    return composed[0] if len(composed) == 1 else Composed(tuple(composed))
+
+
+def _sum(values: Iterable[Enclosure]) -> Enclosure:
+    return reduce(add, values)

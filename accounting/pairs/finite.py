@@ -1,0 +1,191 @@
+"""Two laws on finitely many outputs, given by exact tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import comb
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from ..arguments import non_negative, order_above_one, probability, whole
+from ..directions import Direction
+from ..enclosures import DEFAULT_PRECISION, Enclosure
+from ..enclosures.enclosure import checked_precision
+from ..enclosures.monotone import decreasing, sharp
+from ..errors import InvalidType, InvalidValue, OutsideDomain
+from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .randomised_response import RandomisedResponse
+from .repeated import Repeated
+
+Table: TypeAlias = tuple[Fraction, ...]
+"""The probabilities of the outputs; they sum to 1."""
+
+_MOST_OUTPUTS = 1000
+
+
+def _check(name: str, value: Any) -> None:
+    """Refuse what is no exact table of probabilities."""
+    remedy = "Write exact(p) for each probability."
+    if not isinstance(value, tuple) or not all(isinstance(p, Fraction) for p in value):
+        raise InvalidType(name, value, "a tuple of Fractions", remedy)
+    if any(p < 0 for p in value) or sum(value) != 1:
+        raise InvalidValue(name, value, "probabilities ≥ 0 that sum to exactly 1", remedy)
+
+
+@final
+@frozen
+class FinitePair(Pair):
+    """P and Q on the outputs 0, 1, …, n − 1.
+
+    Attributes:
+        present: P, exactly.
+        absent: Q, exactly.
+        precision: bits of the results.
+
+    Raises:
+        InvalidValue: for tables of different lengths, below 0, or whose sum is not exactly 1. InvalidType: for tables
+            that are no tuples of Fractions.
+    """
+
+    present: Table
+    absent: Table
+    precision: int = field(default=DEFAULT_PRECISION, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        _check("present", self.present)
+        _check("absent", self.absent)
+        if len(self.present) != len(self.absent):
+            raise InvalidValue("absent", self.absent, f"as many outputs as present: {len(self.present)}")
+        checked_precision(self.precision)
+
+    def hockey_stick(self, factor: Fraction, direction: Direction) -> Fraction:
+        """δ at a rational e^ε = factor ≥ 0, exactly."""
+        first, second = self._laws(direction)
+        return sum((max(p - factor * q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
+
+    def greatest_ratio(self, direction: Direction) -> Fraction | None:
+        """e^ε of the pure loss, exactly; None where a probability faces a 0."""
+        first, second = self._laws(direction)
+        if any(p and not q for p, q in zip(first, second, strict=True)):
+            return None
+        return max(p / q for p, q in zip(first, second, strict=True) if q)
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """The logarithm of the largest ratio; None unless both directions are finite."""
+        return None if any(self.greatest_ratio(direction) is None for direction in Direction) else self._pure
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """Σ_o [P(o) − e^ε·Q(o)]₊."""
+        return self._delta
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """log Σ_o P(o)^α·Q(o)^{1−α}/(α − 1); None unless both directions are finite."""
+        return None if any(self.greatest_ratio(direction) is None for direction in Direction) else self._renyi
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """That of randomised response with the same ε."""
+        response = self._response
+        return None if response is None else response.zero_concentrated
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """That of randomised response with the same ε."""
+        response = self._response
+        return None if response is None else response.gaussian
+
+    def sampled(self, rate: Enclosure) -> Pair:
+        """The mixture, exactly, where the rate is a single number."""
+        if not probability("rate", rate).is_point:
+            return super().sampled(rate)
+        q = rate.lower
+        mixed = tuple((1 - q) * b + q * a for a, b in zip(self.present, self.absent, strict=True))
+        return FinitePair(mixed, self.absent, precision=self.precision)
+
+    def repeated(self, times: int) -> Pair:
+        """The pair of all counts of outputs, exactly, where there are at most 1000 of them; else a `Repeated`.
+
+        Outputs of equal P/Q are one output first: the ratio is all that tells P from Q.
+        """
+        merged = self._merged()
+        outputs = len(merged.present)
+        if whole("times", times, 1) == 1:
+            return self
+        if comb(times + outputs - 1, outputs - 1) > _MOST_OUTPUTS:
+            return Repeated(self, times)
+        counts = list(_counts(times, outputs))
+        present, absent = (
+            tuple(_multinomial(law, count) for count in counts) for law in (merged.present, merged.absent)
+        )
+        return FinitePair(present, absent, precision=self.precision)
+
+    def _laws(self, direction: Direction) -> tuple[Table, Table]:
+        return (self.present, self.absent) if direction is Direction.REMOVE else (self.absent, self.present)
+
+    @property
+    def _response(self) -> RandomisedResponse | None:
+        law = self.pure
+        return None if law is None else RandomisedResponse(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+
+    def _merged(self) -> FinitePair:
+        masses: dict[Fraction, tuple[Fraction, Fraction]] = {}
+        for p, q in zip(self.present, self.absent, strict=True):
+            if p or q:
+                before = masses.get(p / (p + q), (Fraction(0), Fraction(0)))
+                masses[p / (p + q)] = before[0] + p, before[1] + q
+        present, absent = zip(*masses.values(), strict=True)
+        return FinitePair(present, absent, precision=self.precision)
+
+    def _pure(self, direction: Direction) -> Enclosure:
+        ratio = self.greatest_ratio(direction)
+        if ratio is None:
+            raise OutsideDomain("the pure loss is infinite: an output is possible under one law only.")
+        return Enclosure.of(ratio - 1, precision=self.precision).log1p()
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        first, second = self._laws(direction)
+        outputs = [(p, q) for p, q in zip(first, second, strict=True) if p]
+
+        def at(level: Enclosure) -> Enclosure:
+            factor = level.exp()
+            zero = Enclosure.of(0, precision=level.precision)
+            return sum(((p - factor * q).maximum(0) for p, q in outputs), zero)
+
+        level = non_negative("epsilon", epsilon).at(max(self.precision, epsilon.precision))
+        return decreasing(at, level).minimum(1)
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        alpha = order_above_one(order)
+        first, second = self._laws(direction)
+        outputs = [(p / q, q) for p, q in zip(first, second, strict=True) if p]
+
+        def log_moment(at: Enclosure) -> Enclosure:
+            zero = Enclosure.of(0, precision=at.precision)
+            moment = sum((Enclosure.of(r, precision=at.precision).power(alpha) * q for r, q in outputs), zero)
+            return moment.log()
+
+        return sharp(log_moment, alpha, self.precision).maximum(0) / (alpha - 1)
+
+
+def _counts(total: int, kinds: int) -> Iterator[tuple[int, ...]]:
+    """Every way to write `total` as an ordered sum of `kinds` whole numbers ≥ 0."""
+    if kinds == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for others in _counts(total - first, kinds - 1):
+            yield first, *others
+
+
+def _multinomial(law: Table, count: tuple[int, ...]) -> Fraction:
+    """The probability of these counts of outputs."""
+    probability, left = Fraction(1), sum(count)
+    for p, n in zip(law, count, strict=True):
+        probability *= comb(left, n) * p**n
+        left -= n
+    return probability

@@ -1,0 +1,110 @@
+"""Repeated randomised response: the optimal composition of ε-DP mechanisms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, floor
+from typing import final
+
+from attrs import frozen
+
+from ..arguments import non_negative, whole
+from ..corners import between_corners
+from ..directions import Direction
+from ..enclosures import Enclosure
+from .falling_sums import with_falling_terms
+from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .randomised_response import RandomisedResponse
+from .repeated import Repeated
+
+
+@final
+@frozen
+class RepeatedResponse(Pair):
+    """Randomised response with loss ε, T times: it dominates every adaptive sequence of T mechanisms that are ε-DP.
+
+    Attributes:
+        epsilon: the pure loss of one; at least 0.
+        times: T ≥ 1.
+
+    Raises:
+        InvalidValue: outside these ranges. InvalidType: for anything but an enclosure and a whole number.
+    """
+
+    epsilon: Enclosure
+    times: int
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        whole("times", self.times, 1)
+
+    @property
+    def pure(self) -> PureLaw:
+        """T·ε."""
+        return self._pure
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """δ(ε') = Σ_k C(T, k)·p^k·(1 − p)^{T−k}·[1 − e^{ε' − (2k−T)ε}]₊ (Kairouz, Oh, Viswanath 2015, Theorem 3.3).
+
+        p = e^ε/(1 + e^ε); of T responses, k tell the truth with this probability.
+        """
+        return self._delta
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """T·τ(α)."""
+        return self._renyi
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """T·ρ."""
+        return self._one.zero_concentrated * self.times
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """√T·μ."""
+        return Repeated(self._one, self.times).gaussian
+
+    def repeated(self, times: int) -> Pair:
+        """T·T' responses."""
+        return RepeatedResponse(self.epsilon, self.times * whole("times", times, 1))
+
+    @property
+    def _one(self) -> RandomisedResponse:
+        return RandomisedResponse(self.epsilon)
+
+    def _pure(self, direction: Direction) -> Enclosure:
+        return self.epsilon * self.times
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        return self._one.renyi(order, direction) * self.times
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        return between_corners(
+            lambda own, level: _delta_at(own, level, self.times),
+            rising=self.epsilon,
+            falling=non_negative("epsilon", epsilon),
+        ).minimum(1)
+
+
+def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
+    """The sum over k for a single ε and ε', from its largest probability outwards."""
+    zero = Enclosure.of(0, precision=own.precision)
+    if own.upper == 0:
+        return zero
+    first = max(floor(((level / own + times) * Fraction(1, 2)).lower), 0)  # below it every bracket is 0
+    if first > times:
+        return zero
+
+    def bracket(truths: int) -> Enclosure:
+        return -(level - own * (2 * truths - times)).minimum(0).expm1()
+
+    growth = own.exp()
+    likeliest = floor(((times + 1) / ((-own).exp() + 1)).lower)
+    start = min(max(first, likeliest), times)
+    probability = growth.power(start) / (growth + 1).power(times) * comb(times, start)
+    upward = ((growth * Fraction(times - k, k + 1), bracket(k + 1)) for k in range(start, times))
+    downward = ((Fraction(k, times - k + 1) / growth, bracket(k - 1)) for k in range(start, first, -1))
+    total = with_falling_terms(probability * bracket(start), probability, upward)
+    return with_falling_terms(total, probability, downward)
