@@ -14,7 +14,7 @@ import pytest
 from certdp.accounting.enclosures import Enclosure, Truth, _bell, _ends, lambert, normal
 from certdp.accounting.enclosures import error_function as errors
 from certdp.accounting.enclosures._monotone import point
-from certdp.accounting.enclosures.binomials import binomial_tail
+from certdp.accounting.enclosures.binomials import _ratio_sum, binomial_tail
 from certdp.accounting.enclosures.constants import pi_integers
 from certdp.accounting.enclosures.log_gamma import (
     _LEAST_ERROR_BITS,
@@ -320,3 +320,31 @@ def test_brackets_hold_before_they_are_rounded_outward(stream: int) -> None:
         if flint.arb(far) > bits:
             work = max(bits, far[0].bit_length())
             assert_bracket(_stirling_sum(enclosed(far, work), work), stirling_oracle(flint.arb(far)), bits - 8)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_continued_fraction_holds_after_any_number_of_steps(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    """Cut short, its ends are far apart and close in on the value from both sides."""
+    monkeypatch.setattr(_bell, "_steps", lambda twice_q, work: steps)
+    flint.ctx.prec = 1000
+    for h in (0, 1):
+        for value in ((3, 0), (5, -1), (9, 0), (77, -3)):
+            low, high, exponent = _bell._ratio(*value, 96, h)
+            true = ratio_oracle(flint.arb(value), h)
+            assert flint.arb((low, exponent)) < true
+            assert true < flint.arb((high, exponent))
+
+
+def test_sums_of_binomial_ratios_hold_before_they_are_rounded_outward() -> None:
+    draw = random.Random("sums of binomial ratios")
+    for _ in range(300):
+        trials, a = draw.randint(2, 300), draw.getrandbits(30) + 1
+        b = draw.getrandbits(draw.choice((30, 34))) + 1
+        least = draw.randint((trials + 1) * a // (a + b) + 1, trials + 1)
+        if least > trials:
+            continue
+        first = math.comb(trials, least) * a**least * b ** (trials - least)
+        true = Fraction(sum(math.comb(trials, j) * a**j * b ** (trials - j) for j in range(least, trials + 1)), first)
+        low, high, exponent = _ratio_sum(trials, least, a, b, 60)
+        assert Fraction(low) <= true * 2**-exponent <= Fraction(high)
+        assert (high - low) << 45 <= low
