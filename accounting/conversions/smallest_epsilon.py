@@ -39,8 +39,8 @@ def smallest_epsilon(
         InvalidValue: for a negative δ, and where no ε below 2**60 is proven to suffice (as at δ = 0 for laws that
         never reach it).
 
-    >>> smallest_epsilon(lambda epsilon: (-epsilon).exp(), Enclosure.of("0.25")).upper_float
-    1.3862943611198943
+    >>> smallest_epsilon(lambda epsilon: (-epsilon).exp(), Enclosure.of("0.25"))
+    Enclosure[1.3862943611198, 1.3862943611200]
     """
     if delta.lower < 0:
         raise InvalidValue("delta", delta, "an enclosure of a number ≥ 0")

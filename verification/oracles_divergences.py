@@ -1,0 +1,78 @@
+"""Divergences at high precision: mpmath's own functions on definitions written out here.
+
+They share no code with the library. Results are numerical evidence, not proof: the rounding error is below `NEGLIGIBLE`
+for arguments of ordinary size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from mpmath.ctx_mp import MPContext
+
+_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
+_context.prec = 512
+
+NEGLIGIBLE = Fraction(1, 2**300)
+"""Absolute room for the rounding of these numbers."""
+
+
+def logarithm(value: Fraction) -> Fraction:
+    """log(value)."""
+    return _fraction(_context.log(_number(value)))
+
+
+def exponential(value: Fraction) -> Fraction:
+    """e^value."""
+    return _fraction(_context.exp(_number(value)))
+
+
+def renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction) -> Fraction:
+    """D_α(P‖Q) = log(Σ p^α·q^{1−α})/(α − 1) (DPIS Definition 2.3), all q being above 0."""
+    alpha = _number(order)
+    terms = [
+        _context.exp(alpha * _context.log(_number(p)) + (1 - alpha) * _context.log(_number(q)))
+        for p, q in zip(first, second, strict=True)
+        if p
+    ]
+    return _fraction(_context.log(_context.fsum(terms)) / (alpha - 1))
+
+
+def normal_cdf(x: Fraction) -> Fraction:
+    """Φ(x), by the complementary error function."""
+    return _fraction(_cdf(_number(x)))
+
+
+def gaussian_delta(mu: Fraction, epsilon: Fraction) -> Fraction:
+    """The hockey-stick divergence of N(μ, 1) from N(0, 1) at e^ε: P beyond the point where P = e^ε·Q, less e^ε·Q."""
+    shift, level = _number(mu), _number(epsilon)
+    threshold = level / shift + shift / 2
+    return _fraction(_cdf(shift - threshold) - _context.exp(level) * _cdf(-threshold))
+
+
+def gaussian_renyi(mu: Fraction, order: Fraction) -> Fraction:
+    """D_α of N(μ, 1) from N(0, 1), by quadrature of the definition; to about 1e-20."""
+    shift, alpha = _number(mu), _number(order)
+    centre = alpha * shift  # where the integrand is largest
+    weight = 1 / _context.sqrt(2 * _context.pi)
+
+    def integrand(x: Any) -> Any:
+        return weight * _context.exp(-alpha * (x - shift) ** 2 / 2 - (1 - alpha) * x**2 / 2)
+
+    moment = _context.quad(integrand, [centre - 40, centre - 5, centre + 5, centre + 40])
+    return _fraction(_context.log(moment) / (alpha - 1))
+
+
+def _cdf(x: Any) -> Any:
+    return _context.erfc(-x / _context.sqrt(2)) / 2
+
+
+def _number(value: Fraction) -> Any:
+    return _context.mpf(value.numerator) / value.denominator
+
+
+def _fraction(value: Any) -> Fraction:
+    sign, mantissa, exponent, _ = value._mpf_
+    return Fraction(int(mantissa) * (-1) ** sign) * Fraction(2) ** int(exponent)
