@@ -142,7 +142,8 @@ def _plan(
 ) -> tuple[float, float, int, int, int, int, float]:
     """Step h, strip a, the windows [k0, k1] and [k2, k3] (the second empty if k2 > k3), and the scale.
 
-    Only step 4 of the proof relies on it: 2·Σ of the slopes beyond k3·h; the rest is a matter of width.
+    The proof relies on it for the slopes beyond k3·h and at the ends of the valley (step 5); the rest only makes
+    the bound tight.
     """
     # The strip: 2πa/h − a²/2 nats, less the logarithm of the constant of step 4.
     wide = 13.2 / min(s, 2.0) ** 2 * s * s
@@ -220,7 +221,7 @@ def _plain_upper(q: float, s: float, order: float) -> tuple[float, bool]:
 def _upper(q: float, s: float, order: float) -> float:
     """Λ(α) from above, for 0 < q < 1, s > 0 and α > 1."""
     plain, tight = _plain_upper(q, s, order)
-    if tight or s > 1e6 or order > 1e12:
+    if tight or s > 1e6 or order * s > 1e12 or order > 1e12:
         return plain
     beta = order - 1.0
     log_q = log(q)
