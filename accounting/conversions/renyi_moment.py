@@ -69,6 +69,8 @@ def epsilon_at_order(order: Fraction, tau: Enclosure, delta: Enclosure) -> Enclo
     touching, _ = choose_touching(float(order - 1), tau.upper_float, delta.log().lower_float)
 
     def bound(t: Enclosure, d: Enclosure) -> Enclosure:
+        if t.upper == 0:
+            return t
         least = _eq_2(order, t, d).minimum(_touching(order, t, d, Fraction(touching)))
         if 1 / order <= d.lower and d.upper < 1:
             least = least.minimum(t + (-d).log1p())
@@ -98,6 +100,8 @@ def delta_at_order(order: Fraction, tau: Enclosure, epsilon: Enclosure) -> Enclo
     ratio, _ = choose_ratio(float(order - 1), tau.upper_float, epsilon.lower_float)
 
     def bound(t: Enclosure, e: Enclosure) -> Enclosure:
+        if t.upper == 0:
+            return t
         # c from γ at r₁ = 0: δ = M·((α − 1)/(αγ))^{α−1}/α, in logarithms
         largest = _log(1 - 1 / order, t)
         least = ((t - e + largest) * (order - 1) - _log(order, t)).minimum(0).exp()
@@ -135,7 +139,7 @@ def _at_ends(function: Callable[[Enclosure, Enclosure], Enclosure], tau: Enclosu
 
     def at(loss: Fraction, end: Fraction) -> Enclosure:
         def computed(t: Enclosure) -> Enclosure:
-            return t if not loss else function(t, Enclosure.of(end, precision=t.precision))
+            return function(t, Enclosure.of(end, precision=t.precision))
 
         return sharp(computed, loss, bits)
 

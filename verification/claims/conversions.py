@@ -142,7 +142,7 @@ def _examine_whole_law(case: Case) -> Finding:
     epsilon = epsilon_at_order(Fraction(order), tau, _enclosed(delta))
     gamma = (1 - delta) / rare
     return Finding(
-        holds=epsilon.exp().contains(max(gamma, Fraction(1))) and epsilon.relative_width is not None,
+        holds=epsilon.exp().contains(max(gamma, Fraction(1))) and epsilon.width * 2**80 <= 1,
         closed_form=f"ε = {epsilon} at δ = {delta}",
         independent=f"δ({gamma}) = {hockey_stick((Fraction(1), Fraction(0)), (rare, 1 - rare), gamma)}",
     )
