@@ -62,6 +62,15 @@ def test_the_radius_is_gamma_and_says_nothing_about_the_direction(order: str, si
     assert abs((drawn[:, 0] > 0).mean() - 0.5) < 0.05
 
 
+@pytest.mark.parametrize("order", ORDERS[:-1])
+def test_many_coordinates_of_one_direction_have_the_density_of_the_cone_measure(order: str) -> None:
+    """‖t‖_p^p is near its mean size/p, so the coordinates look like independent draws of density ∝ exp(−|t|^p)."""
+    size, p = 100_000, float(Fraction(order))
+    drawn = lp_noise(Norm(order), Fraction(1), size, Coins.seeded(10))
+    direction = drawn / length(drawn, order) * (size / p) ** (1 / p)
+    assert stats.kstest(direction, stats.gennorm(p).cdf).pvalue > 1e-3
+
+
 def test_in_one_dimension_and_for_order_one_it_is_laplace_noise() -> None:
     for order in ORDERS:
         assert stats.kstest(noise(order, 1, 1500, seed=3)[:, 0], stats.laplace.cdf).pvalue > 1e-3
