@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -27,6 +27,7 @@ def programmes(draw: st.DrawFn) -> tuple[list[Fraction], list[tuple[list[Fractio
 
 
 @given(programmes())
+@settings(max_examples=40)
 def test_the_maximum_is_scipys(programme: tuple[list[Fraction], list[tuple[list[Fraction], Fraction]]]) -> None:
     objective, constraints = programme
     found = linprog(
