@@ -8,10 +8,12 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import InvalidValue
 from ..accounting.expressions import ORDER, W, norm
-from ..accounting.losses import RenyiLoss
+from ..accounting.losses import DiscreteGaussianLoss, Loss, RenyiLoss
 from ..accounting.provenance import Public
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
+from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
 from .lattice import granularity, lattice_sum, on_lattice
 
 
@@ -24,12 +26,19 @@ class DiscreteGaussian:
         scale: σ of the noise, in units of the data; above 0. Its standard deviation is at most σ.
         granularity: spacing of the lattice, in units of the data; by default 1. Each coordinate of each w·x is moved
             toward zero to a multiple of it.
+        dimension: number of columns of the data, a whole number ≥ 1, where it is known: for one column the loss says
+            more.
 
     Guarantees:
         Rényi profile τ(α; W, x) = α(W·‖x‖₂ / scale)²/2 under adding or removing one record, in any dimension: the
         record moves the sum by a lattice vector whose ℓ2 norm is at most that of w·x, each coordinate costs at most
-        what normal noise costs (Canonne, Kamath, Steinke 2020, Proposition 5), and costs add up over coordinates. Sum
-        and noise are exact, so no real-valued noise is assumed; rounding the result is post-processing.
+        what normal noise costs (Canonne, Kamath, Steinke 2020, Proposition 5), and costs add up over coordinates. With
+        dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart. Sum and noise are
+        exact, so no real-valued noise is assumed; rounding the result is post-processing.
+
+    Raises:
+        InvalidValue: for a dimension that is no whole number ≥ 1, and for dimension 1 with a scale whose square is
+            not within 2^-32 to 2^128 squared granularities.
     """
 
     about: ClassVar[About] = About(
@@ -47,13 +56,45 @@ class DiscreteGaussian:
         metadata={"help": "spacing of the lattice, in units of the data"},
     )
 
+    dimension: Choice = field(
+        default=NOT_GIVEN,
+        converter=positive_if_given,
+        metadata={"help": "number of columns of the data, where it is known; for 1 the loss says more"},
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if self.dimension.value is not None and self.dimension.value.denominator != 1:
+            raise InvalidValue("dimension", str(self.dimension.value), "a whole number ≥ 1")
+        try:
+            _ = self.loss
+        except InvalidValue as error:  # of the pair, in its own terms
+            raise InvalidValue(
+                "scale",
+                str(self.scale.value),
+                f"for dimension 1 and granularity {self.granularity.value}: a squared ratio to it that is "
+                f"{error.admissible}",
+                "Leave the dimension out: the loss that then follows holds for every scale",
+            ) from None
+
     @property
-    def loss(self) -> RenyiLoss:
-        """τ(α; W, x) = α(W·‖x‖₂ / scale)²/2."""
+    def loss(self) -> Loss:
+        """τ(α; W, x) = α(W·‖x‖₂ / scale)²/2, or for one column two discrete Gaussian distributions."""
+        if self.dimension.value == 1:
+            spacing = self.granularity.value
+            return DiscreteGaussianLoss(W * norm(2) / spacing, (self.scale.value / spacing) ** 2)
         return RenyiLoss(ORDER * (W * norm(2) / self.scale.value) ** 2 / 2)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
-        """The noisy weighted sum: a vector with one lattice point per column."""
+        """The noisy weighted sum: a vector with one lattice point per column.
+
+        Raises:
+            InvalidValue: for another number of columns than the dimension.
+        """
+        columns = sample.records.shape[1]
+        if self.dimension.value not in (None, columns):
+            raise InvalidValue(
+                "dimension", str(self.dimension.value), f"{columns}, the number of columns of the records"
+            )
         spacing = self.granularity.value
         totals = lattice_sum(sample, spacing)
         noise = coins.discrete_gaussian(self.scale.value / spacing, len(totals))

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.expressions import W, norm
-from ..accounting.losses import PureLoss
+from ..accounting.losses import DiscreteLaplaceLoss
 from ..accounting.provenance import Public
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from .lattice import granularity, lattice_sum, on_lattice
@@ -26,9 +26,11 @@ class DiscreteLaplace:
             toward zero to a multiple of it.
 
     Guarantees:
-        PDP profile ε(W, x) = W·‖x‖₁ / scale under adding or removing one record: it moves the sum by a lattice vector
-        whose ℓ1 norm is at most that of w·x, and a step of one granularity changes a probability by e^(granularity /
-        scale). Sum and noise are exact, so no real-valued noise is assumed; rounding the result is post-processing.
+        Adding or removing one record moves the sum by a lattice vector whose ℓ1 norm is at most that of w·x: by whole
+        steps of one granularity, each of which changes no probability by more than e^(granularity / scale). The pair
+        of discrete Laplace distributions that many steps apart dominates it in any dimension, and so does the PDP
+        profile ε(W, x) = W·‖x‖₁ / scale. Sum and noise are exact, so no real-valued noise is assumed; rounding the
+        result is post-processing.
     """
 
     about: ClassVar[About] = About(
@@ -47,9 +49,10 @@ class DiscreteLaplace:
     )
 
     @property
-    def loss(self) -> PureLoss:
-        """ε(W, x) = W·‖x‖₁ / scale."""
-        return PureLoss(W * norm(1) / self.scale.value)
+    def loss(self) -> DiscreteLaplaceLoss:
+        """Two discrete Laplace distributions ⌊W·‖x‖₁ / granularity⌋ steps apart; ε(W, x) = W·‖x‖₁ / scale follows."""
+        spacing = self.granularity.value
+        return DiscreteLaplaceLoss(W * norm(1) / spacing, spacing / self.scale.value)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column."""

@@ -13,7 +13,8 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
 from ..accounting.expressions import Constant, log1p
-from ..accounting.losses import PureLoss
+from ..accounting.losses import FamilyLoss, PureLoss
+from ..accounting.pairs import FinitePair
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named
@@ -78,7 +79,7 @@ class RandomisedResponse:
         require_one(noise=self.noise, epsilon=self.epsilon)
         for name, given, largest in (("noise", self.noise, 1), ("epsilon", self.epsilon, _LARGEST_EPSILON)):
             if given.value is not None and given.value > largest:
-                raise InvalidValue(name, given.value, f"a number in (0, {largest}]")
+                raise InvalidValue(name, str(given.value), f"a number in (0, {largest}]")
 
     @property
     def uniform_probability(self) -> Fraction:
@@ -91,10 +92,21 @@ class RandomisedResponse:
         return min(Fraction(1), exact.upper)
 
     @property
-    def loss(self) -> PureLoss:
-        """log((1 − γ + γ/k)/(γ/k)) = log(1 + k(1 − γ)/γ), for every record."""
+    def loss(self) -> FamilyLoss:
+        """The laws of an answer about two categories: that one, the other one, any of the rest.
+
+        Its pure part is log((1 − γ + γ/k)/(γ/k)) = log(1 + k(1 − γ)/γ), for every record.
+        """
         uniform = self.uniform_probability
-        return PureLoss(log1p(Constant(self.categories.value * (1 - uniform) / uniform)))
+        epsilon = log1p(Constant(self.categories.value * (1 - uniform) / uniform))
+        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon))
+
+    def _pair(self, epsilon: Enclosure) -> FinitePair:
+        """The pair of the one ε that is declared."""
+        chance = self.uniform_probability / self.categories.value
+        rest = (self.categories.value - 2) * chance
+        kept = 1 - rest - chance
+        return FinitePair((kept, chance, rest), (chance, kept, rest), precision=epsilon.precision)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """One category code per record.

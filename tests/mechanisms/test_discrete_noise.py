@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.expressions import ORDER, W, evaluate, norm
+from certdp.accounting.expressions import ORDER, Expression, Variable, W, enclose, evaluate, norm
+from certdp.accounting.losses import DiscreteGaussianLoss, RenyiLoss
 from certdp.accounting.provenance import Public
 from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
 from certdp.mechanisms.discrete_laplace import DiscreteLaplace
@@ -39,7 +43,6 @@ def test_no_output_is_more_telling_than_the_pure_loss(
     ratio = (sum(abs(y - s) for y, s in pairs) - sum(abs(y) for y, _ in pairs)) * spacing / scale
     mechanism = DiscreteLaplace(scale=Public(scale), granularity=Public(spacing))
     pure = mechanism.loss.pure
-    assert pure is not None
     length = math.fsum(map(abs, record))
     assert abs(ratio) <= float(evaluate(pure.epsilon, {W: weight, norm(1): length})) * (1 + 1e-12) + 1e-12
 
@@ -63,10 +66,59 @@ def test_the_renyi_divergence_of_shifted_noise_is_at_most_the_loss(sigma: float,
 def test_the_losses_are_those_of_the_continuous_noise() -> None:
     at = {W: 3, norm(1): 4.0, norm(2): 2.5}
     pure = DiscreteLaplace(scale=Public("0.5"), granularity=Public("0.1")).loss.pure
-    assert pure is not None
     assert float(evaluate(pure.epsilon, at)) == pytest.approx(24)
     gaussian = DiscreteGaussian(scale=Public("0.5")).loss
     assert float(evaluate(gaussian.features[0], {**at, ORDER: 2})) == pytest.approx(225)
+
+
+def read(values: Mapping[Variable, Fraction | int]) -> Callable[[Expression], Enclosure]:
+    return lambda root: enclose(root, {v: Enclosure.of(x) for v, x in values.items()}, precision=96)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.7, 1.5])
+@pytest.mark.parametrize("moved", [(1, 0), (2, 1), (1, 3)])
+def test_the_laplace_pair_dominates_a_sum_of_two_columns(epsilon: float, moved: tuple[int, int]) -> None:
+    """The hockey-stick divergence of two exact laws on a square of ℤ², whose rest is negligible."""
+    z = np.arange(-120, 121)
+    masses = math.tanh(1 / 4) * np.exp(-np.abs(z) / 2)
+    shifted = [math.tanh(1 / 4) * np.exp(-np.abs(z - step) / 2) for step in moved]
+    divergence = np.maximum(np.outer(*shifted) - math.exp(epsilon) * np.outer(masses, masses), 0).sum()
+    mechanism = DiscreteLaplace(scale=Public(1), granularity=Public("0.5"))
+    # the record 0.5·moved + 0.24 is truncated to the lattice point `moved`
+    length = Fraction(sum(moved), 2) + Fraction("0.48")
+    assert lattice_sum(WeightedSample([[0.5 * step + 0.24 for step in moved]], [1.0]), Fraction(1, 2)) == list(moved)
+    law = mechanism.loss.pair(read({W: 1, norm(1): length})).delta
+    assert divergence <= law(Enclosure.of(epsilon), Direction.REMOVE).upper_float + 1e-12
+    single = mechanism.loss.pair(read({W: 1, norm(1): Fraction(sum(moved), 2)})).delta
+    alone = math.tanh(1 / 4) * np.exp(-np.abs(z - sum(moved)) / 2)
+    assert np.maximum(alone - math.exp(epsilon) * masses, 0).sum() == pytest.approx(
+        single(Enclosure.of(epsilon), Direction.REMOVE).upper_float, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.7, 1.5])
+def test_one_column_of_discrete_gaussian_noise_has_its_exact_pair(epsilon: float) -> None:
+    mechanism = DiscreteGaussian(scale=Public(2), granularity=Public("0.5"), dimension=Public(1))
+    z = np.arange(-200, 201)
+    masses, shifted = np.exp(-(z**2) / 32), np.exp(-((z - 5) ** 2) / 32)  # σ is 4 steps, and 5 of 5.8 count
+    divergence = np.maximum(shifted - math.exp(epsilon) * masses, 0).sum() / masses.sum()
+    law = mechanism.loss.pair(read({W: 2, norm(2): Fraction("1.45")})).delta
+    assert law is not None
+    assert law(Enclosure.of(epsilon), Direction.REMOVE).upper_float == pytest.approx(divergence, abs=1e-12)
+
+
+def test_the_dimension_is_that_of_the_data() -> None:
+    assert isinstance(DiscreteGaussian(scale=Public(2), dimension=Public(3)).loss, RenyiLoss)
+    mechanism = build(DiscreteGaussian, "mechanism", {"scale": "2", "dimension": "1"})
+    assert isinstance(mechanism.loss, DiscreteGaussianLoss)
+    assert mechanism.release(WeightedSample([[4.0]], [1.0]), Coins.seeded(1)).shape == (1,)
+    with pytest.raises(InvalidValue, match="dimension: got 1; admissible: 2, the number of columns"):
+        mechanism.release(WeightedSample([[4.0, 5.0]], [1.0]), Coins.seeded(1))
+    for dimension in (0, "1.5", -1, "one"):
+        with pytest.raises(InvalidValue, match="dimension: got"):
+            DiscreteGaussian(scale=Public(2), dimension=Public(dimension))
+    with pytest.raises(InvalidValue, match=r"scale: got .*; admissible: for dimension 1 .* Leave the dimension out"):
+        DiscreteGaussian(scale=Public(2**70), dimension=Public(1))
 
 
 def centred(plugin: Any) -> Any:

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.expressions import evaluate, variables
+from certdp.accounting.expressions import enclose, evaluate, variables
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import REPLACE
 from certdp.mechanisms.randomised_response import RandomisedResponse
@@ -39,6 +41,25 @@ def test_the_loss_is_the_largest_log_ratio_of_the_law(categories: int, noise: Fr
     assert pure is not None
     assert variables(pure.epsilon) == frozenset()
     assert float(evaluate(pure.epsilon, {})) == pytest.approx(float(np.log(float(worst))), abs=1e-12)
+
+
+@given(
+    categories=st.integers(2, 9),
+    noise=st.fractions(Fraction(1, 100), 1),
+    epsilon=st.fractions(0, 5, max_denominator=50),
+)
+def test_its_pair_tells_two_categories_apart_as_well_as_its_law(
+    categories: int, noise: Fraction, epsilon: Fraction
+) -> None:
+    mechanism = RandomisedResponse(categories=Public(categories), noise=Public(noise))
+    pair = mechanism.loss.pair(lambda root: enclose(root, {}, precision=96))
+    factor = float(np.exp(float(epsilon)))
+    laws = [law(categories, noise, code) for code in (0, 1)]
+    divergence = sum(max(float(p) - factor * float(q), 0) for p, q in zip(*laws, strict=True))
+    assert pair.delta is not None
+    for direction in Direction:
+        enclosed = pair.delta(Enclosure.of(epsilon), direction)
+        assert enclosed.lower_float - 1e-12 <= divergence <= enclosed.upper_float + 1e-12
 
 
 @given(categories=st.integers(2, 10**6), epsilon=st.fractions(Fraction(1, 10**6), 512, max_denominator=10**6))
