@@ -23,8 +23,8 @@ from attrs import evolve, frozen
 from .arguments import non_negative, order_above_one, probability
 from .enclosures import Enclosure, Truth, log_normal_cdf, pi
 
-_LARGEST_SHIFT = 2.0**20
-_LARGEST_ORDER = 2.0**40
+_SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-300, 2.0**20
+_LARGEST_ORDER = 2**40
 _MOST_NODES = 8000
 _FAR = 40  # e^(−x²/2) matters no more at −_FAR where the peak lies beyond it
 _GUARD = 40
@@ -192,8 +192,8 @@ def _log_moment(moment: _Moment, precision: int) -> Enclosure:
     plain = _plain(moment)
     if (width := plain.relative_width) is not None and width.numerator << precision <= width.denominator:
         return plain
-    shift, order = moment.shift.upper_float, float(max(moment.gamma, 1 - moment.gamma))
-    if shift > _LARGEST_SHIFT or shift < 1e-300 or order > _LARGEST_ORDER:
+    shift, order = moment.shift.upper_float, max(moment.gamma, 1 - moment.gamma)
+    if shift > _LARGEST_SHIFT or shift < _SMALLEST_SHIFT or order > _LARGEST_ORDER:
         return plain
     log_rate = moment.rate.log().upper_float
     rate = min(moment.rate.upper_float, 1 - 2.0**-53)
@@ -232,7 +232,9 @@ def _plain(moment: _Moment) -> Enclosure:
 def _steep_points(q: Enclosure, s: Enclosure, gamma: Fraction) -> tuple[Enclosure, ...]:
     """Points x at which log Φ(x) + γ·log(1 + y), a lower bound of Λ for γ < 0, is near its greatest value."""
     odds = (1 - q).log() - q.log()
-    return tuple(s / 2 + (odds - lead) / s for lead in (Fraction(40), Fraction(math.log(2 - float(gamma)))))
+    return tuple(
+        s / 2 + (odds - lead) / s for lead in (Fraction(40), Fraction(math.log(min(2 - gamma, _LARGEST_ORDER))))
+    )
 
 
 def _binomial_sum(moment: _Moment) -> Enclosure:
@@ -382,17 +384,19 @@ def _remove_plan(estimate: _Estimate, h: Fraction, strip: Fraction, rest: float)
     small = 0.0 if peak > 5 else estimate.log_excess - max(peak, 0.0)
     left, right = _width(rest), _width(rest - small)
     rising = [0.0]
-    while len(rising) < 60 and (end := estimate.pull(rising[-1])) > rising[-1] + 1e-3:
-        rising.append(end)
+    while len(rising) < 80 and (climb := estimate.pull(rising[-1]) - rising[-1]) > 1e-3:
+        rising.append(rising[-1] + 0.9 * climb)
     gap = _width(rest - estimate.log_excess + 2 * math.log(1 + top))
     x1, x2 = rising[-1] + gap, top - gap
-    ends, climb = [(-left, top + right)], []
+    deep = max(peak, estimate.log_excess) - rest - math.log(1 + top)
+    ends, steps = [(-left, top + right)], rising[:0]
     if x2 - x1 > 20 and estimate.pull(x1) < x1 - 1 and estimate.pull(x2) > x2 + 1:
-        ends = [(-left, x1), (x2, top + right)]
-    elif x2 > left and rising[-1] > x2 + 1:
+        if max(estimate.height(x1), estimate.height(x2)) < deep:
+            ends = [(-left, x1), (x2, top + right)]
+    elif x2 > left and rising[-1] > x2 + 1 and estimate.height(x2) < deep:
         ends = [(x2, top + right)]
-        climb = [x - 0.5 for x in rising[1:] if x - 0.5 < x2]
-    points = (tuple(_dyadic(x, 50) for x in chain) for chain in (falling, climb or rising[:0]))
+        steps = [x for x in rising[1:] if x < x2 - 1]
+    points = (tuple(_dyadic(x, 50) for x in chain) for chain in (falling, steps))
     return _Plan(h, strip, _windows(ends, float(h)), *points)
 
 
