@@ -1,29 +1,22 @@
 """How a mechanism that releases several times meets its sampler; the two ways are different types.
 
 Sampling once and releasing T times amplifies the composed loss; resampling for each release composes the
-amplified loss. Neither bounds the other's run.
+amplified loss. Neither bounds the other's run: the pure loss of the first is the larger, and a δ may be the smaller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, TypeVar, final
+from typing import TypeAlias, TypeVar, final
 
-from attrs import field, frozen
+from attrs import frozen
 
+from .arguments import whole
 from .derivation import Theorem
 from .enclosures import Enclosure
-from .errors import InvalidType, InvalidValue
 from .pairs import Pair
 
 T = TypeVar("T")
-
-
-def _count(_: object, __: object, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidType("steps", value, "a whole number ≥ 1")
-    if value < 1:
-        raise InvalidValue("steps", value, "a whole number ≥ 1")
 
 
 @final
@@ -33,9 +26,15 @@ class SampleOnce:
 
     Attributes:
         steps: number of releases T ≥ 1.
+
+    Raises:
+        InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    steps: int = field(validator=_count)
+    steps: int
+
+    def __attrs_post_init__(self) -> None:
+        whole("steps", self.steps, 1)
 
     def pair(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the whole run: composed first, amplified once."""
@@ -60,9 +59,15 @@ class ResampleEach:
 
     Attributes:
         steps: number of releases T ≥ 1.
+
+    Raises:
+        InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    steps: int = field(validator=_count)
+    steps: int
+
+    def __attrs_post_init__(self) -> None:
+        whole("steps", self.steps, 1)
 
     def pair(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the whole run: amplified first, then composed."""

@@ -79,11 +79,12 @@ def _text(value: object) -> str:
 
 
 def stated(plugin: object) -> dict[str, str]:
-    """The parameters of a plugin instance as exact text: its public constants."""
-    return {
-        field.alias or field.name: _text(_declared(plugin, field.name).value)
+    """The parameters of a plugin instance as exact text: its public constants; those not given are left out."""
+    values = {
+        field.alias or field.name: _declared(plugin, field.name).value
         for field in attrs.fields(type(plugin))  # type: ignore[arg-type]
     }
+    return {name: _text(value) for name, value in values.items() if value is not None}
 
 
 def costs(plugin: object) -> list[Guarantee[Any, Any, Any]]:

@@ -57,7 +57,7 @@ from .sampled import declared_loss, declared_rate, matrix_within
 
 B = TypeVar("B", bound=Bound)
 
-_SUPREMUM = Theorem("law", "dominating pairs of every record of the public domain")
+_DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 
 
 class NotionAbsent(CertdpError, ValueError):
@@ -336,7 +336,7 @@ class SampledReleases:
         eta = self._rate.rounding
         assumptions = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
         domain = () if self.domain is None else self.domain.assumptions
-        return self.releases.theorem.conclude([_SUPREMUM.conclude(premises, [*domain, *assumptions])])
+        return self.releases.theorem.conclude([_DOMINATION.conclude(premises, [*domain, *assumptions])])
 
     def _worst(self, law: Law, name: str) -> Enclosure:
         found = self.pairs.worst(law)

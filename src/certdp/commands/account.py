@@ -37,16 +37,16 @@ class Request:
 def run_epsilon(request: Request, delta: str, output: Output) -> None:
     """The smallest proven ε at δ."""
     wanted = Delta(delta)
-    _answer(request, lambda releases: releases.epsilon(wanted), output)
+    _answer(request, lambda releases: releases.epsilon(wanted), "epsilon", output)
 
 
 def run_delta(request: Request, epsilon: str, output: Output) -> None:
     """The smallest proven δ at ε."""
     wanted = Epsilon(epsilon)
-    _answer(request, lambda releases: releases.delta(wanted), output)
+    _answer(request, lambda releases: releases.delta(wanted), "delta", output)
 
 
-def _answer(request: Request, question: Callable[[SampledReleases], Answer], output: Output) -> None:
+def _answer(request: Request, question: Callable[[SampledReleases], Answer], asked: str, output: Output) -> None:
     plan = _plan(request)
     given = composed(
         request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
@@ -54,7 +54,7 @@ def _answer(request: Request, question: Callable[[SampledReleases], Answer], out
     releases = SampledReleases(mechanism=given.mechanism, sampler=given.sampler, releases=plan, domain=_domain(given))
     answer = question(releases)
     data = _as_json(request, releases, answer)
-    output.show(data, lambda console: _print(console, data))
+    output.show(data, lambda console: _print(console, data, asked))
 
 
 def _plan(request: Request) -> Releases:
@@ -122,19 +122,18 @@ def _stated_domain(domain: NormBall | None) -> dict[str, Any] | None:
     return {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension}
 
 
-def _print(console: Console, data: dict[str, Any]) -> None:
+def _print(console: Console, data: dict[str, Any], asked: str) -> None:
     guarantee, domain = data["guarantee"], data["guarantee"]["domain"]
     times = "" if data["steps"] == 1 else f", {data['steps']:,} releases, sampled {_HOW[data['resample']]}"
     console.print(f"[bold]{data['mechanism']}[/bold] on a sample drawn by [bold]{data['sampler']}[/bold]{times}")
     console.print(f"  [bold]{guarantee['statement']}[/bold]", highlight=False)
     if domain is not None:
         console.print(f"  for every record with {norm(domain['norm'])} ≤ {domain['radius']}", markup=False)
-    for name, sign in (("epsilon", "ε"), ("delta", "δ")):
-        lower, upper = data[name]
-        if lower is None:
-            console.print(f"  {sign}: an upper bound; no lower bound is proven", markup=False)
-        elif lower != upper:
-            console.print(f"  {sign}: the true value lies in [{lower!r}, {upper!r}]", markup=False)
+    lower, upper = data[asked]
+    if lower is None:
+        console.print(f"  an upper bound of {_SIGNS[asked]}; no lower bound is proven", markup=False)
+    else:
+        console.print(f"  the true {_SIGNS[asked]} lies in [{lower!r}, {upper!r}]", markup=False)
     order = "" if data["order"] is None else f" at order {data['order']:.6g}"
     console.print(f"  composed in the {data['composed_in']} notion{order}", markup=False)
     console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
@@ -144,4 +143,5 @@ def _print(console: Console, data: dict[str, Any]) -> None:
         console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
 
 
+_SIGNS = {"epsilon": "ε", "delta": "δ"}
 _HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}

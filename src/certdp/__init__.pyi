@@ -1,0 +1,229 @@
+from .accounting.amplification import psi as psi
+from .accounting.amplification import psi_add as psi_add
+from .accounting.clipping import Outside as Outside
+from .accounting.conversions import CONVERSIONS as CONVERSIONS
+from .accounting.conversions import Conversion as Conversion
+from .accounting.conversions import Tightness as Tightness
+from .accounting.conversions import best_order as best_order
+from .accounting.derivation import Assumption as Assumption
+from .accounting.derivation import Derivation as Derivation
+from .accounting.derivation import Evidence as Evidence
+from .accounting.derivation import Theorem as Theorem
+from .accounting.directions import Direction as Direction
+from .accounting.domains import NormBall as NormBall
+from .accounting.enclosures import Enclosure as Enclosure
+from .accounting.enclosures import Truth as Truth
+from .accounting.enclosures import decide as decide
+from .accounting.errors import CertdpError as CertdpError
+from .accounting.errors import InvalidType as InvalidType
+from .accounting.errors import InvalidValue as InvalidValue
+from .accounting.errors import OutsideDomain as OutsideDomain
+from .accounting.errors import Undecided as Undecided
+from .accounting.expressions import Expression as Expression
+from .accounting.expressions import W as W
+from .accounting.expressions import norm as norm
+from .accounting.guarantees import Guarantee as Guarantee
+from .accounting.guarantees import compose as compose
+from .accounting.guarantees import for_groups as for_groups
+from .accounting.importance_sampling import theorem_6 as theorem_6
+from .accounting.losses import FamilyLoss as FamilyLoss
+from .accounting.losses import GaussianLoss as GaussianLoss
+from .accounting.losses import LaplaceLoss as LaplaceLoss
+from .accounting.losses import Loss as Loss
+from .accounting.losses import PureLoss as PureLoss
+from .accounting.losses import RenyiLoss as RenyiLoss
+from .accounting.norms import Norm as Norm
+from .accounting.notions import APPROXIMATE as APPROXIMATE
+from .accounting.notions import GAUSSIAN_DP as GAUSSIAN_DP
+from .accounting.notions import PURE as PURE
+from .accounting.notions import RENYI as RENYI
+from .accounting.notions import ZERO_CONCENTRATED as ZERO_CONCENTRATED
+from .accounting.notions import Approximate as Approximate
+from .accounting.notions import GaussianDP as GaussianDP
+from .accounting.notions import Notion as Notion
+from .accounting.notions import Pure as Pure
+from .accounting.notions import Renyi as Renyi
+from .accounting.notions import ZeroConcentrated as ZeroConcentrated
+from .accounting.pairs import Pair as Pair
+from .accounting.profiles import PureProfile as PureProfile
+from .accounting.profiles import compose_profiles as compose_profiles
+from .accounting.provenance import Private as Private
+from .accounting.provenance import PrivateValue as PrivateValue
+from .accounting.provenance import Public as Public
+from .accounting.provenance import Released as Released
+from .accounting.provenance import publish as publish
+from .accounting.relations import ADD_REMOVE as ADD_REMOVE
+from .accounting.relations import ELEMENT as ELEMENT
+from .accounting.relations import RECORD as RECORD
+from .accounting.relations import REPLACE as REPLACE
+from .accounting.relations import AddRemove as AddRemove
+from .accounting.relations import Element as Element
+from .accounting.relations import Record as Record
+from .accounting.relations import Relation as Relation
+from .accounting.relations import Replace as Replace
+from .accounting.relations import Unit as Unit
+from .accounting.relations import User as User
+from .accounting.releases import ResampleEach as ResampleEach
+from .accounting.releases import SampleOnce as SampleOnce
+from .accounting.sampling import SamplingRate as SamplingRate
+from .accounting.sampling_gain import Gain as Gain
+from .accounting.sampling_gain import can_sampling_improve as can_sampling_improve
+from .accounting.suprema import NoFiniteSupremum as NoFiniteSupremum
+from .accounting.suprema import Supremum as Supremum
+from .accounting.suprema import supremum as supremum
+from .accounting.units import Delta as Delta
+from .accounting.units import Epsilon as Epsilon
+from .accounting.units import Order as Order
+from .accounting.units import Probability as Probability
+from .accounting.units import Sensitivity as Sensitivity
+from .accounting.units import Weight as Weight
+from .data import Reading as Reading
+from .data import example_records as example_records
+from .data import read_records as read_records
+from .mechanisms.count import Count as Count
+from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from .mechanisms.gaussian_sum import GaussianSum as GaussianSum
+from .mechanisms.laplace_sum import LaplaceSum as LaplaceSum
+from .mechanisms.lp_sum import LpSum as LpSum
+from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
+from .plugins.contract import CONTRACT_VERSION as CONTRACT_VERSION
+from .plugins.contract import About as About
+from .plugins.contract import Claim as Claim
+from .plugins.contract import Coins as Coins
+from .plugins.contract import Mechanism as Mechanism
+from .plugins.contract import Sampler as Sampler
+from .plugins.contract import WeightedSample as WeightedSample
+from .plugins.contract import draw as draw
+from .plugins.registry import PluginError as PluginError
+from .plugins.registry import Registry as Registry
+from .plugins.registry import Role as Role
+from .sampled import Measurement as Measurement
+from .sampled import NoPureValue as NoPureValue
+from .sampled import SampledMechanism as SampledMechanism
+from .sampled_releases import Answer as Answer
+from .sampled_releases import NotionAbsent as NotionAbsent
+from .sampled_releases import SampledReleases as SampledReleases
+from .samplers.full import Full as Full
+from .samplers.importance import Importance as Importance
+from .samplers.poisson import Poisson as Poisson
+from .verification.audit import Audit as Audit
+from .verification.audit import audit as audit
+from .verification.checker import Verdict as Verdict
+from .verification.checker import check as check
+
+__all__ = [
+    "ADD_REMOVE",
+    "APPROXIMATE",
+    "CONTRACT_VERSION",
+    "CONVERSIONS",
+    "ELEMENT",
+    "GAUSSIAN_DP",
+    "PURE",
+    "RECORD",
+    "RENYI",
+    "REPLACE",
+    "ZERO_CONCENTRATED",
+    "About",
+    "AddRemove",
+    "Answer",
+    "Approximate",
+    "Assumption",
+    "Audit",
+    "CertdpError",
+    "Claim",
+    "Coins",
+    "Conversion",
+    "Count",
+    "Delta",
+    "Derivation",
+    "Direction",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Element",
+    "Enclosure",
+    "Epsilon",
+    "Evidence",
+    "Expression",
+    "FamilyLoss",
+    "Full",
+    "Gain",
+    "GaussianDP",
+    "GaussianLoss",
+    "GaussianSum",
+    "Guarantee",
+    "Importance",
+    "InvalidType",
+    "InvalidValue",
+    "LaplaceLoss",
+    "LaplaceSum",
+    "Loss",
+    "LpSum",
+    "Measurement",
+    "Mechanism",
+    "NoFiniteSupremum",
+    "NoPureValue",
+    "Norm",
+    "NormBall",
+    "Notion",
+    "NotionAbsent",
+    "Order",
+    "Outside",
+    "OutsideDomain",
+    "Pair",
+    "PluginError",
+    "Poisson",
+    "Private",
+    "PrivateValue",
+    "Probability",
+    "Public",
+    "Pure",
+    "PureLoss",
+    "PureProfile",
+    "RandomisedResponse",
+    "Reading",
+    "Record",
+    "Registry",
+    "Relation",
+    "Released",
+    "Renyi",
+    "RenyiLoss",
+    "Replace",
+    "ResampleEach",
+    "Role",
+    "SampleOnce",
+    "SampledMechanism",
+    "SampledReleases",
+    "Sampler",
+    "SamplingRate",
+    "Sensitivity",
+    "Supremum",
+    "Theorem",
+    "Tightness",
+    "Truth",
+    "Undecided",
+    "Unit",
+    "User",
+    "Verdict",
+    "W",
+    "Weight",
+    "WeightedSample",
+    "ZeroConcentrated",
+    "audit",
+    "best_order",
+    "can_sampling_improve",
+    "check",
+    "compose",
+    "compose_profiles",
+    "decide",
+    "draw",
+    "example_records",
+    "for_groups",
+    "norm",
+    "psi",
+    "psi_add",
+    "publish",
+    "read_records",
+    "supremum",
+    "theorem_6",
+]
