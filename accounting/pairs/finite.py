@@ -184,8 +184,9 @@ def _counts(total: int, kinds: int) -> Iterator[tuple[int, ...]]:
 
 def _multinomial(law: Table, count: tuple[int, ...]) -> Fraction:
     """The probability of these counts of outputs."""
-    probability, left = Fraction(1), sum(count)
+    chance, left = Fraction(1), sum(count)
     for p, n in zip(law, count, strict=True):
-        probability *= comb(left, n) * p**n
-        left -= n
-    return probability
+        if n:
+            chance *= comb(left, n) * p**n
+            left -= n
+    return chance

@@ -1,0 +1,443 @@
+"""Claims of the amplification rows and of plans of releases, against exact mixtures of finite tables.
+
+Legend: P and Q are the laws with a record drawn for certain and without it, q the rate, M = (1 − q)Q + qP; g' = e^ε'
+is the rational number at which the sampled pair is asked for its δ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ...accounting.directions import Direction
+from ...accounting.enclosures import Enclosure
+from ...accounting.pairs import FinitePair, Sampled
+from ...accounting.releases import Releases, ResampleEach, SampleOnce
+from ...plugins.contract import Case, Claim, Expectation, Finding
+from .. import oracles_pairs as oracles
+from .finite import Law, Mechanism, Sample, greatest_ratio, law, mixture, poisson_sampled
+from .pairs import (
+    PRECISION,
+    Tables,
+    agrees,
+    directed,
+    enclosed,
+    enclosed_log,
+    hockey_stick,
+    independent,
+    moment,
+    table_cases,
+)
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_NARROW = Fraction(1, 2**120)
+_ONE = Fraction(1)
+
+
+def _tables(case: Case) -> Tables:
+    return law(case["present"]), law(case["absent"])
+
+
+def _mixed(tables: Tables, rate: Fraction) -> Tables:
+    """The laws of the sampled mechanism."""
+    present, absent = tables
+    return mixture([(rate, present), (1 - rate, absent)]), absent
+
+
+def _sampled(tables: Tables, rate: Fraction) -> Sampled:
+    """The library's sampled pair: amplification theorems, not the mixture."""
+    return Sampled(FinitePair(*tables, precision=PRECISION), enclosed(rate))
+
+
+def _near(found: Enclosure, number: Fraction) -> bool:
+    return found.contains(number) and found.width <= _NARROW
+
+
+def _both(found: Sequence[object], exact: Sequence[object], *, holds: bool) -> Finding:
+    told = [f"{direction.value}: {{}}" for direction in Direction]
+    return Finding(
+        holds=holds,
+        closed_form="; ".join(map(str.format, told, map(str, found))),
+        independent="; ".join(map(str.format, told, map(str, exact))),
+    )
+
+
+# One theorem per notion
+
+
+def _examine_approximate(case: Case) -> Finding:
+    """δ of the sampled pair, exactly that of the mixture."""
+    tables, rate, factor = _tables(case), case["rate"], case["factor"]
+    law = _sampled(tables, rate).delta
+    found = [] if law is None else [law(enclosed_log(factor), direction) for direction in Direction]
+    exact = [hockey_stick(*directed(_mixed(tables, rate), direction), factor) for direction in Direction]
+    return _both(found, exact, holds=len(found) == len(exact) and all(map(_near, found, exact)))
+
+
+def _examine_pure(case: Case) -> Finding:
+    """The pure losses apart are bounds; each is reached where P/Q takes its largest value beside its least."""
+    tables, rate = _tables(case), case["rate"]
+    law = _sampled(tables, rate).pure
+    found = [] if law is None else [law(direction).exp() for direction in Direction]
+    mixed = _mixed(tables, rate)
+    exact = [greatest_ratio(*directed(mixed, direction)) for direction in Direction]
+    return _both(found, exact, holds=len(found) == len(exact) and all(map(agrees, found, exact)))
+
+
+def _examine_renyi_integer(case: Case) -> Finding:
+    """REMOVE is exact at integer orders; ADD is bounded."""
+    tables, rate, order = _tables(case), case["rate"], case["order"]
+    law = _sampled(tables, rate).renyi
+    if law is None:
+        return Finding(False, "no Rényi law", "the tables have no zeros")
+    found = [(law(Fraction(order), direction) * (order - 1)).exp() for direction in Direction]
+    exact = [moment(*directed(_mixed(tables, rate), direction), order) for direction in Direction]
+    return _both(found, exact, holds=agrees(found[0], exact[0]) and found[1].contains(exact[1]))
+
+
+def _examine_renyi_real(case: Case) -> Finding:
+    """Both directions are bounded at real orders, REMOVE from below too."""
+    tables, rate, order = _tables(case), case["rate"], case["real_order"]
+    law = _sampled(tables, rate).renyi
+    if law is None:
+        return Finding(False, "no Rényi law", "the tables have no zeros")
+    mixed = _mixed(tables, rate)
+    found = [law(order, direction) for direction in Direction]
+    direct = [oracles.finite_renyi(*directed(mixed, direction), order) for direction in Direction]
+    room = oracles.CLOSE
+    holds = all(f.lower - room <= d <= f.upper + room for f, d in zip(found, direct, strict=True))
+    return _both(found, [f"{float(d):.12g}" for d in direct], holds=holds)
+
+
+# Wrong rows, in their place
+
+
+def _add_alone(law: Callable[[Fraction], Fraction], rate: Fraction, factor: Fraction) -> Fraction:
+    """ADD without the factor e^{ε' − ε}: q·δ(ε) at e^{−ε'} = 1 − q + q·e^{−ε}."""
+    kept = 1 - (1 - 1 / factor) / rate
+    return rate * law(1 / kept) if kept > 0 else Fraction(0)
+
+
+def _unamplified(law: Callable[[Fraction], Fraction], rate: Fraction, factor: Fraction) -> Fraction:
+    """q·δ at the ε' that is asked for, instead of the ε that it amplifies to."""
+    return rate * law(factor)
+
+
+def _examine_wrong_row(
+    case: Case,
+    row: Callable[[Callable[[Fraction], Fraction], Fraction, Fraction], Fraction],
+    direction: Direction,
+) -> Finding:
+    """Whether a row is the δ of the mixture."""
+    tables, rate, factor = _tables(case), case["rate"], case["factor"]
+    wrong = row(lambda own: hockey_stick(*directed(tables, direction), own), rate, factor) if rate else Fraction(0)
+    exact = hockey_stick(*directed(_mixed(tables, rate), direction), factor)
+    return Finding(wrong == exact, f"{direction.value}: δ' = {wrong}", f"{direction.value}: δ' = {exact}")
+
+
+def _examine_unamplified(case: Case) -> Finding:
+    return _examine_wrong_row(case, _unamplified, Direction.REMOVE)
+
+
+def _examine_add_without_factor(case: Case) -> Finding:
+    return _examine_wrong_row(case, _add_alone, Direction.ADD)
+
+
+def _examine_remove_for_add(case: Case) -> Finding:
+    """Whether REMOVE, which has the larger pure loss, also bounds δ in the other direction."""
+    tables, rate, factor = _tables(case), case["rate"], case["factor"]
+    remove, add = (hockey_stick(*directed(_mixed(tables, rate), direction), factor) for direction in Direction)
+    return Finding(add <= remove, f"remove: δ' = {remove}", f"add: δ' = {add}")
+
+
+# Plans of releases
+
+
+def _once(tables: Tables, rate: Fraction, steps: int) -> Tables:
+    """One sample, every release on it: a Poisson sample of the one record decides the law of all outputs."""
+    present, absent = independent([tables] * steps)
+
+    def released(sample: Sample) -> Law:
+        return present if sample else absent
+
+    return _with_and_without(released, rate)
+
+
+def _each(tables: Tables, rate: Fraction, steps: int) -> Tables:
+    """A fresh Poisson sample for each release."""
+
+    def released(sample: Sample) -> Law:
+        return tables[0] if sample else tables[1]
+
+    return independent([_with_and_without(released, rate)] * steps)
+
+
+def _with_and_without(mechanism: Mechanism, rate: Fraction) -> Tables:
+    record = {0: rate}
+    return poisson_sampled(mechanism, record, weighted=False), poisson_sampled(mechanism, {}, weighted=False)
+
+
+def _planned(plan: Releases, tables: Tables, rate: Fraction, factor: Fraction) -> list[Enclosure]:
+    law = plan.pair(FinitePair(*tables, precision=PRECISION), enclosed(rate)).delta
+    return [] if law is None else [law(enclosed_log(factor), direction) for direction in Direction]
+
+
+def _examine_plan(
+    case: Case, plan: Callable[[int], Releases], run: Callable[[Tables, Fraction, int], Tables]
+) -> Finding:
+    """δ of a plan's pair, exactly that of all outputs of the run."""
+    tables, rate, steps, factor = _tables(case), case["dyadic_rate"], case["steps"], case["factor"]
+    found = _planned(plan(steps), tables, rate, factor)
+    exact = [hockey_stick(*directed(run(tables, rate, steps), direction), factor) for direction in Direction]
+    return _both(found, exact, holds=len(found) == len(exact) and all(map(_near, found, exact)))
+
+
+def _examine_once(case: Case) -> Finding:
+    return _examine_plan(case, SampleOnce, _once)
+
+
+def _examine_each(case: Case) -> Finding:
+    return _examine_plan(case, ResampleEach, _each)
+
+
+def _examine_always(case: Case) -> Finding:
+    """Where every record is drawn, both plans are one."""
+    tables, steps, factor = _tables(case), case["steps"], case["factor"]
+    once, each = (_planned(plan(steps), tables, _ONE, factor) for plan in (SampleOnce, ResampleEach))
+    exact = [hockey_stick(*directed(independent([tables] * steps), direction), factor) for direction in Direction]
+    holds = all(_near(a, c) and _near(b, c) for a, b, c in zip(once, each, exact, strict=True))
+    return _both([*map("once {}, each {}".format, once, each)], exact, holds=holds)
+
+
+def _examine_confused(
+    case: Case, plan: Callable[[int], Releases], run: Callable[[Tables, Fraction, int], Tables]
+) -> Finding:
+    """Whether one plan's pair bounds the other plan's run, in either direction."""
+    tables, rate, steps, factor = _tables(case), case["dyadic_rate"], case["steps"], case["factor"]
+    found = _planned(plan(steps), tables, rate, factor)
+    exact = [hockey_stick(*directed(run(tables, rate, steps), direction), factor) for direction in Direction]
+    return _both(found, exact, holds=all(e <= f.upper for f, e in zip(found, exact, strict=True)))
+
+
+def _examine_once_for_each(case: Case) -> Finding:
+    return _examine_confused(case, SampleOnce, _each)
+
+
+def _examine_each_for_once(case: Case) -> Finding:
+    return _examine_confused(case, ResampleEach, _once)
+
+
+# Two resampled releases with Laplace noise: which direction is worse depends on ε
+
+_CELLS = 40
+_SHIFT, _RATE = _ONE, Fraction(1, 2)
+
+
+@cache
+def _quantised() -> FinitePair:
+    """Laplace laws of scale 1, 1 apart, seen through 40 cells between the centres: a post-processing of the output.
+
+    Masses are rounded to multiples of 2^-60, the last one taking the rest.
+    """
+    ends = [None, *(_SHIFT * Fraction(i, _CELLS) for i in range(_CELLS + 1))]
+    sides = []
+    for centre in (_SHIFT, Fraction(0)):
+        masses = [oracles.laplace_mass(low, high, centre) for low, high in pairwise(ends) if high is not None]
+        rounded = [Fraction(round(mass * 2**60), 2**60) for mass in masses]
+        sides.append((*rounded, 1 - sum(rounded)))
+    return FinitePair(*sides, precision=PRECISION)
+
+
+@cache
+def _laplace_deltas(epsilon: Fraction) -> tuple[list[Enclosure], list[float]]:
+    """δ of two resampled releases in both directions: the library's, through cells, and the numerical one."""
+    law = ResampleEach(2).pair(_quantised(), enclosed(_RATE)).delta
+    found = [] if law is None else [law(enclosed(epsilon), direction) for direction in Direction]
+    numerical = [
+        oracles.twice_sampled_laplace_delta(
+            float(_SHIFT), float(_RATE), float(epsilon), remove=direction is Direction.REMOVE
+        )
+        for direction in Direction
+    ]
+    return found, numerical
+
+
+def _examine_laplace_directions(case: Case) -> Finding:
+    """The library's δ agree with the convolution, and the worse direction is the one stated."""
+    epsilon, worse = case["epsilon_and_worse"]
+    found, numerical = _laplace_deltas(epsilon)
+    close = all(abs(float(f.upper) - n) <= n / 500 for f, n in zip(found, numerical, strict=True))
+    order = found if worse is Direction.REMOVE else found[::-1]
+    return _both(found, numerical, holds=close and order[0].lower > order[1].upper)
+
+
+def _examine_laplace_remove_alone(case: Case) -> Finding:
+    """Whether REMOVE alone bounds two resampled releases with Laplace noise."""
+    found, numerical = _laplace_deltas(case["epsilon_and_worse"][0])
+    return Finding(
+        holds=max(numerical) <= float(found[0].upper) * 1.002,
+        closed_form=f"remove: δ = {found[0]}",
+        independent=f"both directions: δ = {max(numerical)}",
+    )
+
+
+# Cases
+
+
+def _rates() -> SearchStrategy[Fraction]:
+    from hypothesis import strategies as st
+
+    return st.integers(1, 12).flatmap(lambda below: st.integers(0, below).map(lambda top: Fraction(top, below)))
+
+
+def _cases_of(least: int) -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    def joined(drawn: tuple[Case, Fraction, Fraction, Fraction, int]) -> Case:
+        case, rate, dyadic, order, steps = drawn
+        return {**case, "rate": rate, "dyadic_rate": dyadic, "real_order": order, "steps": steps}
+
+    dyadic = st.integers(0, 16).map(lambda sixteenths: Fraction(sixteenths, 16))
+    orders = st.fractions(Fraction(9, 8), 6, max_denominator=8)
+    return st.tuples(table_cases(least=least), _rates(), dyadic, orders, st.integers(1, 3)).map(joined)
+
+
+def _positive_cases() -> SearchStrategy[Case]:
+    return _cases_of(1)
+
+
+def _often_drawn_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    drawn = st.fixed_dictionaries({"rate": st.sampled_from([_ONE, Fraction(3, 4)]), "factor": _near_one()})
+    return st.tuples(_cases_of(1), drawn).map(lambda both: {**both[0], **both[1]})
+
+
+def _near_one() -> SearchStrategy[Fraction]:
+    from hypothesis import strategies as st
+
+    return st.fractions(1, Fraction(3, 2), max_denominator=8)
+
+
+def _zero_cases() -> SearchStrategy[Case]:
+    return _cases_of(0)
+
+
+def _laplace_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    known = [(Fraction(1, 2), Direction.REMOVE), (Fraction(1, 5), Direction.ADD)]
+    return st.fixed_dictionaries({"epsilon_and_worse": st.sampled_from(known)})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="amplification/approximate",
+        statement="Balle, Barthe, Gaboardi 2018, Theorem 2",
+        says="δ of the sampled pair is exact: q·δ(ε) for removing, q·e^{ε'−ε}·δ(ε) for adding, each at its own ε",
+        cases=_zero_cases,
+        examine=_examine_approximate,
+    ),
+    Claim(
+        id="amplification/pure",
+        statement="IS Theorem 6",
+        says="the pure losses of the sampled pair are those of the mixture, in both directions",
+        cases=_positive_cases,
+        examine=_examine_pure,
+    ),
+    Claim(
+        id="amplification/renyi-integer-orders",
+        statement="Zhu, Wang 2019, Theorem 5",
+        says="the Rényi moment for removing is the binomial sum, exactly; for adding it is bounded",
+        cases=_positive_cases,
+        examine=_examine_renyi_integer,
+    ),
+    Claim(
+        id="amplification/renyi-real-orders",
+        statement="van Erven, Harremoës 2014, Theorem 3 and Corollary 2",
+        says="between integer orders chord and monotonicity enclose the divergence; for adding it is bounded",
+        cases=_positive_cases,
+        examine=_examine_renyi_real,
+    ),
+    Claim(
+        id="amplification/unamplified-epsilon",
+        statement="a wrong law",
+        says="δ for removing is q·δ at the ε' asked for",
+        cases=_zero_cases,
+        examine=_examine_unamplified,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="amplification/add-without-factor",
+        statement="a wrong law",
+        says="δ for adding is q·δ(ε), without the factor e^{ε'−ε}",
+        cases=_zero_cases,
+        examine=_examine_add_without_factor,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="amplification/remove-for-add",
+        statement="a wrong law",
+        says="δ for removing bounds δ for adding",
+        cases=_often_drawn_cases,
+        examine=_examine_remove_for_add,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="amplification/sample-once",
+        statement="one sample, T releases on it",
+        says="composed first and amplified once, δ is that of all outputs of the run",
+        cases=_positive_cases,
+        examine=_examine_once,
+    ),
+    Claim(
+        id="amplification/resample-each",
+        statement="T releases, each on a fresh sample",
+        says="amplified first and composed afterwards, δ is that of all outputs of the run",
+        cases=_positive_cases,
+        examine=_examine_each,
+    ),
+    Claim(
+        id="amplification/every-record-drawn",
+        statement="T releases on all records",
+        says="at q = 1 both plans are one",
+        cases=_positive_cases,
+        examine=_examine_always,
+    ),
+    Claim(
+        id="amplification/once-for-each",
+        statement="a wrong law",
+        says="the pair of one sample for all releases bounds a run that samples afresh",
+        cases=_positive_cases,
+        examine=_examine_once_for_each,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="amplification/each-for-once",
+        statement="a wrong law",
+        says="the pair of a fresh sample per release bounds a run on one sample",
+        cases=_positive_cases,
+        examine=_examine_each_for_once,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="amplification/worse-direction",
+        statement="Laplace noise of scale 1, q = 1/2, two resampled releases",
+        says="removing dominates at ε = 0.5, adding at ε = 0.2",
+        cases=_laplace_cases,
+        examine=_examine_laplace_directions,
+    ),
+    Claim(
+        id="amplification/remove-alone",
+        statement="a wrong law",
+        says="removing alone bounds two resampled releases with Laplace noise",
+        cases=_laplace_cases,
+        examine=_examine_laplace_remove_alone,
+        expectation=Expectation.REJECTED,
+    ),
+)
