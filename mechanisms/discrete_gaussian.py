@@ -55,7 +55,6 @@ class DiscreteGaussian:
         converter=granularity,
         metadata={"help": "spacing of the lattice, in units of the data"},
     )
-
     dimension: Choice = field(
         default=NOT_GIVEN,
         converter=positive_if_given,
