@@ -60,6 +60,8 @@ def _group(bound: Approximate, size: int) -> Approximate:
 
 def _implies(first: Approximate, second: Approximate) -> Truth:
     """Exact: the least δ' at the second ε is attained by the pair that dominates the first bound."""
+    if second.delta.lower >= 1:
+        return Truth.TRUE
     saved = -(second.epsilon - first.epsilon).minimum(0).expm1() / ((-first.epsilon).exp() + 1)
     least = first.delta + (1 - first.delta) * saved
     return least.less_equal(second.delta)

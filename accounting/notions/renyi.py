@@ -65,7 +65,7 @@ def _compose(bounds: Sequence[Renyi]) -> Renyi:
 def _group(bound: Renyi, size: int) -> Renyi:
     """(α/2^c, 3^c·τ) for at most 2^c units, where α ≥ 2^{c+1} (Mironov 2017, Proposition 2): the order falls."""
     steps = group_size(size)
-    if steps == 0:
+    if steps == 0 or bound.tau.upper == 0:
         return Renyi(bound.order, RENYI.nothing.tau)
     halvings = (steps - 1).bit_length()
     least = 2 ** (halvings + 1)

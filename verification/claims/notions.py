@@ -279,7 +279,7 @@ def _examine_renyi_group(case: Case) -> Finding:
     group = for_groups(guaranteed(bound), steps).bound
     direct = worst_moment(chain[0], chain[-1], int(group.order))
     return Finding(
-        holds=direct <= _moment_of(group).upper and (steps < 2 or group.order < bound.order),
+        holds=direct <= _moment_of(group).upper and (steps < 2 or bound.tau.upper == 0 or group.order < bound.order),
         closed_form=f"{group} for a group of {steps} from {bound}",
         independent=f"the ends have the moment {direct}",
     )
