@@ -232,9 +232,8 @@ def _plain(moment: _Moment) -> Enclosure:
 def _steep_points(q: Enclosure, s: Enclosure, gamma: Fraction) -> tuple[Enclosure, ...]:
     """Points x at which log Φ(x) + γ·log(1 + y), a lower bound of Λ for γ < 0, is near its greatest value."""
     odds = (1 - q).log() - q.log()
-    return tuple(
-        s / 2 + (odds - lead) / s for lead in (Fraction(40), Fraction(math.log(min(2 - gamma, _LARGEST_ORDER))))
-    )
+    leads = (40.0, math.log(min(2 - gamma, Fraction(_LARGEST_ORDER))))
+    return tuple(s / 2 + (odds - Fraction(lead)) / s for lead in leads)
 
 
 def _binomial_sum(moment: _Moment) -> Enclosure:

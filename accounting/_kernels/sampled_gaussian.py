@@ -42,6 +42,7 @@ _NODES, _ROUGH_NODES = 1 << 17, 1 << 13
 _LAST = 1 << 29  # k·h is exact up to this k
 _TANGENTS = 500.0  # beyond this T·Λ the tangents gain nothing
 _LOWEST, _HIGHEST = 2.0**-30, 2.0**40  # the range of β in the searches
+_STEEP, _TRIALS = 30.0, 16  # β·Λ′/Λ from which an edge is near; steps beside it
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 _LARGEST_LOSS = 1e6  # a larger ε is lowered to this one, which keeps δ an upper bound
 _SMALLEST = 2.0**-1070  # more than underflow can lose
@@ -320,7 +321,7 @@ def _order_for_delta(q: float, s: float, steps: float, nats: float) -> tuple[flo
         new = v + step
         if not low < new < high:
             new = 0.5 * (low + high)
-        if abs(new - v) < 1e-4:
+        if abs(new - v) < 1e-4 and abs(here - nats) < 0.02 * nats:  # past its edge the loss rises within 10^-5 of β
             break
         v = new
     return beta, value, slope, bend
@@ -437,6 +438,26 @@ def _moved_score(
 
 
 @inlined
+def _beside_the_edge(q: float, s: float, steps: float, beta: float, best: float, given: float, back: bool) -> float:
+    """The β of the least score, by steps to both sides that shrink; an estimate."""
+    size = 0.1
+    for _ in range(_TRIALS):
+        moved = False
+        for side in (-1.0, 1.0):
+            trial = (1.0 + beta * exp(side * size)) - 1.0
+            value, _, _ = _moments(q, s, 1.0 + trial)
+            if steps * value < _TANGENTS:
+                u = _tangent(steps * value, 1.0 + trial, given, back)
+                here = _score(steps * value, 1.0 + trial, given, u, back)
+                if here < best:
+                    best, beta, moved = here, trial, True
+                    break
+        if not moved:
+            size *= 0.3
+    return beta
+
+
+@inlined
 def _with_tangents(
     q: float, s: float, steps: float, beta: float, given: float, value: float, slope: float, bend: float, back: bool
 ) -> float:
@@ -448,6 +469,7 @@ def _with_tangents(
     low, high = math.log(_LOWEST), math.log(_HIGHEST)
     d = 0.01
     rise = here = math.inf
+    best, best_beta = math.inf, beta
     for _ in range(20):
         loss, loss_slope, loss_bend = steps * value, steps * slope, steps * bend
         if loss > _TANGENTS:
@@ -459,6 +481,8 @@ def _with_tangents(
             here = _moved_score(0.0, loss, loss_slope, loss_bend, beta, given, u, back)
             after = _moved_score(d, loss, loss_slope, loss_bend, beta, given, u, back)
             rise, curve = after - before, after - 2.0 * here + before
+            if here < best:
+                best, best_beta = here, beta
             if not abs(rise) < math.inf:
                 break
             if rise > 0.0:
@@ -475,7 +499,9 @@ def _with_tangents(
         v = new
         beta = (1.0 + exp(v)) - 1.0
         value, slope, bend = _moments(q, s, 1.0 + beta)
-    return 1.0 + beta
+    if value + slope > _STEEP * value:  # next to the edge where the loss shoots up, parabolas do not fit
+        best_beta = _beside_the_edge(q, s, steps, best_beta, best, given, back)
+    return 1.0 + best_beta
 
 
 @inlined
@@ -531,7 +557,7 @@ def _order_for_epsilon(q: float, s: float, steps: float, epsilon: float) -> tupl
         new = v + step
         if not low < new < high:
             new = 0.5 * (low + high)
-        if abs(new - v) < 1e-4:
+        if abs(new - v) < 1e-4 and abs(here - wanted) < 0.02 * wanted:
             break
         v = new
     return beta, value, slope, bend

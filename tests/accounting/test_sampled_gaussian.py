@@ -56,7 +56,8 @@ def arb_divergence(rate: float, shift: float, order: Fraction, direction: str) -
     low, high = -70.0 + min(0.0, float(gamma) * shift), 70.0 + max(0.0, float(gamma) * shift)
     integral: Any = acb.integral(integrand, low, high, rel_tol=arb(2) ** -110, eval_limit=10**6, depth_limit=10**4)
     excess = integral.real / (2 * arb.pi()).sqrt()
-    return excess.log1p() / ball(order - 1)
+    divergence: arb = excess.log1p() / ball(order - 1)
+    return divergence
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
