@@ -249,7 +249,7 @@ def _quantised() -> FinitePair:
     for centre in (_SHIFT, Fraction(0)):
         masses = [oracles.laplace_mass(low, high, centre) for low, high in pairwise(ends) if high is not None]
         rounded = [Fraction(round(mass * 2**60), 2**60) for mass in masses]
-        sides.append((*rounded, 1 - sum(rounded)))
+        sides.append((*rounded, 1 - sum(rounded, Fraction(0))))
     return FinitePair(*sides, precision=PRECISION)
 
 

@@ -72,7 +72,7 @@ def directed(tables: Tables, direction: Direction) -> Tables:
 
 def independent(tables: Sequence[Tables]) -> Tables:
     """The joint laws of independent outputs."""
-    first, second = ([prod(chosen) for chosen in product(*side)] for side in zip(*tables, strict=True))
+    first, second = ([prod(chosen, start=_ONE) for chosen in product(*side)] for side in zip(*tables, strict=True))
     return tuple(first), tuple(second)
 
 
@@ -223,15 +223,19 @@ def _examine_discrete_laplace(case: Case) -> Finding:
     return _all_laws(_discrete_pair(case, steps), discrete_laplace(case["stay"], steps), case["factor"], case["order"])
 
 
-def _examine_dominated(case: Case, tables: Callable[[Fraction, int], Tables], dominating: str) -> Finding:
+def _continuous_pair(case: Case, steps: int) -> LaplacePair:
+    return LaplacePair(enclosed_log(1 / case["stay"]) * steps)
+
+
+def _examine_dominated(
+    case: Case,
+    tables: Callable[[Fraction, int], Tables],
+    dominating: Callable[[Case, int], DiscreteLaplacePair | LaplacePair],
+) -> Finding:
     """Two coordinates of noise against one with the summed distance."""
     sides, factor, order = case["distances"], case["factor"], case["order"]
     joint = independent([tables(case["stay"], side) for side in sides])
-    total = sum(sides)
-    pair = {
-        "discrete": lambda: _discrete_pair(case, total),
-        "continuous": lambda: LaplacePair(enclosed_log(1 / case["stay"]) * total),
-    }[dominating]()
+    pair = dominating(case, sum(sides))
     bound = (
         pair.delta(enclosed_log(factor), Direction.ADD),
         (pair.renyi(Fraction(order), Direction.ADD) * (order - 1)).exp(),
@@ -245,16 +249,16 @@ def _examine_dominated(case: Case, tables: Callable[[Fraction, int], Tables], do
 
 
 def _examine_discrete_domination(case: Case) -> Finding:
-    return _examine_dominated(case, discrete_laplace, "discrete")
+    return _examine_dominated(case, discrete_laplace, _discrete_pair)
 
 
 def _examine_laplace_domination(case: Case) -> Finding:
-    return _examine_dominated(case, laplace_cells, "continuous")
+    return _examine_dominated(case, laplace_cells, _continuous_pair)
 
 
 def _examine_continuous_for_discrete(case: Case) -> Finding:
     """Whether the continuous pair with the same pure loss bounds discrete noise."""
-    return _examine_dominated(case, discrete_laplace, "continuous")
+    return _examine_dominated(case, discrete_laplace, _continuous_pair)
 
 
 def _examine_zero_concentrated(case: Case) -> Finding:
