@@ -2,8 +2,10 @@
 
 Each is asked for ε at δ = 1e-5 after 1000 steps, with its own default orders (that is how it is used), and with the
 single best order, which somebody has to find first. Of Opacus only the module with the formulas is loaded, which needs
-no torch. Run: python benchmarks/peer_sampled_gaussian.py PYTHON, PYTHON being an interpreter that has
-dp-accounting, and opacus, numba and rich beside; certdp is imported from this checkout.
+no torch.
+
+Run: python benchmarks/peer_sampled_gaussian.py PYTHON, PYTHON being an interpreter with dp-accounting, Opacus
+(`pip install --no-deps opacus` is enough) and what certdp depends on; certdp is imported from this checkout.
 """
 
 from __future__ import annotations

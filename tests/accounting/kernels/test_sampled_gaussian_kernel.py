@@ -180,6 +180,11 @@ def test_delta_undoes_epsilon() -> None:
     assert (back[~found] <= delta[~found]).all()
 
 
+def test_search_stops_before_the_edge_where_the_loss_shoots_up() -> None:
+    """Beyond α ≈ 19510 Λ rises from 1e-10 to 1 within 10 orders; Lemma 2.5 alone has its least value there, 1e-3."""
+    assert bulk.epsilon_upper(2.93e-9, 0.0448663, 100, 4.588e-14)[0] < 1e-5
+
+
 def exact_gaussian_delta(mean: float, epsilon: float) -> mpmath.mpf:
     m, e = mpmath.mpf(mean), mpmath.mpf(epsilon)
     return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
