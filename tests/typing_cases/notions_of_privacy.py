@@ -36,7 +36,9 @@ def conversions(
     pure: Guarantee[Pure, AddRemove, Record],
     renyi: Guarantee[Renyi, AddRemove, Record],
     concentrated: Guarantee[ZeroConcentrated, AddRemove, Record],
-    gaussian: Guarantee[GaussianDP, Replace, Record],
+    gaussian: Guarantee[GaussianDP, AddRemove, Record],
+    replacing: Guarantee[GaussianDP, Replace, Record],
+    delta: Delta,
 ) -> None:
     compose(renyi, pure_to_renyi(pure, Order(2)))
     compose(renyi, pure)  # E: mypy=misc pyright=reportArgumentType
@@ -44,17 +46,16 @@ def conversions(
     compose(concentrated, pure_to_zero_concentrated(pure))
     for_groups(renyi, 2).implies(Renyi(Fraction(2), one))
     renyi.implies(Pure(one))  # E: mypy=arg-type pyright=reportArgumentType
-    renyi_to_approximate(renyi, Delta("1e-5"))
+    renyi_to_approximate(renyi, delta)
     renyi_to_approximate(renyi, Epsilon(1))  # E: mypy=arg-type pyright=reportArgumentType
     renyi_to_approximate(renyi, 1e-5)  # E: mypy=arg-type pyright=reportArgumentType
-    renyi_to_approximate(pure, Delta("1e-5"))  # E: mypy=arg-type pyright=reportArgumentType
-    renyi_to_approximate_at(renyi, Delta("1e-5"))  # E: mypy=arg-type pyright=reportArgumentType
+    renyi_to_approximate(pure, delta)  # E: mypy=arg-type pyright=reportArgumentType
+    renyi_to_approximate_at(renyi, delta)  # E: mypy=arg-type pyright=reportArgumentType
     zero_concentrated_to_renyi(concentrated, Delta("0.5"))  # E: mypy=arg-type pyright=reportArgumentType
-    replaced: Guarantee[Approximate, Replace, Record] = gaussian_to_approximate(gaussian, Delta("1e-5"))
-    added: Guarantee[Approximate, AddRemove, Record] = gaussian_to_approximate(gaussian, Delta("1e-5"))  # E: mypy=arg-type pyright=reportArgumentType
+    replaced = gaussian_to_approximate(replacing, delta)
+    compose(replaced, renyi_to_approximate(renyi, delta))  # E: mypy=misc pyright=reportArgumentType
     best_order(lambda order: one * order, one)
-    best_order(lambda order: 0.5, one)  # E: mypy=arg-type pyright=reportArgumentType
-    best_order(lambda order: one, Delta("1e-5"))  # E: mypy=arg-type pyright=reportArgumentType
+    best_order(lambda order: one, delta)  # E: mypy=arg-type pyright=reportArgumentType
 
 
 def concluded(conversion: Conversion[Pure, Renyi], pure: Guarantee[Pure, AddRemove, Record]) -> None:

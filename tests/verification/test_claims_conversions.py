@@ -28,7 +28,7 @@ BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 SLIGHTLY = Fraction(10**6 - 1, 10**6), Fraction(10**6 + 1, 10**6)
 
 
-def checked(claim: str, examples: int = 25) -> Result:
+def checked(claim: str, examples: int = 15) -> Result:
     (result,) = run([BY_ID[claim]], examples=examples).results
     assert result.error is None, result.error
     return result
@@ -36,7 +36,7 @@ def checked(claim: str, examples: int = 25) -> Result:
 
 @pytest.mark.parametrize("claim", BY_ID)
 def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim, 80 if BY_ID[claim].expectation is Expectation.REJECTED else 20)
+    result = checked(claim, 80 if BY_ID[claim].expectation is Expectation.REJECTED else 12)
     assert result.passed, result.finding
     assert result.cases_tried >= 6
 
@@ -49,7 +49,7 @@ def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
 
 
 def refuted(claim: str) -> None:
-    result = checked(claim, 100)
+    result = checked(claim, 50)
     assert not result.passed
     assert result.finding is not None
 
