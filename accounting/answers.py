@@ -6,6 +6,7 @@ and the maximum is taken last.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -16,15 +17,18 @@ from .conversions import (
     RenyiConversion,
     best_order,
     best_order_at_epsilon,
+    delta_at_order,
     delta_of_mu,
+    epsilon_at_order,
     epsilon_of_mu,
     smallest_epsilon,
 )
 from .derivation import Theorem
 from .directions import Direction
 from .enclosures import Enclosure, Truth
+from .errors import OutsideDomain
 from .notions import APPROXIMATE, GAUSSIAN_DP, PURE, RENYI, Notion
-from .pairs import Pair
+from .pairs import Pair, RenyiLaw
 
 Law: TypeAlias = Callable[[Pair], Enclosure | None]
 """What a pair loses, the worse direction; None where the pair does not say."""
@@ -156,7 +160,9 @@ def _epsilons(pairs: WorstPairs, delta: Enclosure) -> Iterator[Finding]:
     if bound is not None:
         epsilon = epsilon_of_mu(bound.enclosure, delta)
         yield Finding(Bounds(epsilon, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
-    yield from _by_order(pairs, lambda curve: best_order(curve, delta), lambda found: found.epsilon)
+    yield from _by_order(
+        pairs, lambda curve: best_order(curve, delta), lambda order, tau: epsilon_at_order(order, tau, delta)
+    )
 
 
 def _deltas(pairs: WorstPairs, epsilon: Enclosure) -> Iterator[Finding]:
@@ -173,7 +179,9 @@ def _deltas(pairs: WorstPairs, epsilon: Enclosure) -> Iterator[Finding]:
     if bound is not None:
         delta = delta_of_mu(bound.enclosure, epsilon)
         yield Finding(Bounds(delta, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
-    yield from _by_order(pairs, lambda curve: best_order_at_epsilon(curve, epsilon), lambda found: found.delta)
+    yield from _by_order(
+        pairs, lambda curve: best_order_at_epsilon(curve, epsilon), lambda a, tau: delta_at_order(a, tau, epsilon)
+    )
 
 
 def _inverted(pairs: WorstPairs, delta: Enclosure) -> Bounds:
@@ -194,22 +202,51 @@ def _inverted(pairs: WorstPairs, delta: Enclosure) -> Bounds:
 
 
 _Curve: TypeAlias = Callable[[Fraction], Enclosure]
+_Search: TypeAlias = Callable[[_Curve], RenyiConversion]
+_At: TypeAlias = Callable[[Fraction, Enclosure], Enclosure]
 
 
-def _by_order(
-    pairs: WorstPairs, search: Callable[[_Curve], RenyiConversion], read: Callable[[RenyiConversion], Enclosure]
-) -> Iterator[Finding]:
-    """The bound through the Rényi curve: an order for each direction, the worse direction last."""
+def _by_order(pairs: WorstPairs, search: _Search, at: _At) -> Iterator[Finding]:
+    """The bound through the Rényi curve, each direction at an order of its own; the worse direction counts.
+
+    Args:
+        pairs: the run.
+        search: finds a good order of a curve.
+        at: the bound that an order and its τ prove.
+    """
     laws = [law for pair in pairs.bounding if (law := pair.renyi) is not None]
     if len(laws) < len(pairs.bounding):
         return
 
-    def curve(direction: Direction) -> _Curve:
-        return lambda order: _largest([law(order, direction) for law in laws])
+    def proven(order: Fraction, direction: Direction) -> Enclosure:
+        return at(order, _largest([law(order, direction) for law in laws]))
 
-    found = [search(curve(direction)) for direction in Direction]
-    worse = max(found, key=lambda one: read(one).upper)
-    yield Finding(Bounds(read(worse), two_sided=False), RENYI, RENYI.composition_theorem, worse.order)
+    def best(direction: Direction) -> Fraction:
+        return search(lambda order: _largest([_quick(pair, law, order, direction) for pair, law in quick])).order
+
+    quick = list(zip(pairs.bounding, laws, strict=True))
+    order = best(Direction.REMOVE)
+    found = [(proven(order, direction), order) for direction in Direction]
+    if found[1][0].upper > found[0][0].upper:  # at an order of its own the other direction may do better
+        order = best(Direction.ADD)
+        found[1] = min(found[1], (proven(order, Direction.ADD), order), key=_end)
+    worse, order = max(found, key=_end)
+    yield Finding(Bounds(worse, two_sided=False), RENYI, RENYI.composition_theorem, order)
+
+
+def _end(found: tuple[Enclosure, Fraction]) -> Fraction:
+    return found[0].upper
+
+
+def _quick(pair: Pair, law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:
+    """τ(α) for the search: an estimate where the pair has one."""
+    estimate = pair.renyi_estimate
+    if estimate is None:
+        return law(order, direction)
+    value = estimate(float(order), direction)
+    if not math.isfinite(value):
+        raise OutsideDomain(f"the estimate of the divergence of order {float(order):.6g} leaves the range of binary64")
+    return Enclosure.of(value)
 
 
 def _largest(values: list[Enclosure]) -> Enclosure:

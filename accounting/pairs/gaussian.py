@@ -11,7 +11,7 @@ from ..arguments import non_negative, order_above_one, whole
 from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import DeltaLaw, Pair, RenyiLaw
+from .pair import DeltaLaw, Pair, RenyiLaw, always
 
 
 @final
@@ -62,7 +62,7 @@ class GaussianPair(Pair):
         """The sampled Gaussian pair, which has Rényi divergences at every real order."""
         from .sampled_gaussian import SampledGaussian
 
-        return SampledGaussian(self.shift, rate)
+        return self if always(rate) else SampledGaussian(self.shift, rate)
 
     def repeated(self, times: int) -> Pair:
         """Independent normal variables add up to one with the shift s·√T."""

@@ -31,6 +31,9 @@ Raises InvalidValue for an ε that reaches below 0.
 RenyiLaw: TypeAlias = Callable[[Fraction, Direction], Enclosure]
 """The Rényi divergence τ(α) of order α > 1 of P from Q, or of Q from P; InvalidValue for α ≤ 1."""
 
+RenyiEstimate: TypeAlias = Callable[[float, Direction], float]
+"""About τ(α), quickly: it tells a search where to look and proves nothing."""
+
 
 class Pair:
     """A dominating pair; this base class knows no law.
@@ -53,6 +56,11 @@ class Pair:
     @property
     def renyi(self) -> RenyiLaw | None:
         """The Rényi divergence at real orders."""
+        return None
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """A quick estimate of the Rényi divergence, for pairs whose own law is slow."""
         return None
 
     @property
@@ -83,7 +91,7 @@ class Pair:
         """
         from .sampled import Sampled
 
-        return Sampled(self, probability("rate", rate))
+        return self if always(rate) else Sampled(self, rate)
 
     def repeated(self, times: int) -> Pair:
         """The pair of `times` independent releases: (P, …, P) and (Q, …, Q).
@@ -94,6 +102,15 @@ class Pair:
         from .repeated import Repeated
 
         return self if whole("times", times, 1) == 1 else Repeated(self, times)
+
+
+def always(rate: Enclosure) -> bool:
+    """Whether a rate is exactly 1: every record is seen, and a pair remains what it is.
+
+    Raises:
+        InvalidValue: outside [0, 1]. InvalidType: for anything but an enclosure.
+    """
+    return probability("rate", rate).lower == 1
 
 
 def checked_pair(parameter: str, value: Pair) -> Pair:

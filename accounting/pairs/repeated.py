@@ -10,7 +10,7 @@ from attrs import frozen
 from ..arguments import whole
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import Pair, PureLaw, RenyiLaw, checked_pair
+from .pair import Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 
 
 @final
@@ -56,6 +56,12 @@ class Repeated(Pair):
             return law(order, direction) * times
 
         return total
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """T times the base's."""
+        estimate, times = self.base.renyi_estimate, self.times
+        return None if estimate is None else lambda order, direction: estimate(order, direction) * times
 
     @property
     def zero_concentrated(self) -> Enclosure | None:

@@ -266,7 +266,7 @@ class SampledReleases:
         left = target - self._cost
         if left.lower < 0:
             raise InvalidValue(
-                "epsilon", epsilon, f"at least {self._cost.upper_float!r}, the cost of released parameters"
+                "epsilon", float(epsilon.value), f"at least {self._cost.upper_float!r}, the cost of released parameters"
             )
         found = delta_of(self.pairs, left)
         if found is None:
