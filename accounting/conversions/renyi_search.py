@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-_LEAST, _MOST = 1e-18, 60.0  # of (α − 1)·log(1/r₁): beyond, r₁ is as good as 1 or 0
-_STEP = 2.0
+# Logarithms of the values of (α − 1)·log(1/r₁) that are tried: below, r₁ is as good as 1, beyond, as good as 0. What
+# matters is log(1/r₁) near r₁ = 1, and r₁^{α−1} near 0.
+_PLACES = [2.0 * step for step in range(-21, 0)] + [math.log(1.5 * step) for step in range(1, 29)]
 _NEWTON_STEPS = 40
 _ENOUGH = 1e-15
 _SERIES_BELOW = 1e-5
@@ -94,7 +95,7 @@ def _log_mass(above: float, moment: float, down: float) -> float:
 
 
 def _least(function: Callable[[float], float]) -> tuple[float, float]:
-    """Where `function` is about least from _LEAST to _MOST, and its value: a scan of logarithms, golden sections."""
+    """Where `function` is about least over the span of _PLACES, and its value: a scan, then golden sections."""
 
     def at(place: float) -> float:
         try:
@@ -103,10 +104,8 @@ def _least(function: Callable[[float], float]) -> tuple[float, float]:
             return math.inf
         return math.inf if math.isnan(value) else value
 
-    first = math.log(_LEAST)
-    steps = math.ceil((math.log(_MOST) - first) / _STEP)
-    start = min((first + _STEP * index for index in range(steps + 1)), key=at)
-    low, high = start - _STEP, start + _STEP
+    best = min(range(1, len(_PLACES) - 1), key=lambda index: at(_PLACES[index]))
+    low, high = _PLACES[best - 1], _PLACES[best + 1]
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = at(left), at(right)
     for _ in range(_REFINEMENTS):
