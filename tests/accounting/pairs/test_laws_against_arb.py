@@ -1,0 +1,308 @@
+"""Laws of single pairs against Arb, by formulas and sums other than the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import flint
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.pairs import (
+    DiscreteGaussianPair,
+    DiscreteLaplacePair,
+    GaussianPair,
+    LaplacePair,
+    RandomisedResponse,
+    RepeatedResponse,
+    SampledGaussian,
+)
+
+SETTINGS = settings(max_examples=40, deadline=None)
+Ends = Callable[[Any], tuple[Fraction, Fraction]]
+SHIFTS = st.fractions(Fraction(1, 100), 30, max_denominator=100) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
+LEVELS = st.fractions(0, 40, max_denominator=32)
+ORDERS = st.fractions(Fraction(17, 16), 60, max_denominator=16)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _precision(bits: Callable[[int], AbstractContextManager[None]]) -> Iterator[None]:
+    with bits(3000):
+        yield
+
+
+def ball(value: Fraction | int) -> flint.arb:
+    number = Fraction(value)
+    return flint.arb(flint.fmpq(number.numerator, number.denominator))
+
+
+def check(found: Enclosure, truth: flint.arb, ends: Ends, *, relative: Fraction = Fraction(1, 2**80)) -> None:
+    """The truth is inside, and the enclosure narrow, relatively."""
+    low, high = ends(truth)
+    assert found.lower <= high
+    assert low <= found.upper
+    assert found.width <= relative * found.upper
+
+
+def survival(x: flint.arb) -> flint.arb:
+    return (x / flint.arb(2).sqrt()).erfc() / 2
+
+
+@SETTINGS
+@given(shift=SHIFTS, level=LEVELS)
+@example(shift=Fraction(1), level=Fraction(37))
+def test_gaussian_delta(shift: Fraction, level: Fraction, ends: Ends) -> None:
+    s, e = ball(shift), ball(level)
+    truth = survival(e / s - s / 2) - e.exp() * survival(e / s + s / 2)
+    found = GaussianPair(Enclosure.of(shift, precision=128)).delta(Enclosure.of(level, precision=128), Direction.ADD)
+    if found.upper > Fraction(1, 2**30000):
+        check(found, truth, ends)
+
+
+def test_gaussian_delta_in_the_far_tail(ends: Ends) -> None:
+    """δ near 10^-300 keeps its digits."""
+    e = ball(36)
+    found = GaussianPair(Enclosure.of(1)).delta(Enclosure.of(36), Direction.REMOVE)
+    assert found.upper < Fraction(1, 10**270)
+    half = ball(Fraction(1, 2))
+    check(found, survival(e - half) - e.exp() * survival(e + half), ends)
+
+
+@SETTINGS
+@given(shift=SHIFTS, order=ORDERS)
+def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: Ends) -> None:
+    s, a, own = ball(shift), ball(order), Enclosure.of(shift, precision=128)
+    towards, away = ((a - 1) * s).exp(), (-a * s).exp()
+    laplace = ((a * towards + (a - 1) * away) / (2 * a - 1)).log() / (a - 1)
+    check(LaplacePair(own).renyi(order, Direction.ADD), laplace, ends)
+    likely = s.exp() / (1 + s.exp())
+    response = (likely * towards + (1 - likely) * (-(a - 1) * s).exp()).log() / (a - 1)
+    check(RandomisedResponse(own).renyi(order, Direction.ADD), response, ends)
+
+
+@SETTINGS
+@given(shift=SHIFTS, order=ORDERS)
+def test_zero_concentrated_costs_bound_every_order(shift: Fraction, order: Fraction) -> None:
+    """And they are reached: τ(α)/α comes close to them as α comes close to 1."""
+    own = Enclosure.of(shift, precision=128)
+    for pair in (LaplacePair(own), RandomisedResponse(own), DiscreteLaplacePair(own, Enclosure.of(4))):
+        assert pair.renyi(order, Direction.ADD).lower <= pair.zero_concentrated.upper * order
+        near = 1 + Fraction(1, 2**40)
+        assert pair.renyi(near, Direction.ADD).upper >= pair.zero_concentrated.lower * (1 - Fraction(1, 2**20))
+
+
+@SETTINGS
+@given(shift=st.fractions(Fraction(1, 64), 3, max_denominator=64))
+def test_the_gaussian_cost_of_a_pure_loss_bounds_its_delta(shift: Fraction) -> None:
+    own = Enclosure.of(shift)
+    for pair in (LaplacePair(own), RandomisedResponse(own), DiscreteLaplacePair(own, Enclosure.of(1))):
+        mu = pair.gaussian
+        assert mu is not None
+        for level in (Fraction(0), shift / 3, shift):
+            at = Enclosure.of(level)
+            assert pair.delta(at, Direction.ADD).lower <= GaussianPair(mu).delta(at, Direction.ADD).upper
+
+
+def responses(own: Fraction, level: Fraction, times: int) -> flint.arb:
+    """Every term of the sum, in Arb."""
+    growth, factor = ball(own).exp(), ball(level).exp()
+    chance, ratio = 1 / (1 + growth) ** times, (-ball(own) * times).exp()
+    total = flint.arb(0)
+    for k in range(times + 1):
+        if ratio > factor:
+            total += chance * (1 - factor / ratio)
+        chance, ratio = chance * growth * (times - k) / (k + 1), ratio * growth * growth
+    return total
+
+
+@SETTINGS
+@given(
+    own=st.fractions(Fraction(1, 50), 4, max_denominator=50),
+    share=st.fractions(0, 1, max_denominator=30).filter(lambda share: share < 1),
+    times=st.integers(2, 60),
+)
+def test_repeated_response(own: Fraction, share: Fraction, times: int, ends: Ends) -> None:
+    level = share * own * times
+    found = RepeatedResponse(Enclosure.of(own, precision=256), times).delta(
+        Enclosure.of(level, precision=256), Direction.REMOVE
+    )
+    low, high = ends(responses(own, level, times))
+    assert found.lower <= high
+    assert low <= found.upper
+    assert found.width <= Fraction(1, 2**150) * found.upper + Fraction(1, 2**240)
+
+
+def test_ten_thousand_responses(bits: Callable[[int], AbstractContextManager[None]], ends: Ends) -> None:
+    with bits(400):
+        truth = responses(Fraction(1, 64), Fraction(2), 10_000)
+    check(RepeatedResponse(Enclosure.of(Fraction(1, 64)), 10_000).delta(Enclosure.of(2), Direction.ADD), truth, ends)
+
+
+def test_responses_beyond_their_pure_loss_have_no_delta() -> None:
+    pair = RepeatedResponse(Enclosure.of("0.5"), 7)
+    assert pair.pure(Direction.ADD) == Enclosure.of("3.5")
+    assert pair.delta(Enclosure.of("3.5"), Direction.ADD).upper == 0
+    assert pair.delta(Enclosure.of(3), Direction.ADD).lower > 0
+
+
+@SETTINGS
+@given(
+    shift=st.fractions(Fraction(1, 20), 4, max_denominator=20),
+    rate=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100),
+    level=st.fractions(0, 3, max_denominator=16),
+)
+def test_sampled_gaussian_delta_by_its_threshold(shift: Fraction, rate: Fraction, level: Fraction, ends: Ends) -> None:
+    """P(x > t) − e^ε·Q(x > t) where the density ratio crosses e^ε; the library amplifies the unsampled δ instead."""
+    s, q, e = ball(shift), ball(rate), ball(level)
+    pair = SampledGaussian(Enclosure.of(shift, precision=128), Enclosure.of(rate, precision=128))
+    at = Enclosure.of(level, precision=128)
+    crossing = (((e.exp() - 1 + q) / q).log() + s * s / 2) / s
+    with_it = (1 - q) * survival(crossing) + q * survival(crossing - s)
+    check(pair.delta(at, Direction.REMOVE), with_it - e.exp() * survival(crossing), ends)
+    kept = ((-e).exp() - 1 + q) / q
+    if kept < 0:
+        assert pair.delta(at, Direction.ADD).upper == 0
+        return
+    crossing = (kept.log() + s * s / 2) / s
+    with_it = (1 - q) * survival(-crossing) + q * survival(s - crossing)
+    check(pair.delta(at, Direction.ADD), survival(-crossing) - e.exp() * with_it, ends)
+
+
+@SETTINGS
+@given(
+    unit=st.fractions(Fraction(1, 30), 5, max_denominator=30),
+    steps=st.integers(1, 40),
+    order=ORDERS,
+    share=st.fractions(0, 1, max_denominator=40),
+)
+def test_discrete_laplace(unit: Fraction, steps: int, order: Fraction, share: Fraction, ends: Ends) -> None:
+    """Against the sums over its outputs, the two tails lumped."""
+    stay, a, level = (-ball(unit)).exp(), ball(order), share * unit * steps
+    inner = (1 - stay) / (1 + stay)
+    present = [stay**steps / (1 + stay), *(inner * stay ** (steps - x) for x in range(1, steps)), 1 / (1 + stay)]
+    absent = present[::-1]
+    pair = DiscreteLaplacePair(Enclosure.of(unit, precision=160), Enclosure.of(steps))
+    moment = sum(((a * p.log() + (1 - a) * q.log()).exp() for p, q in zip(present, absent, strict=True)), flint.arb(0))
+    check(pair.renyi(order, Direction.ADD), moment.log() / (a - 1), ends)
+    factor = ball(level).exp()
+    delta = sum(
+        (max(p - factor * q, flint.arb(0), key=float) for p, q in zip(present, absent, strict=True)), flint.arb(0)
+    )
+    found = pair.delta(Enclosure.of(level, precision=160), Direction.ADD)
+    assert found.lower <= ends(delta)[1] + Fraction(1, 2**150)
+    assert ends(delta)[0] - Fraction(1, 2**150) <= found.upper
+    assert found.width <= Fraction(1, 2**140)
+
+
+def test_one_step_of_discrete_laplace_is_randomised_response() -> None:
+    unit, level = Enclosure.of("0.75"), Enclosure.of("0.25")
+    lattice, response = DiscreteLaplacePair(unit, Enclosure.of(1)), RandomisedResponse(unit)
+    for direction in Direction:
+        for found, known in (
+            (lattice.delta(level, direction), response.delta(level, direction)),
+            (lattice.renyi(Fraction(7, 2), direction), response.renyi(Fraction(7, 2), direction)),
+            (lattice.zero_concentrated, response.zero_concentrated),
+        ):
+            assert found.intersection(known).width <= Fraction(1, 2**80)
+
+
+def test_the_whole_part_of_a_distance_counts() -> None:
+    unit, level = Enclosure.of("0.5"), Enclosure.of("0.1")
+    for made in (
+        lambda steps: DiscreteLaplacePair(unit, steps),
+        lambda steps: DiscreteGaussianPair(Fraction(3), steps),
+    ):
+        whole, broken, spread = made(Enclosure.of(3)), made(Enclosure.of("3.99")), made(Enclosure.between("2.5", 3))
+        assert whole.delta(level, Direction.ADD) == broken.delta(level, Direction.ADD)
+        assert whole.zero_concentrated == broken.zero_concentrated
+        assert spread.delta(level, Direction.ADD) == made(Enclosure.of(2)).delta(level, Direction.ADD).hull(
+            whole.delta(level, Direction.ADD)
+        )
+        with pytest.raises(InvalidValue, match=r"steps: got .*2\*\*64"):
+            made(Enclosure.of(2**65))
+
+
+def lattice(variance: Fraction, centre: Fraction | int, reach: int) -> list[flint.arb]:
+    return [(-((ball(x) - ball(centre)) ** 2) / (2 * ball(variance))).exp() for x in range(-reach, reach + 1)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    variance=st.fractions(Fraction(1, 20), 60, max_denominator=20),
+    steps=st.integers(1, 12),
+    level=st.fractions(0, 6, max_denominator=8),
+    order=st.fractions(Fraction(9, 8), 8, max_denominator=8),
+)
+def test_discrete_gaussian(
+    variance: Fraction,
+    steps: int,
+    level: Fraction,
+    order: Fraction,
+    ends: Ends,
+    bits: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    with bits(400):
+        reach = steps * 9 + isqrt(int(600 * variance)) + 3
+        present, absent = lattice(variance, steps, reach), lattice(variance, 0, reach)
+        total, factor = sum(absent, flint.arb(0)), ball(level).exp()
+        delta = (
+            sum((p - factor * q for p, q in zip(present, absent, strict=True) if p > factor * q), flint.arb(0)) / total
+        )
+        around = sum(lattice(variance, order * steps, reach), flint.arb(0))
+        renyi = ball(order * steps**2 / (2 * variance)) + (around / total).log() / ball(order - 1)
+    pair = DiscreteGaussianPair(variance, Enclosure.of(steps))
+    low, high = ends(delta)
+    room = Fraction(1, 2**300)  # what lies beyond the reach
+    found = pair.delta(Enclosure.of(level), Direction.ADD)
+    assert found.lower - room <= high
+    assert low - room <= found.upper
+    assert found.width <= Fraction(1, 2**80) * found.upper
+    low, high = ends(renyi)
+    found = pair.renyi(order, Direction.ADD)
+    assert found.lower - room <= high
+    assert low - room <= found.upper
+    assert found.width <= Fraction(1, 2**80) * found.upper
+    assert found.upper <= pair.zero_concentrated.upper * order * (1 + Fraction(1, 2**80))
+
+
+def test_a_wide_discrete_gaussian_is_compared_with_its_integral(
+    ends: Ends, bits: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    variance, steps = Fraction(700**2), 650
+    pair = DiscreteGaussianPair(variance, Enclosure.of(steps))
+    with bits(200):
+        present, absent = lattice(variance, steps, 9000), lattice(variance, 0, 9000)
+        total = sum(absent, flint.arb(0))
+        for level, relative in (
+            (Fraction(0), Fraction(1, 200)),
+            (Fraction(1), Fraction(1, 100)),
+            (Fraction(6), Fraction(1, 4)),
+        ):
+            factor = ball(level).exp()
+            above = (p - factor * q for p, q in zip(present, absent, strict=True) if p > factor * q)
+            check(
+                pair.delta(Enclosure.of(level), Direction.ADD),
+                sum(above, flint.arb(0)) / total,
+                ends,
+                relative=relative,
+            )
+
+
+@pytest.mark.parametrize("variance", [Fraction(0), Fraction(-1), Fraction(1, 2**40), Fraction(2**200)])
+def test_variances_out_of_range_are_refused(variance: Fraction) -> None:
+    with pytest.raises(InvalidValue, match=r"variance: got .*2\*\*-32"):
+        DiscreteGaussianPair(variance, Enclosure.of(1))
+
+
+def test_a_float_is_no_variance() -> None:
+    untyped: Any = 2.0
+    with pytest.raises(InvalidType, match=r"variance: got 2.0.*exact"):
+        DiscreteGaussianPair(untyped, Enclosure.of(1))

@@ -1,0 +1,111 @@
+"""The claims of amplification and of plans of releases hold, and each finds a witness against a wrong theorem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
+from certdp.accounting.directions import Direction
+from certdp.accounting.pairs import FinitePair, sampled
+from certdp.accounting.releases import ResampleEach, SampleOnce
+from certdp.plugins.contract import Expectation
+from certdp.verification.claims import amplification as claims
+from certdp.verification.runner import Result, run
+
+BY_ID = {claim.id: claim for claim in claims.CLAIMS}
+CONTROLS = {claim.id for claim in claims.CLAIMS if claim.expectation is Expectation.REJECTED}
+
+
+def checked(claim: str, examples: int) -> Result:
+    (result,) = run([BY_ID[claim]], examples=examples).results
+    assert result.error is None, result.error
+    return result
+
+
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected(claim: str) -> None:
+    result = checked(claim, 100 if claim in CONTROLS else 20)
+    assert result.passed, result.finding
+    assert (result.witness is not None) is (claim in CONTROLS)
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
+    (result,) = run([BY_ID[claim]], examples=3000, seed=1).results
+    assert result.passed, result
+
+
+def test_every_negative_control_is_known() -> None:
+    assert {control.removeprefix("amplification/") for control in CONTROLS} == {
+        "unamplified-epsilon",
+        "add-without-factor",
+        "remove-for-add",
+        "once-for-each",
+        "each-for-once",
+        "remove-alone",
+    }
+
+
+OTHER = {Direction.REMOVE: Direction.ADD, Direction.ADD: Direction.REMOVE}
+
+
+def swapped(row: Any) -> Any:
+    return lambda law, rate, at, direction: row(law, rate, at, OTHER[direction])
+
+
+def unsampled(row: Any) -> Any:
+    return lambda law, rate, at, direction: law(at, direction)
+
+
+def half_the_rate(row: Any) -> Any:
+    return lambda law, rate, at, direction: row(law, rate / 2, at, direction)
+
+
+@pytest.mark.parametrize("wrong", [swapped, unsampled, half_the_rate])
+@pytest.mark.parametrize(
+    ("claim", "row"),
+    [
+        ("amplification/approximate", delta_after_sampling),
+        ("amplification/renyi-integer-orders", renyi_after_sampling),
+        ("amplification/renyi-real-orders", renyi_after_sampling),
+    ],
+)
+def test_a_wrong_row_is_told(claim: str, row: Any, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, row.__name__, wrong(row))
+    (result,) = run([BY_ID[claim]], examples=60).results
+    assert not result.passed
+
+
+@pytest.mark.parametrize("wrong", [dict.fromkeys(Direction, psi), dict.fromkeys(Direction, psi_add)])
+def test_one_psi_for_both_directions_is_told(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "_PSI", wrong)
+    assert not checked("amplification/pure", 100).passed
+
+
+def test_confused_plans_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    once, each = SampleOnce.pair, ResampleEach.pair
+    monkeypatch.setattr(SampleOnce, "pair", each)
+    monkeypatch.setattr(ResampleEach, "pair", once)
+    for claim in ("amplification/sample-once", "amplification/resample-each"):
+        assert not checked(claim, 80).passed
+
+
+def test_forgotten_sampling_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FinitePair, "sampled", lambda self, rate: self)
+    assert not checked("amplification/sample-once", 80).passed
+    assert not checked("amplification/resample-each", 80).passed
+    monkeypatch.setattr(FinitePair, "repeated", lambda self, times: self)
+    assert not checked("amplification/every-record-drawn", 80).passed
+
+
+def test_the_worse_direction_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other_way(self: FinitePair, direction: Direction) -> Any:
+        return (self.absent, self.present) if direction is Direction.REMOVE else (self.present, self.absent)
+
+    claims._laplace_deltas.cache_clear()
+    monkeypatch.setattr(FinitePair, "_laws", other_way)
+    assert not checked("amplification/worse-direction", 10).passed
+    claims._laplace_deltas.cache_clear()
