@@ -222,9 +222,9 @@ def _by_order(pairs: WorstPairs, search: _Search, at: _At) -> Iterator[Finding]:
         return at(order, _largest([law(order, direction) for law in laws]))
 
     def best(direction: Direction) -> Fraction:
-        return search(lambda order: _largest([_quick(pair, law, order, direction) for pair, law in quick])).order
+        return search(lambda order: _largest([curve(order, direction) for curve in quick])).order
 
-    quick = list(zip(pairs.bounding, laws, strict=True))
+    quick = [_quick(pair, law) for pair, law in zip(pairs.bounding, laws, strict=True)]
     order = best(Direction.REMOVE)
     found = [(proven(order, direction), order) for direction in Direction]
     if found[1][0].upper > found[0][0].upper:  # at an order of its own the other direction may do better
@@ -238,15 +238,19 @@ def _end(found: tuple[Enclosure, Fraction]) -> Fraction:
     return found[0].upper
 
 
-def _quick(pair: Pair, law: RenyiLaw, order: Fraction, direction: Direction) -> Enclosure:
+def _quick(pair: Pair, law: RenyiLaw) -> RenyiLaw:
     """τ(α) for the search: an estimate where the pair has one."""
     estimate = pair.renyi_estimate
     if estimate is None:
-        return law(order, direction)
-    value = estimate(float(order), direction)
-    if not math.isfinite(value):
-        raise OutsideDomain(f"the estimate of the divergence of order {float(order):.6g} leaves the range of binary64")
-    return Enclosure.of(value)
+        return law
+
+    def estimated(order: Fraction, direction: Direction) -> Enclosure:
+        value = estimate(float(order), direction)
+        if not math.isfinite(value):
+            raise OutsideDomain(f"the estimate of the divergence of order {float(order):.6g} is beyond binary64")
+        return Enclosure.of(value)
+
+    return estimated
 
 
 def _largest(values: list[Enclosure]) -> Enclosure:

@@ -11,7 +11,8 @@ from ..arguments import non_negative, order_above_one
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .estimates import mean_of_two
+from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
 from .randomised_response import RandomisedResponse
 
 
@@ -51,6 +52,16 @@ class LaplacePair(Pair):
     def renyi(self) -> RenyiLaw:
         """τ(α) = log(α/(2α − 1)·e^{(α−1)s} + (α − 1)/(2α − 1)·e^{−αs})/(α − 1), s being the shift."""
         return self._renyi
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate:
+        """The same formula in binary64."""
+        shift = self.shift.upper_float
+
+        def estimate(order: float, direction: Direction) -> float:
+            return mean_of_two(order / (2 * order - 1), (order - 1) * shift, -order * shift) / (order - 1)
+
+        return estimate
 
     @property
     def zero_concentrated(self) -> Enclosure:

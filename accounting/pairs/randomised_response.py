@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import final
 
@@ -12,7 +13,8 @@ from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .estimates import mean_of_two
+from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
 
 
 @final
@@ -49,6 +51,17 @@ class RandomisedResponse(Pair):
     def renyi(self) -> RenyiLaw:
         """τ(α) = log(p·e^{(α−1)ε} + (1 − p)·e^{−(α−1)ε})/(α − 1)."""
         return self._renyi
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate:
+        """The same formula in binary64."""
+        epsilon = self.epsilon.upper_float
+        likely = 1 / (1 + math.exp(-epsilon))
+
+        def estimate(order: float, direction: Direction) -> float:
+            return mean_of_two(likely, (order - 1) * epsilon, (1 - order) * epsilon) / (order - 1)
+
+        return estimate
 
     @property
     def zero_concentrated(self) -> Enclosure:

@@ -12,7 +12,8 @@ from ..arguments import probability
 from ..corners import between_low_and_high
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw, checked_pair
+from .estimates import sampled_estimate
+from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 from .randomised_response import RandomisedResponse
 
 
@@ -75,6 +76,18 @@ class Sampled(Pair):
             return found if response is None else found.intersection(response.renyi(order, direction).hull(0))
 
         return amplified
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """The same bound in binary64, where the base has an estimate."""
+        estimate, response = self.base.renyi_estimate, self._response
+        if estimate is None:
+            return None
+        sampled = sampled_estimate(estimate, self.rate.upper_float)
+        if response is None:
+            return sampled
+        limit = response.renyi_estimate
+        return lambda order, direction: min(sampled(order, direction), limit(order, direction))
 
     @property
     def zero_concentrated(self) -> Enclosure | None:

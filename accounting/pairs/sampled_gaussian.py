@@ -87,12 +87,12 @@ class SampledGaussian(Pair):
             return 0.0
         power = order if direction is Direction.REMOVE else 1 - order
         step = min(0.25, 1 / (2 * s))
-        last = max(power, 1.0) * s + _REACH
-        if (last + _REACH) / step > _MOST_NODES:  # the laws hardly overlap
+        first, last = min(power, 0.0) * s - _REACH, max(power, 1.0) * s + _REACH
+        if (last - first) / step > _MOST_NODES:  # the laws hardly overlap
             if direction is Direction.ADD:
                 return float(-np.log1p(-q))
             return max(float(order * np.log(q) / (order - 1) + order * s * s / 2), 0.0)
-        nodes = np.arange(-_REACH, last + step, step)
+        nodes = np.arange(first, last + step, step)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             linear = q * np.expm1(s * nodes - s * s / 2)
             log_sampled = np.logaddexp(np.log1p(-q) if q < 1 else -np.inf, np.log(q) + s * nodes - s * s / 2)

@@ -1,0 +1,129 @@
+"""`certdp epsilon` and `certdp delta`: figures, keys, words and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+GAUSSIAN = ("--mechanism", "gaussian-sum", "--sampler", "poisson", "--option", "noise_multiplier=1")
+REFERENCE = (*GAUSSIAN, "--option", "rate=0.01", "--resample", "each", "--steps", 1000)
+LAPLACE = ("--mechanism", "laplace-sum", "--option", "scale=1", "--option", "radius=1")
+
+Command = Callable[..., Any]
+
+
+def test_the_reference_value(certdp: Command) -> None:
+    ran = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json")
+    assert ran.code == 0
+    data = ran.json
+    lower, upper = data["epsilon"]
+    assert lower is None
+    assert 1.8282 < upper < 2.1014
+    assert data["delta"][0] <= 1e-5 <= data["delta"][1]
+    assert data["order"] == pytest.approx(7.776, abs=0.01)
+    assert (data["notion"], data["composed_in"]) == ("approximate", "Rényi")
+    assert data["guarantee"]["statement"] == f"({upper!r}, 1e-05)-DP"
+    assert (data["guarantee"]["unit"], data["guarantee"]["relation"]) == ("record", "add-remove")
+    assert {"name": "mechanism.noise_multiplier", "value": "1"} in data["assumptions"]
+    assert "real-valued noise" in {item["name"] for item in data["assumptions"]}
+    assert (data["resample"], data["steps"], data["certificate"]) == ("each", 1000, None)
+
+
+def test_delta_undoes_epsilon(certdp: Command) -> None:
+    upper = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json").json["epsilon"][1]
+    data = certdp("delta", *REFERENCE, "--epsilon", repr(upper), "--json").json
+    assert data["delta"][1] == pytest.approx(1e-5, rel=1e-5)
+    assert data["delta"][0] is None
+
+
+def test_both_ends_where_both_are_proven(certdp: Command) -> None:
+    data = certdp("epsilon", *LAPLACE, "--sampler", "full", "--json").json
+    assert data["epsilon"] == [1.0, 1.0]
+    assert (data["delta"], data["order"], data["composed_in"]) == ([0.0, 0.0], None, "pure")
+    assert data["guarantee"]["domain"] == {"norm": "1", "radius": "1", "dimension": None}
+    lower, upper = certdp("epsilon", *LAPLACE, "--sampler", "full", "--delta", "0.1", "--json").json["epsilon"]
+    assert 0 < upper - lower < 1e-10
+
+
+def test_in_words(certdp: Command) -> None:
+    out = certdp("epsilon", *REFERENCE, "--delta", "1e-5").out
+    assert "1,000 releases, sampled afresh for each" in out
+    assert ", 1e-05)-DP" in out
+    assert "an upper bound of ε; no lower bound is proven" in out
+    assert "composed in the Rényi notion at order 7.77" in out
+    assert "for every record with ‖x‖₁ ≤ 1" in certdp("delta", *LAPLACE, "--sampler", "full", "--epsilon", "0.5").out
+    assert "the true δ lies in [" in certdp("delta", *LAPLACE, "--sampler", "full", "--epsilon", "0.5").out
+
+
+def test_once_and_each_are_two_answers(certdp: Command) -> None:
+    def epsilon(resample: str) -> float:
+        options = ("--sampler", "poisson", "--option", "rate=0.5", "--resample", resample, "--steps", 5, "--json")
+        upper: float = certdp("epsilon", *LAPLACE, *options).json["epsilon"][1]
+        return upper
+
+    assert epsilon("each") < epsilon("once")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter", "words"),
+    [
+        ((*REFERENCE[:-4], "--steps", 10), "resample", "once or each"),
+        ((*REFERENCE[:-4], "--resample", "twice"), "resample", "once or each"),
+        ((*REFERENCE, "--delta", "2"), "Delta", "0 ≤ δ ≤ 1"),
+        ((*REFERENCE, "--delta", "nan"), "value", "number"),
+        ((*REFERENCE,), "profile", "State a δ above 0"),
+        (("--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=1"), "radius", "public bound"),
+        (
+            ("--mechanism", "count", "--sampler", "full", "--option", "scale=1", "--option", "dimension=2"),
+            "dimension",
+            "",
+        ),
+        ((*LAPLACE, "--sampler", "full", "--option", "dimension=two"), "dimension", "whole number"),
+        (
+            (*GAUSSIAN[:2], "--sampler", "importance", "--option", "noise_multiplier=1", "--option", "rate=0.1"),
+            "sampler",
+            "constant rate",
+        ),
+        (
+            (
+                *("--mechanism", "randomised-response", "--sampler", "poisson"),
+                *("--option", "categories=2", "--option", "noise=0.5", "--option", "rate=0.5"),
+            ),
+            "sampler",
+            "use the sampler full",
+        ),
+        (("--mechanism", "gauss", "--sampler", "full"), "mechanism", ""),
+    ],
+)
+def test_refusals(refusal: Command, arguments: tuple[object, ...], parameter: str, words: str) -> None:
+    error = refusal("epsilon", *arguments)
+    assert error["parameter"] == parameter
+    assert words in error["admissible"] + error["remedy"]
+
+
+def test_delta_refuses_a_negative_epsilon(refusal: Command) -> None:
+    assert refusal("delta", *REFERENCE, "--epsilon=-1")["parameter"] == "Epsilon"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "sampler", "options"),
+    [
+        ("count", "full", ["scale=2"]),
+        ("lp-sum", "poisson", ["scale=2", "norm=3/2", "rate=0.1", "radius=1"]),
+        ("discrete-laplace", "poisson", ["scale=2", "rate=0.1", "radius=1"]),
+        ("discrete-gaussian", "full", ["scale=2", "radius=1"]),
+        ("discrete-gaussian", "poisson", ["scale=2", "radius=1", "rate=0.1"]),
+        ("randomised-response", "full", ["categories=3", "epsilon=1"]),
+        ("laplace-sum", "importance", ["scale=2", "rate=0.2", "floor=0.05", "radius=1"]),
+        ("gaussian-sum", "importance", ["scale=2", "rate=0.2", "norm=2", "floor=0.05", "radius=1"]),
+    ],
+)
+def test_every_mechanism_has_an_answer(certdp: Command, mechanism: str, sampler: str, options: list[str]) -> None:
+    stated = [part for option in options for part in ("--option", option)]
+    plan = ("--resample", "each", "--steps", 3, "--delta", "1e-6", "--json")
+    data = certdp("epsilon", "--mechanism", mechanism, "--sampler", sampler, *stated, *plan).json
+    lower, upper = data["epsilon"]
+    assert 0 < upper < 30
+    assert lower is None or 0 <= lower <= upper
