@@ -107,7 +107,10 @@ def gaussian_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thr
 
 
 def laplace_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, threads: int = 1) -> Floats:
-    """As `gaussian_epsilon` for the Laplace pair, in closed form: L = s + 2·log(1 − δ/q), at least 0; exact at δ = 0."""
+    """As `gaussian_epsilon` for the Laplace pair, in closed form: L = s + 2·log(1 − δ/q), at least 0.
+
+    At δ = 0 the level is s itself.
+    """
     from ._kernels import amplification_rows as kernels
 
     def level(q: Floats, s: Floats, d: Floats, out: Floats) -> None:
@@ -117,9 +120,9 @@ def laplace_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thre
 
 
 def response_epsilon(rate: ArrayLike, loss: ArrayLike, delta: ArrayLike, *, threads: int = 1) -> Floats:
-    """As `gaussian_epsilon` for randomised response, which bounds every mechanism with the pure ε `loss` (inf admitted).
+    """As `gaussian_epsilon` for randomised response, which bounds every mechanism with the same pure ε.
 
-    In closed form: L = ε + log(1 − (1 + e^−ε)·δ/q), at least 0.
+    In closed form: L = ε + log(1 − (1 + e^−ε)·δ/q), at least 0; ε = `loss`, inf admitted.
     """
     from ._kernels import amplification_rows as kernels
 
@@ -141,8 +144,8 @@ def laplace_moments(shift: ArrayLike, order: int, *, threads: int = 1) -> Floats
         threads: how many threads share the work.
 
     Returns:
-        An array of the shape of `shift`; each value is at least the log-moment and within 2^-46·(1 + αs) of it, relatively,
-        plus 2^-1060.
+        An array of the shape of `shift`; each value is at least the log-moment and exceeds it by at most the factor
+        2^-46·(1 + αs) of it plus 2^-1060.
     """
     from ._kernels import amplification_rows as kernels
 
@@ -216,11 +219,11 @@ def mixed_moments(moment: ArrayLike, rate: ArrayLike, *, threads: int = 1) -> Fl
 
 
 def between_integers(below: Floats, above: Floats, order: Fraction) -> Floats:
-    """τ(α) from above by the chord of the log-moments at ⌊α⌋ and ⌊α⌋ + 1, which are convex in α; `below` alone if α is whole.
+    """τ(α) from above by the chord of the log-moments, which are convex in α, between whole orders.
 
     Args:
         below: bounds of (n − 1)·τ(n) for n = ⌊α⌋; 0 where n = 1.
-        above: the same for n + 1.
+        above: the same for n + 1; not used where α is whole.
         order: α > 1.
     """
     share = order % 1
@@ -232,6 +235,8 @@ def between_integers(below: Floats, above: Floats, order: Fraction) -> Floats:
 
 def scaled(values: Floats, factor: Fraction) -> Floats:
     """values·factor from above, for values ≥ 0 and a factor > 0 within binary64; 0 stays 0."""
+    if factor == 1:
+        return values
     up = Enclosure.of(factor).upper_float
     with np.errstate(over="ignore"):  # inf is a bound
         return np.where(values == 0.0, 0.0, np.nextafter(values * up, np.inf))

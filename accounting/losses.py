@@ -13,6 +13,8 @@ from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
+from .bulk import Floats
+from .bulk_pairs import LAPLACE, RESPONSE, BulkPairs, CurvePairs, GaussianPairs, PurePairs
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
 from .expressions import ORDER, Constant, Expression, Symbol, range_of, substitute, variables
@@ -29,6 +31,9 @@ from .pairs import (
 
 Reading: TypeAlias = Callable[[Expression], Enclosure]
 """Reads an expression in W and norms at a record, or over a set of records."""
+
+BulkReading: TypeAlias = Callable[[Expression], Floats]
+"""Reads an expression in W and norms for many records at once: proven upper bounds, one per record."""
 
 
 def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression], None]:
@@ -87,6 +92,10 @@ class Loss(ABC):
         Guarantees: bounds every record for which each parameter is at most the upper end read.
         """
 
+    def bulk_pairs(self, read: BulkReading) -> BulkPairs | None:
+        """The dominating pairs of many records, with the parameters that `read` gives; None where no law is known."""
+        return None
+
     @property
     def pure(self) -> PureLoss | None:
         """The PDP profile that follows, or None where no pure ε does."""
@@ -117,6 +126,10 @@ class PureLoss(Loss):
         """Randomised response with ε."""
         return RandomisedResponse(read(self.epsilon))
 
+    def bulk_pairs(self, read: BulkReading) -> PurePairs:
+        """Randomised response with the ε of each record."""
+        return PurePairs(RESPONSE, read(self.epsilon))
+
     @property
     def pure(self) -> PureLoss:
         """The profile itself."""
@@ -143,6 +156,10 @@ class LaplaceLoss(Loss):
         """Laplace(0, 1) and Laplace(shift, 1)."""
         return LaplacePair(read(self.shift))
 
+    def bulk_pairs(self, read: BulkReading) -> PurePairs:
+        """Laplace pairs with the shift of each record."""
+        return PurePairs(LAPLACE, read(self.shift))
+
     @property
     def pure(self) -> PureLoss:
         """ε = shift."""
@@ -168,6 +185,10 @@ class GaussianLoss(Loss):
     def pair(self, read: Reading) -> GaussianPair:
         """N(0, 1) and N(shift, 1)."""
         return GaussianPair(read(self.shift))
+
+    def bulk_pairs(self, read: BulkReading) -> GaussianPairs:
+        """Gaussian pairs with the shift of each record."""
+        return GaussianPairs(read(self.shift))
 
 
 @final
@@ -249,6 +270,10 @@ class FamilyLoss(Loss):
         """The family's pair."""
         return self.family(read(self.of))
 
+    def bulk_pairs(self, read: BulkReading) -> PurePairs | None:
+        """Those of the PDP profile, where the family states one."""
+        return None if self.pure_loss is None else self.pure_loss.bulk_pairs(read)
+
     @property
     def pure(self) -> PureLoss | None:
         """The PDP profile, where the family states one."""
@@ -283,3 +308,11 @@ class RenyiLoss(Loss):
             return read(substitute(self.tau, {ORDER: Constant(order)}))
 
         return RenyiCurve(tau)
+
+    def bulk_pairs(self, read: BulkReading) -> CurvePairs:
+        """The curve of each record."""
+
+        def tau(order: Fraction) -> Floats:
+            return read(substitute(self.tau, {ORDER: Constant(order)}))
+
+        return CurvePairs(tau)

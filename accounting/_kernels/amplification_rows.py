@@ -1,4 +1,4 @@
-"""Rows of the amplification table, one record at a time: upper bounds of δ at ε, ε before sampling at δ, and log-moments.
+"""Rows of the amplification table for many records, from above: δ at ε, levels before sampling at δ, log-moments.
 
 Legend: a record enters with probability q; its pair has the shift s (in standard deviations, or in scales of the
 Laplace noise) and the hockey-stick divergence δ(L) at the level L. With E = e^ε − 1 and f = q for REMOVE, but
@@ -20,7 +20,8 @@ from .error_function import LAST_BELL, LEAST, bell, mills, slope
 _U = 2.0**-53
 _UP = 1.0 + 4.0 * _U
 _DOWN = 1.0 - 4.0 * _U
-_TINY = 2.0**-1070  # more than underflow can lose
+_LEAST = 2.0**-1072  # more than one underflow can lose
+_TINY = 2.0**-1070  # more than a few can
 _LARGEST = 600.0  # e^600 and its products stay in range
 _LOST = 1e-290  # more than underflow can take from a sum of the moments' terms
 _PLAIN = 40.0  # e^u for e^u − 1 is an upper bound, and within 10^-17
@@ -76,7 +77,7 @@ def _level(epsilon: float, excess: float, f: float) -> float:
     if epsilon > _LARGEST:
         return (epsilon - log(f)) * (1.0 - 24.0 * _U)
     value = log1p(y) if y <= 2.0**1000 else log(excess) - log(f)
-    return value * (1.0 - 24.0 * _U)
+    return max(value * (1.0 - 24.0 * _U) - _LEAST, 0.0)
 
 
 @inlined
@@ -85,7 +86,7 @@ def _delta(q: float, s: float, epsilon: float, add: bool, laplace: bool) -> floa
         return 0.0
     excess, f = expm1(epsilon), q
     if add and q < 1.0:
-        f = min(q - (1.0 - q) * excess + 12.0 * _U * q, q)
+        f = min(q - (1.0 - q) * excess + 12.0 * _U * q + _LEAST, q)
         if not f > 0.0:
             return 0.0
     level = _level(epsilon, excess, f)
@@ -155,10 +156,12 @@ def gaussian_level(rate: Floats, shift: Floats, delta: Floats, out: Floats) -> N
 @inlined
 def _pure_level(loss: float, removed: float, power: float) -> float:
     """loss + power·log(1 − removed), at least 0, from above; `removed` from below (step 5)."""
-    if removed >= 1.0:
+    if (removed >= 1.0) | (loss == 0.0):
         return 0.0
+    if removed == 0.0:
+        return loss
     left = loss + power * log1p(-removed) * (1.0 - 8.0 * _U)
-    return max(left + 2.0 * _U * loss, 0.0)
+    return max(left + 2.0 * _U * loss + _TINY, 0.0)
 
 
 @kernel(types.void, READ, READ, READ, types.boolean, WRITE)
@@ -239,7 +242,7 @@ def response_moments(loss: Floats, order: float, out: Floats) -> None:
 @inlined
 def _sampled_moment(moments: Floats, binomials: Floats, q: float, order: int) -> float:
     """log(1 + Σ_k C(α, k)·(1 − q)^(α−k)·q^k·(e^(u_k) − 1)) from above, k = 2, …, α (step 8)."""
-    last = moments[order - 2]
+    last: float = moments[order - 2]
     if q == 0.0:
         return 0.0
     if q == 1.0:

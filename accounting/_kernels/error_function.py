@@ -101,7 +101,7 @@ def mills(x: float) -> float:
     """R(x) for x ≥ −1."""
     if x >= _SPLIT:
         z = 1.0 / (x * x)
-        total = _ODD[11]
+        total: float = _ODD[11]
         for k in range(10, -1, -1):
             total = fma(z, total, _ODD[k])
         return total / x
@@ -118,7 +118,7 @@ def slope(x: float) -> float:
     """G(x) = 1 − x·R(x) for x ≥ −1."""
     if x >= _SPLIT:
         z = 1.0 / (x * x)
-        total = -_ODD[14]
+        total: float = -_ODD[14]
         for k in range(13, 0, -1):
             total = fma(z, total, -_ODD[k])
         return z * total

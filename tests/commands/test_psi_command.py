@@ -214,12 +214,6 @@ class TestRefusals:
         assert all(name in error["admissible"] for name in names)
         assert "certdp plugins" in error["remedy"]
 
-    @pytest.mark.parametrize("option", ["--delta", "--order"])
-    def test_delta_and_order_have_no_use_for_a_pure_profile(self, refusal: Refusal, base: Base, option: str) -> None:
-        error = refusal(*base, option, "0.1")
-        assert (error["parameter"], error["value"]) == (option[2:], "0.1")
-        assert "leave the option out" in error["remedy"]
-
     def test_a_profile_without_bound_on_the_domain(self, refusal: Refusal) -> None:
         error = refusal(
             *("psi", "--mechanism", "count", "--sampler", "importance"),

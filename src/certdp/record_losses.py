@@ -1,0 +1,165 @@
+"""What releases on samples lose about each record of a data set, for its owner: ε at a δ, or τ at a Rényi order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .accounting.bulk_pairs import BulkPairs
+from .accounting.clipping import Outside, confine
+from .accounting.directions import Direction
+from .accounting.enclosures import Enclosure
+from .accounting.errors import InvalidValue
+from .accounting.expressions import Expression, Rounded, Variable, W, upper
+from .accounting.expressions.floats import Floats
+from .accounting.pairs import RandomisedResponse
+from .accounting.provenance import Private
+from .accounting.records import NEGLIGIBLE, Features, Realisation, realise
+from .accounting.releases import ResampleEach, SampleOnce
+from .accounting.sampling import SamplingRate
+from .accounting.units import Delta, Order
+from .sampled import Measurement, declared_loss, declared_rate, matrix_within
+from .sampled_releases import NotionAbsent, SampledReleases
+
+_CHUNK = 1 << 17
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_SUM_MARGIN = Fraction(1, 2**45)
+_PRECISION = 96
+
+_Law: TypeAlias = Callable[[BulkPairs, Floats, int], Floats]
+"""Bounds per record, from the pairs on one sample, the rates and the number of fresh samples."""
+
+
+def epsilon_per_record(
+    releases: SampledReleases,
+    delta: Delta,
+    records: ArrayLike,
+    outside: Outside = Outside.CLIP,
+    *,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Private[Measurement]:
+    """Certified ε at δ of every record of a data set: what the whole run loses about that record, ψ at this δ.
+
+    Args:
+        releases: the run.
+        delta: δ.
+        records: matrix (n, d) of finite numbers.
+        outside: what happens to records outside the run's domain.
+        threads: threads for the bulk kernels; the result is the same for any number.
+        progress: called with the number of records done.
+
+    Guarantees: the outputs of the run with and without a record are (v, δ)-close for its value v, in both directions; 0
+    where the record is never drawn. What released parameters cost is contained.
+
+    Raises:
+        NotionAbsent: for a mechanism whose loss gives no bound in bulk.
+        InvalidValue: for an empty matrix, or one of another dimension than the domain's.
+    """
+    target = Enclosure.of(delta.value).lower_float  # ε falls with δ
+
+    def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
+        return pairs.epsilon(rate, steps, target, threads=threads)
+
+    return _measured(releases, law, releases._cost, records, outside, progress)
+
+
+def renyi_per_record(
+    releases: SampledReleases,
+    order: Order,
+    records: ArrayLike,
+    outside: Outside = Outside.CLIP,
+    *,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Private[Measurement]:
+    """Certified τ(α) of every record of a data set: the Rényi divergence of the run's outputs with and without it.
+
+    Arguments, guarantees and errors are those of `epsilon_per_record`, with a Rényi order in place of δ.
+    """
+
+    def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
+        one = pairs.renyi(rate, order.value, threads=threads)
+        return one if steps == 1 else np.nextafter(one * float(steps), np.inf, where=one > 0, out=np.zeros(len(one)))
+
+    spent = RandomisedResponse(releases._cost).renyi(order.value, Direction.REMOVE)
+    return _measured(releases, law, spent, records, outside, progress)
+
+
+def _measured(
+    releases: SampledReleases,
+    law: _Law,
+    spent: Enclosure,
+    records: ArrayLike,
+    outside: Outside,
+    progress: Callable[[int], None] | None,
+) -> Private[Measurement]:
+    matrix = matrix_within(records, releases.domain)
+    if not matrix.size:  # a release on no records is an output like any other, figures of none are not
+        raise InvalidValue(
+            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
+        )
+    rate, domain = declared_rate(releases.sampler), releases.domain
+    losses: list[Floats] = []
+    drawn: list[Floats] = []
+    moved = 0
+    for start in range(0, len(matrix), _CHUNK):
+        chunk = matrix[start : start + _CHUNK]
+        if domain is not None:
+            chunk, beyond = confine(chunk, domain, outside)
+            moved += beyond
+        features = Features(chunk)
+        realisation = realise(rate, features)
+        losses.append(_losses(releases, law, realisation, features))
+        drawn.append(realisation.probability)
+        if progress is not None:
+            progress(min(start + _CHUNK, len(matrix)))
+    bounds = np.concatenate(losses)
+    if spent.upper > 0:
+        bounds = np.nextafter(bounds + spent.upper_float, np.inf)
+    return Private(
+        Measurement(
+            records=len(matrix),
+            outside=moved,
+            expected_sample_size=_expected(rate, math.fsum(np.concatenate(drawn)), len(bounds)),
+            psi_max=float(bounds.max(initial=0.0)),
+            quantiles={level: float(np.quantile(bounds, level, method="higher")) for level in _QUANTILES}
+            if bounds.size
+            else {},
+            psi=bounds,
+        )
+    )
+
+
+def _losses(releases: SampledReleases, law: _Law, realisation: Realisation, features: Features) -> Floats:
+    weights = np.where(realisation.probability > 0, realisation.weight, 1.0)
+
+    def at(index: int) -> Mapping[Variable, Enclosure]:
+        weight = Enclosure.of(float(weights[index]), precision=_PRECISION)
+        return {**features.enclosures(index), W: weight}
+
+    def read(root: Expression) -> Floats:
+        known = {W: Rounded(weights, 0, np.ones(len(features), dtype=np.bool_)), **features.rounded(root)}
+        return upper(root, known, len(features), at)
+
+    pairs = declared_loss(releases.mechanism).bulk_pairs(read)
+    if pairs is None:
+        raise NotionAbsent(f"no bounds per record follow from what mechanism {releases.mechanism.about.name} declares")
+    match releases.releases:
+        case SampleOnce(steps):
+            return law(pairs.repeated(steps), realisation.probability, 1)
+        case ResampleEach(steps):
+            return law(pairs, realisation.probability, steps)
+
+
+def _expected(rate: SamplingRate, total: float, count: int) -> tuple[float, float]:
+    margin = 1 + rate.rounding + _SUM_MARGIN
+    lower, most = Fraction(total) / margin, Fraction(total) * margin
+    # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
+    most += count * Fraction(NEGLIGIBLE)
+    return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(most), math.inf))
