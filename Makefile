@@ -36,14 +36,17 @@ check: .venv/installed-test
 soundness: .venv/installed-test
 	$(PYTEST) -m soundness
 
-# PEER_PYTHON is an interpreter that has dp-accounting; it needs an older attrs than certdp, hence an environment apart.
+# PEER_PYTHON is an interpreter that has dp-accounting, Opacus (without its dependencies) and certdp's own; dp-accounting
+# needs an older attrs than certdp, hence an environment apart.
 bench: .venv/installed-test
 	$(PYTHON) benchmarks/startup.py
 	$(PYTHON) benchmarks/bulk_psi.py
 	$(PYTHON) benchmarks/enclosures.py
 	$(PYTHON) benchmarks/supremum.py
+	$(PYTHON) benchmarks/sampled_gaussian.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
-	  @echo "Left out: dp-accounting, unless PEER_PYTHON names an interpreter that has it")
+	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
+	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
 
 clean:
 	rm -rf .venv build dist run

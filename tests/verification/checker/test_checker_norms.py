@@ -13,7 +13,8 @@ from certdp.verification.checker.norms import is_order, norm_of_sizes, reciproca
 
 def exactly(value: Any) -> Fraction:
     sign, mantissa, exponent, _ = value
-    return (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    exact: Fraction = (-1) ** int(sign) * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return exact
 
 
 def ball(value: Fraction) -> flint.arb:
