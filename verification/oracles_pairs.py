@@ -143,7 +143,7 @@ def discrete_gaussian_delta(variance: Fraction, steps: int, epsilon: Fraction) -
 
 def discrete_gaussian_renyi(variance: Fraction, steps: int, order: Fraction) -> Fraction:
     """τ(α) of two discrete Gaussian laws."""
-    alpha, reach = number(order), _reach(variance, steps) * math.ceil(order)
+    alpha, reach = number(order), _reach(variance, steps * math.ceil(order))
     scale = 2 * number(variance)
     total = _context.fsum(_context.exp(-_context.mpf(x * x) / scale) for x in range(-reach, reach + 1))
     moment = _context.fsum(

@@ -29,6 +29,7 @@ from .pairs import (
     hockey_stick,
     independent,
     moment,
+    ratios,
     table_cases,
 )
 
@@ -289,12 +290,6 @@ def _examine_laplace_remove_alone(case: Case) -> Finding:
 # Cases
 
 
-def _rates() -> SearchStrategy[Fraction]:
-    from hypothesis import strategies as st
-
-    return st.integers(1, 12).flatmap(lambda below: st.integers(0, below).map(lambda top: Fraction(top, below)))
-
-
 def _cases_of(least: int) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -302,9 +297,9 @@ def _cases_of(least: int) -> SearchStrategy[Case]:
         case, rate, dyadic, order, steps = drawn
         return {**case, "rate": rate, "dyadic_rate": dyadic, "real_order": order, "steps": steps}
 
-    dyadic = st.integers(0, 16).map(lambda sixteenths: Fraction(sixteenths, 16))
-    orders = st.fractions(Fraction(9, 8), 6, max_denominator=8)
-    return st.tuples(table_cases(least=least), _rates(), dyadic, orders, st.integers(1, 3)).map(joined)
+    rates, dyadic = ratios(0, 1, denominator=12), st.sampled_from([Fraction(n, 16) for n in range(17)])
+    orders = st.sampled_from([Fraction(n, 8) for n in range(9, 49)])
+    return st.tuples(table_cases(least=least), rates, dyadic, orders, st.integers(1, 3)).map(joined)
 
 
 def _positive_cases() -> SearchStrategy[Case]:
@@ -314,14 +309,9 @@ def _positive_cases() -> SearchStrategy[Case]:
 def _often_drawn_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    drawn = st.fixed_dictionaries({"rate": st.sampled_from([_ONE, Fraction(3, 4)]), "factor": _near_one()})
+    near_one = st.sampled_from([Fraction(n, 8) for n in range(8, 13)])
+    drawn = st.fixed_dictionaries({"rate": st.sampled_from([_ONE, Fraction(3, 4)]), "factor": near_one})
     return st.tuples(_cases_of(1), drawn).map(lambda both: {**both[0], **both[1]})
-
-
-def _near_one() -> SearchStrategy[Fraction]:
-    from hypothesis import strategies as st
-
-    return st.fractions(1, Fraction(3, 2), max_denominator=8)
 
 
 def _zero_cases() -> SearchStrategy[Case]:

@@ -31,7 +31,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 
-SETTINGS = settings(max_examples=30, deadline=None)
+SETTINGS = settings(max_examples=20, deadline=None)
 ONE = Enclosure.of(1)
 HALF = Enclosure.of("0.5")
 TABLES = (Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 3), Fraction(1, 3))
@@ -96,11 +96,9 @@ def test_bad_enclosures_are_refused(build: Callable[[Any], Pair], parameter: str
     for bad in (Enclosure.of(-1), Enclosure.between("-1e-300", 1)):
         with pytest.raises(InvalidValue, match=f"^{parameter}: got"):
             build(bad)
-    for bad in (1, 0.5, "1", None, Fraction(1)):
-        if bad is None and parameter in {"rho", "mu"}:
-            continue
+    for wrong in (1, 0.5, "1", Fraction(1)):
         with pytest.raises(InvalidType, match=f"^{parameter}: got .*Enclosure"):
-            build(bad)
+            build(wrong)
     if parameter == "rate":
         with pytest.raises(InvalidValue, match=r"rate: got .*\[0, 1\]"):
             build(Enclosure.of("1.0000001"))
@@ -123,9 +121,9 @@ def test_bad_counts_are_refused(build: Callable[[Any], Pair]) -> None:
     for bad in (0, -1):
         with pytest.raises(InvalidValue, match=r"times: got .*≥ 1"):
             build(bad)
-    for bad in (True, 1.0, "2", None):
+    for wrong in (True, 1.0, "2", None):
         with pytest.raises(InvalidType, match="times: got"):
-            build(bad)
+            build(wrong)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +252,8 @@ def test_extremes_have_a_proven_answer_or_a_clear_error(
     family: Callable[[Enclosure], Pair], direction: Direction, parameter: Enclosure
 ) -> None:
     pair = family(parameter)
-    for order, epsilon in CORNERS:
+    slow = parameter is TINY and family is FAMILIES["sampled gaussian"]  # thousands of bits for its integrals
+    for order, epsilon in CORNERS[:1] if slow else CORNERS:
         try:
             found = values(pair, direction, epsilon, order)
         except OutsideDomain as refused:

@@ -26,7 +26,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 
-SETTINGS = settings(max_examples=40, deadline=None)
+SETTINGS = settings(max_examples=25, deadline=None)
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
 SHIFTS = st.fractions(Fraction(1, 100), 30, max_denominator=100) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
 LEVELS = st.fractions(0, 40, max_denominator=32)
