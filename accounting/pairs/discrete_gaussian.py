@@ -18,7 +18,7 @@ from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue
 from .falling_sums import with_falling_terms
 from .gaussian import GaussianPair
-from .lattice_steps import lattice_steps
+from .lattice_steps import lattice_steps, over_steps
 from .pair import DeltaLaw, Pair, RenyiLaw
 
 _LEAST, _GREATEST = Fraction(1, 2**32), Fraction(2**128)
@@ -78,16 +78,14 @@ class DiscreteGaussianPair(Pair):
     @property
     def zero_concentrated(self) -> Enclosure:
         """ρ = k²/2σ²."""
-        few, many = (self._normal(steps) for steps in lattice_steps(self.steps))
-        return few.hull(many)
+        return over_steps(self.steps, self._normal)
 
     def _normal(self, steps: int) -> Enclosure:
         return Enclosure.of(Fraction(steps * steps) / (2 * self.variance), precision=self.precision)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         level = non_negative("epsilon", epsilon).at(max(self.precision, epsilon.precision))
-        few, many = (self._delta_after(steps, level) for steps in lattice_steps(self.steps))
-        return few.hull(many).maximum(0).minimum(1)
+        return over_steps(self.steps, lambda steps: self._delta_after(steps, level)).maximum(0).minimum(1)
 
     def _delta_after(self, steps: int, level: Enclosure) -> Enclosure:
         if not steps:
@@ -98,11 +96,10 @@ class DiscreteGaussianPair(Pair):
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         alpha = order_above_one(order)
-        few, many = (
-            self._normal(steps) * alpha + self._correction(alpha * steps) / (alpha - 1)
-            for steps in lattice_steps(self.steps)
-        )
-        return few.hull(many).maximum(0)
+        return over_steps(
+            self.steps,
+            lambda steps: self._normal(steps) * alpha + self._correction(alpha * steps) / (alpha - 1),
+        ).maximum(0)
 
     def _correction(self, centre: Fraction) -> Enclosure:
         """log(N(c)/N(0)); for wide laws N(c) = σ√(2π)·(1 + 2·Σ_n e^{−2π²σ²n²}·cos 2πnc), and 2π² > 19."""

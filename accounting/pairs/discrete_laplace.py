@@ -14,7 +14,7 @@ from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
-from .lattice_steps import lattice_steps
+from .lattice_steps import lattice_steps, over_steps
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponse
 
@@ -92,11 +92,10 @@ class DiscreteLaplacePair(Pair):
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         level = non_negative("epsilon", epsilon)
-        fewest, most = (
-            between_corners(lambda unit, e: _delta_at(unit, steps, e), rising=self.unit, falling=level)  # noqa: B023
-            for steps in lattice_steps(self.steps)
-        )
-        return fewest.hull(most).minimum(1)
+        return over_steps(
+            self.steps,
+            lambda steps: between_corners(lambda unit, e: _delta_at(unit, steps, e), rising=self.unit, falling=level),
+        ).minimum(1)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         alpha = order_above_one(order)
@@ -104,8 +103,7 @@ class DiscreteLaplacePair(Pair):
 
     def _over(self, law: _Law) -> Enclosure:
         """The image of the parameters under a law that is non-decreasing in both."""
-        fewest, most = (increasing(lambda unit: law(unit, steps), self.unit) for steps in lattice_steps(self.steps))  # noqa: B023
-        return fewest.hull(most).maximum(0)
+        return over_steps(self.steps, lambda steps: increasing(lambda unit: law(unit, steps), self.unit)).maximum(0)
 
 
 def _delta_at(unit: Enclosure, steps: int, level: Enclosure) -> Enclosure:

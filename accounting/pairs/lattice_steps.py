@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor
 
 from ..arguments import non_negative
@@ -20,3 +21,9 @@ def lattice_steps(distance: Enclosure) -> tuple[int, int]:
     if non_negative("steps", distance).greater(_MOST) is not Truth.FALSE:
         raise InvalidValue("steps", distance, "a distance of at most 2**64 steps")
     return floor(distance.lower), floor(distance.upper)
+
+
+def over_steps(distance: Enclosure, law: Callable[[int], Enclosure]) -> Enclosure:
+    """The image of every number of whole steps within a distance, under a law that grows with it."""
+    fewest, most = lattice_steps(distance)
+    return law(fewest) if fewest == most else law(fewest).hull(law(most))
