@@ -24,7 +24,7 @@ from .pairs import (
     GaussianPair,
     LaplacePair,
     Pair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     RenyiCurve,
     admissible_variance,
 )
@@ -122,9 +122,9 @@ class PureLoss(Loss):
         """ε."""
         return (self.epsilon,)
 
-    def pair(self, read: Reading) -> RandomisedResponse:
+    def pair(self, read: Reading) -> RandomisedResponsePair:
         """Randomised response with ε."""
-        return RandomisedResponse(read(self.epsilon))
+        return RandomisedResponsePair(read(self.epsilon))
 
     def bulk_pairs(self, read: BulkReading) -> PurePairs:
         """Randomised response with the ε of each record."""

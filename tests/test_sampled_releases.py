@@ -190,9 +190,8 @@ class TestNotions:
         assert stated["evidence of mechanism laplace-sum"] == Evidence.PROVED.value
         assert "real-valued noise" in stated
         assert "7 releases on a fresh sample each" in str(guarantee.derivation)
-        assert "noise_multiplier" not in str(
-            run(GaussianSum(scale=Public(1)), FULL, domain=ball()).gaussian().assumptions
-        )
+        scaled = run(GaussianSum(scale=Public(1)), FULL, domain=ball(1, Norm.L2))
+        assert "noise_multiplier" not in str(scaled.gaussian().assumptions)
 
 
 class TestReleasedParameters:

@@ -20,7 +20,7 @@ from ..notions import (
     Renyi,
     ZeroConcentrated,
 )
-from ..pairs import RandomisedResponse
+from ..pairs import RandomisedResponsePair
 from ..relations import Relation, Unit
 from ..units import Order
 from .conversion import Conversion, Tightness
@@ -47,17 +47,17 @@ def pure_to_approximate(guarantee: Guarantee[Pure, R, U]) -> Guarantee[Approxima
 
 def pure_to_renyi(guarantee: Guarantee[Pure, R, U], order: Order) -> Guarantee[Renyi, R, U]:
     """τ(α) of randomised response with ε, at any order."""
-    tau = RandomisedResponse(guarantee.bound.epsilon).renyi(order.value, Direction.REMOVE)
+    tau = RandomisedResponsePair(guarantee.bound.epsilon).renyi(order.value, Direction.REMOVE)
     return PURE_TO_RENYI.conclude(guarantee, Renyi(order.value, tau))
 
 
 def pure_to_zero_concentrated(guarantee: Guarantee[Pure, R, U]) -> Guarantee[ZeroConcentrated, R, U]:
-    """ρ = ε·tanh(ε/2), at most ε²/2; proven at `RandomisedResponse.zero_concentrated`."""
-    rho = RandomisedResponse(guarantee.bound.epsilon).zero_concentrated
+    """ρ = ε·tanh(ε/2), at most ε²/2; proven at `RandomisedResponsePair.zero_concentrated`."""
+    rho = RandomisedResponsePair(guarantee.bound.epsilon).zero_concentrated
     return PURE_TO_ZERO_CONCENTRATED.conclude(guarantee, ZeroConcentrated(rho))
 
 
 def pure_to_gaussian(guarantee: Guarantee[Pure, R, U]) -> Guarantee[GaussianDP, R, U]:
     """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): there the trade-off curves of the two pairs meet."""
-    mu = RandomisedResponse(guarantee.bound.epsilon).gaussian
+    mu = RandomisedResponsePair(guarantee.bound.epsilon).gaussian
     return PURE_TO_GAUSSIAN.conclude(guarantee, GaussianDP(mu))

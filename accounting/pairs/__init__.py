@@ -8,7 +8,7 @@ from .finite import FinitePair
 from .gaussian import GaussianPair
 from .laplace import LaplacePair
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 from .renyi_curve import RenyiCurve
 from .repeated import Repeated
 from .repeated_response import RepeatedResponse
@@ -26,7 +26,7 @@ __all__ = [
     "LaplacePair",
     "Pair",
     "PureLaw",
-    "RandomisedResponse",
+    "RandomisedResponsePair",
     "RenyiCurve",
     "RenyiLaw",
     "Repeated",

@@ -16,7 +16,7 @@ from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .lattice_steps import lattice_steps, over_steps
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 
 _Law: TypeAlias = Callable[[Enclosure, int], Enclosure]
 
@@ -85,7 +85,7 @@ class DiscreteLaplacePair(Pair):
     @property
     def gaussian(self) -> Enclosure:
         """That of randomised response with the same ε."""
-        return RandomisedResponse(self._pure(Direction.REMOVE)).gaussian
+        return RandomisedResponsePair(self._pure(Direction.REMOVE)).gaussian
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self._over(lambda unit, steps: unit * steps)

@@ -16,7 +16,7 @@ from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue, OutsideDomain
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
 
 Table: TypeAlias = tuple[Fraction, ...]
@@ -128,9 +128,9 @@ class FinitePair(Pair):
         return (self.present, self.absent) if direction is Direction.REMOVE else (self.absent, self.present)
 
     @property
-    def _response(self) -> RandomisedResponse | None:
+    def _response(self) -> RandomisedResponsePair | None:
         law = self.pure
-        return None if law is None else RandomisedResponse(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+        return None if law is None else RandomisedResponsePair(law(Direction.REMOVE).maximum(law(Direction.ADD)))
 
     def _merged(self) -> FinitePair:
         masses: dict[Fraction, tuple[Fraction, Fraction]] = {}

@@ -13,7 +13,7 @@ from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .estimates import mean_of_two
 from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 
 
 @final
@@ -78,7 +78,7 @@ class LaplacePair(Pair):
     @property
     def gaussian(self) -> Enclosure:
         """That of randomised response with the same ε."""
-        return RandomisedResponse(self.shift).gaussian
+        return RandomisedResponsePair(self.shift).gaussian
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self.shift

@@ -19,7 +19,7 @@ from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
 
 @final
 @frozen
-class RandomisedResponse(Pair):
+class RandomisedResponsePair(Pair):
     """P = (p, 1 − p) and Q = (1 − p, p) with p = e^ε/(1 + e^ε): the same in both directions.
 
     Every pair that is ε-indistinguishable arises from it by post-processing (Kairouz, Oh, Viswanath 2015), so each

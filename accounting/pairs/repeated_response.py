@@ -14,7 +14,7 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from .falling_sums import with_falling_terms
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
 
 
@@ -71,8 +71,8 @@ class RepeatedResponse(Pair):
         return RepeatedResponse(self.epsilon, self.times * whole("times", times, 1))
 
     @property
-    def _one(self) -> RandomisedResponse:
-        return RandomisedResponse(self.epsilon)
+    def _one(self) -> RandomisedResponsePair:
+        return RandomisedResponsePair(self.epsilon)
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self.epsilon * self.times

@@ -14,7 +14,7 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from .estimates import sampled_estimate
 from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
-from .randomised_response import RandomisedResponse
+from .randomised_response import RandomisedResponsePair
 
 
 @final
@@ -109,9 +109,9 @@ class Sampled(Pair):
         return Sampled(self.base, self.rate * probability("rate", rate))
 
     @property
-    def _response(self) -> RandomisedResponse | None:
+    def _response(self) -> RandomisedResponsePair | None:
         law = self.pure
-        return None if law is None else RandomisedResponse(law(Direction.REMOVE).maximum(law(Direction.ADD)))
+        return None if law is None else RandomisedResponsePair(law(Direction.REMOVE).maximum(law(Direction.ADD)))
 
 
 _PSI = {Direction.REMOVE: psi, Direction.ADD: psi_add}

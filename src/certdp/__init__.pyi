@@ -5,6 +5,19 @@ from .accounting.conversions import CONVERSIONS as CONVERSIONS
 from .accounting.conversions import Conversion as Conversion
 from .accounting.conversions import Tightness as Tightness
 from .accounting.conversions import best_order as best_order
+from .accounting.conversions import gaussian_to_approximate as gaussian_to_approximate
+from .accounting.conversions import gaussian_to_approximate_at as gaussian_to_approximate_at
+from .accounting.conversions import gaussian_to_renyi as gaussian_to_renyi
+from .accounting.conversions import gaussian_to_zero_concentrated as gaussian_to_zero_concentrated
+from .accounting.conversions import pure_to_approximate as pure_to_approximate
+from .accounting.conversions import pure_to_gaussian as pure_to_gaussian
+from .accounting.conversions import pure_to_renyi as pure_to_renyi
+from .accounting.conversions import pure_to_zero_concentrated as pure_to_zero_concentrated
+from .accounting.conversions import renyi_to_approximate as renyi_to_approximate
+from .accounting.conversions import renyi_to_approximate_at as renyi_to_approximate_at
+from .accounting.conversions import zero_concentrated_to_approximate as zero_concentrated_to_approximate
+from .accounting.conversions import zero_concentrated_to_approximate_at as zero_concentrated_to_approximate_at
+from .accounting.conversions import zero_concentrated_to_renyi as zero_concentrated_to_renyi
 from .accounting.derivation import Assumption as Assumption
 from .accounting.derivation import Derivation as Derivation
 from .accounting.derivation import Evidence as Evidence
@@ -26,6 +39,8 @@ from .accounting.guarantees import Guarantee as Guarantee
 from .accounting.guarantees import compose as compose
 from .accounting.guarantees import for_groups as for_groups
 from .accounting.importance_sampling import theorem_6 as theorem_6
+from .accounting.losses import DiscreteGaussianLoss as DiscreteGaussianLoss
+from .accounting.losses import DiscreteLaplaceLoss as DiscreteLaplaceLoss
 from .accounting.losses import FamilyLoss as FamilyLoss
 from .accounting.losses import GaussianLoss as GaussianLoss
 from .accounting.losses import LaplaceLoss as LaplaceLoss
@@ -44,7 +59,14 @@ from .accounting.notions import Notion as Notion
 from .accounting.notions import Pure as Pure
 from .accounting.notions import Renyi as Renyi
 from .accounting.notions import ZeroConcentrated as ZeroConcentrated
+from .accounting.pairs import DensityPair as DensityPair
+from .accounting.pairs import DiscreteGaussianPair as DiscreteGaussianPair
+from .accounting.pairs import DiscreteLaplacePair as DiscreteLaplacePair
+from .accounting.pairs import FinitePair as FinitePair
+from .accounting.pairs import GaussianPair as GaussianPair
+from .accounting.pairs import LaplacePair as LaplacePair
 from .accounting.pairs import Pair as Pair
+from .accounting.pairs import RandomisedResponsePair as RandomisedResponsePair
 from .accounting.profiles import PureProfile as PureProfile
 from .accounting.profiles import compose_profiles as compose_profiles
 from .accounting.provenance import Private as Private
@@ -136,26 +158,34 @@ __all__ = [
     "Conversion",
     "Count",
     "Delta",
+    "DensityPair",
     "Derivation",
     "Direction",
     "DiscreteGaussian",
+    "DiscreteGaussianLoss",
+    "DiscreteGaussianPair",
     "DiscreteLaplace",
+    "DiscreteLaplaceLoss",
+    "DiscreteLaplacePair",
     "Element",
     "Enclosure",
     "Epsilon",
     "Evidence",
     "Expression",
     "FamilyLoss",
+    "FinitePair",
     "Full",
     "Gain",
     "GaussianDP",
     "GaussianLoss",
+    "GaussianPair",
     "GaussianSum",
     "Guarantee",
     "Importance",
     "InvalidType",
     "InvalidValue",
     "LaplaceLoss",
+    "LaplacePair",
     "LaplaceSum",
     "Loss",
     "LpSum",
@@ -181,6 +211,7 @@ __all__ = [
     "PureLoss",
     "PureProfile",
     "RandomisedResponse",
+    "RandomisedResponsePair",
     "Reading",
     "Record",
     "Registry",
@@ -219,11 +250,24 @@ __all__ = [
     "draw",
     "example_records",
     "for_groups",
+    "gaussian_to_approximate",
+    "gaussian_to_approximate_at",
+    "gaussian_to_renyi",
+    "gaussian_to_zero_concentrated",
     "norm",
     "psi",
     "psi_add",
     "publish",
+    "pure_to_approximate",
+    "pure_to_gaussian",
+    "pure_to_renyi",
+    "pure_to_zero_concentrated",
     "read_records",
+    "renyi_to_approximate",
+    "renyi_to_approximate_at",
     "supremum",
     "theorem_6",
+    "zero_concentrated_to_approximate",
+    "zero_concentrated_to_approximate_at",
+    "zero_concentrated_to_renyi",
 ]

@@ -17,7 +17,7 @@ from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.expressions import Expression, Rounded, Variable, W, upper
 from .accounting.expressions.floats import Floats
-from .accounting.pairs import RandomisedResponse
+from .accounting.pairs import RandomisedResponsePair
 from .accounting.provenance import Private
 from .accounting.records import NEGLIGIBLE, Features, Realisation, realise
 from .accounting.releases import ResampleEach, SampleOnce
@@ -87,7 +87,7 @@ def renyi_per_record(
         one = pairs.renyi(rate, order.value, threads=threads)
         return one if steps == 1 else np.nextafter(one * float(steps), np.inf, where=one > 0, out=np.zeros(len(one)))
 
-    spent = RandomisedResponse(releases._cost).renyi(order.value, Direction.REMOVE)
+    spent = RandomisedResponsePair(releases._cost).renyi(order.value, Direction.REMOVE)
     return _measured(releases, law, spent, records, outside, progress)
 
 

@@ -44,7 +44,7 @@ from .accounting.notions import (
     Renyi,
     ZeroConcentrated,
 )
-from .accounting.pairs import Pair, RandomisedResponse
+from .accounting.pairs import Pair, RandomisedResponsePair
 from .accounting.provenance import Released
 from .accounting.records import Features, realise
 from .accounting.relations import ADD_REMOVE, RECORD, REPLACE, AddRemove, Record, Replace
@@ -213,7 +213,7 @@ class SampledReleases:
         Raises:
             NotionAbsent: for a mechanism without one.
         """
-        spent = RandomisedResponse(self._cost).renyi(order.value, Direction.REMOVE)
+        spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
     def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, Record]:
@@ -222,7 +222,7 @@ class SampledReleases:
         Raises:
             NotionAbsent: for a mechanism without one.
         """
-        spent = RandomisedResponse(self._cost).zero_concentrated
+        spent = RandomisedResponsePair(self._cost).zero_concentrated
         rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
         return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
 
@@ -232,7 +232,7 @@ class SampledReleases:
         Raises:
             NotionAbsent: for a mechanism without one.
         """
-        spent = GaussianDP(RandomisedResponse(self._cost).gaussian)
+        spent = GaussianDP(RandomisedResponsePair(self._cost).gaussian)
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 

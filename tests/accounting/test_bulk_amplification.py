@@ -17,7 +17,7 @@ from certdp.accounting import bulk_amplification as amplification
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
 
 Floats = NDArray[np.float64]
 U = 2.0**-53
@@ -238,14 +238,14 @@ def test_between_integers_bounds_the_enclosures(order: str) -> None:
             assert Fraction(value) <= known.upper * (1 + Fraction(1, 2**40))
 
 
-@pytest.mark.parametrize("make", [LaplacePair, RandomisedResponse, GaussianPair])
+@pytest.mark.parametrize("make", [LaplacePair, RandomisedResponsePair, GaussianPair])
 def test_remove_dominates_add_in_every_order(make: Callable[[Enclosure], Pair]) -> None:
     """The theorem on symmetric pairs, against moments on a fine grid of outputs (sums of non-negative terms)."""
     x = np.linspace(-12.0, 14.0, 26001)
     densities: dict[Any, Any] = {
         LaplacePair: lambda s: (np.exp(-np.abs(x - s)), np.exp(-np.abs(x))),
         GaussianPair: lambda s: (np.exp(-((x - s) ** 2) / 2), np.exp(-(x**2) / 2)),
-        RandomisedResponse: lambda s: (np.array([np.exp(s), 1.0]), np.array([1.0, np.exp(s)])),
+        RandomisedResponsePair: lambda s: (np.array([np.exp(s), 1.0]), np.array([1.0, np.exp(s)])),
     }
     for s in (0.05, 0.5, 2.0):
         p, q = (density / density.sum() for density in densities[make](s))

@@ -16,7 +16,7 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER, Expression, W, enclose, norm, variables
 from certdp.accounting.losses import FamilyLoss, GaussianLoss, LaplaceLoss, Loss, PureLoss, RenyiLoss
-from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponse, RenyiCurve
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, RenyiCurve
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def curve(shift: Enclosure) -> Pair:
 CASES: dict[str, tuple[Loss, Callable[[Enclosure], Pair]]] = {
     "gaussian": (GaussianLoss(norm(2)), GaussianPair),
     "laplace": (LaplaceLoss(norm(2)), LaplacePair),
-    "pure": (PureLoss(norm(2)), RandomisedResponse),
+    "pure": (PureLoss(norm(2)), RandomisedResponsePair),
     "curve": (RenyiLoss(norm(2) * norm(2) * ORDER / 2), curve),
 }
 

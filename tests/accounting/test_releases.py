@@ -9,7 +9,14 @@ import pytest
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.pairs import GaussianPair, LaplacePair, RandomisedResponse, Repeated, Sampled, SampledGaussian
+from certdp.accounting.pairs import (
+    GaussianPair,
+    LaplacePair,
+    RandomisedResponsePair,
+    Repeated,
+    Sampled,
+    SampledGaussian,
+)
 from certdp.accounting.releases import ResampleEach, SampleOnce
 
 HALF = Enclosure.of("0.5")
@@ -35,7 +42,7 @@ def test_the_plans_order_sampling_and_repetition() -> None:
 
 
 def test_the_plans_differ_and_one_release_is_the_same_in_both() -> None:
-    base = RandomisedResponse(Enclosure.of(1))
+    base = RandomisedResponsePair(Enclosure.of(1))
     for direction in Direction:
         once, each = (plan(2).pair(base, HALF).pure for plan in (SampleOnce, ResampleEach))
         assert once is not None
@@ -45,7 +52,7 @@ def test_the_plans_differ_and_one_release_is_the_same_in_both() -> None:
 
 
 def test_with_every_record_drawn_they_agree() -> None:
-    base, always = RandomisedResponse(Enclosure.of(1)), Enclosure.of(1)
+    base, always = RandomisedResponsePair(Enclosure.of(1)), Enclosure.of(1)
     for direction in Direction:
         once, each = (plan(3).pair(base, always).pure for plan in (SampleOnce, ResampleEach))
         assert once is not None

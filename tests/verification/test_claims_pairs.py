@@ -15,7 +15,7 @@ from certdp.accounting.pairs import (
     FinitePair,
     GaussianPair,
     LaplacePair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     SampledGaussian,
     discrete_laplace,
     finite,
@@ -64,8 +64,8 @@ LAWS: list[tuple[str, Any, str]] = [
     ("pairs/finite-with-zeros", FinitePair, "_delta"),
     ("pairs/composition", FinitePair, "_delta"),
     ("pairs/composition", FinitePair, "_renyi"),
-    ("pairs/randomised-response", RandomisedResponse, "_delta"),
-    ("pairs/randomised-response", RandomisedResponse, "_renyi"),
+    ("pairs/randomised-response", RandomisedResponsePair, "_delta"),
+    ("pairs/randomised-response", RandomisedResponsePair, "_renyi"),
     ("pairs/optimal-composition", repeated_response, "_delta_at"),
     ("pairs/discrete-laplace", discrete_laplace, "_delta_at"),
     ("pairs/discrete-laplace", discrete_laplace, "_log_moment"),
@@ -92,9 +92,9 @@ def test_a_slightly_wrong_law_is_told(
 
 
 def test_a_pair_that_does_not_dominate_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    halved = RandomisedResponse._delta
+    halved = RandomisedResponsePair._delta
     monkeypatch.setattr(discrete_laplace, "_delta_at", smaller(discrete_laplace._delta_at))
-    monkeypatch.setattr(RandomisedResponse, "_delta", lambda *given: halved(*given) * Fraction(1, 2))
+    monkeypatch.setattr(RandomisedResponsePair, "_delta", lambda *given: halved(*given) * Fraction(1, 2))
     for claim in ("pairs/discrete-laplace-dimensions", "pairs/randomised-response-dominates"):
         assert not checked(claim, 100).passed
 

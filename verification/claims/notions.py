@@ -27,7 +27,7 @@ from ...accounting.notions import (
     Renyi,
     ZeroConcentrated,
 )
-from ...accounting.pairs import RandomisedResponse
+from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.provenance import Released
 from ...accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ...plugins.contract import Case, Claim, Expectation, Finding
@@ -308,7 +308,7 @@ def _examine_renyi_monotonicity(case: Case) -> Finding:
 
 def _rho(factor: Fraction) -> ZeroConcentrated:
     """The loss of every ε-DP mechanism, e^ε = factor."""
-    return ZeroConcentrated(RandomisedResponse(enclosed_log(factor)).zero_concentrated)
+    return ZeroConcentrated(RandomisedResponsePair(enclosed_log(factor)).zero_concentrated)
 
 
 def _rho_group(bound: ZeroConcentrated, size: int) -> ZeroConcentrated:
@@ -361,7 +361,7 @@ def _examine_rho_group(case: Case, law_of_groups: Callable[[ZeroConcentrated, in
 
 def _mu(factor: Fraction) -> GaussianDP:
     """The loss of every ε-DP mechanism, e^ε = factor."""
-    return GaussianDP(RandomisedResponse(enclosed_log(factor)).gaussian)
+    return GaussianDP(RandomisedResponsePair(enclosed_log(factor)).gaussian)
 
 
 def _covers_hockey_stick(bound: GaussianDP, first: Law, second: Law, factor: Fraction) -> bool:

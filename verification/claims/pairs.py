@@ -20,7 +20,7 @@ from ...accounting.pairs import (
     FinitePair,
     GaussianPair,
     LaplacePair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     SampledGaussian,
     compose_pairs,
 )
@@ -81,7 +81,7 @@ def _told(**values: object) -> str:
 
 
 def _all_laws(
-    pair: FinitePair | RandomisedResponse | DiscreteLaplacePair, tables: Tables, factor: Fraction, order: int
+    pair: FinitePair | RandomisedResponsePair | DiscreteLaplacePair, tables: Tables, factor: Fraction, order: int
 ) -> Finding:
     """Whether δ, the pure loss and the moment are those of the tables, in both directions."""
     pure, delta, renyi = pair.pure, pair.delta, pair.renyi
@@ -161,14 +161,14 @@ def _examine_composed(case: Case) -> Finding:
 def _examine_response(case: Case) -> Finding:
     """Its laws, and it dominates: no pair of tables with the same largest ratio has a larger δ or moment."""
     absent, present = randomised_response(case["own"])
-    pair = RandomisedResponse(enclosed_log(case["own"]))
+    pair = RandomisedResponsePair(enclosed_log(case["own"]))
     return _all_laws(pair, (present, absent), case["factor"], case["order"])
 
 
 def _examine_response_dominates(case: Case) -> Finding:
     tables = law(case["present"]), law(case["absent"])
     own = max(greatest_ratio(*tables), greatest_ratio(tables[1], tables[0]))
-    pair, factor, order = RandomisedResponse(enclosed_log(own)), case["factor"], case["order"]
+    pair, factor, order = RandomisedResponsePair(enclosed_log(own)), case["factor"], case["order"]
     bound = (
         pair.delta(enclosed_log(factor), Direction.REMOVE),
         (pair.renyi(Fraction(order), Direction.REMOVE) * (order - 1)).exp(),
@@ -185,7 +185,7 @@ def _examine_repeated_response(case: Case) -> Finding:
     """The optimal composition against all 2^T outputs."""
     absent, present = randomised_response(case["own"])
     joint = independent([(present, absent)] * case["times"])
-    pair = RandomisedResponse(enclosed_log(case["own"])).repeated(case["times"])
+    pair = RandomisedResponsePair(enclosed_log(case["own"])).repeated(case["times"])
     if pair.delta is None:
         return Finding(False, "no δ", "it has one")
     found = pair.delta(enclosed_log(case["factor"]), Direction.ADD)

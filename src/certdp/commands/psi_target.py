@@ -117,7 +117,11 @@ def _at_order(order: Order) -> _Target:
         bounds = Interval.of(Bounds(guarantee.bound.tau, two_sided))
         return _Found(
             guarantee=guarantee,
-            figures={"order": Enclosure.of(order.value).lower_float, "tau": [bounds.lower, bounds.upper], "epsilon": None},
+            figures={
+                "order": Enclosure.of(order.value).lower_float,
+                "tau": [bounds.lower, bounds.upper],
+                "epsilon": None,
+            },
             bounds=bounds,
         )
 

@@ -16,7 +16,7 @@ from certdp.accounting.pairs import (
     DiscreteGaussianPair,
     GaussianPair,
     LaplacePair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     RenyiCurve,
     Repeated,
     RepeatedResponse,
@@ -29,7 +29,7 @@ ONE, TWO, HALF = Enclosure.of(1), Enclosure.of(2), Enclosure.of("0.5")
 
 
 def test_laws_of_the_parts_add() -> None:
-    parts = LaplacePair(ONE), RandomisedResponse(HALF), Sampled(LaplacePair(TWO), HALF)
+    parts = LaplacePair(ONE), RandomisedResponsePair(HALF), Sampled(LaplacePair(TWO), HALF)
     both = Composed(parts)
     assert both.delta is None
     assert both.pure is not None
@@ -65,7 +65,7 @@ def test_normal_pairs_collapse_and_equal_ones_repeat() -> None:
     assert compose_pairs([GaussianPair(Enclosure.of(3)), GaussianPair(Enclosure.of(4))]) == GaussianPair(
         Enclosure.of(5)
     )
-    response = RandomisedResponse(HALF)
+    response = RandomisedResponsePair(HALF)
     mixed = compose_pairs([response, GaussianPair(Enclosure.of(3)), response, GaussianPair(Enclosure.of(4)), response])
     assert mixed.factors == (RepeatedResponse(HALF, 3), GaussianPair(Enclosure.of(5)))
     assert compose_pairs([LaplacePair(ONE)]) == LaplacePair(ONE)
@@ -81,8 +81,8 @@ def test_normal_pairs_collapse_and_equal_ones_repeat() -> None:
 def test_repetitions_multiply() -> None:
     thrice = LaplacePair(ONE).repeated(3)
     assert thrice.repeated(2) == Repeated(LaplacePair(ONE), 6)
-    assert RandomisedResponse(ONE).repeated(3).repeated(2) == RepeatedResponse(ONE, 6)
-    assert RandomisedResponse(ONE).repeated(1) == RandomisedResponse(ONE)
+    assert RandomisedResponsePair(ONE).repeated(3).repeated(2) == RepeatedResponse(ONE, 6)
+    assert RandomisedResponsePair(ONE).repeated(1) == RandomisedResponsePair(ONE)
     assert GaussianPair(ONE).repeated(4) == GaussianPair(TWO)
     assert Sampled(LaplacePair(ONE), HALF).sampled(HALF) == Sampled(LaplacePair(ONE), Enclosure.of("0.25"))
     assert GaussianPair(ONE).sampled(HALF).sampled(HALF) == SampledGaussian(ONE, Enclosure.of("0.25"))

@@ -8,7 +8,7 @@ import pytest
 
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import LaplacePair, Pair, RandomisedResponse, Repeated, Sampled, SampledGaussian
+from certdp.accounting.pairs import LaplacePair, Pair, RandomisedResponsePair, Repeated, Sampled, SampledGaussian
 
 ORDERS = [Fraction(9, 8), Fraction(2), Fraction(31, 4), Fraction(64), Fraction(1025, 2), Fraction(5000)]
 
@@ -20,9 +20,9 @@ def of(value: str) -> Enclosure:
 PAIRS: list[Pair] = [
     LaplacePair(of("1")),
     LaplacePair(of("1e-3")),
-    RandomisedResponse(of("3")),
+    RandomisedResponsePair(of("3")),
     Sampled(LaplacePair(of("2")), of("0.1")),
-    Sampled(RandomisedResponse(of("0.01")), of("0.5")),
+    Sampled(RandomisedResponsePair(of("0.01")), of("0.5")),
     SampledGaussian(of("1"), of("0.01")),
     SampledGaussian(of("0.1"), of("0.3")),
     Repeated(SampledGaussian(of("2"), of("0.001")), 50),

@@ -23,7 +23,7 @@ from certdp.accounting.pairs import (
     GaussianPair,
     LaplacePair,
     Pair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     RenyiCurve,
     Repeated,
     RepeatedResponse,
@@ -39,20 +39,20 @@ TABLES = (Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 3), Fraction(1, 3))
 FAMILIES: dict[str, Callable[[Enclosure], Pair]] = {
     "laplace": LaplacePair,
     "gaussian": GaussianPair,
-    "response": RandomisedResponse,
+    "response": RandomisedResponsePair,
     "five responses": lambda own: RepeatedResponse(own, 5),
     "sampled laplace": lambda shift: Sampled(LaplacePair(shift), HALF),
     "sampled gaussian": lambda shift: SampledGaussian(shift, HALF),
     "discrete laplace": lambda steps: DiscreteLaplacePair(HALF, steps),
     "lattice": lambda unit: DiscreteLaplacePair(unit + Fraction(1, 2**1100), Enclosure.of(3)),
     "discrete gaussian": lambda steps: DiscreteGaussianPair(Fraction(2), steps),
-    "two": lambda shift: Composed((LaplacePair(shift), RandomisedResponse(shift))),
+    "two": lambda shift: Composed((LaplacePair(shift), RandomisedResponsePair(shift))),
     "repeated": lambda shift: Repeated(LaplacePair(shift), 3),
 }
 RATES: dict[str, Callable[[Enclosure], Pair]] = {
     "of laplace": lambda rate: Sampled(LaplacePair(ONE), rate),
     "of gaussian": lambda rate: SampledGaussian(ONE, rate),
-    "of response": lambda rate: Sampled(RandomisedResponse(ONE), rate),
+    "of response": lambda rate: Sampled(RandomisedResponsePair(ONE), rate),
 }
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 rates = pytest.mark.parametrize("family", RATES.values(), ids=RATES)
@@ -76,7 +76,7 @@ def values(pair: Pair, direction: Direction, epsilon: Enclosure, order: Fraction
     [
         (lambda bad: LaplacePair(bad), "shift"),
         (lambda bad: GaussianPair(bad), "shift"),
-        (lambda bad: RandomisedResponse(bad), "epsilon"),
+        (lambda bad: RandomisedResponsePair(bad), "epsilon"),
         (lambda bad: RepeatedResponse(bad, 2), "epsilon"),
         (lambda bad: SampledGaussian(bad, HALF), "shift"),
         (lambda bad: SampledGaussian(ONE, bad), "rate"),
@@ -111,7 +111,7 @@ def test_bad_enclosures_are_refused(build: Callable[[Any], Pair], parameter: str
         lambda times: RepeatedResponse(ONE, times),
         lambda times: LaplacePair(ONE).repeated(times),
         lambda times: GaussianPair(ONE).repeated(times),
-        lambda times: RandomisedResponse(ONE).repeated(times),
+        lambda times: RandomisedResponsePair(ONE).repeated(times),
         lambda times: RepeatedResponse(ONE, 2).repeated(times),
         lambda times: Repeated(LaplacePair(ONE), 2).repeated(times),
         lambda times: FinitePair(*TABLES).repeated(times),
@@ -169,7 +169,7 @@ def test_the_ends_of_the_rate(family: Callable[[Enclosure], Pair], direction: Di
     unsampled = {
         "of laplace": LaplacePair(ONE),
         "of gaussian": GaussianPair(ONE),
-        "of response": RandomisedResponse(ONE),
+        "of response": RandomisedResponsePair(ONE),
     }
     base = next(unsampled[name] for name, candidate in RATES.items() if candidate is family)
     never, always = family(Enclosure.of(0)), family(Enclosure.of(1))

@@ -21,7 +21,7 @@ from certdp.accounting.pairs import (
     DiscreteLaplacePair,
     GaussianPair,
     LaplacePair,
-    RandomisedResponse,
+    RandomisedResponsePair,
     RepeatedResponse,
     SampledGaussian,
 )
@@ -85,7 +85,7 @@ def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: E
     check(LaplacePair(own).renyi(order, Direction.ADD), laplace, ends)
     likely = s.exp() / (1 + s.exp())
     response = (likely * towards + (1 - likely) * (-(a - 1) * s).exp()).log() / (a - 1)
-    check(RandomisedResponse(own).renyi(order, Direction.ADD), response, ends)
+    check(RandomisedResponsePair(own).renyi(order, Direction.ADD), response, ends)
 
 
 @SETTINGS
@@ -93,7 +93,7 @@ def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: E
 def test_zero_concentrated_costs_bound_every_order(shift: Fraction, order: Fraction) -> None:
     """And they are reached: τ(α)/α comes close to them as α comes close to 1."""
     own = Enclosure.of(shift, precision=128)
-    for pair in (LaplacePair(own), RandomisedResponse(own), DiscreteLaplacePair(own, Enclosure.of(4))):
+    for pair in (LaplacePair(own), RandomisedResponsePair(own), DiscreteLaplacePair(own, Enclosure.of(4))):
         assert pair.renyi(order, Direction.ADD).lower <= pair.zero_concentrated.upper * order
         near = 1 + Fraction(1, 2**40)
         assert pair.renyi(near, Direction.ADD).upper >= pair.zero_concentrated.lower * (1 - Fraction(1, 2**20))
@@ -103,7 +103,7 @@ def test_zero_concentrated_costs_bound_every_order(shift: Fraction, order: Fract
 @given(shift=st.fractions(Fraction(1, 64), 3, max_denominator=64))
 def test_the_gaussian_cost_of_a_pure_loss_bounds_its_delta(shift: Fraction) -> None:
     own = Enclosure.of(shift)
-    for pair in (LaplacePair(own), RandomisedResponse(own), DiscreteLaplacePair(own, Enclosure.of(1))):
+    for pair in (LaplacePair(own), RandomisedResponsePair(own), DiscreteLaplacePair(own, Enclosure.of(1))):
         mu = pair.gaussian
         assert mu is not None
         for level in (Fraction(0), shift / 3, shift):
@@ -204,7 +204,7 @@ def test_discrete_laplace(unit: Fraction, steps: int, order: Fraction, share: Fr
 
 def test_one_step_of_discrete_laplace_is_randomised_response() -> None:
     unit, level = Enclosure.of("0.75"), Enclosure.of("0.25")
-    lattice, response = DiscreteLaplacePair(unit, Enclosure.of(1)), RandomisedResponse(unit)
+    lattice, response = DiscreteLaplacePair(unit, Enclosure.of(1)), RandomisedResponsePair(unit)
     for direction in Direction:
         for found, known in (
             (lattice.delta(level, direction), response.delta(level, direction)),
