@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from .bulk import Floats
+from .bulk_amplification import scaled
 from .bulk_pairs import LAPLACE, RESPONSE, BulkPairs, CurvePairs, GaussianPairs, PurePairs
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
@@ -26,6 +27,7 @@ from .pairs import (
     Pair,
     RandomisedResponsePair,
     RenyiCurve,
+    ZeroConcentratedCurve,
     admissible_variance,
 )
 
@@ -278,6 +280,32 @@ class FamilyLoss(Loss):
     def pure(self) -> PureLoss | None:
         """The PDP profile, where the family states one."""
         return self.pure_loss
+
+
+@final
+@frozen
+class ZeroConcentratedLoss(Loss):
+    """A zero-concentrated profile ρ(W, x): τ(α) ≤ ρα at every order α > 1, in both directions.
+
+    Attributes:
+        rho: an expression in W and norms, at least 0 by its structure.
+    """
+
+    rho: Expression = field(validator=_features_and(name="rho"))
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """ρ."""
+        return (self.rho,)
+
+    def pair(self, read: Reading) -> ZeroConcentratedCurve:
+        """The line ρα."""
+        return ZeroConcentratedCurve(read(self.rho))
+
+    def bulk_pairs(self, read: BulkReading) -> CurvePairs:
+        """The line of each record."""
+        rho = read(self.rho)
+        return CurvePairs(lambda order: scaled(rho, order))
 
 
 @final

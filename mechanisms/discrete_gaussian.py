@@ -9,8 +9,8 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions import ORDER, W, norm
-from ..accounting.losses import DiscreteGaussianLoss, Loss, RenyiLoss
+from ..accounting.expressions import W, norm
+from ..accounting.losses import DiscreteGaussianLoss, Loss, ZeroConcentratedLoss
 from ..accounting.provenance import Public
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
@@ -30,7 +30,7 @@ class DiscreteGaussian:
             more.
 
     Guarantees:
-        Rényi profile τ(α; W, x) = α(W·‖x‖₂ / scale)²/2 under adding or removing one record, in any dimension: the
+        Rényi profile ρ(W, x) = (W·‖x‖₂ / scale)²/2 under adding or removing one record, in any dimension: the
         record moves the sum by a lattice vector whose ℓ2 norm is at most that of w·x, each coordinate costs at most
         what normal noise costs (Canonne, Kamath, Steinke 2020, Proposition 5), and costs add up over coordinates. With
         dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart. Sum and noise are
@@ -77,11 +77,11 @@ class DiscreteGaussian:
 
     @property
     def loss(self) -> Loss:
-        """τ(α; W, x) = α(W·‖x‖₂ / scale)²/2, or for one column two discrete Gaussian distributions."""
+        """ρ(W, x) = (W·‖x‖₂ / scale)²/2, or for one column two discrete Gaussian distributions."""
         if self.dimension.value == 1:
             spacing = self.granularity.value
             return DiscreteGaussianLoss(W * norm(2) / spacing, (self.scale.value / spacing) ** 2)
-        return RenyiLoss(ORDER * (W * norm(2) / self.scale.value) ** 2 / 2)
+        return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column.

@@ -14,6 +14,7 @@ from .repeated import Repeated
 from .repeated_response import RepeatedResponse
 from .sampled import Sampled
 from .sampled_gaussian import SampledGaussian
+from .zero_concentrated_curve import ZeroConcentratedCurve
 
 __all__ = [
     "Composed",
@@ -33,6 +34,7 @@ __all__ = [
     "RepeatedResponse",
     "Sampled",
     "SampledGaussian",
+    "ZeroConcentratedCurve",
     "admissible_variance",
     "compose_pairs",
 ]

@@ -47,6 +47,7 @@ from .accounting.losses import LaplaceLoss as LaplaceLoss
 from .accounting.losses import Loss as Loss
 from .accounting.losses import PureLoss as PureLoss
 from .accounting.losses import RenyiLoss as RenyiLoss
+from .accounting.losses import ZeroConcentratedLoss as ZeroConcentratedLoss
 from .accounting.norms import Norm as Norm
 from .accounting.notions import APPROXIMATE as APPROXIMATE
 from .accounting.notions import GAUSSIAN_DP as GAUSSIAN_DP
@@ -240,6 +241,7 @@ __all__ = [
     "Weight",
     "WeightedSample",
     "ZeroConcentrated",
+    "ZeroConcentratedLoss",
     "audit",
     "best_order",
     "can_sampling_improve",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import (
     ORDER,
@@ -21,7 +25,7 @@ from certdp.accounting.expressions import (
     rounding,
     sqrt,
 )
-from certdp.accounting.losses import PureLoss, RenyiLoss
+from certdp.accounting.losses import PureLoss, RenyiLoss, ZeroConcentratedLoss
 
 X = norm(1)
 
@@ -60,3 +64,20 @@ def test_the_order_belongs_to_the_renyi_loss() -> None:
 def test_numbers_are_no_losses(value: Any) -> None:
     with pytest.raises(InvalidType, match="an expression in W and norms"):
         PureLoss(value)
+
+
+def test_a_zero_concentrated_profile_is_a_line_in_every_order() -> None:
+    loss = ZeroConcentratedLoss(W * X / 2)
+    pair = loss.pair(lambda _: Enclosure.of(3))
+    assert loss.parameter == W * X / 2
+    assert loss.pure is None
+    assert pair.zero_concentrated == Enclosure.of(3)
+    for direction in Direction:
+        assert pair.renyi(Fraction(5, 2), direction).upper == Fraction(15, 2)
+        assert pair.renyi_estimate(2.5, direction) == 7.5
+    assert pair.pure is None
+    assert pair.delta is None
+    bulk = loss.bulk_pairs(lambda _: np.array([0.0, 3.0]))
+    assert list(bulk.renyi(np.ones(2), Fraction(2))) == pytest.approx([0, 6])
+    with pytest.raises(InvalidValue, match="rho"):
+        ZeroConcentratedLoss(W - X)

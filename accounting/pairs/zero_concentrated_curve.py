@@ -1,0 +1,50 @@
+"""A line as Rényi curve, for mechanisms of which only ρ is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from ..arguments import non_negative, order_above_one
+from ..directions import Direction
+from ..enclosures import Enclosure
+from .pair import Pair, RenyiEstimate, RenyiLaw
+
+
+@final
+@frozen
+class ZeroConcentratedCurve(Pair):
+    """Some pair of which only τ(α) ≤ ρα is known, in both directions.
+
+    Attributes:
+        rho: ρ; at least 0.
+
+    Raises:
+        InvalidValue: for a ρ that reaches below 0. InvalidType: for anything but an enclosure.
+    """
+
+    rho: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("rho", self.rho)
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """τ(α) ≤ ρα: an upper bound; the lower end is 0."""
+        return self._renyi
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate:
+        """ρα in binary64."""
+        rho = self.rho.upper_float
+        return lambda order, direction: rho * order
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """ρ itself."""
+        return self.rho
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        return (self.rho * order_above_one(order)).hull(0)
