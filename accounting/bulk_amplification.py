@@ -56,7 +56,7 @@ def gaussian_delta(
     Returns:
         An array of the broadcast shape. Guarantees, for the exact binary64 inputs: each value v has δ ≤ v ≤ q; v = 0
         where q = 0, s = 0 or ε = inf. With the level L = log(1 + (e^ε − 1)/q) and a = L/s − s/2 ≤ 37.5 it exceeds δ in
-        the REMOVE direction by at most the factor (400 + 64·(1 + |a|)·(1 + |a| + s))·2^-53 of it plus 2^-1068.
+        the REMOVE direction by at most the factor (800 + 64·(1 + |a|)·(1 + |a| + s))·2^-53 of it plus 2^-1068.
 
     Raises:
         InvalidType: for anything but arrays of real numbers.

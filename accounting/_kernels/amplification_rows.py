@@ -38,6 +38,12 @@ _B7, _B8, _B9, _B10, _B11, _B12, _B13 = (1.0 / math.factorial(n) for n in range(
 
 
 @inlined
+def _stride(values: Floats) -> int:
+    """The step from one record's entry to the next: 0 where one entry serves all."""
+    return 1 if values.size > 1 else 0
+
+
+@inlined
 def _fall(a: float, s: float) -> float:
     """R(a) − R(a + s) from above, for a ≥ −1 and s > 0 (step 3)."""
     if s > 0.0625 * max(1.0, a):
@@ -51,10 +57,12 @@ def _fall(a: float, s: float) -> float:
 def _gaussian(level: float, s: float) -> float:
     """δ(L) of N(s, 1) and N(0, 1) from above, for L ≥ 0 and s > 0 (step 2)."""
     ratio = level / s
+    if not ratio < 1e300:  # s < 10^9 then, and a > 10^299
+        return _TINY
     a = ratio - 0.5 * s
     a -= 4.0 * _U * (ratio + abs(a))
     square = a * a
-    if not a <= LAST_BELL:  # also where L/s is beyond the range
+    if a > LAST_BELL:
         return 0.5 * exp(-0.5 * min(square, 1e6)) * (1.0 + 1e-12) + _TINY
     if a < LEAST:
         kept = mills(-a) + mills((a + s) * _UP)
@@ -97,8 +105,9 @@ def _delta(q: float, s: float, epsilon: float, add: bool, laplace: bool) -> floa
 @kernel(types.void, READ, READ, READ, types.boolean, types.boolean, WRITE)
 def delta(rate: Floats, shift: Floats, epsilon: Floats, add: bool, laplace: bool, out: Floats) -> None:
     """δ from above; inputs have the length of `out`, or length 1."""
+    one, two, three = _stride(rate), _stride(shift), _stride(epsilon)
     for i in range(out.size):
-        out[i] = _delta(rate[i % rate.size], shift[i % shift.size], epsilon[i % epsilon.size], add, laplace)
+        out[i] = _delta(rate[one * i], shift[two * i], epsilon[three * i], add, laplace)
 
 
 @inlined
@@ -141,8 +150,9 @@ def _gaussian_level(s: float, target: float, log_target: float) -> float:
 @kernel(types.void, READ, READ, READ, WRITE)
 def gaussian_level(rate: Floats, shift: Floats, delta: Floats, out: Floats) -> None:
     """A level L ≥ 0 with q·δ(L) ≤ δ for the Gaussian pair; inputs have the length of `out`, or length 1."""
+    one, two, three = _stride(rate), _stride(shift), _stride(delta)
     for i in range(out.size):
-        q, s, d = rate[i % rate.size], shift[i % shift.size], delta[i % delta.size]
+        q, s, d = rate[one * i], shift[two * i], delta[three * i]
         if (d >= q) | (s == 0.0):
             out[i] = 0.0
         elif d == 0.0:
@@ -167,8 +177,9 @@ def _pure_level(loss: float, removed: float, power: float) -> float:
 @kernel(types.void, READ, READ, READ, types.boolean, WRITE)
 def pure_level(rate: Floats, loss: Floats, delta: Floats, laplace: bool, out: Floats) -> None:
     """A level with q·δ(L) ≤ δ for the Laplace pair, or for randomised response; lengths as above."""
+    one, two, three = _stride(rate), _stride(loss), _stride(delta)
     for i in range(out.size):
-        q, e, d = rate[i % rate.size], loss[i % loss.size], delta[i % delta.size]
+        q, e, d = rate[one * i], loss[two * i], delta[three * i]
         if d >= q:
             out[i] = 0.0
         else:
@@ -278,4 +289,4 @@ def sampled_moments(moments: Floats, binomials: Floats, rate: Floats, out: Float
     """The log-moment of each record; row i of `moments` holds u_k for k = 2, …, α, `rate` has one entry or all."""
     order = moments.shape[1] + 1
     for i in range(out.size):
-        out[i] = _sampled_moment(moments[i], binomials, rate[i % rate.size], order)
+        out[i] = _sampled_moment(moments[i], binomials, rate[_stride(rate) * i], order)

@@ -78,7 +78,7 @@ def test_gaussian_delta_bounds_and_is_near(direction: Direction, stream: int) ->
         assert truth <= value <= q
         a = float((1 + arb(e).expm1() / arb(q)).log() / arb(s)) - s / 2
         if direction is Direction.REMOVE and a <= 37.5:
-            excess = (400 + 64 * (1 + abs(a)) * (1 + abs(a) + s)) * U
+            excess = (800 + 64 * (1 + abs(a)) * (1 + abs(a) + s)) * U
             assert value <= truth * (1 + excess) + arb(2) ** -1068, (q, s, e)
 
 
