@@ -1,0 +1,265 @@
+"""k-means by Lloyd's algorithm with noisy counts and noisy sums (IS Section 4, Algorithm 2 and Proposition 13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from fractions import Fraction
+from typing import ClassVar, final
+
+import numpy as np
+from attrs import field, frozen
+
+from ..accounting import bulk
+from ..accounting.clipping import Outside, confine
+from ..accounting.clusters import (
+    cluster_totals,
+    lattice_spacing,
+    nearest_centres,
+    refuse_beyond_lattice,
+    squared_distances,
+)
+from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.domains import NormBall
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Number
+from ..accounting.expressions import W, norm
+from ..accounting.expressions.floats import Floats
+from ..accounting.losses import PureLoss
+from ..accounting.norms import Norm
+from ..accounting.provenance import Declared, Private, Public, declared, declared_number
+from ..plugins.contract import (
+    CONTRACT_VERSION,
+    About,
+    Coins,
+    Real,
+    Release,
+    WeightedSample,
+    named,
+    norm_order,
+    positive,
+)
+from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
+from .lp_sum import lp_noise
+
+_MOST = 2**20
+_SPREAD = Fraction(9, 40)  # ρ = 0.225 of Su, Cao, Li, Bertino, Jin 2016
+_PRECISION = 96
+_ONE = Fraction(1)
+
+
+class Split(StrEnum):
+    """How the noise is split between counts and sums where the scale of the sums alone is stated.
+
+    Both rules rest on the share ∛(4dρ²) with ρ = 0.225, d being the dimension. The value is the name in certificates.
+    """
+
+    DERIVED = "derived"
+    """β_count = β_sum/(r·∛(4dρ²)): the loss of a count is to that of one coordinate of a sum as ∛(4dρ²) to 1, where
+    records reach up to the radius r."""
+    PUBLISHED = "published"
+    """β_count = β_sum·∛(4dρ²): as IS Section 5 prints it, which reproduces the paper's runs."""
+
+    @classmethod
+    def named(cls, name: str) -> Split:
+        """The split of this name, or the split itself.
+
+        Raises:
+            InvalidValue: for an unknown name. InvalidType: for other types than text.
+        """
+        if not isinstance(name, str):
+            raise InvalidType("split", name, "Split.DERIVED or Split.PUBLISHED")
+        try:
+            return cls(name)
+        except ValueError:
+            raise InvalidValue("split", name, "derived or published") from None
+
+    def count_scale(self, sum_scale: Fraction, dimension: int, radius: Fraction) -> Fraction:
+        """β_count: a rational number that is above the rule's by less than 2^-80, relatively.
+
+        Args:
+            sum_scale: β_sum, above 0.
+            dimension: d ≥ 1.
+            radius: r, above 0.
+        """
+        share = Enclosure.of(4 * dimension * _SPREAD**2, precision=_PRECISION).power(Fraction(1, 3))
+        if self is Split.DERIVED:
+            return (Enclosure.of(sum_scale, precision=_PRECISION) / (share * radius)).upper
+        return (share * sum_scale).upper
+
+
+def _whole(name: str) -> Callable[[Declared[Number]], Real]:
+    def read(value: Declared[Number]) -> Real:
+        return declared_number(
+            value,
+            lambda number: number.denominator == 1 and 1 <= number <= _MOST,
+            f"a whole number from 1 to {_MOST}",
+            parameter=name,
+        )
+
+    return read
+
+
+def _split_if_given(value: Declared[str | None]) -> Declared[Split | None]:
+    return declared(value, lambda name: None if name is None else Split.named(name), parameter="split")
+
+
+@final
+@frozen(kw_only=True, field_transformer=named)
+class Lloyd:
+    """Centres of clusters, from iterations that each release one noisy weighted count and sum per cluster.
+
+    Args:
+        clusters: k, a whole number from 1 to 2^20.
+        scale_sum: β_sum, scale of the noise of each sum, in units of the data; above 0.
+        scale_count: β_count, scale of the noise of each count, in records; above 0. Or else state `split`.
+        split: which rule gives β_count from β_sum: derived or published; it needs `dimension`.
+        radius: r, radius of the public ball in which the centres live; above 0.
+        norm: p, the norm of the noise of the sums and of that ball: a number ≥ 1 or inf; by default 2.
+        iterations: T, a whole number from 1 to 2^20; by default 10.
+        dimension: d, number of columns of the data; where it is stated, other samples are refused.
+
+    Guarantees:
+        PDP profile ε(W, x) = T·W·(1/β_count + ‖x‖_p/β_sum) under adding or removing one record (IS Proposition 13).
+        Given the centres, a record belongs to one cluster, by a rule that looks at that record and the centres alone;
+        so it moves one count by at most W and one sum by a vector of norm at most W·‖x‖_p, and the densities of a
+        Laplace count and of a sum with noise ∝ exp(−‖ζ‖_p/β_sum) change by at most the factors e^(W/β_count) and
+        e^(W·‖x‖_p/β_sum). The centres of the next iteration are computed from these releases and fresh coins, hence
+        adaptive composition multiplies the loss by T. Assumes real-valued noise.
+
+    Raises:
+        InvalidValue: unless exactly one of scale_count and split is given, and for a split without a dimension.
+    """
+
+    about: ClassVar[About] = About(
+        name="lloyd",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="IS, Algorithm 2 and Proposition 13",
+        assumptions=(REAL_VALUED_NOISE,),
+    )
+
+    clusters: Real = field(converter=_whole("clusters"), metadata={"help": "number of clusters"})
+    scale_sum: Real = field(converter=positive, metadata={"help": "scale of the noise of sums, in units of the data"})
+    scale_count: Choice = field(
+        default=NOT_GIVEN,
+        converter=positive_if_given,
+        metadata={"help": "scale of the noise of counts, in records; or else split"},
+    )
+    split: Declared[Split | None] = field(
+        default=Public(None),
+        converter=_split_if_given,
+        metadata={"help": "rule for the scale of counts: derived or published; needs the dimension"},
+    )
+    radius: Real = field(converter=positive, metadata={"help": "radius of the public ball in which centres live"})
+    norm: Declared[Norm] = field(
+        default=Public(Norm.L2), converter=norm_order, metadata={"help": "which norm: a number ≥ 1, or inf"}
+    )
+    iterations: Real = field(
+        default=Public(10), converter=_whole("iterations"), metadata={"help": "number of iterations"}
+    )
+    dimension: Choice = field(
+        default=NOT_GIVEN, converter=positive_if_given, metadata={"help": "number of columns of the data"}
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if (self.scale_count.value is None) == (self.split.value is None):
+            given = "neither" if self.split.value is None else "both"
+            raise InvalidValue("scale_count or split", given, "exactly one of them")
+        if self.dimension.value is not None:
+            _whole("dimension")(self.dimension)
+        elif self.split.value is not None:
+            raise InvalidValue("dimension", "nothing", "the number of columns of the data", "The split depends on it")
+
+    @property
+    def count_scale(self) -> Fraction:
+        """β_count, as stated or as the split gives it."""
+        if self.scale_count.value is not None:
+            return self.scale_count.value
+        assert self.split.value is not None
+        assert self.dimension.value is not None
+        return self.split.value.count_scale(self.scale_sum.value, int(self.dimension.value), self.radius.value)
+
+    @property
+    def loss(self) -> PureLoss:
+        """ε(W, x) = T·W·(1/β_count + ‖x‖_p/β_sum)."""
+        each = 1 / self.count_scale + norm(self.norm.value) / self.scale_sum.value
+        return PureLoss(self.iterations.value * W * each)
+
+    def release(self, sample: WeightedSample, coins: Coins, *, threads: int = 1) -> Release:
+        """The centres after the last iteration: float64 (k, d), all within the public ball.
+
+        Starting centres are uniform in the ball. In each iteration a centre whose noisy count is below
+        max(1, β_count) is drawn afresh from the ball; every other one becomes its noisy sum over its noisy count,
+        scaled into the ball where it lies outside. All that follows from the noisy counts and sums alone.
+
+        Args:
+            sample: records and weights. Products w·x enter the sums rounded toward zero to a multiple of a public
+                spacing below 2^-27·β_sum or 2^-37·r, the larger of the two.
+            coins: the randomness.
+            threads: threads that share the records; the result is the same for any number.
+
+        Raises:
+            InvalidValue: for a sample of another dimension, and for weighted records beyond 2^22·β_sum and 2^12·r.
+        """
+        columns = sample.records.shape[1]
+        if self.dimension.value not in (None, columns):
+            raise InvalidValue("dimension", int(self.dimension.value or 0), f"{columns}, as the records have")
+        clusters, ball = int(self.clusters.value), NormBall(norm=self.norm.value, radius=self.radius)
+        counted = _Summed(np.ones((len(sample), 1)), sample.weights, self.count_scale, _ONE)
+        summed = _Summed(sample.records, sample.weights, self.scale_sum.value, self.radius.value)
+        least = max(1.0, float(self.count_scale))
+        centres = random_centres(ball, clusters, columns, coins)
+        for _ in range(int(self.iterations.value)):
+            labels = nearest_centres(summed.records, centres, threads=threads)
+            counts = counted.per_cluster(labels, clusters, threads)[:, 0] + coins.laplace(self.count_scale, clusters)
+            noise = [lp_noise(self.norm.value, self.scale_sum.value, columns, coins) for _ in range(clusters)]
+            sums = summed.per_cluster(labels, clusters, threads) + noise
+            kept = counts >= least
+            centres = np.empty((clusters, columns))
+            centres[~kept] = random_centres(ball, clusters - int(kept.sum()), columns, coins)
+            centres[kept] = confine(sums[kept] / counts[kept, np.newaxis], ball, Outside.CLIP)[0]
+        return centres
+
+
+class _Summed:
+    """What is summed per cluster: weighted rows on a lattice made for the noise that is added."""
+
+    def __init__(self, records: Floats, weights: Floats, scale: Fraction, extent: Fraction) -> None:
+        self.records = np.ascontiguousarray(records)
+        self._weights = np.ascontiguousarray(weights)
+        self._spacing = lattice_spacing(scale, extent)
+        refuse_beyond_lattice(self.records, self._weights, self._spacing)
+
+    def per_cluster(self, labels: np.ndarray[tuple[int], np.dtype[np.int64]], clusters: int, threads: int) -> Floats:
+        return cluster_totals(self.records, self._weights, labels, clusters, self._spacing, threads=threads)
+
+
+def random_centres(ball: NormBall, clusters: int, dimension: int, coins: Coins) -> Floats:
+    """Independent points, uniform in a public ball: float64 (clusters, dimension).
+
+    A direction from the cone measure times r·U^(1/d) is uniform in the ℓ_p ball (Schechtman, Zinn 1990).
+    """
+    if not clusters or not dimension:
+        return np.empty((clusters, dimension))
+    directions = np.stack([lp_noise(ball.norm, _ONE, dimension, coins) for _ in range(clusters)])
+    lengths = bulk.norms(directions, ball.norm)
+    shares = coins.uniform(clusters) ** (1 / dimension)
+    points = directions * (shares / lengths)[:, np.newaxis] * float(ball.radius.value)
+    return confine(points, ball, Outside.CLIP)[0]
+
+
+def weighted_cost(sample: WeightedSample, centres: Floats, *, threads: int = 1) -> Private[float]:
+    """φ = Σ w·min_c ‖x − c‖²: the k-means cost of a sample, for the data's owner.
+
+    Args:
+        sample: records and weights.
+        centres: float64 matrix (k, d), k ≥ 1.
+        threads: threads that share the records.
+    """
+    labels = nearest_centres(sample.records, centres, threads=threads)
+    distances = squared_distances(sample.records, centres, labels, threads=threads)
+    return Private(math.fsum(sample.weights * distances))

@@ -1,0 +1,305 @@
+"""Claims of IS Section 4: the profile of weighted DP-Lloyd, and the law of the noise of its sums.
+
+Legend: a transcript is what DP-Lloyd releases: per iteration a noisy count and a noisy sum of each cluster. Its density
+on two data sets is computed from the definition, with assignments of its own. β_c and β_s are the scales of counts and
+sums, ζ is the noise of a sum, d its dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from attrs import frozen
+
+from ...accounting.enclosures import Enclosure, norm_enclosure
+from ...accounting.expressions import W, enclose, norm
+from ...accounting.losses import PureLoss
+from ...accounting.norms import Norm
+from ...accounting.provenance import Public
+from ...mechanisms.lloyd import Lloyd
+from ...plugins.contract import Case, Claim, Expectation, Finding
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Vector: TypeAlias = tuple[Fraction, ...]
+Weighted: TypeAlias = tuple[Fraction, Vector]
+
+_PRECISION = 128
+_NEAR = Fraction(1, 2**100)
+_ORDERS = ("1", "3/2", "2", "inf")
+
+
+def _length(vector: Vector, order: Norm) -> Enclosure:
+    """‖v‖_p: exact for p = 1 and ∞, enclosed otherwise."""
+    if order == Norm.L1:
+        return Enclosure.of(sum(map(abs, vector), Fraction(0)), precision=_PRECISION)
+    if order == Norm.LINF:
+        return Enclosure.of(max(map(abs, vector)), precision=_PRECISION)
+    total = Enclosure.of(0, precision=_PRECISION)
+    for entry in vector:
+        total = total + Enclosure.of(abs(entry), precision=_PRECISION).power(1 / order.reciprocal)
+    return total.power(order.reciprocal)
+
+
+def _minus(first: Vector, second: Vector) -> Vector:
+    return tuple(a - b for a, b in zip(first, second, strict=True))
+
+
+# The transcript of DP-Lloyd
+
+
+@frozen
+class _Cluster:
+    """What one iteration releases about one cluster."""
+
+    count: Fraction
+    total: Vector
+
+
+def _statistics(data: Sequence[Weighted], centres: Sequence[Vector]) -> list[_Cluster]:
+    """The exact counts and sums of the clusters around some centres, each record in the first nearest one."""
+    members: list[list[Weighted]] = [[] for _ in centres]
+    for weight, record in data:
+        squared = [sum((a * a for a in _minus(record, centre)), Fraction(0)) for centre in centres]
+        members[squared.index(min(squared))].append((weight, record))
+    return [
+        _Cluster(
+            sum((w for w, _ in group), Fraction(0)),
+            tuple(sum((w * x[j] for w, x in group), Fraction(0)) for j in range(len(centres[0]))),
+        )
+        for group in members
+    ]
+
+
+def _updated(release: Sequence[_Cluster], centres: Sequence[Vector]) -> list[Vector]:
+    """Any rule that looks at the releases alone would do; this one keeps a centre whose count is below 1."""
+    return [
+        tuple(entry / cluster.count for entry in cluster.total) if cluster.count >= 1 else centre
+        for cluster, centre in zip(release, centres, strict=True)
+    ]
+
+
+def _distances(
+    transcript: Sequence[Sequence[_Cluster]], data: Sequence[Weighted], start: Sequence[Vector], order: Norm, case: Case
+) -> Enclosure:
+    """−log of the density of a transcript, but for a constant that is the same on every data set."""
+    total, centres = Enclosure.of(0, precision=_PRECISION), list(start)
+    for release in transcript:
+        for seen, exact in zip(release, _statistics(data, centres), strict=True):
+            total = total + abs(seen.count - exact.count) / case["scale_count"]
+            total = total + _length(_minus(seen.total, exact.total), order) / case["scale_sum"]
+        centres = _updated(release, centres)
+    return total
+
+
+def _transcript(case: Case, telling: bool) -> list[list[_Cluster]]:
+    """Releases some steps away from the exact ones without the record; or beyond them along what the record adds."""
+    (weight, record), others, centres = case["record"], case["others"], list(case["centres"])
+    result = []
+    for errors in case["errors"]:
+        with_it, without = _statistics([*others, (weight, record)], centres), _statistics(others, centres)
+        release = []
+        for one, other, (count_error, sum_error) in zip(with_it, without, errors, strict=True):
+            added = one.count - other.count, _minus(one.total, other.total)
+            if telling:
+                steps = 1 + abs(count_error)
+                release.append(
+                    _Cluster(
+                        other.count + steps * added[0],
+                        tuple(a + steps * b for a, b in zip(other.total, added[1], strict=True)),
+                    )
+                )
+            else:
+                moved = tuple(a + b for a, b in zip(other.total, sum_error, strict=True))
+                release.append(_Cluster(other.count + count_error, moved))
+        result.append(release)
+        centres = _updated(release, centres)
+    return result
+
+
+def _mechanism(case: Case) -> Lloyd:
+    return Lloyd(
+        clusters=Public(len(case["centres"])),
+        scale_sum=Public(case["scale_sum"]),
+        scale_count=Public(case["scale_count"]),
+        radius=Public(1),
+        norm=Public(case["order"]),
+        iterations=Public(len(case["errors"])),
+    )
+
+
+def _declared(mechanism: Lloyd) -> PureLoss:
+    return mechanism.loss
+
+
+def _without_counts(mechanism: Lloyd) -> PureLoss:
+    """A wrong profile: the noisy counts cost nothing."""
+    return PureLoss(mechanism.iterations.value * W * norm(mechanism.norm.value) / mechanism.scale_sum.value)
+
+
+def _one_iteration(mechanism: Lloyd) -> PureLoss:
+    """A wrong profile: iterations after the first cost nothing."""
+    return PureLoss(mechanism.loss.epsilon / mechanism.iterations.value)
+
+
+def _examine_profile(profile: Callable[[Lloyd], PureLoss]) -> Callable[[Case], Finding]:
+    """No transcript is likelier by more than e^ε with the record or without it; some transcript reaches that."""
+
+    def examine(case: Case) -> Finding:
+        order = Norm.of(case["order"])
+        weight, record = case["record"]
+        norms = {norm(order): _length(record, order), W: Enclosure.of(weight, precision=_PRECISION)}
+        declared = enclose(profile(_mechanism(case)).epsilon, norms, precision=_PRECISION)
+        ratios = []
+        for telling in (False, True):
+            transcript = _transcript(case, telling)
+            with_it, without = (
+                _distances(transcript, data, case["centres"], order, case)
+                for data in ([*case["others"], case["record"]], case["others"])
+            )
+            ratios.append(without - with_it)
+        seen, reached = ratios
+        bound = declared.upper * (1 + _NEAR)
+        near = abs(reached.midpoint - declared.midpoint) <= declared.upper * _NEAR
+        return Finding(
+            holds=max(abs(seen.lower), abs(seen.upper)) <= bound and near,
+            closed_form=f"ε(w, x) = {declared}",
+            independent=f"log-ratio of densities {seen} at one transcript, {reached} at the telling one",
+        )
+
+    return examine
+
+
+def _transcript_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    entries = st.integers(-9, 9).map(lambda n: Fraction(n, 3))
+    scales = st.integers(1, 40).map(lambda n: Fraction(n, 4))
+    weights = st.integers(2, 12).map(lambda n: Fraction(n, 2))
+
+    def of_shape(shape: tuple[int, int, int]) -> SearchStrategy[Case]:
+        dimension, clusters, iterations = shape
+        vectors = st.tuples(*[entries] * dimension)
+        weighted = st.tuples(weights, vectors)
+        errors = st.tuples(*[st.tuples(entries, vectors)] * clusters)
+        return st.fixed_dictionaries(
+            {
+                "order": st.sampled_from(_ORDERS),
+                "centres": st.tuples(*[vectors] * clusters),
+                "record": weighted,
+                "others": st.lists(weighted, max_size=4),
+                "errors": st.tuples(*[errors] * iterations),
+                "scale_sum": scales,
+                "scale_count": scales,
+            }
+        )
+
+    return st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3)).flatmap(of_shape)
+
+
+# The noise of the sums
+
+
+def _log_density(noise: Vector, order: Norm, scale: Fraction, shape: int) -> Enclosure:
+    """Log-density of a radius of law Gamma(shape, scale) times a direction from the cone measure, but for a constant.
+
+    The density of the radius at r is ∝ r^(shape − 1)·e^(−r/scale), and it is spread over a sphere of size ∝ r^(d − 1).
+    """
+    radius = _length(noise, order)
+    return (shape - len(noise)) * radius.log() - radius / scale
+
+
+def _examine_noise(shape: Callable[[int], int]) -> Callable[[Case], Finding]:
+    """Whether moving the sum by a shift changes no density by more than e^(‖shift‖/β)."""
+
+    def examine(case: Case) -> Finding:
+        order, scale, shift, noise = Norm.of(case["order"]), case["scale"], case["shift"], case["noise"]
+        allowed = _length(shift, order) / scale
+        here, there = (_log_density(at, order, scale, shape(len(noise))) for at in (noise, _minus(noise, shift)))
+        ratio = abs(here - there)
+        return Finding(
+            holds=ratio.upper <= allowed.upper * (1 + _NEAR) + _NEAR,
+            closed_form=f"e^{allowed}",
+            independent=f"the densities at {tuple(map(str, noise))} differ by the factor e^{ratio}",
+        )
+
+    return examine
+
+
+def _noise_cases(dimensions: tuple[int, int]) -> Callable[[], SearchStrategy[Case]]:
+    def cases() -> SearchStrategy[Case]:
+        from hypothesis import strategies as st
+
+        near = st.integers(-1000, 1000).map(lambda n: Fraction(n, 1000))
+
+        def of_dimension(dimension: int) -> SearchStrategy[Mapping[str, object]]:
+            vectors = st.tuples(*[near] * dimension).filter(any)
+            drawn = st.fixed_dictionaries(
+                {
+                    "order": st.sampled_from(_ORDERS),
+                    "scale": st.integers(1, 40).map(lambda n: Fraction(n, 4)),
+                    "shift": vectors,
+                    "noise": vectors,
+                }
+            )
+            return drawn.filter(lambda case: case["noise"] != case["shift"])
+
+        return st.integers(*dimensions).flatmap(of_dimension)
+
+    return cases
+
+
+def _gamma_shape(dimension: int) -> int:
+    """The radius of a density ∝ exp(−‖ζ‖/β)."""
+    return dimension
+
+
+def _exponential_shape(dimension: int) -> int:
+    """A wrong law, drawn by who reads exp(−‖ζ‖/β) as the density of the radius."""
+    return 1
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="is/proposition-13",
+        statement="IS Proposition 13",
+        says="weighted DP-Lloyd has the profile T·w·(1/β_count + ‖x‖_p/β_sum), and no smaller one",
+        cases=_transcript_cases,
+        examine=_examine_profile(_declared),
+    ),
+    Claim(
+        id="is/proposition-13-without-counts",
+        statement="IS Proposition 13, a wrong profile",
+        says="the noisy counts cost nothing",
+        cases=_transcript_cases,
+        examine=_examine_profile(_without_counts),
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="is/proposition-13-one-iteration",
+        statement="IS Proposition 13, a wrong profile",
+        says="T iterations cost what one does",
+        cases=_transcript_cases,
+        examine=_examine_profile(_one_iteration),
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="is/noise-of-sums",
+        statement="IS Section 4, noise of density ∝ exp(−‖ζ‖_p/β)",
+        says="with a radius of law Gamma(d, β) a shift s of the sum costs ‖s‖_p/β",
+        cases=_noise_cases((1, 10)),
+        examine=_examine_noise(_gamma_shape),
+    ),
+    Claim(
+        id="is/noise-with-exponential-radius",
+        statement="IS Section 4, noise of density ∝ exp(−‖ζ‖_p/β)",
+        says="with a radius of law Exponential(β) a shift s of the sum costs ‖s‖_p/β, in 2 and more dimensions",
+        cases=_noise_cases((2, 10)),
+        examine=_examine_noise(_exponential_shape),
+        expectation=Expectation.REJECTED,
+        erratum="IS-noise",
+    ),
+)
