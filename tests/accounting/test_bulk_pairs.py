@@ -148,10 +148,14 @@ def test_threads_and_parts_change_nothing(name: str) -> None:
     rng = np.random.default_rng(0)
     shifts, rates = rng.uniform(0, 2, 60), rng.uniform(0, 1, 60)
     whole, part = bulk(CASES[name][0], shifts), bulk(CASES[name][0], shifts[20:30])
-    for ask in (
-        lambda some, q, threads: some.renyi(q, Fraction(7, 2), threads=threads),
-        lambda some, q, threads: some.epsilon(q, 2, 1e-5, threads=threads),
-    ):
+
+    def curve_at(some: BulkPairs, q: Floats, threads: int) -> Floats:
+        return some.renyi(q, Fraction(7, 2), threads=threads)
+
+    def epsilon_at_delta(some: BulkPairs, q: Floats, threads: int) -> Floats:
+        return some.epsilon(q, 2, 1e-5, threads=threads)
+
+    for ask in (curve_at, epsilon_at_delta):
         assert np.array_equal(ask(whole, rates, 1), ask(whole, rates, 2))
         assert np.array_equal(ask(whole, rates, 1)[20:30], ask(part, rates[20:30], 1))
 

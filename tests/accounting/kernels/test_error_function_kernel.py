@@ -91,7 +91,11 @@ def test_the_recurrence_holds_for_the_integral() -> None:
     flint.ctx.prec = 120
     for c in (-0.875, 2.125, 7.125):
         for n in (0, 1, 5, 14):
-            integral = flint.acb.integral(lambda t, _, n=n, c=c: t**n * (-c * t - t * t / 2).exp(), 0, 40).real
+
+            def integrand(t: flint.acb, _: bool, n: int = n, c: float = c) -> flint.acb:
+                return t**n * (-c * t - t * t / 2).exp()
+
+            integral = flint.acb.integral(integrand, 0, 40).real
             value = kernels._MILLS[round((c + 0.875) * 4), n]
             assert abs(arb(float(value)) / ((-1) ** n * integral / factorial(n)) - 1) <= U
 
