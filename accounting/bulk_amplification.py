@@ -10,8 +10,8 @@ are compiled (`certdp.accounting._kernels.amplification_rows`) and loaded at the
 but the inputs. The proofs are in `docs/soundness_amplification_rows.md`; they assume IEEE 754 arithmetic in its default
 state, and each call raises `CertdpError` where another library has changed that state.
 
->>> float(gaussian_delta(1.0, 1.0, 0.0)), float(laplace_delta(0.5, 1.0, 2.0))
-(0.38292492254803163, 0.0)
+>>> round(float(gaussian_delta(1.0, 1.0, 0.0)), 10), float(laplace_delta(0.5, 1.0, 2.0))
+(0.3829249225, 0.0)
 """
 
 from __future__ import annotations
