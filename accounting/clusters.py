@@ -84,7 +84,7 @@ def lattice_spacing(scale: Fraction, extent: Fraction) -> float:
         raise InvalidValue(
             "scale", float(scale), "a scale and a radius from 2^-400 to 2^400", "Divide the data by a public bound"
         )
-    return 2.0**exponent
+    return float(Fraction(2) ** exponent)
 
 
 def refuse_beyond_lattice(records: Floats, weights: Floats, spacing: float) -> None:
@@ -141,7 +141,7 @@ def cluster_totals(
         low += part_low
     high += low >> lloyd.LOW_BITS  # one way to write each sum, however it was shared out
     low &= (1 << lloyd.LOW_BITS) - 1
-    return np.asarray((np.ldexp(high.astype(np.float64), lloyd.LOW_BITS) + low) * spacing)
+    return np.asarray((np.ldexp(high.astype(np.float64), lloyd.LOW_BITS) + low) * spacing, dtype=np.float64)
 
 
 def squared_distances(records: Floats, centres: Floats, labels: Integers, *, threads: int = 1) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, final
@@ -90,16 +89,20 @@ class Split(StrEnum):
         return (share * sum_scale).upper
 
 
-def _whole(name: str) -> Callable[[Declared[Number]], Real]:
-    def read(value: Declared[Number]) -> Real:
-        return declared_number(
-            value,
-            lambda number: number.denominator == 1 and 1 <= number <= _MOST,
-            f"a whole number from 1 to {_MOST}",
-            parameter=name,
-        )
+def _whole(value: Declared[Number]) -> Real:
+    return declared_number(
+        value,
+        lambda number: number.denominator == 1 and 1 <= number <= _MOST,
+        f"a whole number from 1 to {_MOST}",
+        parameter="number",
+    )
 
-    return read
+
+def _whole_if_given(value: Declared[Number] | Choice) -> Choice:
+    match value:
+        case Public(None):
+            return NOT_GIVEN
+    return _whole(value)  # type: ignore[arg-type]  # a number from here on
 
 
 def _split_if_given(value: Declared[str | None]) -> Declared[Split | None]:
@@ -142,7 +145,7 @@ class Lloyd:
         assumptions=(REAL_VALUED_NOISE,),
     )
 
-    clusters: Real = field(converter=_whole("clusters"), metadata={"help": "number of clusters"})
+    clusters: Real = field(converter=_whole, metadata={"help": "number of clusters"})
     scale_sum: Real = field(converter=positive, metadata={"help": "scale of the noise of sums, in units of the data"})
     scale_count: Choice = field(
         default=NOT_GIVEN,
@@ -158,20 +161,16 @@ class Lloyd:
     norm: Declared[Norm] = field(
         default=Public(Norm.L2), converter=norm_order, metadata={"help": "which norm: a number ≥ 1, or inf"}
     )
-    iterations: Real = field(
-        default=Public(10), converter=_whole("iterations"), metadata={"help": "number of iterations"}
-    )
+    iterations: Real = field(default=Public(Fraction(10)), converter=_whole, metadata={"help": "number of iterations"})
     dimension: Choice = field(
-        default=NOT_GIVEN, converter=positive_if_given, metadata={"help": "number of columns of the data"}
+        default=NOT_GIVEN, converter=_whole_if_given, metadata={"help": "number of columns of the data"}
     )
 
     def __attrs_post_init__(self) -> None:
         if (self.scale_count.value is None) == (self.split.value is None):
             given = "neither" if self.split.value is None else "both"
             raise InvalidValue("scale_count or split", given, "exactly one of them")
-        if self.dimension.value is not None:
-            _whole("dimension")(self.dimension)
-        elif self.split.value is not None:
+        if self.split.value is not None and self.dimension.value is None:
             raise InvalidValue("dimension", "nothing", "the number of columns of the data", "The split depends on it")
 
     @property

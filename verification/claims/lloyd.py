@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from ...accounting.enclosures import Enclosure, norm_enclosure
+from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import W, enclose, norm
 from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm

@@ -1,0 +1,306 @@
+"""DPKMeans: k-means under differential privacy as a scikit-learn estimator.
+
+What a fitted estimator holds is either public or released under the certificate, but for `private_`, from which
+`labels_` and `inertia_` are read: those three are for the data's owner. They are left out when the estimator is
+pickled or copied, so a saved model can be published.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeAlias, cast, final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import ArrayLike
+
+from .accounting.clipping import Outside, confine
+from .accounting.clusters import Integers, nearest_centres, squared_distances
+from .accounting.domains import NormBall
+from .accounting.errors import InvalidValue
+from .accounting.exact import Number, exact
+from .accounting.expressions.floats import Floats
+from .accounting.norms import Norm
+from .accounting.provenance import Private, Public
+from .accounting.records import Features, realise
+from .calibration import least_scale
+from .mechanisms.lloyd import Lloyd
+from .plugins.contract import Coins, Sampler, draw_from
+from .sampled import SampledMechanism, declared_rate
+from .samplers.full import Full
+from .samplers.poisson import Poisson
+from .verification.certificates import public_certificate
+
+try:
+    from joblib import effective_n_jobs
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+    from sklearn.metrics.pairwise import euclidean_distances
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("DPKMeans needs scikit-learn: pip install 'certdp[sklearn]'") from error
+
+SamplerFor: TypeAlias = Callable[[Lloyd], Sampler]
+"""Makes the sampler for a mechanism, where it depends on what that loses about a record."""
+
+_SEEDS = 2**31 - 1
+
+
+class NotPrivate(UserWarning):
+    """A run with seeded coins, which is for experiments: whoever knows the seed can undo the noise."""
+
+
+@final
+@frozen(eq=False)
+class Fit:
+    """What the data's owner may know about a fit: computed from the records, not for publication.
+
+    Attributes:
+        labels: int64 (n,), the index of the released centre nearest to each record given.
+        inertia: Σ ‖x − c‖² over all records given and their nearest released centres.
+        records: how many records were given.
+        outside: how many of them were clipped or dropped.
+        sample_size: how many were drawn.
+    """
+
+    labels: Integers = field(repr=False)
+    inertia: float
+    records: int
+    outside: int
+    sample_size: int
+
+
+class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """k-means by weighted DP-Lloyd on a Poisson importance sample, calibrated to a certified ε.
+
+    Every parameter is a public constant, fixed before the data are seen; X is private. Numbers may be given as exact
+    text, such as "0.1".
+
+    Args:
+        n_clusters: number of clusters.
+        epsilon: the ε that a fit may cost, above 0.
+        radius: public bound on ‖x − centre‖_norm, above 0; required. Take it from what an entry means (the range of a
+            sensor, 1 for normalised rows), never from the data at hand. A smaller one needs less noise, and distorts
+            the records outside it.
+        centre: public centre of the ball of records, (n_features,); the origin unless given.
+        norm: the norm of that ball and of the noise: a number ≥ 1 or inf.
+        sampler: which records enter and with what weight: a sampler plugin, or a function that makes one for the
+            mechanism (then `noise_scale` is needed too); unless given every record enters.
+        sample_size: instead of `sampler`, the expected size of a uniform sample, weighted by the inverse of its rate.
+        population: the public number of records that `sample_size` is out of. It need not be the true one.
+        max_iter: number of iterations T, all of which are run.
+        split: how the noise is split between counts and sums: derived or published, see `mechanisms.lloyd.Split`.
+        noise_scale: scale of the noise of the sums; unless given the least one, nearly, with which the fit costs at
+            most `epsilon`.
+        outside: what happens to a record outside the ball: clip or drop.
+        random_state: for experiments only: a seed or RandomState makes the run reproducible and not private, with the
+            warning `NotPrivate`. None takes all coins from the operating system.
+        n_jobs: threads, −1 for all processors; the result is the same for any number.
+
+    Attributes:
+        cluster_centers_: the released centres, (n_clusters, n_features).
+        epsilon_spent_: the certified ε of the fit, an upper bound in binary64, at most `epsilon`: it holds for all
+            records of the ball under adding or removing one, where the coins are private.
+        is_private_: whether they were.
+        certificate_: the publishable certificate, bytes.
+        n_iter_: the number of iterations, max_iter.
+        mechanism_, sampler_, domain_: what was run, and for which records.
+        n_features_in_, feature_names_in_: as everywhere in scikit-learn; taken as public.
+        private_: a `Private` `Fit`: the figures for the data's owner.
+        labels_, inertia_: the owner's labels and cost, read from `private_`; gone after pickling and copying.
+
+    Guarantees:
+        The released centres satisfy the guarantee that `certificate_` states. `predict`, `transform` and `score` on
+        other records cost nothing; what they return is as private as those records.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: Number = 1.0,
+        radius: Number | None = None,
+        centre: ArrayLike | None = None,
+        norm: Number = 2,
+        sampler: Sampler | SamplerFor | None = None,
+        sample_size: Number | None = None,
+        population: Number | None = None,
+        max_iter: int = 10,
+        split: str = "derived",
+        noise_scale: Number | None = None,
+        outside: str = "clip",
+        random_state: Any = None,
+        n_jobs: Any = -1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.radius = radius
+        self.centre = centre
+        self.norm = norm
+        self.sampler = sampler
+        self.sample_size = sample_size
+        self.population = population
+        self.max_iter = max_iter
+        self.split = split
+        self.noise_scale = noise_scale
+        self.outside = outside
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: object = None) -> DPKMeans:
+        """Release centres for the records X.
+
+        Args:
+            X: matrix (n_samples, n_features) of finite numbers.
+            y: ignored.
+
+        Raises:
+            InvalidValue: for a parameter that is missing or inadmissible, by its name; nothing is released then.
+            NoFiniteSupremum: for a sampler under which no noise suffices, such as one without a floor.
+        """
+        given = cast(Floats, validate_data(self, X, dtype=np.float64))
+        domain, outside = self._domain(), _outside(self.outside)
+        origin = _centre(self.centre, given.shape[1])
+        mechanism, sampler = self._calibrated(domain, given.shape[1])
+        claim = SampledMechanism(mechanism=mechanism, sampler=sampler).claim(domain)
+        assert claim.supremum is not None
+        coins, threads = self._coins(), effective_n_jobs(self.n_jobs)
+
+        records, beyond = confine(given - origin if origin.any() else given, domain, outside)
+        features = Features(records)
+        sample = draw_from(features, realise(declared_rate(sampler), features), coins)
+        centres = mechanism.release(sample, coins, threads=threads) + origin
+        labels = nearest_centres(given, centres, threads=threads)
+        inertia = math.fsum(squared_distances(given, centres, labels, threads=threads))
+
+        self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
+        self.certificate_ = public_certificate(claim)
+        self.epsilon_spent_ = claim.supremum.enclosure.upper_float
+        self.is_private_ = coins.private
+        self.cluster_centers_ = centres
+        self.n_iter_ = self.max_iter
+        self.private_ = Private(Fit(labels, inertia, len(given), beyond, len(sample)))
+        return self
+
+    def predict(self, X: Any) -> Integers:
+        """The index of the nearest released centre of each record."""
+        return nearest_centres(self._checked(X), self.cluster_centers_, threads=effective_n_jobs(self.n_jobs))
+
+    def transform(self, X: Any) -> Floats:
+        """The distances of each record to the released centres: (n_samples, n_clusters)."""
+        return np.asarray(euclidean_distances(self._checked(X), self.cluster_centers_))
+
+    def score(self, X: Any, y: object = None) -> float:
+        """The negative k-means cost of X: −Σ min_c ‖x − c‖². As private as X is."""
+        records, labels = self._checked(X), self.predict(X)
+        return -math.fsum(squared_distances(records, self.cluster_centers_, labels))
+
+    @property
+    def labels_(self) -> Integers:
+        """The owner's labels: the index of the nearest released centre of each record of the fit."""
+        return self.private_.reveal().labels
+
+    @property
+    def inertia_(self) -> float:
+        """The owner's cost: Σ min_c ‖x − c‖² over the records of the fit."""
+        return self.private_.reveal().inertia
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("private_", None)
+        return state
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _checked(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return cast(Floats, validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _domain(self) -> NormBall:
+        if self.radius is None:
+            raise InvalidValue(
+                "radius",
+                None,
+                "a number > 0: a public bound on the norm of a record",
+                "Choose it from what an entry means (the range of a sensor, 1 for normalised rows), not from the data; "
+                "records outside it are clipped or dropped",
+            )
+        return NormBall(norm=Norm(self.norm), radius=Public(self.radius))
+
+    def _calibrated(self, domain: NormBall, dimension: int) -> tuple[Lloyd, Sampler]:
+        """The mechanism and the sampler; together they cost at most `epsilon` on the domain."""
+
+        def at(scale: Number) -> Lloyd:
+            return Lloyd(
+                clusters=Public(self.n_clusters),
+                scale_sum=Public(scale),
+                split=Public(self.split),
+                radius=domain.radius,
+                norm=Public(domain.norm),
+                iterations=Public(self.max_iter),
+                dimension=Public(dimension),
+            )
+
+        target, sampler = exact(self.epsilon, parameter="epsilon"), self._sampler()
+        whole = NormBall(norm=domain.norm, radius=domain.radius, dimension=dimension)
+        if self.noise_scale is None:
+            if not isinstance(sampler, Sampler):
+                raise InvalidValue("noise_scale", None, "a number > 0, where the sampler depends on the mechanism")
+            return at(least_scale(at, sampler, whole, target)), sampler
+        mechanism = at(self.noise_scale)
+        made = sampler if isinstance(sampler, Sampler) else sampler(mechanism)
+        cost = SampledMechanism(mechanism=mechanism, sampler=made).guarantee(whole).bound
+        if cost.epsilon.upper > target:
+            raise InvalidValue(
+                "noise_scale", self.noise_scale, f"one that costs at most {float(target)}", f"With it {cost}"
+            )
+        return mechanism, made
+
+    def _sampler(self) -> Sampler | SamplerFor:
+        sizes = {"sample_size": self.sample_size, "population": self.population}
+        stated = {name: value for name, value in sizes.items() if value is not None}
+        if self.sampler is not None:
+            if stated:
+                raise InvalidValue(" and ".join(stated), tuple(stated.values()), "nothing, where a sampler is given")
+            return self.sampler
+        if not stated:
+            return Full()
+        if len(stated) == 1:
+            raise InvalidValue(
+                "sample_size and population", stated, "both of them", "A sampling rate needs a public population"
+            )
+        size, population = (exact(value, parameter=name) for name, value in stated.items())
+        if not 0 < size <= population:
+            raise InvalidValue("sample_size", self.sample_size, f"a number in (0, population = {population}]")
+        return Poisson(rate=Public(Fraction(size / population)), weighted=Public(True))
+
+    def _coins(self) -> Coins:
+        if self.random_state is None:
+            return Coins()
+        warnings.warn(
+            "random_state is given: whoever knows the seed can undo the noise, so this run is not private",
+            NotPrivate,
+            stacklevel=3,
+        )
+        return Coins.seeded(int(check_random_state(self.random_state).randint(_SEEDS)))
+
+
+def _outside(word: str) -> Outside:
+    try:
+        return Outside(word)
+    except ValueError:
+        raise InvalidValue("outside", word, "clip or drop") from None
+
+
+def _centre(value: ArrayLike | None, dimension: int) -> Floats:
+    if value is None:
+        return np.zeros(dimension)
+    centre = np.asarray(value, dtype=np.float64)
+    if centre.shape != (dimension,) or not np.isfinite(centre).all():
+        raise InvalidValue("centre", value, f"{dimension} finite numbers, one per column of the records")
+    return centre
