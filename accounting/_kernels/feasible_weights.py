@@ -136,21 +136,25 @@ def _rare(a: float, high: float, low: float, level: float, largest: float) -> tu
     return w, 1.0 / w, gap
 
 
-@kernel(types.int64, READ, types.UniTuple(types.float64, 5), WRITE, WRITE)
-def linear(unit_loss: Floats, given: tuple[float, float, float, float, float], weight: Floats, rate: Floats) -> int:
+@kernel(types.int64, READ, *[types.float64] * 5, WRITE, WRITE)
+def linear(
+    unit_loss: Floats, high: float, low: float, level: float, top: float, largest: float, weight: Floats, rate: Floats
+) -> int:
     """Write the weights and the rates to `weight` and `rate`.
 
     Args:
         unit_loss: A of each record.
-        given: high + low ≤ c with high the binary64 nearest to c; level ≤ log c; the largest binary64 ≤ ε*; and the
-            cap on weights, inf for none.
+        high: the binary64 nearest to c.
+        low: high + low ≤ c, to twice the digits.
+        level: log c, rounded down.
+        top: the largest binary64 ≤ ε*.
+        largest: the cap on weights, inf for none.
         weight: NaN where no pass is proven.
         rate: the binary64 nearest to 1/weight, or the next one below.
 
     Returns:
         the bits of the largest relative distance to a root, or INVALID.
     """
-    high, low, level, top, largest = given
     worst = 0
     for start in range(0, weight.size, _BLOCK):
         losses = unit_loss[start : start + _BLOCK]

@@ -98,7 +98,7 @@ def largest_weights(
 
     def run(start: int, stop: int) -> bool:
         part = slice(start, stop)
-        worst.append(int(kernels.linear(losses[part], parameters, weight[part], probability[part])))
+        worst.append(int(kernels.linear(losses[part], *parameters, weight[part], probability[part])))
         return worst[-1] != kernels.INVALID
 
     if not _shared(run, losses.size, _SHARE, threads):
