@@ -30,22 +30,27 @@ Data = Annotated[
     typer.Option("--data", metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz."),
 ]
 Array = Annotated[
-    str | None, typer.Option("--array", metavar="NAME", help="Array in an npz file [default: X, else the only matrix].")
+    str | None, typer.Option("--array", metavar="NAME", help="Array in an npz file; else X, or the only matrix.")
 ]
 Transpose = Annotated[bool, typer.Option("--transpose", help="Records are the columns.")]
 DivideBy = Annotated[str, typer.Option("--divide-by", metavar="BOUND", help="Divide every entry by this public bound.")]
 
-Mechanism = Annotated[str, typer.Option(help="Mechanism, by its registered name.")]
-Sampler = Annotated[str, typer.Option(help="Sampler, by its registered name.")]
+Mechanism = Annotated[str, typer.Option(metavar="NAME", help="What is released; `certdp plugins` lists the names.")]
+Sampler = Annotated[str, typer.Option(metavar="NAME", help="How records are drawn; full draws every one.")]
 Options = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", metavar="KEY=VALUE", help="A public constant of mechanism, sampler or run (radius); repeatable."
+        "--option",
+        metavar="KEY=VALUE",
+        help="A public constant of mechanism, sampler or run (radius, dimension); repeatable. Where several have KEY, "
+        "write mechanism.KEY, sampler.KEY or run.KEY.",
     ),
 ]
 Resample = Annotated[
     str | None,
-    typer.Option(metavar="once|each", help="One sample for all releases, or a fresh one for each."),
+    typer.Option(
+        metavar="once|each", help="One sample for all releases or a fresh one for each; required for several."
+    ),
 ]
 Steps = Annotated[int, typer.Option(min=1, help="Number of releases.")]
 
@@ -88,13 +93,13 @@ def psi(
     plot: Annotated[
         Path | None, typer.Option(metavar="OUT.png", help="Plot the profile and, privately, the file's ψ.")
     ] = None,
-    delta: Annotated[str | None, typer.Option(help="δ, for a mechanism without a pure ε.")] = None,
-    order: Annotated[str | None, typer.Option(help="Rényi order, for a mechanism without a pure ε.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="Ask for ε at this δ, not for the pure one.")] = None,
+    order: Annotated[str | None, typer.Option(metavar="A", help="Ask for τ at this Rényi order above 1.")] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
 ) -> None:
-    """Certified ψ-profile of a mechanism on a sample: what is lost about each record, and about any record."""
+    """What one release loses about each record, and about any record of a public domain; with a certificate."""
     from ..data import Reading
     from .output import reporting
     from .psi import Request, run
@@ -127,12 +132,12 @@ def epsilon(
     option: Options = None,
     resample: Resample = None,
     steps: Steps = 1,
-    delta: Annotated[str, typer.Option(help="δ; 0 asks for the pure ε.")] = "0",
+    delta: Annotated[str, typer.Option(metavar="D", help="δ in [0, 1]; at 0 the pure ε, where there is one.")] = "0",
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
 ) -> None:
-    """The smallest proven ε of releases on samples of the data."""
+    """The smallest proven ε at δ of one or many releases on samples of the data."""
     from .account import Request, run_epsilon
     from .output import reporting
 
@@ -153,7 +158,7 @@ def epsilon(
 def delta(
     mechanism: Mechanism,
     sampler: Sampler,
-    epsilon: Annotated[str, typer.Option(help="ε, in nats.")],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="ε ≥ 0, in nats.")],
     option: Options = None,
     resample: Resample = None,
     steps: Steps = 1,
@@ -161,7 +166,7 @@ def delta(
     allow: Allow = None,
     json: Json = False,
 ) -> None:
-    """The smallest proven δ of releases on samples of the data."""
+    """The smallest proven δ at ε of one or many releases on samples of the data."""
     from .account import Request, run_delta
     from .output import reporting
 
