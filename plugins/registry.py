@@ -300,6 +300,14 @@ def _method(name: str, *parameters: str) -> Callable[[Listing, Any], None]:
     return check
 
 
+def _check_rate(listing: Listing, plugin: Any) -> None:
+    """A sampler states its rate, or makes one for the mechanism's loss."""
+    if inspect.getattr_static(plugin, "rate_for", None) is None:
+        _property("rate")(listing, plugin)
+    else:
+        _method("rate_for", "loss")(listing, plugin)
+
+
 def _check_claims(listing: Listing, plugin: Any) -> None:
     if not isinstance(plugin, tuple) or not all(isinstance(claim, Claim) for claim in plugin):
         raise PluginError(listing, f"{listing.target} is no tuple of claims")
@@ -313,7 +321,7 @@ _CHECKS: dict[Role, tuple[Callable[[Listing, Any], None], ...]] = {
         _property("loss"),
         _method("release", "sample", "coins"),
     ),
-    Role.SAMPLER: (_check_class, _check_about, _check_fields, _property("rate")),
+    Role.SAMPLER: (_check_class, _check_about, _check_fields, _check_rate),
     Role.CLAIMS: (_check_claims,),
 }
 

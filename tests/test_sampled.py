@@ -45,7 +45,7 @@ from certdp import (
     W,
     WeightedSample,
     check,
-    sampled,
+    measurement,
 )
 from certdp.accounting import bulk
 from certdp.accounting.expressions import Constant
@@ -160,7 +160,7 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
         (64, 2, np.asfortranarray(records)),
         (64, 1, records.repeat(2, axis=1)[:, ::2]),
     ]:
-        monkeypatch.setattr(sampled, "_CHUNK", chunk)
+        monkeypatch.setattr(measurement, "_CHUNK", chunk)
         again = run.measure(matrix, domain, outside, threads=threads).reveal()
         assert np.array_equal(again.psi, whole.psi)
         assert again.expected_sample_size == whole.expected_sample_size
@@ -169,7 +169,7 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
 
 
 def test_progress_ends_at_the_number_of_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "_CHUNK", 16)
+    monkeypatch.setattr(measurement, "_CHUNK", 16)
     run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
     seen: list[int] = []
     run.measure(data(40), progress=seen.append)

@@ -7,16 +7,18 @@ from .draw import draw, draw_from
 from .mechanism import Mechanism, Release, WeightedSample, as_records
 from .options import Option, build, costs, options, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
-from .sampler import Sampler
+from .sampler import AnySampler, LossSampler, Sampler
 
 __all__ = [
     "CONTRACT_VERSION",
     "About",
+    "AnySampler",
     "Case",
     "Claim",
     "Coins",
     "Expectation",
     "Finding",
+    "LossSampler",
     "Mechanism",
     "Option",
     "Real",

@@ -1,9 +1,11 @@
-"""The contract of a sampler, and the library's draw."""
+"""The contract of a sampler."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
+from ...accounting.losses import Loss
+from ...accounting.rates import Rate
 from ...accounting.sampling import SamplingRate
 from .about import About
 
@@ -22,3 +24,22 @@ class Sampler(Protocol):
     def rate(self) -> SamplingRate:
         """With which probability a record is drawn and whether it is then weighted."""
         ...
+
+
+@runtime_checkable
+class LossSampler(Protocol):
+    """What a sampler declares whose probabilities depend on what the mechanism loses about a record.
+
+    Attributes:
+        about: identity and standing.
+    """
+
+    about: ClassVar[About]
+
+    def rate_for(self, loss: Loss) -> Rate:
+        """How records are drawn for a mechanism with this loss."""
+        ...
+
+
+AnySampler: TypeAlias = Sampler | LossSampler
+"""A sampler, whether or not it needs to know the mechanism."""

@@ -103,6 +103,7 @@ from .accounting.units import Weight as Weight
 from .data import Reading as Reading
 from .data import example_records as example_records
 from .data import read_records as read_records
+from .measurement import Measurement as Measurement
 from .mechanisms.count import Count as Count
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
@@ -121,7 +122,6 @@ from .plugins.contract import draw as draw
 from .plugins.registry import PluginError as PluginError
 from .plugins.registry import Registry as Registry
 from .plugins.registry import Role as Role
-from .sampled import Measurement as Measurement
 from .sampled import NoPureValue as NoPureValue
 from .sampled import SampledMechanism as SampledMechanism
 from .sampled_releases import Answer as Answer

@@ -209,9 +209,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         return self.private_.reveal().inertia
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("private_", None)
-        return state
+        state = cast(dict[str, Any], super().__getstate__())
+        return {name: value for name, value in state.items() if name != "private_"}
 
     @property
     def _n_features_out(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from .accounting.errors import InvalidValue
 from .accounting.expressions import Symbol, Variable, evaluate, variables
 from .accounting.norms import Norm
-from .sampled import Measurement
+from .measurement import Measurement
 from .verification.certificates import SampledPureClaim
 
 _POINTS = 600

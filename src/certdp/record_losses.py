@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
@@ -11,19 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .accounting.bulk_pairs import BulkPairs
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
-from .accounting.errors import InvalidValue
 from .accounting.expressions import Expression, Rounded, Variable, W, upper
 from .accounting.expressions.floats import Floats
 from .accounting.pairs import RandomisedResponsePair
 from .accounting.provenance import Private
-from .accounting.records import NEGLIGIBLE, Features, Realisation, realise
+from .accounting.rates import StatedRate
+from .accounting.records import Features, Realisation
 from .accounting.releases import ResampleEach, SampleOnce
-from .accounting.sampling import SamplingRate
 from .accounting.units import Delta, Order
-from .sampled import Measurement, declared_loss, declared_rate, matrix_within
+from .measurement import Measurement, measured
+from .sampled import declared_loss, declared_rate, matrix_within
 from .sampled_releases import NotionAbsent, SampledReleases
 
 _CHUNK = 1 << 17
@@ -99,41 +98,13 @@ def _measured(
     outside: Outside,
     progress: Callable[[int], None] | None,
 ) -> Private[Measurement]:
+    rate = StatedRate(declared_rate(releases.sampler))
+
+    def losses(realisation: Realisation, features: Features) -> Floats:
+        return _losses(releases, law, realisation, features)
+
     matrix = matrix_within(records, releases.domain)
-    if not matrix.size:  # a release on no records is an output like any other, figures of none are not
-        raise InvalidValue(
-            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
-        )
-    rate, domain = declared_rate(releases.sampler), releases.domain
-    losses: list[Floats] = []
-    drawn: list[Floats] = []
-    moved = 0
-    for start in range(0, len(matrix), _CHUNK):
-        chunk = matrix[start : start + _CHUNK]
-        if domain is not None:
-            chunk, beyond = confine(chunk, domain, outside)
-            moved += beyond
-        features = Features(chunk)
-        realisation = realise(rate, features)
-        losses.append(_losses(releases, law, realisation, features))
-        drawn.append(realisation.probability)
-        if progress is not None:
-            progress(min(start + _CHUNK, len(matrix)))
-    bounds = np.concatenate(losses)
-    if spent.upper > 0:
-        bounds = np.nextafter(bounds + spent.upper_float, np.inf)
-    return Private(
-        Measurement(
-            records=len(matrix),
-            outside=moved,
-            expected_sample_size=_expected(rate, math.fsum(np.concatenate(drawn)), len(bounds)),
-            psi_max=float(bounds.max(initial=0.0)),
-            quantiles={level: float(np.quantile(bounds, level, method="higher")) for level in _QUANTILES}
-            if bounds.size
-            else {},
-            psi=bounds,
-        )
-    )
+    return measured(matrix, releases.domain, outside, rate, losses, spent=spent.upper, progress=progress)
 
 
 def _losses(releases: SampledReleases, law: _Law, realisation: Realisation, features: Features) -> Floats:
@@ -155,11 +126,3 @@ def _losses(releases: SampledReleases, law: _Law, realisation: Realisation, feat
             return law(pairs.repeated(steps), realisation.probability, 1)
         case ResampleEach(steps):
             return law(pairs, realisation.probability, steps)
-
-
-def _expected(rate: SamplingRate, total: float, count: int) -> tuple[float, float]:
-    margin = 1 + rate.rounding + _SUM_MARGIN
-    lower, most = Fraction(total) / margin, Fraction(total) * margin
-    # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
-    most += count * Fraction(NEGLIGIBLE)
-    return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(most), math.inf))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Callable
 from functools import cached_property
 from typing import final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 from numpy.typing import ArrayLike
 
 from .accounting.clipping import Outside, confine
@@ -20,17 +19,30 @@ from .accounting.errors import CertdpError, InvalidType, InvalidValue
 from .accounting.expressions import Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee, compose
-from .accounting.importance_sampling import theorem_6
 from .accounting.losses import Loss, PureLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
 from .accounting.profiles import PureProfile, plus_cost, within
 from .accounting.provenance import Private
-from .accounting.records import NEGLIGIBLE, Features, psi_upper, realise
+from .accounting.rates import Rate, StatedRate
+from .accounting.records import Features, Realisation, psi_upper
 from .accounting.relations import AddRemove, Record
 from .accounting.sampling import SamplingRate
 from .accounting.suprema import Supremum
-from .plugins.contract import Coins, Mechanism, Release, Sampler, as_records, costs, draw_from, stated
+from .measurement import Measurement
+from .measurement import measured as measured_losses
+from .plugins.contract import (
+    AnySampler,
+    Coins,
+    LossSampler,
+    Mechanism,
+    Release,
+    Sampler,
+    as_records,
+    costs,
+    draw_from,
+    stated,
+)
 from .plugins.registry import origin
 from .verification.certificates import (
     OwnersData,
@@ -41,9 +53,6 @@ from .verification.certificates import (
     public_certificate,
 )
 
-_CHUNK = 1 << 17
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_SUM_MARGIN = Fraction(1, 2**45)
 _ROUNDING_ALLOWANCE = 2.0**-28
 
 
@@ -65,38 +74,35 @@ def declared_loss(mechanism: Mechanism) -> Loss:
     return loss
 
 
-def declared_rate(sampler: Sampler) -> SamplingRate:
-    """The rate that the sampler declares.
+def declared_rate(sampler: AnySampler) -> SamplingRate:
+    """The rate that the sampler states.
 
     Raises:
         InvalidType: where that is no rate.
+        InvalidValue: for a sampler that solves for its rate.
     """
+    if isinstance(sampler, LossSampler):
+        raise InvalidValue(
+            "sampler",
+            sampler.about.name,
+            "a sampler that states its rate as an expression",
+            "What is asked for is not there yet for a sampler that solves for its weights",
+        )
     rate = sampler.rate
     if not isinstance(rate, SamplingRate):
         raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {sampler.about.name}")
     return rate
 
 
-@final
-@frozen(eq=False)
-class Measurement:
-    """What a data set's owner may know about a run: computed from the records, not for publication.
+def drawing_of(mechanism: Mechanism, sampler: AnySampler) -> Rate:
+    """How the sampler draws records for the mechanism.
 
-    Attributes:
-        records: number of records, those outside the domain included.
-        outside: number of records that were clipped or dropped.
-        expected_sample_size: lower and upper end of Σ q(x).
-        psi_max: largest certified ψ over the records.
-        quantiles: certified ψ of the record at some levels, or of the next above.
-        psi: certified ψ per record kept, float64 (n,).
+    Raises:
+        InvalidType: where either declares something else than a loss or a rate.
     """
-
-    records: int
-    outside: int
-    expected_sample_size: tuple[float, float]
-    psi_max: float
-    quantiles: Mapping[float, float]
-    psi: Floats = field(repr=False)
+    if isinstance(sampler, LossSampler):
+        return sampler.rate_for(declared_loss(mechanism))
+    return StatedRate(declared_rate(sampler))
 
 
 @final
@@ -119,24 +125,39 @@ class SampledMechanism:
     """
 
     mechanism: Mechanism
-    sampler: Sampler
+    sampler: AnySampler
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
-        for role, plugin, wanted in (("mechanism", self.mechanism, "loss"), ("sampler", self.sampler, "rate")):
-            if not hasattr(type(plugin), wanted) or not hasattr(type(plugin), "about"):
-                raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted}`")
+        for role, plugin, wanted in (
+            ("mechanism", self.mechanism, ("loss",)),
+            ("sampler", self.sampler, ("rate", "rate_for")),
+        ):
+            if not any(hasattr(type(plugin), name) for name in wanted) or not hasattr(type(plugin), "about"):
+                raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`")
         self._cover_add_remove()
         _ = self.profile  # what cannot be composed is refused here
 
     @cached_property
     def profile(self) -> PureProfile[AddRemove, Record]:
         """ψ as a public function of a record."""
+        return self._drawn_by(self.drawing)
+
+    def profile_on(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
+        """ψ where records are held within a public domain; what its radius cost is not yet contained.
+
+        Raises:
+            InvalidValue: where the sampler cannot draw some record of the domain as it declares.
+        """
+        drawing = self.drawing.on(domain)
+        return self.profile if drawing is self.drawing else self._drawn_by(drawing)
+
+    def _drawn_by(self, drawing: Rate) -> PureProfile[AddRemove, Record]:
         premises = [
             self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
-        profile = theorem_6(self.loss, self.rate, premises)
+        profile = drawing.profile(self.loss, premises)
         return profile if self._cost is None else plus_cost(profile, self._cost)
 
     def _cover_add_remove(self) -> None:
@@ -161,9 +182,17 @@ class SampledMechanism:
             )
         return loss.pure
 
-    @property
-    def rate(self) -> SamplingRate:
-        """The sampler's rate."""
+    @cached_property
+    def drawing(self) -> Rate:
+        """How records are drawn for this mechanism."""
+        return drawing_of(self.mechanism, self.sampler)
+
+    def _stated_rate(self) -> SamplingRate:
+        """The rate as an expression, for a certificate.
+
+        Raises:
+            InvalidValue: for a sampler that solves for its rate: its certificates have no kind yet.
+        """
         return declared_rate(self.sampler)
 
     @property
@@ -174,7 +203,7 @@ class SampledMechanism:
     @property
     def norm(self) -> Norm:
         """The norm of the run's public domain: the mechanism's, else the sampler's, else ℓ1."""
-        for root in (self.loss.epsilon, self.sampler.rate.probability):
+        for root in (self.loss.epsilon, *self.drawing.features):
             orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
             if orders:
                 return Norm(orders[0])
@@ -186,7 +215,7 @@ class SampledMechanism:
         Raises:
             NoFiniteSupremum: where ψ grows without bound on the domain.
         """
-        return self.profile.supremum(domain, precision=self.precision)[0]
+        return self.profile_on(domain).supremum(domain, precision=self.precision)[0]
 
     def claim(self, domain: NormBall | None) -> SampledPureClaim:
         """What a certificate states: the profile and, with a domain, its supremum."""
@@ -194,17 +223,17 @@ class SampledMechanism:
         profile = self._paid(domain)
         assumptions: tuple[Assumption, ...] = profile.assumptions
         if domain is not None:
-            guarantee, found = self.profile.supremum(domain, precision=self.precision)
+            guarantee, found = self.profile_on(domain).supremum(domain, precision=self.precision)
             assumptions = guarantee.assumptions
         if profile.released_cost:
             assumptions = (*assumptions, Assumption("released cost", str(profile.released_cost)))
         return SampledPureClaim(
             profile=profile,
             loss=self.loss,
-            rate=self.sampler.rate,
+            rate=self._stated_rate(),
             released_cost=profile.released_cost,
-            mechanism=_statement(self.mechanism),
-            sampler=_statement(self.sampler),
+            mechanism=statement_of(self.mechanism),
+            sampler=statement_of(self.sampler),
             domain=domain,
             supremum=found,
             assumptions=assumptions,
@@ -212,7 +241,7 @@ class SampledMechanism:
         )
 
     def _paid(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
-        return self.profile if domain is None else within(self.profile, domain)
+        return self.profile if domain is None else within(self.profile_on(domain), domain)
 
     def certificate(self, domain: NormBall | None = None) -> bytes:
         """A publishable certificate: public constants alone."""
@@ -236,49 +265,14 @@ class SampledMechanism:
             threads: threads for the bulk kernels; the result is the same for any number.
             progress: called with the number of records done.
         """
-        matrix = matrix_within(records, domain)
-        if not matrix.size:  # a release on no records is an output like any other, figures of none are not
-            raise InvalidValue(
-                "records",
-                f"a matrix of shape {matrix.shape}",
-                "at least one record and one column",
-                "Give some records",
-            )
-        parts: list[Floats] = []
-        drawn: list[Floats] = []
-        moved = 0
-        spent = self._paid(domain).released_cost
-        for start in range(0, len(matrix), _CHUNK):
-            chunk = matrix[start : start + _CHUNK]
-            if domain is not None:
-                chunk, beyond = confine(chunk, domain, outside)
-                moved += beyond
-            features = Features(chunk)
-            realisation = realise(self.sampler.rate, features)
-            parts.append(psi_upper(self.loss, realisation, features, threads=threads))
-            drawn.append(realisation.probability)
-            if progress is not None:
-                progress(min(start + _CHUNK, len(matrix)))
-        psi = _plus(np.concatenate(parts), spent)
-        return Private(
-            Measurement(
-                records=len(matrix),
-                outside=moved,
-                expected_sample_size=self._expected(math.fsum(np.concatenate(drawn)), len(psi)),
-                psi_max=float(psi.max(initial=0.0)),
-                quantiles={level: float(np.quantile(psi, level, method="higher")) for level in _QUANTILES}
-                if psi.size
-                else {},
-                psi=psi,
-            )
-        )
+        rate = self.drawing.on(domain)
 
-    def _expected(self, total: float, count: int) -> tuple[float, float]:
-        margin = 1 + self.sampler.rate.rounding + _SUM_MARGIN
-        lower, upper = Fraction(total) / margin, Fraction(total) * margin
-        # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
-        upper += count * Fraction(NEGLIGIBLE)
-        return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
+        def losses(realisation: Realisation, features: Features) -> Floats:
+            return np.minimum(psi_upper(self.loss, realisation, features, threads=threads), rate.ceiling)
+
+        matrix = matrix_within(records, domain)
+        spent = self._paid(domain).released_cost
+        return measured_losses(matrix, domain, outside, rate, losses, spent=spent, progress=progress)
 
     def owners_certificate(
         self,
@@ -343,7 +337,7 @@ class SampledMechanism:
             matrix, _ = confine(matrix, domain, outside)
         used = coins or Coins()
         features = Features(matrix)
-        return self.mechanism.release(draw_from(features, realise(self.sampler.rate, features), used), used)
+        return self.mechanism.release(draw_from(features, self.drawing.on(domain).realise(features), used), used)
 
 
 def matrix_within(records: ArrayLike, domain: NormBall | None) -> Floats:
@@ -364,17 +358,13 @@ def _allowing_for_rounding(psi_max: float) -> float:
     return float(np.nextafter(psi_max * (1 + _ROUNDING_ALLOWANCE), math.inf)) if psi_max else 0.0
 
 
-def _plus(psi: Floats, spent: Fraction) -> Floats:
-    """ψ plus a constant cost, rounded up."""
-    if not spent:
-        return psi
-    cost = float(spent)
-    up = cost if cost >= spent else float(np.nextafter(cost, math.inf))
-    return np.nextafter(psi + up, math.inf)
+def statement_of(plugin: Mechanism | AnySampler) -> PluginStatement:
+    """What certificates and reports say about a plugin.
 
-
-def _statement(plugin: Mechanism | Sampler) -> PluginStatement:
-    if not isinstance(plugin, Mechanism | Sampler):
+    Raises:
+        InvalidType: for anything else.
+    """
+    if not isinstance(plugin, Mechanism | Sampler | LossSampler):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
     distribution, _ = origin(plugin)
     return PluginStatement(

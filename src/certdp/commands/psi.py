@@ -17,7 +17,8 @@ from ..accounting.provenance import Private
 from ..accounting.suprema import NoFiniteSupremum
 from ..data import refuse_without_file
 from ..files import write_whole
-from ..sampled import Measurement, SampledMechanism, declared_loss
+from ..measurement import Measurement
+from ..sampled import SampledMechanism, declared_loss
 from ..verification.certificates import SampledPureClaim, public_certificate
 from ..verification.checker import check
 from .composition import Composition, composed

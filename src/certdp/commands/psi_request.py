@@ -21,7 +21,7 @@ from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..data import Reading, example_records, read_records
-from ..sampled import Measurement
+from ..measurement import Measurement
 from .output import Output
 
 _EXAMPLE = "embedded example of IS Section 3.3, for want of --data"

@@ -17,8 +17,9 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.provenance import Private
 from ..accounting.units import Delta, Order
 from ..data import refuse_without_file
+from ..measurement import Measurement
 from ..record_losses import epsilon_per_record, renyi_per_record
-from ..sampled import Measurement, _statement, declared_loss, declared_rate
+from ..sampled import declared_loss, declared_rate, statement_of
 from ..sampled_releases import Interval, SampledReleases
 from .composition import Composition
 from .output import Output
@@ -145,8 +146,8 @@ def _refuse_files(request: Request) -> None:
 def _as_json(request: Request, releases: SampledReleases, found: _Found, measured: Measurement) -> dict[str, Any]:
     guarantee, domain = found.guarantee, releases.domain
     return {
-        "mechanism": _statement(releases.mechanism).as_json(),
-        "sampler": _statement(releases.sampler).as_json(),
+        "mechanism": statement_of(releases.mechanism).as_json(),
+        "sampler": statement_of(releases.sampler).as_json(),
         "notion": guarantee.bound.notion.name,
         **found.figures,
         "guarantee": {
