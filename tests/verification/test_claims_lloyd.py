@@ -1,0 +1,61 @@
+"""The claims of DP-Lloyd hold, and each of them finds a witness against a wrong form."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from certdp.accounting.losses import PureLoss
+from certdp.mechanisms.lloyd import Lloyd
+from certdp.plugins.contract import Claim, Expectation
+from certdp.verification.claims import lloyd as claims
+from certdp.verification.runner import Result, run
+
+BY_ID = {claim.id: claim for claim in claims.CLAIMS}
+
+
+def checked(claim: Claim, examples: int = 60, seed: int = 0) -> Result:
+    (result,) = run([claim], examples=examples, seed=seed).results
+    assert result.error is None, result.error
+    return result
+
+
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected(claim: str) -> None:
+    result = checked(BY_ID[claim])
+    assert result.passed, result.finding
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
+    result = checked(BY_ID[claim], examples=3000, seed=1)
+    assert result.passed, result
+
+
+@pytest.mark.parametrize("factor", [Fraction(99, 100), Fraction(101, 100)])
+def test_a_profile_that_is_a_percent_off_is_refuted(monkeypatch: pytest.MonkeyPatch, factor: Fraction) -> None:
+    right = Lloyd.loss.fget  # type: ignore[attr-defined]
+    monkeypatch.setattr(Lloyd, "loss", property(lambda self: PureLoss(right(self).epsilon * factor)))
+    result = checked(BY_ID["is/proposition-13"])
+    assert not result.passed
+    assert result.witness is not None
+
+
+def test_the_witness_of_the_misprint() -> None:
+    """IS-noise: in the plane, a shift of 0.1β should cost 0.1; at distance 1e-3β it costs 4.7."""
+    case: dict[str, Any] = {
+        "order": "2",
+        "scale": Fraction(1),
+        "shift": (Fraction("0.1"), Fraction(0)),
+        "noise": (Fraction("-0.001"), Fraction(0)),
+    }
+    claim = BY_ID["is/noise-with-exponential-radius"]
+    assert claim.expectation is Expectation.REJECTED
+    assert claim.erratum == "IS-noise"
+    finding = claim.examine(case)
+    assert not finding.holds
+    assert "e^[4.7" in finding.independent
+    assert BY_ID["is/noise-of-sums"].examine(case).holds
