@@ -14,6 +14,16 @@ mechanism loses about it.
 >>> print(certdp.check(run.certificate(domain)).outcome.value)
 holds
 
+Many releases, each on a fresh sample or all on one, cost an (ε, δ):
+
+>>> training = certdp.SampledReleases(
+...     mechanism=certdp.GaussianSum(noise_multiplier=certdp.Public(1)),
+...     sampler=certdp.Poisson(rate=certdp.Public("0.01")),
+...     releases=certdp.ResampleEach(1000),
+... )
+>>> print(training.epsilon(certdp.Delta("1e-5")))
+(2.100835132597042, 1e-05)-DP, composed in the Rényi notion at order 7.77579
+
 Names are loaded when they are first used, so that importing certdp is light.
 """
 
