@@ -225,7 +225,7 @@ def test_a_spent_budget_gives_a_wider_enclosure_that_still_holds(ends: Ends) -> 
 
 
 def test_a_wider_gap_ends_sooner() -> None:
-    root, box = coreset(Fraction(1, 1000), Fraction(1)), {X: (0, 1)}
+    root, box = X * exp(-X) * Y * exp(-2 * Y), {X: (0, 4), Y: (0, 4)}
     assert sup(root, box, relative_gap=Fraction(1, 100)).cells < sup(root, box).cells
 
 
