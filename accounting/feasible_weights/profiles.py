@@ -9,7 +9,7 @@ is returned is the feasible end of the last bracket (IS-bisection).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import final
@@ -121,27 +121,34 @@ def constrained_weights(
     size: int,
     target: Fraction,
     *,
+    public: Mapping[Variable, Range] | None = None,
     largest: float | None = None,
     precision: int = _PRECISION,
 ) -> FeasibleWeights:
     """`constrained_weight` of many records; records with equal norms are solved once.
+
+    A record's weight depends on its own norms and the public arguments alone, as Theorem 10 requires.
 
     Args:
         loss: the profile ε(W, x); for one that is linear in W `largest_weights` is a thousand times faster.
         norms: for the index of a record, enclosures of its norms.
         size: number of records.
         target: ε*.
+        public: public ranges of all the norms; what can be proven of e^ε over them is then proven once for all.
         largest: a cap on the weights.
         precision: working precision in bits.
 
     Raises:
         As `constrained_weight`; the first record refused ends the run.
+        InvalidValue: for a norm outside its public range.
     """
     weight, probability = np.empty(size), np.empty(size)
-    boxes = [norms(index) for index in range(size)]
-    shape = _common_shape(loss, boxes)
+    shape = None if public is None else _public_shape(loss, public)
     known: dict[frozenset[tuple[Variable, Enclosure]], ConstrainedWeight] = {}
-    for index, box in enumerate(boxes):
+    for index in range(size):
+        box = norms(index)
+        if public is not None:
+            _check_public(index, box, public)
         key = frozenset(box.items())
         if key not in known:
             known[key] = _Problem(loss, box, target, largest, precision).solved(shape)
@@ -149,15 +156,22 @@ def constrained_weights(
     return FeasibleWeights(weight, probability, max((found.gap for found in known.values()), default=0.0), size)
 
 
-def _common_shape(loss: PureLoss, boxes: Sequence[Mapping[Variable, Enclosure]]) -> Convexity | None:
-    """What is proven of e^ε for all the records at once; None where it is not convex for all."""
-    hull: dict[Variable, Enclosure] = {}
-    for box in boxes:
-        for variable, norm in box.items():
-            hull[variable] = hull[variable].hull(norm) if variable in hull else norm
-    ranges = {v: Range(norm.lower, norm.upper) for v, norm in hull.items()}
-    shape = convexity(prune(loss.epsilon, {**ranges, W: Range(Fraction(1), None)}), ranges)
+def _public_shape(loss: PureLoss, public: Mapping[Variable, Range]) -> Convexity | None:
+    """What is proven of e^ε for every record; None where it is not convex for all."""
+    shape = convexity(prune(loss.epsilon, {**public, W: Range(Fraction(1), None)}), public)
     return shape if shape.convex else None
+
+
+def _check_public(index: int, box: Mapping[Variable, Enclosure], public: Mapping[Variable, Range]) -> None:
+    for variable, side in public.items():
+        inside = variable in box and side.lower is not None and side.upper is not None
+        if not (inside and side.lower <= box[variable].lower and box[variable].upper <= side.upper):  # type: ignore[operator]
+            raise InvalidValue(
+                variable.name,
+                f"{box.get(variable)} of record {index}",
+                f"between {side.lower} and {side.upper}",
+                "Clip or drop the records outside the public domain",
+            )
 
 
 class _Problem:
