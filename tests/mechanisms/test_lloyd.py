@@ -77,7 +77,6 @@ def test_options() -> None:
     built = build(
         Lloyd, "mechanism", {"clusters": "25", "scale_sum": "1", "split": "published", "radius": "3", "dimension": "74"}
     )
-    assert isinstance(built, Mechanism)
     assert built.split.value is Split.PUBLISHED
     assert stated(built) == {
         "clusters": "25",
@@ -88,6 +87,7 @@ def test_options() -> None:
         "iterations": "10",
         "dimension": "74",
     }
+    assert isinstance(built, Mechanism)
     assert "real-valued noise" in {assumption.name for assumption in built.about.assumptions}
     assert Registry(third_party=False).get(Role.MECHANISM, "lloyd") is Lloyd
 
