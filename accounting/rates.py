@@ -155,8 +155,10 @@ class ConstrainedRate(Rate):
     def realise(self, features: Features) -> Realisation:
         """The weights of `feasible_weights.largest_weights`."""
         losses = _bounds(self.unit_loss, features)
-        found = largest_weights(losses, self.target, largest=self.largest, domain_loss=self.domain_loss)
-        return Realisation(found.probability, found.weight)
+        found = largest_weights(
+            losses, self.target, largest=self.largest, domain_loss=self.domain_loss, first=features.first
+        )
+        return Realisation(found.probability, found.weight, found.gap)
 
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
         """ψ ≤ ε* for every record that can be drawn at all (IS Problem 7)."""

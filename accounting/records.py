@@ -33,10 +33,13 @@ class Realisation:
     Attributes:
         probability: float64 (n,), the probability drawn; 0 where the record is never drawn.
         weight: float64 (n,), the weight applied; inf where the probability is 0.
+        gap: a proven bound of the relative distance of each weight to the largest feasible one; None where the rate
+            aims at none.
     """
 
     probability: Floats
     weight: Floats
+    gap: float | None = None
 
 
 class Features:
@@ -44,10 +47,12 @@ class Features:
 
     Args:
         records: float64 matrix (n, d) of finite numbers.
+        first: number of the first of them in the data set, for messages to its curator.
     """
 
-    def __init__(self, records: Floats) -> None:
+    def __init__(self, records: Floats, *, first: int = 0) -> None:
         self.records = records
+        self.first = first
         self._norms: dict[Variable, Floats] = {}
 
     def __len__(self) -> int:
@@ -121,8 +126,8 @@ def _probability(rate: SamplingRate, features: Features, index: int) -> float:
         if width is not None and width <= _NARROW and value.lower > 0:
             return min(1.0, value.lower_float)
     raise Undecided(
-        f"the probability {rate.probability} of row {index} is undecided at {_PRECISIONS[-1]} bits: the record may "
-        "lie on a jump of it, or cancellation hides it. Write the probability without differences and selections"
+        f"the probability {rate.probability} of row {features.first + index} is undecided at {_PRECISIONS[-1]} bits: "
+        "the record may lie on a jump of it, or cancellation hides it. Write the probability without differences and selections"
     )
 
 

@@ -55,6 +55,7 @@ def largest_weights(
     *,
     largest: float | None = None,
     domain_loss: Fraction | None = None,
+    first: int = 0,
     threads: int = 1,
 ) -> FeasibleWeights:
     """The largest weights with ψ ≤ ε* for losses ε = A·w (IS Problem 7 and Theorem 10), proven as they are used.
@@ -65,6 +66,7 @@ def largest_weights(
         largest: a cap on the weights, ≥ 1; None for none: then a record with A = 0 is never drawn.
         domain_loss: a proven upper bound of the true A of every record, such as its supremum over the public domain,
             at most `target`. A record whose bound in `unit_loss` exceeds the target, by rounding, then has weight 1.
+        first: number of the first record in the data set, for messages.
         threads: how many threads share the work; the result is the same for any number.
 
     Guarantees: for each record, for the binary64 weight ŵ and probability q̂ returned and every loss of at most A,
@@ -103,7 +105,7 @@ def largest_weights(
 
     if not _shared(run, losses.size, _SHARE, threads):
         _require("unit_loss", losses, losses >= 0, "numbers ≥ 0")
-        _refuse_infeasible(losses, over, target)
+        _refuse_infeasible(losses, over, target, first)
     if domain_loss is not None:
         weight[over] = probability[over] = 1.0
     gaps = [float(np.int64(bits).view(np.float64)) for bits in worst]
@@ -208,11 +210,11 @@ def _check_domain_loss(domain_loss: Fraction, target: Fraction) -> None:
     raise InvalidType("domain_loss", domain_loss, "a Fraction or None")
 
 
-def _refuse_infeasible(losses: Floats, over: NDArray[np.bool_], target: Fraction) -> NoReturn:
+def _refuse_infeasible(losses: Floats, over: NDArray[np.bool_], target: Fraction, first: int) -> NoReturn:
     index = int(np.argmax(over))
     raise InvalidValue(
         "unit_loss",
-        f"{losses[index]} of record {index}",
+        f"{losses[index]} of record {first + index}",
         f"at most the target {float(target):.17g}, so that weight 1 is feasible",
         "For the data's curator: raise the target, or clip or drop the records outside the public domain",
     )

@@ -84,7 +84,7 @@ def measured(
         if domain is not None:
             chunk, beyond = confine(chunk, domain, outside)
             moved += beyond
-        features = Features(chunk)
+        features = Features(chunk, first=start)
         realisation = rate.realise(features)
         parts.append(losses(realisation, features))
         drawn.append(realisation.probability)

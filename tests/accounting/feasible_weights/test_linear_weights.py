@@ -169,6 +169,7 @@ def test_the_reciprocal_is_never_above() -> None:
         (lambda: largest_weights([0.5, -0.1], Fraction(1)), "unit_loss", "-0.1 at index 1"),
         (lambda: largest_weights([0.5, 2.0, 3.0], Fraction(1)), "unit_loss", "2.0 of record 1"),
         (lambda: largest_weights([math.inf], Fraction(1)), "unit_loss", "inf of record 0"),
+        (lambda: largest_weights([0.5, 2.0], Fraction(1), first=70), "unit_loss", "2.0 of record 71"),
         (lambda: largest_weights([[0.5]], Fraction(1)), "unit_loss", "shape (1, 1)"),
         (lambda: largest_weights([0.5], 1.0), "target", "exact(target)"),  # type: ignore[arg-type]
         (lambda: largest_weights([0.5], Fraction(0)), "target", "2^-40"),
