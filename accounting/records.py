@@ -127,7 +127,8 @@ def _probability(rate: SamplingRate, features: Features, index: int) -> float:
             return min(1.0, value.lower_float)
     raise Undecided(
         f"the probability {rate.probability} of row {features.first + index} is undecided at {_PRECISIONS[-1]} bits: "
-        "the record may lie on a jump of it, or cancellation hides it. Write the probability without differences and selections"
+        "the record may lie on a jump of it, or cancellation hides it. Write the probability without differences "
+        "and selections"
     )
 
 
