@@ -245,9 +245,10 @@ def _quick(pair: Pair, law: RenyiLaw) -> RenyiLaw:
         return law
 
     def estimated(order: Fraction, direction: Direction) -> Enclosure:
-        value = estimate(float(order), direction)
+        near = float(order)
+        value = estimate(near, direction) if near > 1 else math.nan  # the nearest number to 1 + 2^-54 is 1
         if not math.isfinite(value):
-            raise OutsideDomain(f"the estimate of the divergence of order {float(order):.6g} is beyond binary64")
+            raise OutsideDomain(f"the estimate of the divergence of order {near:.6g} is beyond binary64")
         return Enclosure.of(value)
 
     return estimated

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
@@ -67,6 +68,17 @@ def _variance(_: Any, __: Any, value: Fraction) -> None:
     admissible_variance(value)
 
 
+class Attained(Enum):
+    """Which records have exactly the pair that a loss gives; about any other record the pair is only a bound.
+
+    Lower ends rest on it, upper ends do not.
+    """
+
+    BY_NONE = "by none that is known"
+    ON_AXES = "by records with at most one coordinate other than 0"
+    BY_ALL = "by all"
+
+
 class Loss(ABC):
     """What one record costs; the base class of the losses that a mechanism may declare."""
 
@@ -93,6 +105,11 @@ class Loss(ABC):
 
         Guarantees: bounds every record for which each parameter is at most the upper end read.
         """
+
+    @property
+    def attained(self) -> Attained:
+        """Which records have exactly that pair."""
+        return Attained.BY_NONE
 
     def bulk_pairs(self, read: BulkReading) -> BulkPairs | None:
         """The dominating pairs of many records, with the parameters that `read` gives; None where no law is known."""
@@ -158,6 +175,11 @@ class LaplaceLoss(Loss):
         """Laplace(0, 1) and Laplace(shift, 1)."""
         return LaplacePair(read(self.shift))
 
+    @property
+    def attained(self) -> Attained:
+        """By records on an axis: over several coordinates the same ℓ1 distance is harder to tell."""
+        return Attained.ON_AXES
+
     def bulk_pairs(self, read: BulkReading) -> PurePairs:
         """Laplace pairs with the shift of each record."""
         return PurePairs(LAPLACE, read(self.shift))
@@ -187,6 +209,11 @@ class GaussianLoss(Loss):
     def pair(self, read: Reading) -> GaussianPair:
         """N(0, 1) and N(shift, 1)."""
         return GaussianPair(read(self.shift))
+
+    @property
+    def attained(self) -> Attained:
+        """By every record: the noise looks the same in each direction."""
+        return Attained.BY_ALL
 
     def bulk_pairs(self, read: BulkReading) -> GaussianPairs:
         """Gaussian pairs with the shift of each record."""
@@ -218,6 +245,11 @@ class DiscreteLaplaceLoss(Loss):
         return DiscreteLaplacePair(Enclosure.of(self.unit, precision=steps.precision), steps)
 
     @property
+    def attained(self) -> Attained:
+        """By records on an axis: over several coordinates the same ℓ1 distance is harder to tell."""
+        return Attained.ON_AXES
+
+    @property
     def pure(self) -> PureLoss:
         """ε = unit·steps, which the whole part of the steps cannot exceed."""
         return PureLoss(self.steps * self.unit)
@@ -247,6 +279,11 @@ class DiscreteGaussianLoss(Loss):
         steps = read(self.steps)
         return DiscreteGaussianPair(self.variance, steps, precision=steps.precision)
 
+    @property
+    def attained(self) -> Attained:
+        """By records on an axis: over several coordinates more may be lost in moving them to whole steps."""
+        return Attained.ON_AXES
+
 
 @final
 @frozen
@@ -257,11 +294,13 @@ class FamilyLoss(Loss):
         parameter: an expression in W and norms; the larger, the larger every divergence of the pair.
         family: the pair at a parameter; it must enclose every parameter within the enclosure it gets.
         pure_loss: the PDP profile, where there is one.
+        attained_by: which records have exactly the family's pair; lower ends are proven from these alone.
     """
 
     of: Expression = field(validator=_features_and(name="of"))
     family: Callable[[Enclosure], Pair]
     pure_loss: PureLoss | None = None
+    attained_by: Attained = Attained.BY_NONE
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
@@ -271,6 +310,11 @@ class FamilyLoss(Loss):
     def pair(self, read: Reading) -> Pair:
         """The family's pair."""
         return self.family(read(self.of))
+
+    @property
+    def attained(self) -> Attained:
+        """As stated."""
+        return self.attained_by
 
     def bulk_pairs(self, read: BulkReading) -> PurePairs | None:
         """Those of the PDP profile, where the family states one."""

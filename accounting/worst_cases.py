@@ -18,9 +18,9 @@ from attrs import frozen
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue, OutsideDomain
-from .expressions import Expression, Range, Symbol, Variable, W, enclose, substitute, variables
+from .expressions import ONE, Constant, Expression, Range, Symbol, Variable, W, enclose, substitute, variables
 from .importance_sampling import realised
-from .losses import Loss
+from .losses import Attained, Loss
 from .pairs import Pair
 from .sampling import SamplingRate
 from .suprema import Point, supremum
@@ -29,6 +29,7 @@ Box: TypeAlias = Mapping[Variable, Range]
 
 _NEAR = Fraction(1, 2**40)
 _NONE = Fraction(0)
+_NEVER = Constant(_NONE)  # its records have no weight, and lose nothing with any
 _BUDGET = 48
 _ROUNDINGS = Range(Fraction(-1), Fraction(1))
 
@@ -54,7 +55,7 @@ class WorstCases:
 
     Attributes:
         bounding: every record of the domain is dominated by one of these.
-        reached: each is dominated by some record of the domain; may be empty.
+        reached: each is dominated by some record of the domain; empty where a loss is known as a bound only.
     """
 
     bounding: tuple[Case, ...]
@@ -75,7 +76,7 @@ def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, prec
         NoFiniteSupremum: where a parameter grows without bound on the domain.
     """
     used = realised(rate)
-    given = {W: used.weight}
+    given = {W: ONE if rate.probability == _NEVER else used.weight}
     parameter = None if loss.parameter is None else substitute(loss.parameter, given)
     meaning, box = _coordinates([used.probability, *([] if parameter is None else [parameter])], domain, loss)
 
@@ -94,7 +95,8 @@ def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, prec
             return known[root]
 
         return WorstCases((Case(loss.pair(read), _highest(over(used.probability, box)).minimum(1)),), ())
-    search = _Search(substitute(parameter, meaning), substitute(used.probability, meaning), domain, precision)
+    roots = substitute(parameter, meaning), substitute(used.probability, meaning)
+    search = _Search(roots, domain, loss.attained, precision)
     bounding, reached = search.run(box)
     return WorstCases(
         tuple(Case(loss.pair(_constantly(_exactly(p, precision))), _exactly(q, precision)) for p, q in bounding),
@@ -152,10 +154,21 @@ _Reached: TypeAlias = tuple[Enclosure, Enclosure]
 
 
 class _Search:
-    def __init__(self, parameter: Expression, probability: Expression, domain: NormBall | None, precision: int) -> None:
-        self.roots = parameter, probability
+    """Splits the domain until corners are met.
+
+    Attributes:
+        met: parameter and rate at some records, which tell how close corners are.
+        reached: those of records that have exactly the loss's pair.
+    """
+
+    def __init__(
+        self, roots: tuple[Expression, Expression], domain: NormBall | None, attained: Attained, precision: int
+    ) -> None:
+        self.roots = roots
         self.domain = domain
+        self.attained = attained
         self.precision = precision
+        self.met: list[_Reached] = []
         self.reached: list[_Reached] = []
 
     def run(self, box: Box) -> tuple[list[_Corner], list[_Reached]]:
@@ -175,7 +188,7 @@ class _Search:
             if any(_within(corner, other) for other in accepted):
                 continue
             side = self._widest(cell)
-            if side is None or examined >= _BUDGET or any(_within(corner, _loosened(r)) for r in self.reached):
+            if side is None or examined >= _BUDGET or any(_within(corner, _loosened(r)) for r in self.met):
                 accepted.append(corner)
                 continue
             for half in _halves(cell, side):
@@ -195,16 +208,27 @@ class _Search:
             if found.maximiser is not None:
                 likely.append({**likely[0], **found.maximiser})
         for point in likely:
-            self.reached.extend(self._values(point))
+            self._meet(point)
         return tops[0], min(tops[1], Fraction(1))  # a rate is at most 1 by its structure
+
+    def _meet(self, point: Point) -> None:
+        """Remember what the record next to a point of the box, and the one on an axis, come to."""
+        if self.domain is not None:
+            point = self.domain.inside(point)
+        on_axis = point if self.domain is None else _on_axis(point, self.domain)
+        several = sum(v.symbol is Symbol.RATIO for v in point) > 1
+        met = list(self._values(on_axis if several else point))  # several extremes at once may be no record's
+        self.met.extend(met)
+        match self.attained:
+            case Attained.BY_ALL:
+                self.reached.extend(met)
+            case Attained.ON_AXES:
+                self.reached.extend(self._values(on_axis))
+            case Attained.BY_NONE:
+                pass
 
     def _values(self, point: Point) -> Iterator[_Reached]:
         """Parameter and rate at a record, over every rounding."""
-        if self.domain is not None:
-            point = self.domain.inside(point)
-        ratios = [v for v in point if v.symbol is Symbol.RATIO]
-        if len(ratios) > 1:  # a record with a single non-zero coordinate has all norms equal
-            point = {**point, **dict.fromkeys(ratios, Fraction(1))}
         bits = self.precision
         values = {v: Enclosure.of(x, precision=bits) for v, x in point.items()}
         for variable in frozenset[Variable]().union(*map(variables, self.roots)):
@@ -221,6 +245,12 @@ class _Search:
         wide = {v: _largest(side) - _smallest(side) for v, side in cell.items() if v.symbol is not Symbol.ROUNDING}
         open_sides = {v: width for v, width in wide.items() if width}
         return max(open_sides, key=lambda v: (open_sides[v], v.name)) if open_sides else None
+
+
+def _on_axis(point: Point, domain: NormBall) -> Point:
+    """A record of the domain with at most one coordinate other than 0, so that all its norms are equal."""
+    norms = {v: min(value, domain.radius.value) for v, value in point.items() if v.symbol is Symbol.NORM}
+    return {**point, **norms, **{v: Fraction(1) for v in point if v.symbol is Symbol.RATIO}}
 
 
 def _largest(side: Range) -> Fraction:

@@ -13,7 +13,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
 from ..accounting.expressions import Constant, log1p
-from ..accounting.losses import FamilyLoss, PureLoss
+from ..accounting.losses import Attained, FamilyLoss, PureLoss
 from ..accounting.pairs import FinitePair
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
@@ -99,7 +99,7 @@ class RandomisedResponse:
         """
         uniform = self.uniform_probability
         epsilon = log1p(Constant(self.categories.value * (1 - uniform) / uniform))
-        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon))
+        return FamilyLoss(epsilon, self._pair, PureLoss(epsilon), Attained.BY_ALL)
 
     def _pair(self, epsilon: Enclosure) -> FinitePair:
         """The pair of the one ε that is declared."""

@@ -23,6 +23,7 @@ from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.mechanisms.lp_sum import LpSum
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, Mechanism, Sampler
 from certdp.sampled import SampledMechanism
@@ -119,6 +120,41 @@ class TestOneRelease:
         assert releases.epsilon(Delta(0)).epsilon.upper == pytest.approx(1, rel=1e-12)
         with pytest.raises(InvalidValue, match="use the sampler full"):
             run(mechanism, HALF)
+
+
+class TestLowerEnds:
+    """They are proven only where records have exactly the pair that is evaluated."""
+
+    def test_a_mechanism_known_by_its_pure_loss_has_none_at_a_delta(self) -> None:
+        """In one column its noise is Laplace, whose ε at δ is below that of randomised response."""
+        releases = run(LpSum(scale=Public(1)), FULL, domain=ball(1, Norm.L2))
+        epsilon, delta = releases.epsilon(Delta("0.1")).epsilon, releases.delta(Epsilon("0.3")).delta
+        assert (epsilon.lower, delta.lower) == (None, None)
+        assert epsilon.upper >= 1 + 2 * math.log1p(-0.1)
+        assert delta.upper >= -math.expm1(-0.35)
+
+    @pytest.mark.parametrize("dimension", [1, 4, 100])
+    def test_laplace_noise_over_several_columns_is_no_lower_bound(self, dimension: int) -> None:
+        """Records off the axes have larger shifts and lower rates here, and a product of pairs that each shift less."""
+        domain = NormBall(norm=Norm.L1, radius=Public("0.9"), dimension=dimension)
+        found = (
+            run(LAPLACE, Importance(rate=Public(1), norm=Public(Norm.L2)), domain=domain).delta(Epsilon("0.5")).delta
+        )
+        q, factor = 0.9, math.exp(0.5)
+        below = math.log1p((factor - 1) / q)
+        remove = q * -math.expm1((below - 1) / 2)
+        above = -math.log1p(math.expm1(-0.5) / q)
+        add = q * math.exp(0.5 - above) * -math.expm1((above - 1) / 2)
+        assert found.lower is not None
+        assert found.lower <= max(remove, add) * (1 + 1e-12)
+        assert max(remove, add) <= found.upper * (1 + 1e-12)
+
+    def test_randomised_response_and_gaussian_sums_have_them(self) -> None:
+        response = run(RandomisedResponse(categories=Public(4), epsilon=Public(1)), FULL)
+        assert response.delta(Epsilon("0.5")).delta.lower is not None
+        sampler = Importance(rate=Public(1), norm=Public(Norm.L1))
+        domain = NormBall(norm=Norm.L2, radius=Public("0.5"), dimension=4)
+        assert run(GaussianSum(scale=Public(1)), sampler, domain=domain).delta(Epsilon("0.5")).delta.lower is not None
 
 
 class TestManyReleases:
@@ -230,6 +266,18 @@ class TestEnds:
             run(gaussian("0.001"), never, ResampleEach(10)).epsilon(Delta("1e-300")),
         ):
             assert answer.epsilon.upper == 0
+
+        weighted = Poisson(rate=Public(0), weighted=Public(True))
+        assert run(LAPLACE, weighted, domain=ball()).epsilon(Delta(0)).epsilon.upper == 0
+
+    def test_orders_next_to_one(self) -> None:
+        """At ε = 0 ever lower orders prove more; the search for the best one ends."""
+        found = run(Count(scale=Public(2)), HALF, ResampleEach(2)).delta(Epsilon(0)).delta.upper
+        assert 0.5 * -math.expm1(-0.25) < found < 1
+
+    def test_a_delta_too_small_to_be_written(self) -> None:
+        releases = run(gaussian("1"), HALF, ResampleEach(5))
+        assert releases.delta(Epsilon(10**6)).delta.upper == math.ulp(0.0)
 
     def test_delta_one_and_tiny_delta(self) -> None:
         assert run(gaussian("1"), FULL).epsilon(Delta(1)).epsilon.upper == 0

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from ..corners import writable
 from ..enclosures import Enclosure
 from ..enclosures.monotone import sharp
 from ..errors import InvalidType, InvalidValue
@@ -108,7 +109,7 @@ def delta_at_order(order: Fraction, tau: Enclosure, epsilon: Enclosure) -> Enclo
         least = least.minimum(_at_ratio(order, t, e, Fraction(ratio)))
         if (e - t).upper <= largest.lower:
             least = least.minimum(-(e - t).expm1())
-        return least.maximum(0)
+        return writable(least.maximum(0))
 
     return _at_ends(bound, tau, epsilon)
 

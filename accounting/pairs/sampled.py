@@ -69,7 +69,9 @@ class Sampled(Pair):
         """
         law, response = self.base.renyi, self._response
         if law is None:
-            return None if response is None else response.renyi
+            if response is None:
+                return None
+            return lambda order, direction: response.renyi(order, direction).hull(0)
 
         def amplified(order: Fraction, direction: Direction) -> Enclosure:
             found = renyi_after_sampling(law, self.rate, order, direction)

@@ -26,9 +26,9 @@ from certdp.accounting.expressions import (
     variables,
 )
 from certdp.accounting.importance_sampling import realised
-from certdp.accounting.losses import GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss
+from certdp.accounting.losses import GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss, ZeroConcentratedLoss
 from certdp.accounting.norms import Norm
-from certdp.accounting.pairs import GaussianPair
+from certdp.accounting.pairs import GaussianPair, LaplacePair
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling import ALWAYS, SamplingRate
 from certdp.accounting.suprema import NoFiniteSupremum
@@ -115,6 +115,23 @@ def test_a_rate_that_falls_while_the_shift_grows_takes_several_corners(rate: Sam
     whole = max(s for s, _ in found), max(q for _, q in found)
     assert whole not in found, "finer than the corner of the whole domain"
     assert len(cases.reached) > 1
+
+
+@pytest.mark.parametrize("order", [Norm.L1, Norm.L2])
+def test_laplace_pairs_are_reached_on_axes_alone(order: Norm) -> None:
+    """Over d equal coordinates, ‖x‖₁ is d^½·‖x‖₂: such records reach the parameter, but not the pair."""
+    cases = worst_cases(LaplaceLoss(W * norm(1)), proportional("0.3", "0.05"), ball("2", order, 9))
+    most = Fraction(1, 3) * 10  # W·‖x‖₁ of a record on an axis
+    assert cases.reached
+    for case in cases.reached:
+        assert isinstance(case.pair, LaplacePair)
+        assert case.pair.shift.lower <= most
+    assert max(case.pair.shift.upper for case in cases.bounding if isinstance(case.pair, LaplacePair)) > 2 * most
+
+
+def test_a_loss_that_is_only_a_bound_is_reached_by_none() -> None:
+    assert not worst_cases(PureLoss(W * norm(2)), RATES[3], ball()).reached
+    assert not worst_cases(ZeroConcentratedLoss(W * norm(2)), RATES[3], ball()).reached
 
 
 def test_without_sampling_nothing_is_widened() -> None:

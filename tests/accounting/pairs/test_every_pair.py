@@ -289,3 +289,12 @@ def test_a_curve_that_is_none_is_refused() -> None:
         untyped: Any = wrong
         with pytest.raises(InvalidValue, match="tau: got"):
             RenyiCurve(untyped).renyi(Fraction(2), Direction.ADD)
+
+
+@directions
+def test_a_sampled_pair_known_by_its_pure_loss_has_a_renyi_bound_from_above_alone(direction: Direction) -> None:
+    """Randomised response bounds every pair with that loss; the pair itself may be far below."""
+    law = Sampled(DensityPair(pure_law=lambda _: ONE), HALF).renyi
+    assert law is not None
+    found = law(Fraction(3), direction)
+    assert found.lower == 0 < found.upper
