@@ -38,7 +38,8 @@ from ..suprema import NoFiniteSupremum, supremum
 Ranges = Mapping[Variable, Range]
 
 _PRECISION = 128
-_DOUBLINGS = 24
+_BLOCKS = 4
+_ROOT = _DOUBLINGS = 6  # a block of weights ends at 2^6 times its start
 _PIECES = 600
 _POWERS = tuple(Fraction(k, 2) for k in (0, 1, 2, 3, 4, 5, 6))
 
@@ -86,18 +87,21 @@ def convexity(loss: Expression, box: Ranges) -> Convexity:
 def non_negative_on_ray(root: Expression, box: Ranges) -> bool:
     """Whether `root` ≥ 0 is proven for all w ≥ 1 and the whole box: piece by piece, then one unbounded piece.
 
-    The unbounded piece is bounded by the structure of the expression, after multiplying with some power of w.
+    The unbounded piece is bounded by the structure of the expression, after multiplying with some power of w. There w
+    stands for the sixth power of a variable, so that square and cube roots become whole powers, whose ranges are exact.
     """
     scaled = [root, *(_scaled(root, power) for power in _POWERS)]
+    sixths = [simplify(substitute(form, {W: W**_ROOT})) for form in scaled]
     low, left = Fraction(1), _PIECES
-    for _ in range(_DOUBLINGS):
-        tail = {**box, W: Range(low, None)}
-        if any(_non_negative(form, tail) for form in scaled):
+    for block in range(_BLOCKS):
+        ray = {**box, W: Range(Fraction(2**block), None)}
+        if any(_non_negative(form, ray) for form in sixths):
             return True
-        left = _proven_between(root, box, low, 2 * low, left)
-        if not left:
-            return False
-        low *= 2
+        for _ in range(_DOUBLINGS):
+            left = _proven_between(scaled[1], box, low, 2 * low, left)
+            if not left:
+                return False
+            low *= 2
     return False
 
 

@@ -246,9 +246,7 @@ class _Problem:
     def by_convexity(self, shape: Convexity) -> ConstrainedWeight:
         start = self.start()
         if start is None:
-            return ConstrainedWeight(1.0, 1.0, self.point(Fraction(1)), Reach.LARGEST)
-        if start == 1 and self.tight:
-            return ConstrainedWeight(1.0, 1.0, None, Reach.FIRST_CROSSING)
+            return self.at_one()
         if self.capped and self.feasible_at(Fraction(self.limit)):
             return self.at_limit()
         modulus = shape.modulus(self.loss, self.norms, precision=self.precision)
@@ -260,26 +258,25 @@ class _Problem:
             return self.at_limit()
         return ConstrainedWeight(weight, reciprocal_below(weight), root, Reach.LARGEST, modulus, bracket)
 
-    def start(self) -> Fraction | None:
-        """A feasible weight before the last root; None where that is 1 itself, 1 where neither is proven."""
-        if not self.tight:
-            return Fraction(1)
+    def at_one(self) -> ConstrainedWeight:
+        """Weight 1, where the loss meets the target and no weight beyond is seen to be feasible."""
         one = self.point(Fraction(1))
-        gain = self.gain(one, one)
-        if gain.greater_equal(0) is Truth.TRUE:
-            return None
-        if gain.less(0) is not Truth.TRUE:
-            return Fraction(1)
-        for exponent in range(_START, _NEAREST):
-            weight = 1 + Fraction(1, 2**exponent)
+        if self.tight and self.gain(one).greater_equal(0) is Truth.TRUE:  # line 7 of Algorithm 1
+            return ConstrainedWeight(1.0, 1.0, one, Reach.LARGEST)
+        return ConstrainedWeight(1.0, 1.0, None, Reach.FIRST_CROSSING)
+
+    def start(self) -> Fraction | None:
+        """A weight from 1 on where the loss is below the target, all weights up to it being feasible, or None."""
+        for exponent in (None, *range(_START, _NEAREST)):
+            weight = Fraction(1) if exponent is None else 1 + Fraction(1, 2**exponent)
             if self.excess(self.point(weight)).less(0) is Truth.TRUE:
                 return weight
-        return Fraction(1)
+        return None
 
-    def gain(self, weight: Enclosure, loss_at: Enclosure) -> Enclosure:
+    def gain(self, weight: Enclosure) -> Enclosure:
         """ε'(w) − c/(1 + c·w), the derivative of the excess; at a tight w = 1 it is ε'(1) − (1 − e^−ε(1))."""
         assert self.slope is not None
-        return enclose(self.slope, self.at(weight), precision=self.precision) - self.odds / (self.odds * loss_at + 1)
+        return enclose(self.slope, self.at(weight), precision=self.precision) - self.odds / (self.odds * weight + 1)
 
     def bracket(self, modulus: Enclosure) -> Enclosure:
         """Where Algorithm 1's bracket ends, corrected: 2((e^ε* − v̄)/μ + 1)."""
@@ -332,9 +329,8 @@ class _Problem:
                 return True
             if self.slope is None:
                 return False
-            growth = self.gain(piece, piece).maximum(0) * (high - low)
-            zero = Enclosure.of(0, precision=self.precision)
-            first = zero if low == 1 and self.tight else self.excess(self.point(low))
+            growth = self.gain(piece).maximum(0) * (high - low)
+            first = self.excess(self.point(low)).minimum(0)  # `low` is feasible
         except OutsideDomain:
             return False
         return (first + growth).less_equal(0) is Truth.TRUE
