@@ -112,7 +112,7 @@ def cluster_totals(
     """Per cluster Σ g·⌊w·|x|/g⌋ with the signs of x, column by column.
 
     Args:
-        records: float64 matrix (n, d), C-contiguous for speed.
+        records: float64 matrix (n, d); copied unless it is C-contiguous.
         weights: float64 (n,), for which `refuse_beyond_lattice` passes.
         labels: the cluster of each record, in [0, clusters).
         clusters: how many there are.
@@ -129,10 +129,11 @@ def cluster_totals(
     from ._kernels import lloyd
 
     shape = clusters, records.shape[1]
+    rows = np.ascontiguousarray(records)
 
     def run(start: int, stop: int) -> tuple[Integers, Integers]:
         high, low = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        lloyd.lattice_totals(records[start:stop], weights[start:stop], labels[start:stop], spacing, high, low)
+        lloyd.lattice_totals(rows[start:stop], weights[start:stop], labels[start:stop], spacing, high, low)
         return high, low
 
     high, low = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)

@@ -28,13 +28,13 @@ _ROWS = 64  # rows side by side, one in each lane of a vector
 _COLUMNS = 64  # columns transposed at a time: the tile fits in the first-level cache
 _FLUSH = 2048  # rows whose whole numbers, each below 2^51 in magnitude, add up within 64 bits
 
-_CENTRES = types.Array(types.float64, 2, "C", readonly=True)
+_ROWWISE = types.Array(types.float64, 2, "C", readonly=True)
 _LABELS = types.Array(types.int64, 1, "C", readonly=True)
 _NEW_LABELS = types.Array(types.int64, 1, "C")
 _SUMS = types.Array(types.int64, 2, "C")
 
 
-@kernel(types.void, READ_ROWS, _CENTRES, READ, _NEW_LABELS)
+@kernel(types.void, READ_ROWS, _ROWWISE, READ, _NEW_LABELS)
 def nearest(records: Floats, negated: Floats, halves: Floats, labels: Integers) -> None:
     """Write to `labels` the first c for which ‖c‖²/2 − x·c, as computed, is smallest; 0 where none is below inf.
 
@@ -85,7 +85,7 @@ def nearest(records: Floats, negated: Floats, halves: Floats, labels: Integers) 
             labels[row + lane] = chosen[lane]
 
 
-@kernel(types.void, READ_ROWS, READ, _LABELS, types.float64, _SUMS, _SUMS)
+@kernel(types.void, _ROWWISE, READ, _LABELS, types.float64, _SUMS, _SUMS)
 def lattice_totals(
     records: Floats, weights: Floats, labels: Integers, spacing: float, high: Integers, low: Integers
 ) -> None:
@@ -117,7 +117,7 @@ def lattice_totals(
                 low[c, j] += sums[c, j] & mask
 
 
-@kernel(types.void, READ_ROWS, _CENTRES, _LABELS, WRITE)
+@kernel(types.void, READ_ROWS, _ROWWISE, _LABELS, WRITE)
 def squared_distances(records: Floats, centres: Floats, labels: Integers, out: Floats) -> None:
     """Write ‖x − c‖² of each row and the centre of its label."""
     rows, columns = records.shape

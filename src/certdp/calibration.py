@@ -6,7 +6,9 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeVar
+from typing import Generic, TypeVar, final
+
+from attrs import frozen
 
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidValue, Undecided
@@ -14,6 +16,7 @@ from .accounting.expressions import ONE, Constant, W, expm1, log1p, substitute, 
 from .accounting.suprema import supremum
 from .plugins.contract import Mechanism, Sampler
 from .sampled import SampledMechanism, declared_rate
+from .verification.certificates import SampledPureClaim
 
 M = TypeVar("M", bound=Mechanism)
 
@@ -23,8 +26,24 @@ _MARGINS = (Fraction(1, 2**36), Fraction(1, 2**24), Fraction(1, 2**12))
 _LARGEST_EPSILON = 2**20
 
 
-def least_scale(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall, epsilon: Fraction) -> Fraction:
-    """A scale s, in binary64, with which sup ψ over the domain is proven to be at most ε.
+@final
+@frozen
+class Calibrated(Generic[M]):
+    """A mechanism with just enough noise.
+
+    Attributes:
+        mechanism: that of the scale found.
+        scale: the scale, a binary64 number.
+        claim: what its certificate states: a supremum over the domain that is at most the ε asked for.
+    """
+
+    mechanism: M
+    scale: Fraction
+    claim: SampledPureClaim
+
+
+def calibrated(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall, epsilon: Fraction) -> Calibrated[M]:
+    """The mechanism of a scale s, in binary64, with which sup ψ over the domain is proven to be at most ε.
 
     For a mechanism whose loss is c(W, x)/s, ψ(x) ≤ ε says s ≥ c(1/q, x)/log(1 + (e^ε − 1)/q): the least s is the
     supremum of that over the domain. It is enclosed for the rate as declared and enlarged a little, to cover the
@@ -37,8 +56,8 @@ def least_scale(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall,
         epsilon: in (0, 2^20].
 
     Guarantees:
-        `SampledMechanism(mechanism=at(s), sampler=sampler).guarantee(domain)` is an ε that is at most `epsilon`. The
-        scale is within about 2^-20 of the least one, relatively, unless a larger margin was needed for the proof.
+        The claim's supremum is at most `epsilon`. The scale is within about 2^-20 of the least one, relatively, unless
+        a larger margin was needed for the proof.
 
     Raises:
         InvalidValue: for an inadmissible ε, and where no scale in binary64 is large enough.
@@ -50,9 +69,17 @@ def least_scale(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall,
     needed = _needed(SampledMechanism(mechanism=at(Fraction(1)), sampler=sampler), domain, epsilon)
     for margin in _MARGINS:
         scale = _rounded_up(needed * (1 + margin), epsilon)
-        if SampledMechanism(mechanism=at(scale), sampler=sampler).guarantee(domain).bound.epsilon.upper <= epsilon:
-            return scale
+        mechanism = at(scale)
+        claim = SampledMechanism(mechanism=mechanism, sampler=sampler).claim(domain)
+        if proven(claim) <= epsilon:
+            return Calibrated(mechanism, scale, claim)
     raise Undecided(f"no scale near {float(needed):.6g} was proven to keep ψ within {float(epsilon)}; state a scale")
+
+
+def proven(claim: SampledPureClaim) -> Fraction:
+    """The ε that a claim over a public domain proves: the upper end of its supremum."""
+    assert claim.supremum is not None
+    return claim.supremum.enclosure.upper
 
 
 def _needed(unit: SampledMechanism, domain: NormBall, epsilon: Fraction) -> Fraction:

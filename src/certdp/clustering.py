@@ -20,19 +20,20 @@ from numpy.typing import ArrayLike
 from .accounting.clipping import Outside, confine
 from .accounting.clusters import Integers, nearest_centres, squared_distances
 from .accounting.domains import NormBall
+from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.exact import Number, exact
 from .accounting.expressions.floats import Floats
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
 from .accounting.records import Features, realise
-from .calibration import least_scale
+from .calibration import calibrated, proven
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import Coins, Sampler, draw_from
 from .sampled import SampledMechanism, declared_rate
 from .samplers.full import Full
 from .samplers.poisson import Poisson
-from .verification.certificates import public_certificate
+from .verification.certificates import SampledPureClaim, public_certificate
 
 try:
     from joblib import effective_n_jobs
@@ -162,11 +163,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             NoFiniteSupremum: for a sampler under which no noise suffices, such as one without a floor.
         """
         given = cast(Floats, validate_data(self, X, dtype=np.float64))
-        domain, outside = self._domain(), _outside(self.outside)
-        origin = _centre(self.centre, given.shape[1])
-        mechanism, sampler = self._calibrated(domain, given.shape[1])
-        claim = SampledMechanism(mechanism=mechanism, sampler=sampler).claim(domain)
-        assert claim.supremum is not None
+        outside, origin = _outside(self.outside), _centre(self.centre, given.shape[1])
+        domain = self._domain(given.shape[1])
+        mechanism, sampler, claim = self._calibrated(domain)
         coins, threads = self._coins(), effective_n_jobs(self.n_jobs)
 
         records, beyond = confine(given - origin if origin.any() else given, domain, outside)
@@ -178,7 +177,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
         self.certificate_ = public_certificate(claim)
-        self.epsilon_spent_ = claim.supremum.enclosure.upper_float
+        self.epsilon_spent_ = Enclosure.of(proven(claim)).upper_float
         self.is_private_ = coins.private
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
@@ -220,7 +219,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         check_is_fitted(self)
         return cast(Floats, validate_data(self, X, dtype=np.float64, reset=False))
 
-    def _domain(self) -> NormBall:
+    def _domain(self, dimension: int) -> NormBall:
         if self.radius is None:
             raise InvalidValue(
                 "radius",
@@ -229,12 +228,13 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 "Choose it from what an entry means (the range of a sensor, 1 for normalised rows), not from the data; "
                 "records outside it are clipped or dropped",
             )
-        return NormBall(norm=Norm(self.norm), radius=Public(self.radius))
+        return NormBall(norm=Norm(self.norm), radius=Public(self.radius), dimension=dimension)
 
-    def _calibrated(self, domain: NormBall, dimension: int) -> tuple[Lloyd, Sampler]:
-        """The mechanism and the sampler; together they cost at most `epsilon` on the domain."""
+    def _calibrated(self, domain: NormBall) -> tuple[Lloyd, Sampler, SampledPureClaim]:
+        """The mechanism, the sampler, and the proof that together they cost at most `epsilon` on the domain."""
 
         def at(scale: Number) -> Lloyd:
+            assert domain.dimension is not None
             return Lloyd(
                 clusters=Public(self.n_clusters),
                 scale_sum=Public(scale),
@@ -242,23 +242,22 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 radius=domain.radius,
                 norm=Public(domain.norm),
                 iterations=Public(self.max_iter),
-                dimension=Public(dimension),
+                dimension=Public(domain.dimension),
             )
 
         target, sampler = exact(self.epsilon, parameter="epsilon"), self._sampler()
-        whole = NormBall(norm=domain.norm, radius=domain.radius, dimension=dimension)
         if self.noise_scale is None:
             if not isinstance(sampler, Sampler):
                 raise InvalidValue("noise_scale", None, "a number > 0, where the sampler depends on the mechanism")
-            return at(least_scale(at, sampler, whole, target)), sampler
+            found = calibrated(at, sampler, domain, target)
+            return found.mechanism, sampler, found.claim
         mechanism = at(self.noise_scale)
         made = sampler if isinstance(sampler, Sampler) else sampler(mechanism)
-        cost = SampledMechanism(mechanism=mechanism, sampler=made).guarantee(whole).bound
-        if cost.epsilon.upper > target:
-            raise InvalidValue(
-                "noise_scale", self.noise_scale, f"one that costs at most {float(target)}", f"With it {cost}"
-            )
-        return mechanism, made
+        claim = SampledMechanism(mechanism=mechanism, sampler=made).claim(domain)
+        if proven(claim) > target:
+            cost = f"With it a fit costs {float(proven(claim)):.6g}"
+            raise InvalidValue("noise_scale", self.noise_scale, f"one that costs at most {float(target)}", cost)
+        return mechanism, made, claim
 
     def _sampler(self) -> Sampler | SamplerFor:
         sizes = {"sample_size": self.sample_size, "population": self.population}
