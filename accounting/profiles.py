@@ -12,7 +12,7 @@ from .derivation import Assumption, Derivation, Theorem
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
-from .expressions import Apply, Expression, Symbol, Variable, enclose, substitute, variables
+from .expressions import Apply, Constant, Expression, Operation, Symbol, Variable, enclose, substitute, variables
 from .guarantees import Guarantee, require
 from .notions import PURE, Pure
 from .provenance import Released
@@ -83,9 +83,7 @@ class PureProfile(Generic[R, U]):
             InvalidValue: where the domain lacks a dimension that the profile needs.
         """
         paid = within(self, domain)
-        meaning, box = domain.box(variables(paid.remove))
-        root = substitute(paid.remove, meaning)
-        found = _attained(root, domain, supremum(root, box, precision=precision))
+        found = _supremum(paid.remove, domain, precision)
         guarantee = Guarantee(
             bound=Pure(found.enclosure.maximum(Enclosure.of(0))),
             relation=self.relation,
@@ -93,6 +91,25 @@ class PureProfile(Generic[R, U]):
             derivation=_SUPREMUM.conclude([paid.derivation], domain.assumptions),
         )
         return guarantee, found
+
+
+def _supremum(direction: Expression, domain: NormBall, precision: int) -> Supremum:
+    value = _constant(direction)
+    if value is not None:  # its own supremum: no search, and no slack for another program's search
+        return Supremum(Enclosure.of(value, precision=precision), {}, 0)
+    meaning, box = domain.box(variables(direction))
+    root = substitute(direction, meaning)
+    return _attained(root, domain, supremum(root, box, precision=precision))
+
+
+def _constant(direction: Expression) -> Fraction | None:
+    """The value of a constant, or of a constant and a cost."""
+    match direction:
+        case Constant(value):
+            return value
+        case Apply(Operation.ADD, (Constant(value), Constant(cost))):
+            return value + cost
+    return None
 
 
 def _attained(root: Expression, domain: NormBall, found: Supremum) -> Supremum:

@@ -9,30 +9,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import singledispatch
 from importlib.metadata import version
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..accounting.derivation import Assumption
+from ..accounting.derivation import Assumption, Theorem
 from ..accounting.domains import NormBall
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidType
 from ..accounting.exact import ratio_text
 from ..accounting.expressions import serialise
+from ..accounting.importance_sampling import THEOREM_6
 from ..accounting.losses import PureLoss
 from ..accounting.notions import Pure
 from ..accounting.profiles import PureProfile
 from ..accounting.provenance import Private
+from ..accounting.rates import PROBLEM_7, ConstrainedRate, Rate, StatedRate
 from ..accounting.relations import AddRemove, Record
 from ..accounting.sampling import SamplingRate
 from ..accounting.suprema import Supremum
 
 FORMAT = "certdp-certificate/1"
-KIND = "sampled-pure-profile"
 
 Json: TypeAlias = dict[str, Any]
 
@@ -61,15 +67,116 @@ class PluginStatement:
         }
 
 
+class RateStatement(ABC):
+    """What a certificate says about how records are drawn: it makes the kind of the certificate.
+
+    Attributes:
+        kind: the certificate's kind.
+        theorem: the theorem that gives ψ.
+        only_bound: whether the profile only bounds ψ, so that no record need reach it.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    theorem: ClassVar[Theorem]
+    only_bound: ClassVar[bool]
+
+    @abstractmethod
+    def inputs(self) -> Json:
+        """What the profile follows from, beside the loss and the cost of released constants."""
+
+    @abstractmethod
+    def ceiling(self, released_cost: Fraction) -> float:
+        """A bound of ψ plus that cost for every record that may be drawn; inf where none is stated."""
+
+
+@final
+@frozen
+class StatedRateStatement(RateStatement):
+    """Of a rate that is an expression: ψ follows by Theorem 6.
+
+    Attributes:
+        rate: the sampler's rate.
+    """
+
+    kind: ClassVar[str] = "sampled-pure-profile"
+    theorem: ClassVar[Theorem] = THEOREM_6
+    only_bound: ClassVar[bool] = False
+
+    rate: SamplingRate
+
+    def inputs(self) -> Json:
+        """Probability, weighting and rounding."""
+        return {
+            "rate": serialise(self.rate.probability),
+            "weighted": self.rate.weighted,
+            "rounding": ratio_text(self.rate.rounding),
+        }
+
+    def ceiling(self, released_cost: Fraction) -> float:
+        """None: ψ is what the profile says of each record."""
+        return math.inf
+
+
+@final
+@frozen
+class ConstrainedRateStatement(RateStatement):
+    """Of weights that are solved for: ψ is within the target by the rule for drawing.
+
+    Attributes:
+        target: ε*.
+        largest: the cap on the weights, or None.
+    """
+
+    kind: ClassVar[str] = "constrained-pure-profile"
+    theorem: ClassVar[Theorem] = PROBLEM_7
+    only_bound: ClassVar[bool] = True
+
+    target: Fraction
+    largest: float | None
+
+    def inputs(self) -> Json:
+        """Target and cap."""
+        return {
+            "target": ratio_text(self.target),
+            "largest_weight": None if self.largest is None else ratio_text(Fraction(self.largest)),
+        }
+
+    def ceiling(self, released_cost: Fraction) -> float:
+        """ε* plus the cost, rounded up."""
+        return Enclosure.of(self.target + released_cost).upper_float
+
+
+@singledispatch
+def statement_of_rate(rate: Rate) -> RateStatement:
+    """What a certificate says about a rate.
+
+    Raises:
+        InvalidType: for a rate that no kind of certificate knows.
+    """
+    raise InvalidType("rate", rate, "a rate that certificates have a kind for: stated, or constrained by a target")
+
+
+@statement_of_rate.register
+def _(rate: StatedRate) -> RateStatement:
+    return StatedRateStatement(rate.stated)
+
+
+@statement_of_rate.register
+def _(rate: ConstrainedRate) -> RateStatement:
+    return ConstrainedRateStatement(rate.target, rate.largest)
+
+
 @final
 @frozen(kw_only=True)
 class SampledPureClaim:
-    """The claim of a `sampled-pure-profile` certificate.
+    """The claim of a certificate: what a mechanism on a sample loses about a record, in the pure notion.
 
     Attributes:
         profile: ψ in both directions.
         loss: the mechanism's loss.
-        rate: the sampler's rate.
+        rate: how records are drawn; it decides the kind.
         released_cost: pure ε spent on releasing the constants used.
         mechanism: the mechanism's statement.
         sampler: the sampler's statement.
@@ -81,7 +188,7 @@ class SampledPureClaim:
 
     profile: PureProfile[AddRemove, Record]
     loss: PureLoss
-    rate: SamplingRate
+    rate: RateStatement
     released_cost: Fraction
     mechanism: PluginStatement
     sampler: PluginStatement
@@ -90,23 +197,28 @@ class SampledPureClaim:
     assumptions: tuple[Assumption, ...]
     precision: int
 
+    @property
+    def ceiling(self) -> float:
+        """A bound of ψ for every record that may be drawn, whatever its norms; inf where none is stated."""
+        return self.rate.ceiling(self.released_cost)
+
     def _supremum(self) -> Json | None:
         if self.domain is None or self.supremum is None:
             return None
         found = self.supremum
-        reached = found.maximiser is not None
+        maximiser = None if self.rate.only_bound else found.maximiser
         return {
             "domain": {
                 "norm": self.domain.norm.value,
                 "radius": ratio_text(self.domain.radius.value),
                 "dimension": self.domain.dimension,
             },
-            "lower": max(0.0, found.enclosure.lower_float) if reached else None,
+            "lower": None if maximiser is None else max(0.0, found.enclosure.lower_float),
             "upper": found.enclosure.upper_float,
             "maximiser": (
                 None
-                if found.maximiser is None
-                else {variable.name: ratio_text(value) for variable, value in found.maximiser.items()}
+                if maximiser is None
+                else {variable.name: ratio_text(value) for variable, value in maximiser.items()}
             ),
         }
 
@@ -114,8 +226,8 @@ class SampledPureClaim:
         """The certificate's body without audience, data and digest."""
         return {
             "format": FORMAT,
-            "kind": KIND,
-            "theorem": "IS Theorem 6",
+            "kind": self.rate.kind,
+            "theorem": str(self.rate.theorem),
             "claim": {
                 "unit": self.profile.unit.name,
                 "relation": self.profile.relation.name,
@@ -125,10 +237,8 @@ class SampledPureClaim:
             },
             "inputs": {
                 "loss": serialise(self.loss.epsilon),
-                "rate": serialise(self.rate.probability),
-                "weighted": self.rate.weighted,
-                "rounding": ratio_text(self.rate.rounding),
                 "released_cost": ratio_text(self.released_cost),
+                **self.rate.inputs(),
             },
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),

@@ -16,7 +16,7 @@ from .accounting.clipping import Outside, confine
 from .accounting.derivation import Assumption
 from .accounting.domains import NormBall
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
-from .accounting.expressions import Symbol, variables
+from .accounting.expressions import Expression, Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee, compose
 from .accounting.losses import Loss, PureLoss
@@ -51,6 +51,7 @@ from .verification.certificates import (
     commit,
     owners_certificate,
     public_certificate,
+    statement_of_rate,
 )
 
 _ROUNDING_ALLOWANCE = 2.0**-28
@@ -74,11 +75,10 @@ def declared_loss(mechanism: Mechanism) -> Loss:
     return loss
 
 
-def declared_rate(sampler: AnySampler) -> SamplingRate:
-    """The rate that the sampler states.
+def stating(sampler: AnySampler) -> Sampler:
+    """The sampler itself, where it states its rate.
 
     Raises:
-        InvalidType: where that is no rate.
         InvalidValue: for a sampler that solves for its rate.
     """
     if isinstance(sampler, LossSampler):
@@ -88,7 +88,17 @@ def declared_rate(sampler: AnySampler) -> SamplingRate:
             "a sampler that states its rate as an expression",
             "What is asked for is not there yet for a sampler that solves for its weights",
         )
-    rate = sampler.rate
+    return sampler
+
+
+def declared_rate(sampler: AnySampler) -> SamplingRate:
+    """The rate that the sampler states.
+
+    Raises:
+        InvalidType: where that is no rate.
+        InvalidValue: for a sampler that solves for its rate.
+    """
+    rate = stating(sampler).rate
     if not isinstance(rate, SamplingRate):
         raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {sampler.about.name}")
     return rate
@@ -187,23 +197,20 @@ class SampledMechanism:
         """How records are drawn for this mechanism."""
         return drawing_of(self.mechanism, self.sampler)
 
-    def _stated_rate(self) -> SamplingRate:
-        """The rate as an expression, for a certificate.
-
-        Raises:
-            InvalidValue: for a sampler that solves for its rate: its certificates have no kind yet.
-        """
-        return declared_rate(self.sampler)
-
     @property
     def _cost(self) -> Guarantee[Pure, AddRemove, Record] | None:
         spent = [*costs(self.mechanism), *costs(self.sampler)]
         return compose(*spent) if spent else None
 
     @property
+    def features(self) -> tuple[Expression, ...]:
+        """The expressions whose norms ψ depends on."""
+        return (self.loss.epsilon, *self.drawing.features)
+
+    @property
     def norm(self) -> Norm:
         """The norm of the run's public domain: the mechanism's, else the sampler's, else ℓ1."""
-        for root in (self.loss.epsilon, *self.drawing.features):
+        for root in self.features:
             orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
             if orders:
                 return Norm(orders[0])
@@ -230,7 +237,7 @@ class SampledMechanism:
         return SampledPureClaim(
             profile=profile,
             loss=self.loss,
-            rate=self._stated_rate(),
+            rate=statement_of_rate(self.drawing.on(domain)),
             released_cost=profile.released_cost,
             mechanism=statement_of(self.mechanism),
             sampler=statement_of(self.sampler),
@@ -294,6 +301,7 @@ class SampledMechanism:
         """
         matrix = matrix_within(records, domain)
         nonce = secrets.token_bytes(32)
+        stated_claim = self.claim(domain) if claim is None else claim
 
         def bound(measurement: Measurement) -> OwnersData:
             if math.isinf(measurement.psi_max):
@@ -309,12 +317,12 @@ class SampledMechanism:
                 records=matrix.shape[0],
                 columns=matrix.shape[1],
                 outside="none" if domain is None else outside.value,
-                psi_max=_allowing_for_rounding(measurement.psi_max),
+                psi_max=min(_allowing_for_rounding(measurement.psi_max), stated_claim.ceiling),
                 expected_sample_size=measurement.expected_sample_size,
             )
 
         figures = self.measure(matrix, domain, outside) if measured is None else measured
-        return owners_certificate(self.claim(domain) if claim is None else claim, figures.map(bound))
+        return owners_certificate(stated_claim, figures.map(bound))
 
     def release(
         self,

@@ -51,7 +51,9 @@ def _answer(request: Request, question: Callable[[SampledReleases], Answer], ask
     given = composed(
         request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
     )
-    releases = SampledReleases(mechanism=given.mechanism, sampler=given.sampler, releases=plan, domain=_domain(given))
+    releases = SampledReleases(
+        mechanism=given.mechanism, sampler=given.stating_sampler, releases=plan, domain=_domain(given)
+    )
     answer = question(releases)
     data = _as_json(request, releases, answer)
     output.show(data, lambda console: _print(console, data, asked))
@@ -79,7 +81,7 @@ def _domain(given: Composition) -> NormBall | None:
         return None
     dimension = given.run.get("dimension")
     return NormBall(
-        norm=SampledReleases.norm_of(given.mechanism, given.sampler),
+        norm=SampledReleases.norm_of(given.mechanism, given.stating_sampler),
         radius=Public(given.run["radius"]),
         dimension=None if dimension is None else _whole(dimension),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue
-from ..plugins.contract import Mechanism, Sampler, build, options
+from ..accounting.losses import Loss
+from ..accounting.rates import Rate
+from ..plugins.contract import AnySampler, Mechanism, Sampler, build, options
 from ..plugins.registry import Registry, Role, origin
+from ..sampled import declared_loss, drawing_of, stating
 
 _RUN_OPTIONS = ("radius", "dimension")
 
@@ -24,8 +27,17 @@ class Composition:
     """
 
     mechanism: Mechanism
-    sampler: Sampler
+    sampler: AnySampler
     run: Mapping[str, str]
+
+    @property
+    def stating_sampler(self) -> Sampler:
+        """The sampler, where it states its rate.
+
+        Raises:
+            InvalidValue: for a sampler that solves for its rate.
+        """
+        return stating(self.sampler)
 
 
 def composed(
@@ -48,15 +60,17 @@ def composed(
         sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
         run=sorted_options["run"],
     )
-    _declared(result.mechanism, "mechanism", "loss")
-    _declared(result.sampler, "sampler", "rate")
+    _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
+    _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
     return result
 
 
-def _declared(plugin: Mechanism | Sampler, role: str, attribute: str) -> None:
+def _declared(
+    plugin: Mechanism | AnySampler, role: str, attribute: str, declaration: Callable[[], Loss | Rate]
+) -> None:
     """Compute what a plugin declares; an accident in its code is reported as its own."""
     try:
-        getattr(plugin, attribute)
+        declaration()
     except CertdpError:
         raise
     except Exception as error:  # third-party code may raise anything

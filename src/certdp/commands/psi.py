@@ -62,7 +62,7 @@ def _run_pure(request: Request, given: Composition, output: Output) -> None:
         refuse_without_file(request.reading)
     run_of = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
     records = request.records
-    domain = domain_of(given.run, run_of.norm, [run_of.profile.remove], records.shape[1])
+    domain = domain_of(given.run, run_of.norm, run_of.features, records.shape[1])
     claim = _claim(run_of, domain, given.run.get("radius", ""))
     with progress_over(records, output) as advance:
         private = run_of.measure(records, domain, outside, progress=advance)
@@ -148,10 +148,15 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
         "plot": None if request.plot is None else str(request.plot),
         "private": private,
     }
-    output.show(data, lambda console: _print(console, data, request))
+    reading = (
+        f"ψ(x) ≤ {data['guarantee']['psi']} for every record that may be drawn"
+        if claim.rate.only_bound
+        else f"ψ(x) = {data['guarantee']['psi']}, and a relative rounding of q and W"
+    )
+    output.show(data, lambda console: _print(console, data, request, reading))
 
 
-def _print(console: Console, data: dict[str, Any], request: Request) -> None:
+def _print(console: Console, data: dict[str, Any], request: Request, reading: str) -> None:
     guarantee = data["guarantee"]
     mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
     console.print(f"[bold]{mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]")
@@ -161,12 +166,13 @@ def _print(console: Console, data: dict[str, Any], request: Request) -> None:
         domain = guarantee["domain"]
         lower, upper = data["epsilon"]
         console.print(f"  [bold]ε ≤ {upper!r}[/bold] for every record with {norm(domain['norm'])} ≤ {domain['radius']}")
-        console.print(f"         (the supremum of ψ lies in [{lower!r}, {upper!r}])")
+        if lower is not None:
+            console.print(f"         (the supremum of ψ lies in [{lower!r}, {upper!r}])")
     console.print(
         f"  pure DP, unit {guarantee['unit']}, relation {guarantee['relation']}, by {guarantee['theorem']}",
         highlight=False,
     )
-    console.print(f"  ψ(x) = {guarantee['psi']}, and a relative rounding of q and W", markup=False)
+    console.print(f"  {reading}", markup=False)
     console.print("  assumptions")
     for item in data["assumptions"]:
         console.print(f"    {item['name']} = {item['value']}", markup=False)

@@ -75,9 +75,10 @@ def run_at(request: Request, given: Composition, output: Output) -> None:
     if request.data is None:
         refuse_without_file(request.reading)
     records = request.records
-    roots = [*declared_loss(given.mechanism).features, declared_rate(given.sampler).probability]
-    domain = domain_of(given.run, SampledReleases.norm_of(given.mechanism, given.sampler), roots, records.shape[1])
-    releases = SampledReleases(mechanism=given.mechanism, sampler=given.sampler, domain=domain)
+    sampler = given.stating_sampler
+    roots = [*declared_loss(given.mechanism).features, declared_rate(sampler).probability]
+    domain = domain_of(given.run, SampledReleases.norm_of(given.mechanism, sampler), roots, records.shape[1])
+    releases = SampledReleases(mechanism=given.mechanism, sampler=sampler, domain=domain)
     found = target.prove(releases)
     with progress_over(records, output) as advance:
         private = target.measure(releases, records, outside, progress=advance)
