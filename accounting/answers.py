@@ -14,6 +14,9 @@ from typing import Any, TypeAlias, final
 from attrs import frozen
 
 from .conversions import (
+    GAUSSIAN_TO_APPROXIMATE,
+    PURE_TO_APPROXIMATE,
+    RENYI_TO_APPROXIMATE,
     RenyiConversion,
     best_order,
     best_order_at_epsilon,
@@ -34,6 +37,9 @@ Law: TypeAlias = Callable[[Pair], Enclosure | None]
 """What a pair loses, the worse direction; None where the pair does not say."""
 
 _PAIRS = Theorem("law", "hockey-stick divergence of the dominating pairs")
+_THROUGH_PURE = (PURE.composition_theorem, PURE_TO_APPROXIMATE.theorem)
+_THROUGH_GAUSSIAN = (GAUSSIAN_DP.composition_theorem, GAUSSIAN_TO_APPROXIMATE.theorem)
+_THROUGH_RENYI = (RENYI.composition_theorem, RENYI_TO_APPROXIMATE.theorem)
 
 
 @final
@@ -58,13 +64,13 @@ class Finding:
     Attributes:
         bounds: of ε or δ.
         notion: the one in which the releases were composed.
-        theorem: what it rests on.
+        theorems: what it rests on: composition first, then conversion.
         order: the Rényi order used, or None.
     """
 
     bounds: Bounds
     notion: Notion[Any]
-    theorem: Theorem
+    theorems: tuple[Theorem, ...]
     order: Fraction | None = None
 
 
@@ -149,17 +155,17 @@ def _epsilons(pairs: WorstPairs, delta: Enclosure) -> Iterator[Finding]:
     bound = pairs.worst(pure)
     if delta.upper == 0:
         if bound is not None:
-            yield Finding(bound, PURE, PURE.composition_theorem)
+            yield Finding(bound, PURE, (PURE.composition_theorem,))
         return
     if all(pair.delta is not None for pair in pairs.bounding):
-        yield Finding(_inverted(pairs, delta), APPROXIMATE, _PAIRS)
+        yield Finding(_inverted(pairs, delta), APPROXIMATE, (_PAIRS,))
         return
     if bound is not None:
-        yield Finding(Bounds(bound.enclosure, two_sided=False), PURE, PURE.composition_theorem)
+        yield Finding(Bounds(bound.enclosure, two_sided=False), PURE, _THROUGH_PURE)
     bound = pairs.worst(gaussian)
     if bound is not None:
         epsilon = epsilon_of_mu(bound.enclosure, delta)
-        yield Finding(Bounds(epsilon, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
+        yield Finding(Bounds(epsilon, two_sided=False), GAUSSIAN_DP, _THROUGH_GAUSSIAN)
     yield from _by_order(
         pairs, lambda curve: best_order(curve, delta), lambda order, tau: epsilon_at_order(order, tau, delta)
     )
@@ -168,17 +174,17 @@ def _epsilons(pairs: WorstPairs, delta: Enclosure) -> Iterator[Finding]:
 def _deltas(pairs: WorstPairs, epsilon: Enclosure) -> Iterator[Finding]:
     bound = pairs.worst(delta_at(epsilon))
     if bound is not None:
-        yield Finding(bound, APPROXIMATE, _PAIRS)
+        yield Finding(bound, APPROXIMATE, (_PAIRS,))
         return
     bound = pairs.worst(pure)
     if bound is not None and bound.enclosure.less_equal(epsilon) is Truth.TRUE:
         zero = Enclosure.of(0, precision=epsilon.precision)
-        yield Finding(Bounds(zero, two_sided=True), PURE, PURE.composition_theorem)
+        yield Finding(Bounds(zero, two_sided=True), PURE, _THROUGH_PURE)
         return
     bound = pairs.worst(gaussian)
     if bound is not None:
         delta = delta_of_mu(bound.enclosure, epsilon)
-        yield Finding(Bounds(delta, two_sided=False), GAUSSIAN_DP, GAUSSIAN_DP.composition_theorem)
+        yield Finding(Bounds(delta, two_sided=False), GAUSSIAN_DP, _THROUGH_GAUSSIAN)
     yield from _by_order(
         pairs, lambda curve: best_order_at_epsilon(curve, epsilon), lambda a, tau: delta_at_order(a, tau, epsilon)
     )
@@ -231,7 +237,7 @@ def _by_order(pairs: WorstPairs, search: _Search, at: _At) -> Iterator[Finding]:
         order = best(Direction.ADD)
         found[1] = min(found[1], (proven(order, Direction.ADD), order), key=_end)
     worse, order = max(found, key=_end)
-    yield Finding(Bounds(worse, two_sided=False), RENYI, RENYI.composition_theorem, order)
+    yield Finding(Bounds(worse, two_sided=False), RENYI, _THROUGH_RENYI, order)
 
 
 def _end(found: tuple[Enclosure, Fraction]) -> Fraction:

@@ -333,9 +333,12 @@ class ZeroConcentratedLoss(Loss):
 
     Attributes:
         rho: an expression in W and norms, at least 0 by its structure.
+        symmetric: whether, for every record, an involution of the outputs swaps the laws with and without it, as
+            reflection does for noise that is added; sampling then amplifies more.
     """
 
     rho: Expression = field(validator=_features_and(name="rho"))
+    symmetric: bool = False
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
@@ -344,7 +347,7 @@ class ZeroConcentratedLoss(Loss):
 
     def pair(self, read: Reading) -> ZeroConcentratedCurve:
         """The line ρα."""
-        return ZeroConcentratedCurve(read(self.rho))
+        return ZeroConcentratedCurve(read(self.rho), self.symmetric)
 
     def bulk_pairs(self, read: BulkReading) -> CurvePairs:
         """The line of each record."""
@@ -359,9 +362,11 @@ class RenyiLoss(Loss):
 
     Attributes:
         tau: an expression in the order α, W and norms, at least 0 by its structure. It bounds both directions.
+        symmetric: as for `ZeroConcentratedLoss`.
     """
 
     tau: Expression = field(validator=_features_and(Symbol.ORDER, name="tau"))
+    symmetric: bool = False
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
@@ -379,7 +384,7 @@ class RenyiLoss(Loss):
         def tau(order: Fraction) -> Enclosure:
             return read(substitute(self.tau, {ORDER: Constant(order)}))
 
-        return RenyiCurve(tau)
+        return RenyiCurve(tau, self.symmetric)
 
     def bulk_pairs(self, read: BulkReading) -> CurvePairs:
         """The curve of each record."""

@@ -81,7 +81,7 @@ class DiscreteGaussian:
         if self.dimension.value == 1:
             spacing = self.granularity.value
             return DiscreteGaussianLoss(W * norm(2) / spacing, (self.scale.value / spacing) ** 2)
-        return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2)
+        return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2, symmetric=True)  # by reflection
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column.

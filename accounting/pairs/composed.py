@@ -59,6 +59,11 @@ class Composed(Pair):
         return total
 
     @property
+    def symmetric(self) -> bool:
+        """Where each part is."""
+        return all(part.symmetric for part in self.parts)
+
+    @property
     def renyi(self) -> RenyiLaw | None:
         """Σ τ(α)."""
         laws = [part.renyi for part in self.parts]

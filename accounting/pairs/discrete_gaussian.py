@@ -67,6 +67,11 @@ class DiscreteGaussianPair(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By x → steps − x."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """τ(α) = αk²/2σ² + log(N(αk)/N(0))/(α − 1), at most αk²/2σ².
 

@@ -66,6 +66,11 @@ class DiscreteLaplacePair(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By x → steps − x."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """A geometric sum: see `_log_moment`."""
         return self._renyi

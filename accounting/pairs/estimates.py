@@ -19,7 +19,7 @@ def mean_of_two(weight: float, first: float, second: float) -> float:
     return first + log(weight + (1 - weight) * exp(second - first))
 
 
-def sampled_estimate(base: RenyiEstimate, rate: float) -> RenyiEstimate:
+def sampled_estimate(base: RenyiEstimate, rate: float, *, symmetric: bool) -> RenyiEstimate:
     """The estimate of a pair sampled at a rate, from its own: what `amplification.renyi_after_sampling` proves."""
     known: dict[int, float] = {}
 
@@ -45,7 +45,7 @@ def sampled_estimate(base: RenyiEstimate, rate: float) -> RenyiEstimate:
     def estimate(order: float, direction: Direction) -> float:
         own = (order - 1) * base(order, direction)
         mixed = mean_of_two(rate, own, 0.0)
-        if direction is Direction.ADD or order > _HIGHEST_SUMMED:
+        if (direction is Direction.ADD and not symmetric) or order > _HIGHEST_SUMMED:
             return mixed / (order - 1)
         below = floor(order)
         share = order - below

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
@@ -81,6 +82,13 @@ class FinitePair(Pair):
     def delta(self) -> DeltaLaw:
         """Σ_o [P(o) − e^ε·Q(o)]₊."""
         return self._delta
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the outcomes pair up so."""
+        return Counter(zip(self.present, self.absent, strict=True)) == Counter(
+            zip(self.absent, self.present, strict=True)
+        )
 
     @property
     def renyi(self) -> RenyiLaw | None:

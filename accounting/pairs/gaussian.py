@@ -39,6 +39,11 @@ class GaussianPair(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By x → shift − x."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """τ(α) = α·s²/2 (Gil, Alajaji, Linder 2013)."""
         return self._renyi

@@ -49,6 +49,11 @@ class LaplacePair(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By x → shift − x."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """τ(α) = log(α/(2α − 1)·e^{(α−1)s} + (α − 1)/(2α − 1)·e^{−αs})/(α − 1), s being the shift."""
         return self._renyi

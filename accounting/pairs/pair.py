@@ -79,6 +79,15 @@ class Pair:
         return None
 
     @property
+    def symmetric(self) -> bool:
+        """Whether an involution of the outputs is known that swaps P and Q.
+
+        After sampling such a pair, REMOVE dominates ADD for δ(ε), ε ≥ 0, and at every Rényi order
+        (`docs/soundness_amplification_rows.md`, section "Directions").
+        """
+        return False
+
+    @property
     def factors(self) -> tuple[Pair, ...]:
         """The independent releases that the pair is composed of."""
         return (self,)

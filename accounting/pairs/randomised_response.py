@@ -48,6 +48,11 @@ class RandomisedResponsePair(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By swapping the two outputs."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """τ(α) = log(p·e^{(α−1)ε} + (1 − p)·e^{−(α−1)ε})/(α − 1)."""
         return self._renyi

@@ -21,9 +21,11 @@ class RenyiCurve(Pair):
 
     Attributes:
         tau: τ at an order above 1; what it returns must be an enclosure of numbers ≥ 0.
+        symmetric: whether the pair is known to be symmetric.
     """
 
     tau: Callable[[Fraction], Enclosure]
+    symmetric: bool = False
 
     @property
     def renyi(self) -> RenyiLaw:

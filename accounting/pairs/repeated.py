@@ -46,6 +46,11 @@ class Repeated(Pair):
         return total
 
     @property
+    def symmetric(self) -> bool:
+        """Where the base is."""
+        return self.base.symmetric
+
+    @property
     def renyi(self) -> RenyiLaw | None:
         """T·τ(α)."""
         law, times = self.base.renyi, self.times

@@ -52,6 +52,11 @@ class RepeatedResponse(Pair):
         return self._delta
 
     @property
+    def symmetric(self) -> bool:
+        """By swapping the two outputs of each release."""
+        return True
+
+    @property
     def renyi(self) -> RenyiLaw:
         """T·τ(α)."""
         return self._renyi

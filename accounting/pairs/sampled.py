@@ -65,7 +65,8 @@ class Sampled(Pair):
     def renyi(self) -> RenyiLaw | None:
         """Exact for REMOVE at integer orders; between them, and for ADD, a bound.
 
-        Where there is a pure loss, neither direction exceeds randomised response with the amplified one.
+        ADD is at most REMOVE where the base is symmetric. Where there is a pure loss, neither exceeds randomised
+        response with the amplified one.
         """
         law, response = self.base.renyi, self._response
         if law is None:
@@ -75,6 +76,8 @@ class Sampled(Pair):
 
         def amplified(order: Fraction, direction: Direction) -> Enclosure:
             found = renyi_after_sampling(law, self.rate, order, direction)
+            if direction is Direction.ADD and self.base.symmetric:
+                found = found.intersection(renyi_after_sampling(law, self.rate, order, Direction.REMOVE).hull(0))
             return found if response is None else found.intersection(response.renyi(order, direction).hull(0))
 
         return amplified
@@ -85,7 +88,7 @@ class Sampled(Pair):
         estimate, response = self.base.renyi_estimate, self._response
         if estimate is None:
             return None
-        sampled = sampled_estimate(estimate, self.rate.upper_float)
+        sampled = sampled_estimate(estimate, self.rate.upper_float, symmetric=self.base.symmetric)
         if response is None:
             return sampled
         limit = response.renyi_estimate

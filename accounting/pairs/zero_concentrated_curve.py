@@ -20,12 +20,14 @@ class ZeroConcentratedCurve(Pair):
 
     Attributes:
         rho: ρ; at least 0.
+        symmetric: whether the pair is known to be symmetric.
 
     Raises:
         InvalidValue: for a ρ that reaches below 0. InvalidType: for anything but an enclosure.
     """
 
     rho: Enclosure
+    symmetric: bool = False
 
     def __attrs_post_init__(self) -> None:
         non_negative("rho", self.rho)

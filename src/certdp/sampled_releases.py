@@ -29,7 +29,7 @@ from .accounting.domains import NormBall
 from .accounting.enclosures import Enclosure
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
 from .accounting.expressions import Symbol, variables
-from .accounting.guarantees import Guarantee, compose
+from .accounting.guarantees import Guarantee, compose, require
 from .accounting.norms import Norm
 from .accounting.notions import (
     GAUSSIAN_DP,
@@ -213,6 +213,7 @@ class SampledReleases:
         Raises:
             NotionAbsent: for a mechanism without one.
         """
+        require("order", order, Order, "Write Order(…) to read a number exactly")
         spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
@@ -245,6 +246,7 @@ class SampledReleases:
         Raises:
             NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
         """
+        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
         target = Enclosure.of(delta.value, precision=self.precision)
         found = epsilon_at(self.pairs, target)
         if found is None:
@@ -262,6 +264,7 @@ class SampledReleases:
             NotionAbsent: where nothing follows.
             InvalidValue: for an ε below what released parameters have cost.
         """
+        require("epsilon", epsilon, Epsilon, "Write Epsilon(…) to read a number exactly")
         target = Enclosure.of(epsilon.value, precision=self.precision)
         left = target - self._cost
         if left.lower < 0:
@@ -351,8 +354,11 @@ class SampledReleases:
         return Guarantee(bound=bound, relation=self.relation, unit=RECORD, derivation=derivation)
 
     def _answer(self, epsilon: Bounds, delta: Bounds, found: Finding) -> Answer:
+        first, *then = found.theorems
         order = [] if found.order is None else [Assumption("order", str(found.order))]
-        derivation = found.theorem.conclude([self._derivation], order)
+        derivation = first.conclude([self._derivation], order)
+        for theorem in then:
+            derivation = theorem.conclude([derivation])
         return Answer(
             guarantee=self._stated(Approximate(epsilon.enclosure, delta.enclosure), derivation),
             epsilon=Interval.of(epsilon),

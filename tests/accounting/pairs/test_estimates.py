@@ -55,3 +55,8 @@ def test_laws_that_hardly_overlap(shift: str) -> None:
     estimate = SampledGaussian(of(shift), of("0.5")).renyi_estimate
     assert estimate(4.0, Direction.REMOVE) == pytest.approx(2 * float(shift) ** 2, rel=1e-3)
     assert estimate(4.0, Direction.ADD) == pytest.approx(0.6931471805599453, rel=1e-6)
+
+
+def test_the_order_next_to_1() -> None:
+    estimate = SampledGaussian(of("1"), of("0.01")).renyi_estimate
+    assert estimate(1 + 2.0**-50, Direction.REMOVE) >= 0
