@@ -18,7 +18,7 @@ from .derivation import Assumption, Derivation, Theorem
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
-from .expressions import ONE, Constant, Expression, Variable, W, derivative, substitute, upper, variables
+from .expressions import ONE, Constant, Expression, Variable, W, derivative, range_of, substitute, upper, variables
 from .expressions.floats import Floats
 from .feasible_weights import largest_weights
 from .importance_sampling import theorem_6
@@ -162,7 +162,7 @@ class ConstrainedRate(Rate):
 
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
         """ψ ≤ ε* for every record that can be drawn at all (IS Problem 7)."""
-        assumed = Assumption("records", f"those with {self.unit_loss.simplified()} ≤ {self.target}")
+        assumed = Assumption("records", f"those that lose at most {self.target} at weight 1")
         return PureProfile(
             remove=Constant(self.target),
             add=Constant(self.target),
@@ -177,7 +177,11 @@ class ConstrainedRate(Rate):
             return self
         meaning, box = domain.box(variables(self.unit_loss))
         placed = substitute(self.unit_loss, meaning)
-        found = supremum(placed, {v: box[v] for v in variables(placed)}, slack=Fraction(0)).enclosure
+        sides = {v: box[v] for v in variables(placed)}
+        rational = range_of(placed, sides).upper  # exact, so that a target may equal what the domain loses
+        if rational is not None and rational <= self.target:
+            return ConstrainedRate(self.unit_loss, self.target, self.largest, rational)
+        found = supremum(placed, sides, slack=Fraction(0)).enclosure
         if found.upper > self.target:
             raise InvalidValue(
                 "target",
