@@ -24,6 +24,8 @@ Table: TypeAlias = tuple[Fraction, ...]
 """The probabilities of the outputs; they sum to 1."""
 
 _MOST_OUTPUTS = 1000
+_MOST_BITS = 2**14
+"""Of the denominators of a table: longer fractions take minutes."""
 
 
 def _check(name: str, value: Any) -> None:
@@ -116,15 +118,21 @@ class FinitePair(Pair):
         return FinitePair(mixed, self.absent, precision=self.precision)
 
     def repeated(self, times: int) -> Pair:
-        """The pair of all counts of outputs, exactly, where there are at most 1000 of them; else a `Repeated`.
+        """The pair of all counts of outputs, exactly, where they and their digits are few enough; else a `Repeated`.
 
-        Outputs of equal P/Q are one output first: the ratio is all that tells P from Q.
+        Outputs of equal P/Q are one output first: the ratio is all that tells P from Q. Tables too long that mirror
+        each other are randomised response, whose repetition has laws of its own.
         """
         merged = self._merged()
         outputs = len(merged.present)
         if whole("times", times, 1) == 1:
             return self
-        if comb(times + outputs - 1, outputs - 1) > _MOST_OUTPUTS:
+        most = comb(times + outputs - 1, outputs - 1)
+        digits = times * max(p.denominator.bit_length() for p in (*merged.present, *merged.absent))
+        if most <= _MOST_OUTPUTS and digits > _MOST_BITS and outputs == 2 and merged.present == merged.absent[::-1]:
+            response = self._response
+            return Repeated(self, times) if response is None else response.repeated(times)
+        if most > _MOST_OUTPUTS or digits > _MOST_BITS:
             return Repeated(self, times)
         counts = list(_counts(times, outputs))
         present, absent = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.pairs import FinitePair, Repeated, Sampled
+from certdp.accounting.pairs import FinitePair, Repeated, RepeatedResponse, Sampled
 
 SETTINGS = settings(max_examples=60, deadline=None)
 Q = Fraction
@@ -138,3 +138,22 @@ def test_huge_orders_and_tiny_differences() -> None:
     far = FinitePair((Q(1, 10**300), 1 - Q(1, 10**300)), (1 - Q(1, 10**300), Q(1, 10**300)))
     assert far.renyi is not None
     assert far.renyi(Q(10**6), Direction.ADD).width <= Q(1, 2**60)
+
+
+def test_long_tables_that_mirror_each_other_repeat_as_randomised_response() -> None:
+    """Exact tables of 900 releases would have fractions of 140,000 bits, and take minutes."""
+    kept = Fraction(2**158 + 1, 3**100)
+    pair = FinitePair((kept, 1 - kept), (1 - kept, kept))
+    few, many = pair.repeated(100), pair.repeated(900)
+    assert isinstance(few, FinitePair)
+    assert not isinstance(many, FinitePair | Repeated)
+    law = pair.pure
+    assert law is not None
+    own = law(Direction.REMOVE)
+    alike = RepeatedResponse(own, 100).delta(Enclosure.of(3), Direction.ADD)
+    exact = few.delta(Enclosure.of(3), Direction.ADD)
+    assert alike.lower <= exact.upper
+    assert exact.lower <= alike.upper
+    assert many == RepeatedResponse(own, 900)
+    uneven = FinitePair((kept, 1 - kept), (Fraction(1, 2), Fraction(1, 2)))
+    assert isinstance(uneven.repeated(900), Repeated)
