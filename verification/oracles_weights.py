@@ -13,7 +13,7 @@ from typing import Any
 from . import oracles
 
 _OCTAVES = 48
-_PER_OCTAVE = 4
+_PER_OCTAVE = 2
 _HALVINGS = 200
 _BITS = 384
 
@@ -24,22 +24,18 @@ CLOSE = Fraction(1, 2**60)
 def excess(family: str, parameters: Mapping[str, Any], target: Fraction, weight: Fraction) -> Fraction:
     """e^ε(w) − 1 − w·(e^ε* − 1), above 0 where weight w breaks the target, relative to the last term."""
     context = oracles._context
-    a, b, p = (oracles._number(parameters[name]) for name in "abp")
-    w = oracles._number(weight)
-    loss = oracles.FORMULAS[family](w, a, b, p)
-    if loss > 2**20:
-        return Fraction(2**20)  # clearly above
-    allowed = w * (context.exp(oracles._number(target)) - 1)
-    return oracles._fraction((context.exp(loss) - 1) / allowed - 1)
+    with context.workprec(_BITS):
+        a, b, p = (oracles._number(parameters[name]) for name in "abp")
+        w = oracles._number(weight)
+        loss = oracles.FORMULAS[family](w, a, b, p)
+        if loss > 2**20:
+            return Fraction(2**20)  # clearly above
+        allowed = w * (context.exp(oracles._number(target)) - 1)
+        return oracles._fraction((context.exp(loss) - 1) / allowed - 1)
 
 
 def largest_feasible(family: str, parameters: Mapping[str, Any], target: Fraction) -> Fraction | None:
     """The last feasible weight below 2^48, from far to near; None where the far end is feasible."""
-    with oracles._context.workprec(_BITS):
-        return _last(family, parameters, target)
-
-
-def _last(family: str, parameters: Mapping[str, Any], target: Fraction) -> Fraction | None:
     steps = [Fraction(2) ** (k // _PER_OCTAVE) * (1 + Fraction(k % _PER_OCTAVE, _PER_OCTAVE)) for k in _scan()]
     above: Fraction | None = None
     for weight in reversed(steps):

@@ -90,6 +90,8 @@ def non_negative_on_ray(root: Expression, box: Ranges) -> bool:
     The unbounded piece is bounded by the structure of the expression, after multiplying with some power of w. There w
     stands for the sixth power of a variable, so that square and cube roots become whole powers, whose ranges are exact.
     """
+    if _non_negative(root, {**box, W: Range(Fraction(1), None)}):
+        return True
     scaled = [root, *(_scaled(root, power) for power in _POWERS)]
     sixths = [simplify(substitute(form, {W: W**_ROOT})) for form in scaled]
     low, left = Fraction(1), _PIECES

@@ -15,7 +15,19 @@ from hypothesis import strategies as st
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidValue, Undecided
-from certdp.accounting.expressions import Expression, W, expm1, log1p, maximum, minimum, norm, sqrt
+from certdp.accounting.expressions import (
+    Constant,
+    Expression,
+    Range,
+    W,
+    expm1,
+    log1p,
+    maximum,
+    minimum,
+    norm,
+    select,
+    sqrt,
+)
 from certdp.accounting.feasible_weights import (
     ConstrainedWeight,
     Reach,
@@ -131,8 +143,6 @@ def test_a_stretch_of_infeasible_weights_is_not_jumped_over() -> None:
 
 
 def test_jumps_are_seen() -> None:
-    from certdp.accounting.expressions import Constant, select
-
     loss = select(W, Constant(Fraction(5)), W / 10, W / 10 + 3)
     found = solved(loss, "1")
     assert 5 * (1 - 1e-12) < found.weight <= 5
@@ -189,6 +199,12 @@ def test_many_records_agree_with_one_and_with_the_kernel() -> None:
     sizes = [Enclosure.of(f"0.{k % 7 + 1}", precision=192) for k in range(40)]
     loss = PureLoss(W * L1)
     many = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1))
+    public = {L1: Range(Fraction(0), Fraction(1))}
+    once = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1), public=public)
+    assert once.weight.tobytes() == many.weight.tobytes()
+    narrow = {L1: Range(Fraction(0), Fraction(1, 4))}
+    with pytest.raises(InvalidValue, match="record 2"):
+        constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1), public=narrow)
     kernel = largest_weights([size.upper_float for size in sizes], Fraction(1))
     for index, size in enumerate(sizes):
         assert many.weight[index] == constrained_weight(loss, {L1: size}, Fraction(1)).weight
