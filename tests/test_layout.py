@@ -21,6 +21,7 @@ import certdp
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
+INNER = {"commands", "data"}  # packages of the face itself
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 pytestmark = pytest.mark.xdist_group("layout")  # one worker builds the wheel
@@ -48,9 +49,7 @@ def test_links_lead_to_the_folders() -> None:
     links = {path.name: Path(os.readlink(path)) for path in FACE.iterdir() if path.is_symlink()}
     assert links == {folder: Path("../..", folder) for folder in FOLDERS}
     assert {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()} == FOLDERS
-    assert not [
-        path for path in FACE.iterdir() if path.is_dir() and path.name not in FOLDERS | {"commands", "__pycache__"}
-    ]
+    assert not [path for path in FACE.iterdir() if path.is_dir() and path.name not in FOLDERS | INNER | {"__pycache__"}]
 
 
 def test_lists_agree() -> None:
@@ -60,7 +59,8 @@ def test_lists_agree() -> None:
     assert setting(f"{hatch}/targets/wheel/sources") == expected_sources
     assert set(setting(f"{hatch}/exclude")) == {f"/src/certdp/{folder}" for folder in FOLDERS}
     assert set(setting("coverage/run/source")) == {"src/certdp", *FOLDERS}
-    assert set(setting("pyright/include")) == {"src/certdp/*.py", "src/certdp/commands", "tests", *FOLDERS}
+    inner = {f"src/certdp/{name}" for name in INNER}
+    assert set(setting("pyright/include")) == {"src/certdp/*.py", "tests", *inner, *FOLDERS}
 
 
 def test_no_module_has_two_names() -> None:

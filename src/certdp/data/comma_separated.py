@@ -1,0 +1,114 @@
+"""CSV files: a header line, then one record per line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import TextIO, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions.floats import Floats
+from .numbers import LARGEST_INTEGER
+from .reading import Reading
+from .streams import Stream
+from .tables import Table, turned
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def comma_separated(stream: Stream, how: Reading) -> Table:
+    """The numbers of a CSV file."""
+    text = stream.stack.enter_context(io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", newline=""))
+    header, _ = _header(text)
+    if all(_is_number(cell) for cell in header):
+        shown = ",".join(header) or "an empty first line"
+        raise InvalidValue("data", shown, "a CSV file with a header line", "Add one with the columns' names")
+    table = _CommaSeparated(text, header)
+    return turned(table, stream.stack) if how.transpose else table
+
+
+@final
+@frozen(eq=False)
+class _CommaSeparated(Table):
+    """The lines after the header.
+
+    Attributes:
+        text: the file.
+        header: names of the columns.
+    """
+
+    text: TextIO
+    header: list[str]
+
+    @property
+    def shape(self) -> tuple[int | None, int]:
+        """The columns alone: lines are counted as they are read."""
+        return None, len(self.header)
+
+    def blocks(self, rows: int) -> Iterator[Floats]:
+        """So many lines at a time; empty ones do not count as records."""
+        self.text.seek(0)
+        _, first = _header(self.text)
+        found = False
+        while block := list(islice(self.text, rows)):
+            while _cut_in_quotes(block) and (rest := next(self.text, None)) is not None:
+                block.append(rest)
+            if any(line.strip("\r\n") for line in block):
+                found = True
+                yield self._numbers(block, first + 1)
+            first += len(block)
+        if not found:
+            raise InvalidValue("data", "a header alone", "at least one record", "Give a file with records")
+
+    def _numbers(self, block: list[str], first: int) -> Floats:
+        try:
+            matrix = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, quotechar='"')
+        except ValueError:
+            self._refuse_faults(block, first)
+            raise
+        if matrix.shape[1] != len(self.header) or (np.abs(matrix) >= LARGEST_INTEGER).any():
+            self._refuse_faults(block, first)
+        return matrix
+
+    def _refuse_faults(self, block: list[str], first: int) -> None:
+        for problem in _faults(self.header, block, first):
+            raise InvalidValue("data", problem, f"exact numbers in {len(self.header)} columns", "Correct that line")
+
+
+def _header(lines: Iterator[str]) -> tuple[list[str], int]:
+    """The names of the columns, and how many lines they take."""
+    rows = csv.reader(lines)
+    return next(rows, []), rows.line_num
+
+
+def _cut_in_quotes(block: list[str]) -> bool:
+    """Whether the last line ends within a quoted cell."""
+    return sum(line.count('"') for line in block) % 2 == 1
+
+
+def _faults(header: list[str], block: list[str], first: int) -> Iterator[str]:
+    """What is wrong with lines of a CSV file, of which `block` starts at line `first`."""
+    rows = csv.reader(block)
+    for row in rows:
+        line = first + rows.line_num - 1
+        if row and len(row) != len(header):
+            yield f"{len(row)} cells in line {line}"
+        for name, cell in zip(header, row, strict=False):
+            if not _is_number(cell):
+                yield f"{cell.strip() or 'a missing value'} in line {line}, column {name}"
+            elif _WHOLE.fullmatch(cell.strip()) and abs(int(cell)) > LARGEST_INTEGER:
+                yield f"an integer beyond 2^53 in line {line}, column {name}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

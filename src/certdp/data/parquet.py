@@ -1,0 +1,68 @@
+"""Parquet files: a column per entry, read by row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions.floats import Floats
+from .numbers import exactly, require_type
+from .reading import Reading
+from .streams import Stream
+from .tables import Table, turned
+
+_BUFFER = 1 << 20
+
+
+def parquet(stream: Stream, how: Reading) -> Table:
+    """The columns of a Parquet file; one that is compressed is read from a copy."""
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise InvalidValue(
+            "data", "a Parquet file", "npy, npz or CSV in this installation", "pip install 'certdp[parquet]'"
+        ) from None
+    # without a buffer, and with reading ahead, whole row groups would be held
+    table = _Parquet(ParquetFile(stream.in_any_order(), buffer_size=_BUFFER, pre_buffer=False))
+    return turned(table, stream.stack) if how.transpose else table
+
+
+@final
+@frozen(eq=False)
+class _Parquet(Table):
+    """All columns of a file.
+
+    Attributes:
+        file: as pyarrow has it.
+    """
+
+    file: Any
+
+    @property
+    def shape(self) -> tuple[int | None, int]:
+        """As the file's end says."""
+        return self.file.metadata.num_rows, len(self.file.schema_arrow.names)
+
+    def blocks(self, rows: int) -> Iterator[Floats]:
+        """One row group after the other."""
+        for group in range(self.file.num_row_groups):
+            for batch in self.file.iter_batches(batch_size=rows, row_groups=[group]):
+                yield _numbers(batch)
+
+
+def _numbers(batch: Any) -> Floats:
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.null_count:
+            raise InvalidValue(
+                "data", f"missing values in column {name}", "a value in every cell", "Remove or impute such records"
+            )
+        values = column.to_numpy(zero_copy_only=False)
+        where = f"column {name}"
+        require_type(values.dtype, where)
+        columns.append(exactly(values, where))  # before another column's type widens this one's
+    return np.column_stack(columns)
