@@ -233,3 +233,49 @@ def verify(
 
     with reporting(json) as output:
         run(only, examples, seed, third_party, allow, output)
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="is-fig1 to is-fig7, is-table1, is-table2 or is-table3.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the pictures and the CSV behind them here.")
+    ] = None,
+    data: Data = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    repetitions: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs of each kind; else as many as in the paper.")
+    ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(min=1, metavar="M", help="Expected sample size, else shares of n; repeatable.")
+    ] = None,
+    split: Annotated[
+        str, typer.Option(metavar="published|derived", help="Rule for the noise of counts beside that of sums.")
+    ] = "published",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all coins: the run is reproducible and not private.")] = 0,
+    json: Json = False,
+) -> None:
+    """A figure or table of a paper, on your data or on synthetic data in their place."""
+    from ..data import Reading
+    from .output import reporting
+
+    with reporting(json) as output:
+        from .reproduce import Request, run
+
+        run(
+            Request(
+                experiment=experiment,
+                data=data,
+                reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
+                repetitions=repetitions,
+                sizes=tuple(size or ()),
+                split=split,
+                seed=seed,
+                out=out,
+            ),
+            output,
+        )

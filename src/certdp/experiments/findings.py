@@ -1,0 +1,105 @@
+"""What an experiment finds: tables and pictures, written whole, and a summary."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from ..accounting.errors import InvalidValue
+from ..files import write_whole
+from ..mechanisms.lloyd import Split
+from .data_sets import DataSet
+
+Advance: TypeAlias = Callable[[float], None]
+"""Told which share of an experiment is done, from 0 to 1."""
+
+
+@final
+@frozen
+class Table:
+    """Rows of one kind.
+
+    Attributes:
+        columns: their names.
+        rows: cells in that order.
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+    @property
+    def csv(self) -> bytes:
+        """The table as CSV in UTF-8 with a header; numbers so that binary64 reads them back exactly."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue().encode("utf-8")
+
+    @property
+    def dictionaries(self) -> list[dict[str, Any]]:
+        """Each row as a mapping from column to cell."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+@final
+@frozen
+class Findings:
+    """The result of an experiment.
+
+    Attributes:
+        summary: what it comes to, ready for JSON.
+        files: content by file name.
+    """
+
+    summary: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(repr=False)
+
+    def write(self, folder: Path, *, secret: bool) -> list[Path]:
+        """Write every file, each whole or not at all.
+
+        Args:
+            folder: where; made if its parent exists.
+            secret: readable by the owner alone.
+
+        Raises:
+            InvalidValue: where that cannot be done.
+        """
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InvalidValue("out", str(folder), "a folder, or a new name in an existing one", str(error)) from None
+        for name, content in self.files.items():
+            write_whole(folder / name, content, secret=secret)
+        return [folder / name for name in self.files]
+
+
+@final
+@frozen(kw_only=True)
+class Plan:
+    """What an experiment is asked.
+
+    Attributes:
+        name: under which its files are written.
+        data: the data sets it runs on; none for an experiment that draws its own.
+        repetitions: of each run, at least 1.
+        seed: of all coins.
+        sizes: expected sample sizes, or none for the experiment's own shares of n.
+        split: rule for the noise of counts.
+    """
+
+    name: str
+    data: tuple[DataSet, ...]
+    repetitions: int
+    seed: int
+    sizes: tuple[int, ...] = ()
+    split: Split = Split.PUBLISHED
+
+    def sizes_for(self, data: DataSet, shares: Sequence[float]) -> tuple[int, ...]:
+        """The expected sample sizes asked for, or shares of n, each at least 1."""
+        return self.sizes or tuple(max(1, round(share * len(data.records))) for share in shares)

@@ -1,0 +1,159 @@
+"""IS Figure 5 and Tables 2 and 3: what computing weights, sampling and DP-Lloyd take, beside DP-Lloyd on all data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, final
+
+import numpy as np
+from attrs import astuple, fields, frozen
+
+from ..accounting.records import Features
+from ..plugins.contract import Coins, draw_from
+from ..sampled import SampledMechanism
+from .contenders import CONTENDERS, Contest, coins_at
+from .findings import Advance, Findings, Plan, Table
+from .pictures import COLOURS, Picture
+
+EPSILON = 3.0
+SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
+
+
+@final
+@frozen
+class Timing:
+    """Seconds of one contender at one size: medians over the repetitions.
+
+    Attributes:
+        data: name of the data set.
+        sampler: opt, core, unif or full.
+        size: the expected sample size asked for; n for full.
+        weights: to compute probabilities and weights of all records, their norms included.
+        sampling: to draw.
+        lloyd: for DP-Lloyd on the sample.
+        total: of the three.
+        relative_total: total as a share of that of full, in percent.
+        relative_size: size as a share of n, in percent.
+        repetitions: how many runs.
+    """
+
+    data: str
+    sampler: str
+    size: int
+    weights: float
+    sampling: float
+    lloyd: float
+    total: float
+    relative_total: float
+    relative_size: float
+    repetitions: int
+
+
+_COLUMNS = tuple(attribute.name for attribute in fields(Timing))
+
+
+def tables(plan: Plan, advance: Advance) -> Findings:
+    """Tables 2 and 3."""
+    table = _table(_measured(plan, advance))
+    return Findings({"rows": table.dictionaries}, {f"{plan.name}.csv": table.csv})
+
+
+def figure(plan: Plan, advance: Advance) -> Findings:
+    """Figure 5: relative times against the size; and their parts at the largest size of the last data set."""
+    timings = _measured(plan, advance)
+    table = _table(timings)
+    picture = Picture.of(1, 2, width=5.4, height=4.0)
+    left, right = picture.axes[0]
+    _draw_totals(left, plan, timings)
+    last = [timing for timing in timings if timing.data == plan.data[-1].name and timing.sampler != "full"]
+    _draw_parts(right, [timing for timing in last if timing.size == max(each.size for each in last)])
+    name = f"{plan.name}.png"
+    title = f"Time relative to DP-Lloyd on all data, ε = {EPSILON:g}; medians of {plan.repetitions} runs"
+    return Findings({"rows": table.dictionaries}, {f"{plan.name}.csv": table.csv, name: picture.png(title)})
+
+
+def _table(timings: Sequence[Timing]) -> Table:
+    return Table(_COLUMNS, [astuple(timing) for timing in timings])
+
+
+def _measured(plan: Plan, advance: Advance) -> list[Timing]:
+    timings: list[Timing] = []
+    for place, data in enumerate(plan.data):
+        contest, rows = Contest.on(data, plan.split), len(data.records)
+        sizes = plan.sizes_for(data, SHARES)
+        runs = [("full", rows, contest.full(EPSILON))]
+        for size in sizes:
+            runs += [(name, size, contender(contest, EPSILON, size)) for name, contender in CONTENDERS.items()]
+        reference = 0.0
+        for step, (name, size, contender) in enumerate(runs):
+            weights, sampling, lloyd = _parts(contest, contender, plan, (plan.seed, place, step))
+            total = weights + sampling + lloyd
+            reference = reference or total
+            relative = 100 * total / reference, 100 * size / rows
+            timings.append(Timing(data.name, name, size, weights, sampling, lloyd, total, *relative, plan.repetitions))
+            advance((place + (step + 1) / len(runs)) / len(plan.data))
+    return timings
+
+
+def _parts(
+    contest: Contest, contender: SampledMechanism, plan: Plan, place: tuple[int, ...]
+) -> tuple[float, float, float]:
+    """Median seconds of the three parts."""
+    _once(contest, contender, coins_at(*place, 0))  # compiles, where nothing has before
+    seconds = [_once(contest, contender, coins_at(*place, repetition)) for repetition in range(plan.repetitions)]
+    weights, sampling, lloyd = np.median(seconds, axis=0).tolist()
+    return weights, sampling, lloyd
+
+
+def _once(contest: Contest, contender: SampledMechanism, coins: Coins) -> tuple[float, float, float]:
+    rate = contender.drawing.on(contest.domain)
+    features = Features(contest.data.records)  # anew: computing the norms is part of computing the weights
+    start = perf_counter()
+    realisation = rate.realise(features)
+    weighted = perf_counter()
+    sample = draw_from(features, realisation, coins)
+    drawn = perf_counter()
+    contender.mechanism.release(sample, coins)
+    return weighted - start, drawn - weighted, perf_counter() - drawn
+
+
+def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
+    for data, style in zip(plan.data, ("-", "--", "-.", ":"), strict=False):
+        for name in CONTENDERS:
+            of_one = [timing for timing in timings if (timing.data, timing.sampler) == (data.name, name)]
+            label = f"{data.name}, {name}"
+            shares = [timing.relative_total for timing in of_one]
+            panel.plot(
+                [timing.size for timing in of_one],
+                shares,
+                style,
+                marker="o",
+                markersize=3,
+                color=COLOURS[name],
+                label=label,
+            )
+        panel.plot(
+            [timing.size for timing in of_one],
+            [timing.relative_size for timing in of_one],
+            color="black",
+            linestyle=":",
+            linewidth=1,
+            label=f"{data.name}, m/n",
+        )
+    panel.set_xlabel("expected sample size m (records)")
+    panel.set_ylabel("share of the time, or of the records (%)")
+    panel.legend(fontsize="xx-small")
+
+
+def _draw_parts(panel: Any, timings: Sequence[Timing]) -> None:
+    names = [timing.sampler for timing in timings]
+    base = np.zeros(len(timings))
+    parts = (("weights", "#3b6fb6"), ("sampling", "#8a4fb0"), ("lloyd", "#2e8b57"))
+    for part, colour in parts:
+        shares = np.array([getattr(timing, part) / timing.total * timing.relative_total for timing in timings])
+        panel.bar(names, shares, bottom=base, color=colour, label="DP-Lloyd" if part == "lloyd" else part)
+        base += shares
+    panel.set_ylabel("share of the time of DP-Lloyd on all data (%)")
+    panel.set_title(f"{timings[0].data}, m = {timings[0].size}", fontsize="small")
+    panel.legend(fontsize="small")

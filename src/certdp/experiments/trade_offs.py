@@ -1,0 +1,209 @@
+"""IS Figures 3, 4, 6 and 7: the k-means cost against ε at fixed sample sizes, and against the size at fixed ε.
+
+Figures 6 and 7 are 3 and 4 for the data sets of the appendix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, final
+
+from attrs import astuple, fields, frozen
+
+from ..mechanisms.lloyd import Lloyd
+from ..sampled import SampledMechanism
+from .contenders import CONTENDERS, EPSILONS, Contest
+from .findings import Advance, Findings, Plan, Table
+from .pictures import COLOURS, Picture
+
+SHARES_AGAINST_EPSILON = (0.02, 0.05, 0.1)
+SHARES_AGAINST_SIZE = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
+EPSILONS_AGAINST_SIZE = (3.0, 100.0)
+
+
+@final
+@frozen
+class Cell:
+    """One contender at one ε and size on one data set.
+
+    Attributes:
+        data: name of the data set.
+        sampler: opt, core, unif or full.
+        epsilon: the ε that all contenders were calibrated to; inf for the reference without noise.
+        epsilon_certified: the proven upper end for all records of norm at most r; inf as above.
+        size: the expected sample size asked for.
+        expected_size: the one had, Σ q: less than asked where no admissible noise of opt needs as many.
+        noise_scale_sum: β_sum, in units of the data.
+        noise_scale_count: β_count, in records.
+        cost_q25, cost_median, cost_q75: quartiles of the cost over all records, divided by n.
+        repetitions: how many runs.
+    """
+
+    data: str
+    sampler: str
+    epsilon: float
+    epsilon_certified: float
+    size: int
+    expected_size: float
+    noise_scale_sum: float
+    noise_scale_count: float
+    cost_q25: float
+    cost_median: float
+    cost_q75: float
+    repetitions: int
+
+
+_COLUMNS = tuple(attribute.name for attribute in fields(Cell))
+
+
+def against_epsilon(plan: Plan, advance: Advance) -> Findings:
+    """Figures 3 and 6: columns are data sets, rows are sample sizes."""
+    cells: list[Cell] = []
+    sizes = [plan.sizes_for(data, SHARES_AGAINST_EPSILON) for data in plan.data]
+    whole = sum(len(some) for some in sizes) * (len(EPSILONS) + 1)
+    done = 0
+    for place, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
+        contest = Contest.on(data, plan.split)
+        for row, size in enumerate(some):
+            for step, epsilon in enumerate((*EPSILONS, math.inf)):
+                cells += _cells(plan, contest, epsilon, size, (plan.seed, place, row, step))
+                done += 1
+                advance(done / whole)
+    picture = Picture.of(max(len(some) for some in sizes), len(plan.data))
+    for column, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
+        for row, size in enumerate(some):
+            panel = picture.axes[row, column]
+            shown = [cell for cell in cells if (cell.data, cell.size) == (data.name, size)]
+            _draw_epsilons(panel, shown)
+            panel.set_title(f"{data.name}, m = {size}", fontsize="small")
+    _name_axes(picture, "privacy loss ε (nats)")
+    title = f"Cost of DP k-means against ε: {_how(plan)}"
+    return _findings(plan, cells, picture.png(title))
+
+
+def against_size(plan: Plan, advance: Advance) -> Findings:
+    """Figures 4 and 7: columns are data sets, rows are values of ε; the cost without sampling for reference."""
+    cells: list[Cell] = []
+    whole = len(plan.data) * len(EPSILONS_AGAINST_SIZE)
+    for place, data in enumerate(plan.data):
+        contest = Contest.on(data, plan.split)
+        sizes = plan.sizes_for(data, SHARES_AGAINST_SIZE)
+        for row, epsilon in enumerate(EPSILONS_AGAINST_SIZE):
+            at = (plan.seed, place, row)
+            full = contest.full(epsilon)
+            cells.append(_cell(plan, contest, "full", full, (epsilon, len(data.records)), (*at, len(sizes))))
+            for step, size in enumerate(sizes):
+                cells += _cells(plan, contest, epsilon, size, (*at, step))
+                advance((place * len(EPSILONS_AGAINST_SIZE) + row + (step + 1) / len(sizes)) / whole)
+    picture = Picture.of(len(EPSILONS_AGAINST_SIZE), len(plan.data))
+    for column, data in enumerate(plan.data):
+        for row, epsilon in enumerate(EPSILONS_AGAINST_SIZE):
+            panel = picture.axes[row, column]
+            _draw_sizes(panel, [cell for cell in cells if (cell.data, cell.epsilon) == (data.name, epsilon)])
+            panel.set_title(f"{data.name}, ε = {epsilon:g}", fontsize="small")
+    _name_axes(picture, "expected sample size m (records)")
+    title = f"Cost of DP k-means against the sample size: {_how(plan)}"
+    return _findings(plan, cells, picture.png(title))
+
+
+def _cells(plan: Plan, contest: Contest, epsilon: float, size: int, place: tuple[int, ...]) -> list[Cell]:
+    """All contenders at one ε and size; without noise, those for which that means something."""
+    contenders: Mapping[str, SampledMechanism]
+    if math.isinf(epsilon):
+        contenders = {"core": contest.core_without_noise(size), "unif": contest.unif_without_noise(size)}
+    else:
+        contenders = {name: contender(contest, epsilon, size) for name, contender in CONTENDERS.items()}
+    return [
+        _cell(plan, contest, name, contender, (epsilon, size), (*place, number))
+        for number, (name, contender) in enumerate(contenders.items())
+    ]
+
+
+def _cell(
+    plan: Plan,
+    contest: Contest,
+    name: str,
+    contender: SampledMechanism,
+    at: tuple[float, int],
+    place: tuple[int, ...],
+) -> Cell:
+    epsilon, size = at
+    runs = contest.run(contender, plan.repetitions, place)
+    proven = epsilon if math.isinf(epsilon) else contender.guarantee(contest.domain).bound.epsilon.upper_float
+    noise = contender.mechanism
+    assert isinstance(noise, Lloyd)
+    scales = float(noise.scale_sum.value), float(noise.count_scale)
+    return Cell(
+        contest.data.name, name, epsilon, proven, size, runs.expected_size, *scales, *runs.quartiles, plan.repetitions
+    )
+
+
+def _findings(plan: Plan, cells: Sequence[Cell], picture: bytes) -> Findings:
+    table = Table(_COLUMNS, [astuple(cell) for cell in cells])
+    summary = {
+        "data": [{"name": data.name, **data.figures} for data in plan.data],
+        "split": plan.split.value,
+        "repetitions": plan.repetitions,
+        **{f"{name}_against_unif": _against_uniform(cells, name) for name in ("opt", "core")},
+    }
+    return Findings(summary, {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture})
+
+
+def _against_uniform(cells: Iterable[Cell], name: str) -> dict[str, Any]:
+    """How often a sampler's costs are no higher than uniform sampling's at the same data, ε and size."""
+    by_place = {(cell.sampler, cell.data, cell.epsilon, cell.size): cell for cell in cells}
+    pairs = [
+        (cell, by_place["unif", *place])
+        for (sampler, *place), cell in by_place.items()
+        if sampler == name and not math.isinf(cell.epsilon)
+    ]
+    ratios = sorted(one.cost_median / uniform.cost_median for one, uniform in pairs)
+    return {
+        "compared": len(pairs),
+        "median_no_higher": sum(one.cost_median <= uniform.cost_median for one, uniform in pairs),
+        "whole_box_lower": sum(one.cost_q75 < uniform.cost_q25 for one, uniform in pairs),
+        "whole_box_higher": sum(one.cost_q25 > uniform.cost_q75 for one, uniform in pairs),
+        "ratio_of_medians_lowest": ratios[0],
+        "ratio_of_medians_middle": ratios[len(ratios) // 2],
+        "ratio_of_medians_highest": ratios[-1],
+    }
+
+
+def _draw_epsilons(panel: Any, cells: Sequence[Cell]) -> None:
+    for name in CONTENDERS:
+        of_one = [cell for cell in cells if cell.sampler == name and not math.isinf(cell.epsilon)]
+        _band(panel, [cell.epsilon for cell in of_one], of_one, name)
+    for cell in cells:
+        if math.isinf(cell.epsilon):
+            label = f"{cell.sampler}, ε = ∞"
+            panel.axhline(cell.cost_median, color=COLOURS[cell.sampler], linestyle=":", linewidth=1, label=label)
+    panel.set_xscale("log")
+
+
+def _draw_sizes(panel: Any, cells: Sequence[Cell]) -> None:
+    for name in CONTENDERS:
+        of_one = sorted((cell for cell in cells if cell.sampler == name), key=lambda cell: cell.expected_size)
+        _band(panel, [cell.expected_size for cell in of_one], of_one, name)
+    (full,) = (cell for cell in cells if cell.sampler == "full")
+    panel.axhline(full.cost_median, color=COLOURS["full"], linestyle="--", linewidth=1, label="full")
+
+
+def _band(panel: Any, places: Sequence[float], cells: Sequence[Cell], name: str) -> None:
+    """The median, and the quartiles as a band."""
+    colour = COLOURS[name]
+    panel.plot(places, [cell.cost_median for cell in cells], marker="o", markersize=3, color=colour, label=name)
+    low, high = [cell.cost_q25 for cell in cells], [cell.cost_q75 for cell in cells]
+    panel.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _name_axes(picture: Picture, horizontal: str) -> None:
+    for panel in picture.axes[-1]:
+        panel.set_xlabel(horizontal)
+    for panel in picture.axes[:, 0]:
+        panel.set_ylabel("cost / n (squared units)")
+    picture.axes[0, 0].legend(fontsize="x-small")
+
+
+def _how(plan: Plan) -> str:
+    return f"median and quartiles of {plan.repetitions} runs, {plan.split.value} split"
