@@ -32,7 +32,7 @@ class Quantity:
 
     def __attrs_post_init__(self) -> None:
         if not self._admits(self.value):
-            raise InvalidValue(type(self).__name__, self.value, self._admissible)
+            raise InvalidValue(type(self).__name__.lower(), str(self.value), self._admissible)
 
     def _admits(self, value: Fraction) -> bool:
         return False

@@ -46,7 +46,7 @@ class RandomisedResponse:
         categories: k, a whole number ≥ 2.
         noise: γ, in (0, 1].
         epsilon: instead of γ, the pure ε to stay within, in (0, 512]: γ is then the exact k/(e^ε + k − 1) or a
-            rational number above it by less than 2^-120, relatively, so that the loss is at most ε.
+            rational number above it by less than 2^-59, relatively, so that the loss is below ε.
 
     Guarantees:
         Replacing one record's category changes no output's probability by more than the factor (1 − γ + γ/k)/(γ/k),
@@ -89,7 +89,7 @@ class RandomisedResponse:
         assert self.epsilon.value is not None
         others = self.categories.value - 1
         exact = (others + 1) / (Enclosure.of(self.epsilon.value, precision=_PRECISION).exp() + others)
-        return min(Fraction(1), exact.upper)
+        return min(Fraction(1), exact.upper * (1 + Fraction(1, 2**60)))
 
     @property
     def loss(self) -> FamilyLoss:

@@ -73,6 +73,12 @@ class TestOneRelease:
         assert answer.composed_in.name == "pure"
         assert str(answer) == "2.0-DP, composed in the pure notion"
 
+    def test_what_was_asked_about_is_stated_as_it_was_given(self) -> None:
+        answer = run(LAPLACE, FULL, domain=ball(2)).epsilon(Delta("1e-6"))
+        assert answer.statement.endswith(", 1e-06)-DP")
+        assert answer.delta.upper > 1e-6  # which binary64 holds a little too small
+        assert run(LAPLACE, FULL, domain=ball(2)).delta(Epsilon("0.1")).statement.startswith("(0.1, ")
+
     @pytest.mark.parametrize("sampler", [HALF, Poisson(rate=Public("0.01"), weighted=Public(True))])
     def test_the_pure_epsilon_is_that_of_the_profile(self, sampler: Sampler) -> None:
         mine = run(LAPLACE, sampler, domain=ball()).epsilon(Delta(0)).epsilon
@@ -211,11 +217,11 @@ class TestNotions:
         assert releases.gaussian().bound.mu.contains(Fraction(3, 2))
         assert releases.zero_concentrated().bound.rho.contains(Fraction(9, 8))
         assert releases.renyi(Order(3)).bound.tau.contains(Fraction(27, 8))
-        with pytest.raises(NotionAbsent, match="no pure ε follows from what mechanism gaussian-sum declares"):
+        with pytest.raises(NotionAbsent, match="gaussian-sum; admissible: a mechanism that has a pure ε"):
             releases.pure()
 
     def test_a_notion_that_does_not_follow_is_refused(self) -> None:
-        with pytest.raises(NotionAbsent, match="State a δ above 0"):
+        with pytest.raises(NotionAbsent, match="state a δ above 0"):
             run(gaussian("1"), HALF, ResampleEach(10)).epsilon(Delta(0))
 
     def test_guarantees_state_their_origin(self) -> None:
@@ -302,6 +308,18 @@ class TestEnds:
 
 
 class TestRefusals:
+    def test_numbers_without_their_unit(self) -> None:
+        releases: Any = run(LAPLACE, HALF, domain=ball())
+        for ask, value in (
+            (releases.epsilon, Epsilon(1)),
+            (releases.epsilon, 1e-5),
+            (releases.delta, Delta(0)),
+            (releases.delta, 1),
+            (releases.renyi, 2),
+        ):
+            with pytest.raises(InvalidType, match="to read a number exactly"):
+                ask(value)
+
     def test_a_plan_of_another_type(self) -> None:
         with pytest.raises(InvalidType, match=r"SampleOnce\(steps\) or ResampleEach\(steps\)"):
             run(LAPLACE, FULL, 10, domain=ball())  # type: ignore[arg-type]

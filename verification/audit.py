@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..accounting.enclosures import Enclosure, binomial_lower_bound, binomial_upper_bound
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
+from ..accounting.guarantees import require
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import Coins, Mechanism, WeightedSample
 
@@ -166,6 +167,7 @@ def audit(
     error = 1 - _checked_confidence(confidence)
     _check_runs(runs)
     limit = Delta(0) if delta is None else delta
+    require("delta", limit, Delta, "Write Delta(…) to read a number exactly")
     chosen_from = _drawn(first, runs // 2, "first"), _drawn(second, runs // 2, "second")
     tried = statistics_of(*chosen_from) if statistics is None else tuple(statistics)
     event, first_is_likelier = _best_event(tried, chosen_from, limit, error)

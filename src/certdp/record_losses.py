@@ -15,6 +15,7 @@ from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.expressions import Expression, Rounded, Variable, W, upper
 from .accounting.expressions.floats import Floats
+from .accounting.guarantees import require
 from .accounting.pairs import RandomisedResponsePair
 from .accounting.provenance import Private
 from .accounting.rates import StatedRate
@@ -60,6 +61,7 @@ def epsilon_per_record(
         NotionAbsent: for a mechanism whose loss gives no bound in bulk.
         InvalidValue: for an empty matrix, or one of another dimension than the domain's.
     """
+    require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
     target = Enclosure.of(delta.value).lower_float  # ε falls with δ
 
     def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
@@ -81,6 +83,8 @@ def renyi_per_record(
 
     Arguments, guarantees and errors are those of `epsilon_per_record`, with a Rényi order in place of δ.
     """
+
+    require("order", order, Order, "Write Order(…) to read a number exactly")
 
     def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
         one = pairs.renyi(rate, order.value, threads=threads)
@@ -120,7 +124,12 @@ def _losses(releases: SampledReleases, law: _Law, realisation: Realisation, feat
 
     pairs = declared_loss(releases.mechanism).bulk_pairs(read)
     if pairs is None:
-        raise NotionAbsent(f"no bounds per record follow from what mechanism {releases.mechanism.about.name} declares")
+        raise NotionAbsent(
+            "mechanism",
+            releases.mechanism.about.name,
+            "a mechanism whose loss has bounds for many records",
+            "A family of a plugin's own has them where it states a pure loss",
+        )
     match releases.releases:
         case SampleOnce(steps):
             return law(pairs.repeated(steps), realisation.probability, 1)

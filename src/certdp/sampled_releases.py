@@ -27,7 +27,7 @@ from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.directions import Direction
 from .accounting.domains import NormBall
 from .accounting.enclosures import Enclosure
-from .accounting.errors import CertdpError, InvalidType, InvalidValue
+from .accounting.errors import InvalidType, InvalidValue
 from .accounting.expressions import Symbol, variables
 from .accounting.guarantees import Guarantee, compose, require
 from .accounting.norms import Norm
@@ -60,7 +60,7 @@ B = TypeVar("B", bound=Bound)
 _DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 
 
-class NotionAbsent(CertdpError, ValueError):
+class NotionAbsent(InvalidValue):
     """A notion in which no bound follows from what the mechanism declares."""
 
 
@@ -95,6 +95,7 @@ class Answer:
         delta: bounds of the smallest δ for the ε asked for, or the δ asked for.
         composed_in: the notion in which the releases were composed.
         order: the Rényi order used, or None.
+        asked: the δ or ε that was asked about, exactly.
     """
 
     guarantee: Guarantee[Approximate, AddRemove | Replace, Record]
@@ -102,17 +103,24 @@ class Answer:
     delta: Interval
     composed_in: Notion[Any]
     order: Fraction | None
+    asked: Delta | Epsilon
 
     @property
     def statement(self) -> str:
-        """The guarantee in words."""
-        if not self.delta.upper:
-            return f"{self.epsilon.upper!r}-DP"
-        return f"({self.epsilon.upper!r}, {self.delta.upper!r})-DP"
+        """The guarantee in words; what was asked about as it was stated."""
+        epsilon, delta = _stated(self.epsilon.upper, self.asked), _stated(self.delta.upper, self.asked)
+        return f"({epsilon}, {delta})-DP" if self.delta.upper else f"{epsilon}-DP"
 
     def __str__(self) -> str:
         order = "" if self.order is None else f" at order {float(self.order):.6g}"
         return f"{self.statement}, composed in the {self.composed_in} notion{order}"
+
+
+def _stated(upper: float, asked: Delta | Epsilon) -> str:
+    """A proven end, or the exact number asked about where that is the one it was rounded from and is short."""
+    nearest = repr(float(asked.value))
+    near = Enclosure.of(asked.value).upper_float == upper
+    return nearest if near and Fraction(nearest) == asked.value else repr(upper)
 
 
 @final
@@ -251,11 +259,13 @@ class SampledReleases:
         found = epsilon_at(self.pairs, target)
         if found is None:
             raise NotionAbsent(
-                f"no finite ε follows at δ = {delta} from what mechanism {self.mechanism.about.name} declares. State a "
-                "δ above 0"
+                "delta",
+                str(delta),
+                "a δ at which a finite ε follows",
+                f"Mechanism {self.mechanism.about.name} declares nothing from which one does: state a δ above 0",
             )
         total = Bounds(found.bounds.enclosure + self._cost, found.bounds.two_sided and not self._cost.upper)
-        return self._answer(total, Bounds(target, two_sided=True), found)
+        return self._answer(total, Bounds(target, two_sided=True), found, delta)
 
     def delta(self, epsilon: Epsilon) -> Answer:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
@@ -274,10 +284,13 @@ class SampledReleases:
         found = delta_of(self.pairs, left)
         if found is None:
             raise NotionAbsent(
-                f"no δ follows at ε = {epsilon} from what mechanism {self.mechanism.about.name} declares"
+                "epsilon",
+                str(epsilon),
+                "an ε at which a δ below 1 follows",
+                f"Mechanism {self.mechanism.about.name} declares nothing from which one does: state a larger ε",
             )
         value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
-        return self._answer(Bounds(target, two_sided=True), value, found)
+        return self._answer(Bounds(target, two_sided=True), value, found, epsilon)
 
     # Running it
 
@@ -344,7 +357,12 @@ class SampledReleases:
     def _worst(self, law: Law, name: str) -> Enclosure:
         found = self.pairs.worst(law)
         if found is None:
-            raise NotionAbsent(f"no {name} follows from what mechanism {self.mechanism.about.name} declares")
+            raise NotionAbsent(
+                "mechanism",
+                self.mechanism.about.name,
+                f"a mechanism that has a {name}",
+                "Ask for another notion, or for ε at a δ",
+            )
         return found.enclosure.maximum(0)
 
     def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, Record]:
@@ -353,7 +371,7 @@ class SampledReleases:
     def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, Record]:
         return Guarantee(bound=bound, relation=self.relation, unit=RECORD, derivation=derivation)
 
-    def _answer(self, epsilon: Bounds, delta: Bounds, found: Finding) -> Answer:
+    def _answer(self, epsilon: Bounds, delta: Bounds, found: Finding, asked: Delta | Epsilon) -> Answer:
         first, *then = found.theorems
         order = [] if found.order is None else [Assumption("order", str(found.order))]
         derivation = first.conclude([self._derivation], order)
@@ -365,4 +383,5 @@ class SampledReleases:
             delta=Interval.of(delta),
             composed_in=found.notion,
             order=found.order,
+            asked=asked,
         )

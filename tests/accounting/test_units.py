@@ -30,7 +30,7 @@ def test_each_unit_admits_its_range_and_nothing_else(unit: type[Quantity], value
     else:
         with pytest.raises(InvalidValue) as caught:
             unit(value)
-        assert caught.value.parameter == unit.__name__
+        assert caught.value.parameter == unit.__name__.lower()
 
 
 @pytest.mark.parametrize("unit", UNITS)

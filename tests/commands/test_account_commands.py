@@ -71,9 +71,9 @@ def test_once_and_each_are_two_answers(certdp: Command) -> None:
     [
         ((*REFERENCE[:-4], "--steps", 10), "resample", "once or each"),
         ((*REFERENCE[:-4], "--resample", "twice"), "resample", "once or each"),
-        ((*REFERENCE, "--delta", "2"), "Delta", "0 ≤ δ ≤ 1"),
+        ((*REFERENCE, "--delta", "2"), "delta", "0 ≤ δ ≤ 1"),
         ((*REFERENCE, "--delta", "nan"), "value", "number"),
-        ((*REFERENCE,), "profile", "State a δ above 0"),
+        ((*REFERENCE,), "delta", "state a δ above 0"),
         (("--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=1"), "radius", "public bound"),
         (
             ("--mechanism", "count", "--sampler", "full", "--option", "scale=1", "--option", "dimension=2"),
@@ -104,7 +104,7 @@ def test_refusals(refusal: Command, arguments: tuple[object, ...], parameter: st
 
 
 def test_delta_refuses_a_negative_epsilon(refusal: Command) -> None:
-    assert refusal("delta", *REFERENCE, "--epsilon=-1")["parameter"] == "Epsilon"
+    assert refusal("delta", *REFERENCE, "--epsilon=-1")["parameter"] == "epsilon"
 
 
 @pytest.mark.parametrize(

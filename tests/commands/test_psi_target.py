@@ -108,9 +108,9 @@ def test_no_certificate_and_no_plot(refusal: Refusal, tmp_path: Path, option: st
     ("arguments", "parameter"),
     [
         (["--delta", "1e-5", "--order", "2"], "order"),
-        (["--delta", "2"], "Delta"),
+        (["--delta", "2"], "delta"),
         (["--delta", "nan"], "value"),
-        (["--order", "1"], "Order"),
+        (["--order", "1"], "order"),
         (["--order", "2", "--outside", "ignore"], "outside"),
     ],
 )
@@ -119,7 +119,7 @@ def test_targets_that_are_none(refusal: Refusal, arguments: list[str], parameter
 
 
 def test_a_gaussian_has_no_epsilon_at_delta_zero(refusal: Refusal) -> None:
-    assert "State a δ above 0" in refusal(*GAUSSIAN, "--delta", "0")["remedy"]
+    assert "state a δ above 0" in refusal(*GAUSSIAN, "--delta", "0")["remedy"]
 
 
 def test_a_norm_needs_a_domain(refusal: Refusal, base: Base) -> None:
