@@ -14,10 +14,11 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from .expressions import Pool, norm, order_of, rounding
-from .intervals import UNIT, ZERO, Arithmetic, Interval, at_most, exact, hull
+from .domain import Domain
+from .expressions import norm, order_of
+from .intervals import ZERO, Arithmetic, Interval, Mpf, at_most, exact, hull
 from .norms import INFINITE, norm_of_sizes
 from .verdict import Refused
 
@@ -38,7 +39,6 @@ class Data(Protocol):
 _ROWS: Final = Arithmetic(96)
 _ERROR: Final = Fraction(1, 2**50)
 _CLIPPED: Final = Fraction(1, 2**40)
-_NEVER_DRAWN: Final = exact(2.0**-961)
 _LEAST, _MOST = 2.0**-400, 2.0**400
 
 _ABOUT: Final = hull(_ROWS.rational(1 - _ERROR), _ROWS.rational(1 + _ERROR))
@@ -81,13 +81,24 @@ def _clip(norms: dict[str, Interval], own: str, limit: Interval, surely: bool) -
     return {name: limit if name == own else _ROWS.multiply(side, factor) for name, side in norms.items()}
 
 
-def compare(
-    pool: Pool, psi: int, rate: int, domain: tuple[str, Fraction] | None, stated: dict[str, Any], data: Data
-) -> None:
+class Measured(NamedTuple):
+    """An upper bound of what a record loses, 0 for one that is never drawn, and its probability of being drawn."""
+
+    psi: Mpf
+    drawn: Interval
+
+
+Measure = Callable[[dict[str, Interval], Arithmetic], Measured]
+"""Measures a record by its norms; refuses one that cannot be drawn as the certificate says."""
+
+
+def compare(measure: Measure, variables: set[str], domain: Domain | None, stated: dict[str, Any], data: Data) -> None:
     """Refuse unless the data are those of the commitment and no row's ψ exceeds what is stated of them.
 
+    `variables` name the norms that `measure` needs.
+
     Guarantees: ψ(row) ≤ psi_max for every row that may be drawn, as clipped or dropped at the domain (a row whose
-    rate is below 2^-961 is never drawn: rates below 2^-960 count as 0), and the sum of the declared rates meets
+    rate is below 2^-961 is never drawn: rates below 2^-960 count as 0), and the sum of the probabilities meets
     the stated range of the expected sample size.
     """
     columns, records = stated["columns"], stated["records"]
@@ -95,11 +106,10 @@ def compare(
         raise Refused(f"the data have {data.columns} columns, the certificate {columns}")
     digest = hashlib.sha256(bytes.fromhex(stated["nonce"]) + f"{records},{columns};".encode("ascii"))
     pack = struct.Struct(f">{columns}d").pack
-    variables = pool.variables(psi) | pool.variables(rate)
     orders = {order for variable in variables if (order := order_of(variable)) is not None}
-    needed = sorted(orders if domain is None else orders | {domain[0]})
+    needed = sorted(orders if domain is None else orders | {domain.p})
     largest = _ROWS.rational(Fraction(stated["psi_max"])).lo
-    known: dict[tuple[Interval, ...], tuple[Interval, Interval]] = {}
+    known: dict[tuple[Interval, ...], Measured] = {}
     expected = Interval(ZERO, ZERO)
     count = 0
     for row in data:
@@ -110,7 +120,7 @@ def compare(
         norms = _norms(row, needed)
         optional = False
         if domain is not None:
-            own, radius = norm(domain[0]), _ROWS.rational(domain[1])
+            own, radius = norm(domain.p), _ROWS.rational(domain.radius)
             surely = not at_most(norms[own].lo, radius.hi)
             if surely or not at_most(norms[own].hi, radius.lo):
                 if stated["outside"] == "clip":
@@ -124,13 +134,9 @@ def compare(
                     optional = stated["outside"] == "drop"
         key = tuple(norms.values())
         if key not in known:
-            box = {**norms, rounding("rate"): UNIT, rounding("weight"): UNIT}
-            known[key] = (
-                pool.evaluate(psi, box, _ROWS).values[psi],
-                pool.evaluate(rate, box, _ROWS).values[rate],
-            )
-        loss, drawn = known[key]
-        if not at_most(drawn.hi, _NEVER_DRAWN) and not at_most(loss.hi, largest):
+            known[key] = measure(norms, _ROWS)
+        psi, drawn = known[key]
+        if not at_most(psi, largest):
             raise Refused(f"the profile of record {count} is not below the stated largest one")
         expected = _ROWS.add(expected, hull(Interval(ZERO, ZERO), drawn) if optional else drawn)
     if count != records:

@@ -22,8 +22,8 @@ WORK = 250_000_000
 """Bits of node values that one check may compute: some twenty seconds."""
 
 
-def prove_at_most(pool: Pool, root: int, box: Box, bound: Mpf, arithmetic: Arithmetic) -> None:
-    """Prove that the expression is at most the bound on the box, or refuse."""
+def prove_at_most(pool: Pool, root: int, box: Box, bound: Mpf, arithmetic: Arithmetic, exceeded: str) -> None:
+    """Prove that the expression is at most the bound on the box, or refuse: with `exceeded` where it is not."""
     pool.work = 0
     open_cells = [(dict(box), root)]
     while open_cells:
@@ -39,7 +39,7 @@ def prove_at_most(pool: Pool, root: int, box: Box, bound: Mpf, arithmetic: Arith
         centre = {name: _middle(side, arithmetic) for name, side in cell.items()}
         at_centre = pool.evaluate(root, centre, arithmetic).values[root]
         if not at_most(at_centre.lo, bound):
-            raise Refused("the profile exceeds the claimed upper end of its supremum")
+            raise Refused(exceeded)
         slopes: dict[str, Interval] = {}
         if regular:
             slopes = pool.gradient(root, values, arithmetic)
