@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from .accounting.errors import InvalidValue
 
@@ -20,6 +23,23 @@ def write_whole(path: Path, content: bytes, *, secret: bool = False) -> None:
     Raises:
         InvalidValue: where the folder is missing or not writable, or the path is that of something else than a file.
     """
+    with whole_file(path, secret=secret) as stream, writing(path):
+        stream.write(content)
+
+
+@contextmanager
+def whole_file(path: Path, *, secret: bool = False) -> Iterator[BinaryIO]:
+    """A stream whose content appears at `path` in one step when the context ends; after an exception, not at all.
+
+    What is raised in the context passes through; write within `writing` to have failures reported as the path's.
+
+    Args:
+        path: where; its folder must exist.
+        secret: readable by the owner alone.
+
+    Raises:
+        InvalidValue: where the folder is missing or not writable, or the path is that of something else than a file.
+    """
     target = path.resolve()  # a link leads to the file that is written
     if target.exists() and not target.is_file():
         raise InvalidValue("path", str(path), "a regular file", "It is a folder, device or pipe: choose another name")
@@ -30,16 +50,29 @@ def write_whole(path: Path, content: bytes, *, secret: bool = False) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if not secret:
-            temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except OSError as error:
-        raise InvalidValue("path", str(path), "a writable file", str(error)) from None
+            yield stream
+            with writing(path):
+                stream.flush()
+                os.fsync(stream.fileno())
+        with writing(path):
+            if not secret:
+                temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Writing to a file that is to appear at `path`.
+
+    Raises:
+        InvalidValue: for an error of the operating system.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InvalidValue("path", str(path), "a writable file", str(error)) from None
 
 
 def _umask() -> int:

@@ -126,6 +126,58 @@ def psi(
 
 
 @app.command()
+def weights(
+    mechanism: Mechanism,
+    data: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="Records, read in chunks: npy, npz, csv or parquet, each also .xz."),
+    ],
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="Write weight and probability of each record here: csv or parquet.")
+    ],
+    sampler: Annotated[str, typer.Option(metavar="NAME", help="How records are drawn.")] = "privacy-constrained",
+    target_epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="ε that no record may exceed: the sampler's target.")
+    ] = None,
+    option: Options = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    outside: Annotated[
+        str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
+    ] = "clip",
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Weight and probability of every record of a file, however long; by default the largest weights within ε."""
+    from ..data import Reading
+    from .output import reporting
+    from .weights import Request, run
+
+    with reporting(json) as out:
+        run(
+            Request(
+                mechanism=mechanism,
+                sampler=sampler,
+                target=target_epsilon,
+                options=option or [],
+                data=data,
+                reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
+                outside=outside,
+                output=output,
+                certificate=certificate,
+                third_party=third_party,
+                allow=allow,
+            ),
+            out,
+        )
+
+
+@app.command()
 def epsilon(
     mechanism: Mechanism,
     sampler: Sampler,

@@ -1,0 +1,257 @@
+"""Weights of records that stream: what each is drawn with, for the data's owner, in the memory of one chunk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeAlias, final
+
+import numpy as np
+from attrs import field, frozen
+
+from .accounting import bulk
+from .accounting.clipping import Outside, confine, largest_radius
+from .accounting.domains import NormBall
+from .accounting.errors import InvalidValue
+from .accounting.expressions.floats import Floats
+from .accounting.profiles import within
+from .accounting.provenance import Private
+from .accounting.records import Features, Realisation, psi_upper
+from .data import Records
+from .files import whole_file, writing
+from .measurement import _expected, _plus
+from .plugins.contract import Coins, WeightedSample
+from .plugins.contract.draw import draw_from
+from .sampled import SampledMechanism, matrix_within
+
+_UNIT = 1100  # probabilities drawn are 0 or at least 2^-960: multiples of 2^-1100
+_HALF = 27
+
+Sink: TypeAlias = Callable[[Realisation], None]
+"""Takes the weights and probabilities of the next records, in order."""
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class Weighting:
+    """What a data set's owner may know about the weights of its records: not for publication.
+
+    Attributes:
+        records: number of records, those outside the domain included.
+        outside: number of records that were clipped or dropped.
+        expected_sample_size: lower and upper end of Σ q(x).
+        psi_max: largest certified ψ over the records.
+        gap: a proven bound of the relative distance of each weight to the largest feasible one, over the records
+            whose weight no cap limits; None for a sampler that does not aim at the largest.
+        sample: the records drawn, held within the domain, with their weights; None where none was asked for.
+    """
+
+    records: int
+    outside: int
+    expected_sample_size: tuple[float, float]
+    psi_max: float
+    gap: float | None
+    sample: WeightedSample | None = field(repr=False)
+
+
+def weigh(
+    run: SampledMechanism,
+    records: Records,
+    domain: NormBall | None = None,
+    outside: Outside = Outside.CLIP,
+    *,
+    into: Sink | None = None,
+    coins: Coins | None = None,
+    rows: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Private[Weighting]:
+    """Probability and weight of every record, as `run` would draw it, chunk by chunk.
+
+    Args:
+        run: mechanism and sampler.
+        records: what `open_records` gives, or `Records.of` a matrix.
+        domain: the public domain, or None where there is none.
+        outside: what happens to records outside it; a dropped one has probability 0 and weight inf.
+        into: takes what is drawn of each record, in order: see `weights_file`.
+        coins: where given, a sample is drawn with them; it is held in memory.
+        rows: records at a time; the result is the same for any number.
+        progress: called with the number of records done.
+
+    Guarantees:
+        ψ(x) of the run's profile, for the probability and weight of each record; they depend on that record and public
+        constants alone. A sample is drawn with exactly these probabilities.
+
+    Raises:
+        InvalidValue: for faults in the file, a dimension that is not the records', and records that cannot be drawn.
+    """
+    matrix_within(np.empty((0, records.columns)), domain)
+    rate = run.drawing.on(domain)
+    profile = run.profile_on(domain)
+    spent = (profile if domain is None else within(profile, domain)).released_cost
+    total = _Total()
+    done = moved = kept = 0
+    psi_max, gap = 0.0, None
+    drawn: list[WeightedSample] = []
+    for chunk in records.chunks(rows):
+        held, beyond = (chunk, 0) if domain is None else confine(chunk, domain, outside)
+        features = Features(held, first=done)
+        realisation = rate.realise(features)
+        bounds = np.minimum(psi_upper(run.loss, realisation, features), rate.ceiling)
+        psi_max = max(psi_max, float(bounds.max(initial=0.0)))
+        total.add(realisation.probability)
+        if realisation.gap is not None:
+            gap = max(gap or 0.0, realisation.gap)
+        if coins is not None:
+            drawn.append(draw_from(features, realisation, coins))
+        if into is not None:
+            into(realisation if domain is None or len(held) == len(chunk) else _put_back(realisation, chunk, domain))
+        done += len(chunk)
+        kept += len(held)
+        moved += beyond
+        if progress is not None:
+            progress(done)
+    return Private(
+        Weighting(
+            records=done,
+            outside=moved,
+            expected_sample_size=_expected(rate.rounding, float(total.value), kept),
+            psi_max=float(_plus(np.array([psi_max]), spent)[0]) if kept else 0.0,
+            gap=gap,
+            sample=_joined(drawn) if drawn else None,
+        )
+    )
+
+
+def _put_back(realisation: Realisation, chunk: Floats, domain: NormBall) -> Realisation:
+    """What is drawn of all records of a chunk, where it is known of those within the domain."""
+    inside = bulk.norms(chunk, domain.norm) <= largest_radius(domain)  # as `confine` tells them
+    probability, weight = np.zeros(len(chunk)), np.full(len(chunk), math.inf)
+    probability[inside], weight[inside] = realisation.probability, realisation.weight
+    return Realisation(probability, weight, realisation.gap)
+
+
+def _joined(samples: list[WeightedSample]) -> WeightedSample:
+    return WeightedSample(
+        np.concatenate([sample.records for sample in samples]), np.concatenate([sample.weights for sample in samples])
+    )
+
+
+class _Total:
+    """A sum of probabilities, exact: it does not depend on how they are cut into chunks."""
+
+    def __init__(self) -> None:
+        self._units = 0
+
+    def add(self, probabilities: Floats) -> None:
+        """Count at most 2^26 probabilities in: their digits, by exponent, as sums of integers that binary64 holds."""
+        if not probabilities.size:
+            return
+        fractions, exponents = np.frexp(probabilities)
+        least = int(exponents.min())
+        places = exponents - least
+        high = np.floor(np.ldexp(fractions, _HALF))
+        low = np.ldexp(np.ldexp(fractions, _HALF) - high, 53 - _HALF)
+        for digits, exponent in ((high, least - _HALF), (low, least - 53)):
+            for place, part in enumerate(np.bincount(places, weights=digits).tolist()):
+                self._units += int(part) << (place + exponent + _UNIT) if part else 0
+
+    @property
+    def value(self) -> Fraction:
+        """The sum."""
+        return Fraction(self._units, 1 << _UNIT)
+
+
+class _Format(Protocol):
+    """Writes weights to a stream."""
+
+    def __init__(self, stream: BinaryIO) -> None: ...
+
+    def put(self, realisation: Realisation) -> None:
+        """Write the next records."""
+        ...
+
+    def end(self) -> None:
+        """Write what follows the last record."""
+        ...
+
+
+@final
+class _CommaSeparated:
+    """Numbers as the shortest decimals that give them back."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        stream.write(b"weight,probability\n")
+
+    def put(self, realisation: Realisation) -> None:
+        pairs = zip(realisation.weight.tolist(), realisation.probability.tolist(), strict=True)
+        self._stream.write("".join(f"{weight!r},{probability!r}\n" for weight, probability in pairs).encode("ascii"))
+
+    def end(self) -> None:
+        """Nothing."""
+
+
+@final
+class _Parquet:
+    """Two columns of doubles, a row group for each chunk."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        try:
+            import pyarrow
+            from pyarrow.parquet import ParquetWriter
+        except ImportError:
+            raise InvalidValue(
+                "output", "a Parquet file", "csv in this installation", "pip install 'certdp[parquet]'"
+            ) from None
+        self._pyarrow: Any = pyarrow
+        self._schema = pyarrow.schema([(name, pyarrow.float64()) for name in ("weight", "probability")])
+        self._writer = ParquetWriter(stream, self._schema, use_dictionary=False)
+
+    def put(self, realisation: Realisation) -> None:
+        columns = [self._pyarrow.array(values) for values in (realisation.weight, realisation.probability)]
+        self._writer.write_table(self._pyarrow.table(columns, schema=self._schema))
+
+    def end(self) -> None:
+        self._writer.close()
+
+
+_FORMATS: dict[str, type[_Format]] = {".csv": _CommaSeparated, ".parquet": _Parquet}
+
+
+def require_weights_path(path: Path) -> None:
+    """Refuse a name that says no format of weights.
+
+    Raises:
+        InvalidValue: for any but csv and parquet.
+    """
+    if path.suffix.lower() not in _FORMATS:
+        raise InvalidValue("output", str(path), f"a file ending in {' or '.join(_FORMATS)}", "Choose another name")
+
+
+@contextmanager
+def weights_file(path: Path) -> Iterator[Sink]:
+    """Write weights to a file with the columns weight and probability, a row per record, readable by the owner alone.
+
+    Numbers read back are the same binary64 numbers. The file appears when the context ends; after an exception, not at
+    all.
+
+    Raises:
+        InvalidValue: for an unknown ending, and where the file cannot be written.
+    """
+    require_weights_path(path)
+    with whole_file(path, secret=True) as stream:
+        with writing(path):
+            written = _FORMATS[path.suffix.lower()](stream)
+
+        def put(realisation: Realisation) -> None:
+            with writing(path):
+                written.put(realisation)
+
+        try:
+            yield put
+        finally:
+            with writing(path):
+                written.end()
