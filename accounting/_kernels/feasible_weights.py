@@ -92,13 +92,13 @@ def _near_one(a: float, high: float, low: float, largest: float) -> tuple[float,
     x = 2.0 * rho * (1.0 - (2.0 / 3.0) * rho)
     for _ in range(_NEWTON_STEPS):
         x += (rho - _phi(x)) / fma(x, fma(x, 0.125, 1.0 / 3.0), 0.5)
-    w = min(x * (1.0 - 24.0 * _U) / a, largest)
-    if not w > 1.0:
-        return 1.0, max(rho - _phi(a), 0.0) / rho + 10.0 * _U
+    w = max(x * (1.0 - 24.0 * _U) / a, 1.0)
     value = _phi(a * w)
-    if value * (1.0 + 16.0 * _U) <= rho:
-        return w, (rho - value) / rho + 10.0 * _U
-    return math.nan, 0.0
+    gap = max(rho - value, 0.0) / rho + 10.0 * _U
+    if largest <= w:
+        w, value, gap = largest, _phi(a * largest), 0.0
+    good = (w == 1.0) | (value * (1.0 + 16.0 * _U) <= rho)
+    return w if good else math.nan, gap
 
 
 @inlined

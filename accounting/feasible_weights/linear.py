@@ -87,9 +87,10 @@ def largest_weights(
     losses = np.require(_exact("unit_loss", unit_loss), requirements=["C", "A"])
     if losses.ndim != 1:
         raise InvalidValue("unit_loss", f"shape {losses.shape}", "one number per record")
-    over = losses > given.top
+    rounded_over: NDArray[np.intp] = np.empty(0, dtype=np.intp)
     if domain_loss is not None:
         _check_domain_loss(domain_loss, target)
+        rounded_over = np.flatnonzero(losses > given.top)
         losses = np.minimum(losses, given.top)  # NaN stays NaN
 
     from .._kernels import feasible_weights as kernels
@@ -105,9 +106,8 @@ def largest_weights(
 
     if not _shared(run, losses.size, _SHARE, threads):
         _require("unit_loss", losses, losses >= 0, "numbers ≥ 0")
-        _refuse_infeasible(losses, over, target, first)
-    if domain_loss is not None:
-        weight[over] = probability[over] = 1.0
+        _refuse_infeasible(losses, losses > given.top, target, first)
+    weight[rounded_over] = probability[rounded_over] = 1.0
     gaps = [float(np.int64(bits).view(np.float64)) for bits in worst]
     left = np.flatnonzero(np.isnan(weight))
     for index in left:

@@ -118,6 +118,7 @@ def test_caps_beside_the_root_stay_feasible(text: str, share: float, shift: floa
     weight, rate = found.weight[0], found.probability[0]
     assert weight <= cap
     assert weight >= min(cap, root) * (1 - LARGEST_RELATIVE_GAP)
+    assert found.gap <= LARGEST_RELATIVE_GAP
     assert feasible(loss, weight, rate, ball(target).expm1()) or weight == 1
     by_cap = by_enclosures(loss, target, cap)
     assert feasible(loss, *by_cap[:2], ball(target).expm1()) or by_cap[0] == 1
