@@ -19,10 +19,12 @@ import numpy as np
 import pytest
 
 from certdp.accounting import _kernels, bulk
+from certdp.accounting._kernels import amplification_rows, error_function, sampled_gaussian
 from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.norms import Norm
 
 NAME = "interpreted_kernels"
+KERNELS = ("elementary", "theorem_6", "norms", "error_function", "amplification_rows", "sampled_gaussian")
 
 
 def fma(x: float, y: float, z: float) -> float:
@@ -58,13 +60,13 @@ def interpreted() -> Iterator[dict[str, Any]]:
     modules: dict[str, Any] = {NAME: package, stub.__name__: stub}
     sys.modules.update(modules)
     try:
-        for name in ("elementary", "theorem_6", "norms"):
+        for name in KERNELS:
             module = ModuleType(f"{NAME}.{name}")
             module.__package__ = NAME
             sys.modules[module.__name__] = modules[module.__name__] = module
             path = Path(_kernels.__path__[0], f"{name}.py")
             exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
-        yield {name: modules[f"{NAME}.{name}"] for name in ("elementary", "theorem_6", "norms")}
+        yield {name: modules[f"{NAME}.{name}"] for name in KERNELS}
     finally:
         for name in modules:
             sys.modules.pop(name, None)
@@ -126,3 +128,50 @@ def test_norms_of_other_orders(interpreted: dict[str, Any], order: float) -> Non
     compiled = np.empty(5)
     assert norm_kernels.power_norms(matrix, order, compiled) == -1
     assert compiled.tobytes() == out.tobytes()
+
+
+def agreeing(compiled: Callable[..., None], source: Callable[..., None], *arguments: Any, outputs: int = 1) -> None:
+    """The compiled kernel writes the same bits as its source."""
+    size = len(next(a for a in arguments if isinstance(a, np.ndarray)))
+    results = []
+    for kernel in (compiled, source):
+        out = [np.full(size, -7.0) for _ in range(outputs)]
+        with np.errstate(all="ignore"):
+            kernel(*arguments, *out)
+        results.append(np.concatenate(out))
+    assert results[0].tobytes() == results[1].tobytes()
+    assert not np.any(results[0] == -7.0)
+
+
+def test_the_error_function(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(11)
+    values = np.concatenate([rng.uniform(0, 40, 400), np.exp2(rng.uniform(-1000, 1000, 100))])
+    for name in ("mills_each", "slope_each", "bell_each"):
+        agreeing(getattr(error_function, name), getattr(interpreted["error_function"], name), values)
+
+
+def test_amplification_rows(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(12)
+    rate, shift = np.exp2(-rng.exponential(4, 60)), np.exp2(rng.uniform(-20, 4, 60))
+    level = rng.exponential(1, 60)
+    source = interpreted["amplification_rows"]
+    for add in (False, True):
+        for laplace in (False, True):
+            agreeing(amplification_rows.delta, source.delta, rate, shift, level, add, laplace)
+    small = np.exp2(rng.uniform(-60, -1, 60))
+    agreeing(amplification_rows.gaussian_level, source.gaussian_level, rate[:8], shift[:8], small[:8])
+    agreeing(amplification_rows.pure_level, source.pure_level, rate, shift, small, True)
+    agreeing(amplification_rows.laplace_moments, source.laplace_moments, shift, 7.0)
+    agreeing(amplification_rows.response_moments, source.response_moments, shift, 7.0)
+    moments = np.cumsum(rng.exponential(0.1, (20, 7)), axis=1)
+    binomials = np.array([float(math.comb(8, k)) for k in range(2, 9)])
+    agreeing(amplification_rows.sampled_moments, source.sampled_moments, moments, binomials, rate[:20])
+
+
+def test_the_sampled_gaussian(interpreted: dict[str, Any]) -> None:
+    rate, shift = np.array([0.01, 0.3, 1e-8, 0.9]), np.array([1.0, 0.2, 0.02, 3.0])
+    source = interpreted["sampled_gaussian"]
+    for order in (1.5, 8.0):
+        agreeing(sampled_gaussian.renyi, source.renyi, rate, shift, np.full(4, order))
+    steps, delta = np.array([1000.0]), np.array([1e-5])
+    agreeing(sampled_gaussian.epsilon, source.epsilon, rate[:1], shift[:1], steps, delta, outputs=2)
