@@ -53,10 +53,11 @@ def nearest(records: Floats, negated: Floats, halves: Floats, labels: Integers) 
         for column in range(0, columns, _COLUMNS):
             width = min(_COLUMNS, columns - column)
             padded = (width + GROUP - 1) // GROUP * GROUP
-            for lane in range(_ROWS):
-                source = min(row + lane, rows - 1)  # the last row fills spare lanes
-                for k in range(width):
-                    tile[k, lane] = records[source, column + k]
+            lanes = min(_ROWS, rows - row)
+            for k in range(width):
+                for lane in range(lanes):
+                    tile[k, lane] = records[row + lane, column + k]
+            tile[:width, lanes:] = 0.0
             tile[width:padded, :] = 0.0
             for c in range(0, clusters, GROUP):
                 for k in range(0, padded, GROUP):
