@@ -1,6 +1,6 @@
 """Largest feasible weights: the weight at which a record's sampled loss meets a target (IS Problem 7, Theorem 10)."""
 
-from .convexity import Convexity, assumption_8, assumption_9, assumption_11, convexity, unit_loss
+from .convexity import Convexity, assumption_8, assumption_9, assumption_11, unit_loss
 from .gaussian import ApproximateTarget, GaussianTarget, RenyiTarget, gaussian_weights
 from .linear import LARGEST_RELATIVE_GAP, LARGEST_WEIGHT, FeasibleWeights, largest_weights
 from .profiles import ConstrainedWeight, Reach, constrained_weight, constrained_weights
@@ -20,7 +20,6 @@ __all__ = [
     "assumption_11",
     "constrained_weight",
     "constrained_weights",
-    "convexity",
     "gaussian_weights",
     "largest_weights",
     "unit_loss",

@@ -18,7 +18,10 @@ from ..errors import OutsideDomain
 from ..expressions import (
     ONE,
     ZERO,
+    Apply,
     Expression,
+    Operation,
+    Power,
     Range,
     Variable,
     W,
@@ -39,6 +42,8 @@ Ranges = Mapping[Variable, Range]
 
 _PRECISION = 128
 _BLOCKS = 4
+_CRITICAL = {Operation.SQRT: 0, Operation.LOG: 0, Operation.DIVIDE: 1}
+"""Which argument must stay away from 0."""
 _ROOT = _DOUBLINGS = 6  # a block of weights ends at 2^6 times its start
 _PIECES = 600
 _POWERS = tuple(Fraction(k, 2) for k in (0, 1, 2, 3, 4, 5, 6))
@@ -76,12 +81,33 @@ def convexity(loss: Expression, box: Ranges) -> Convexity:
         box: the range of every other variable.
     """
     slope = derivative(loss, W)
-    if W in deciding(loss) or deciding(slope):
+    if W in deciding(loss) or deciding(slope) or not _smooth(loss, {**box, W: Range(Fraction(1), None)}):
         return Convexity(False, False, slope)  # ε may jump, or its slope
     curvature = simplify(derivative(slope, W) + slope * slope)
     convex = non_negative_on_ray(curvature, box)
     growing = convex and non_negative_on_ray(simplify(derivative(curvature, W) + curvature * slope), box)
     return Convexity(convex, growing, curvature)
+
+
+def _smooth(node: Expression, known: Ranges) -> bool:
+    """Whether no root of a number that may be 0, and no division by one, makes a kink or a pole in the weight."""
+    match node:
+        case Power(base, exponent):
+            whole = exponent.denominator == 1 and exponent >= 0
+            return (whole or _constant_or_positive(base, known)) and _smooth(base, known)
+        case Apply(operation, arguments):
+            critical = _CRITICAL.get(operation)
+            safe = critical is None or _constant_or_positive(arguments[critical], known)
+            return safe and all(_smooth(argument, known) for argument in arguments)
+        case _:
+            return True
+
+
+def _constant_or_positive(node: Expression, known: Ranges) -> bool:
+    if W not in variables(node):
+        return True
+    lower = range_of(node, known).lower
+    return lower is not None and lower > 0
 
 
 def non_negative_on_ray(root: Expression, box: Ranges) -> bool:

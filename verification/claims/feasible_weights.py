@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import Constant, Expression, W, derivative, enclose, expm1, log1p
-from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, convexity, largest_weights
+from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, largest_weights
+from ...accounting.feasible_weights.convexity import convexity
 from ...accounting.losses import PureLoss
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from .. import oracles, oracles_weights

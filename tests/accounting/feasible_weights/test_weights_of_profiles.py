@@ -149,6 +149,16 @@ def test_jumps_are_seen() -> None:
     assert found.reach is Reach.FIRST_CROSSING
 
 
+def test_kinks_behind_roots_are_not_taken_for_convex() -> None:
+    distance = sqrt((W - 2) ** 2)  # |w − 2|
+    found = solved(1 / (1 + 4 * distance), "0.6")  # a peak of 1 at w = 2, where log(1 + 2c) = 0.97
+    assert found.reach is Reach.FIRST_CROSSING
+    assert 1 < found.weight < 2
+    pole = solved(Fraction(1, 10) / (W - 2) ** 2, "0.6")
+    assert pole.reach is Reach.FIRST_CROSSING
+    assert 1 < pole.weight < 2
+
+
 def test_caps() -> None:
     assert solved(W / 10, "1", largest=20.0).reach is Reach.CAPPED
     assert solved(W / 10, "1", largest=20.0).weight == 20.0
