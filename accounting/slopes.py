@@ -20,7 +20,7 @@ from typing import Protocol, TypeAlias, final
 from attrs import evolve, frozen
 
 from .enclosures import Enclosure, Truth
-from .expressions import ONE, ZERO, Apply, Expression, Operation, Variable, derivative, enclose, simplify
+from .expressions import ONE, ZERO, Apply, Constant, Expression, Operation, Variable, derivative, enclose, simplify
 
 Cell: TypeAlias = Mapping[Variable, tuple[Fraction, Fraction]]
 """The lowest and the highest value of each variable."""
@@ -131,13 +131,17 @@ class _Sampled:
         u: the factor of e^v − 1.
         v: the exponent.
         variable: along which the slope is taken.
+        v_slope: v'.
         product: u·v.
+        share: u·v'.
     """
 
     u: Expression
     v: Expression
     variable: Variable
+    v_slope: Expression
     product: Expression
+    share: Expression
 
     def over(self, reader: Reader) -> _SampledOver:
         return _SampledOver(self, reader)
@@ -149,15 +153,6 @@ class _Sampled:
     @cached_property
     def u_bend(self) -> Expression:
         return derivative(self.u_slope, self.variable)
-
-    @cached_property
-    def v_slope(self) -> Expression:
-        return derivative(self.v, self.variable)
-
-    @cached_property
-    def share(self) -> Expression:
-        """u·v'."""
-        return simplify(self.u * self.v_slope)
 
     @cached_property
     def product_slope(self) -> Expression:
@@ -269,9 +264,19 @@ def slope_of(root: Expression, variable: Variable) -> Slope:
             factors = _factors(product)
             exponents = [f for f in factors if isinstance(f, Apply) and f.operation is Operation.EXPM1]
             if len(exponents) == 1:
-                u = simplify(prod((f for f in factors if f is not exponents[0]), start=ONE))
-                v = exponents[0].arguments[0]
-                return _Sampled(u, v, variable, simplify(u * v))
+                # a constant that is multiplied into a sum keeps it from cancelling the same sum in v
+                scale = prod((f for f in factors if isinstance(f, Constant)), start=ONE)
+                rest = (f for f in factors if f is not exponents[0] and not isinstance(f, Constant))
+                part, v = prod(rest, start=ONE), exponents[0].arguments[0]
+                v_slope = derivative(v, variable)
+                return _Sampled(
+                    u=simplify(scale * part),
+                    v=v,
+                    variable=variable,
+                    v_slope=v_slope,
+                    product=simplify(scale * simplify(part * v)),
+                    share=simplify(scale * simplify(part * v_slope)),
+                )
     return _Plain(derivative(root, variable), variable)
 
 

@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import Number
 from ..accounting.expressions import minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public, declared_number
@@ -22,7 +23,7 @@ from ..accounting.sampling import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
 
-def _share(value: Declared[Fraction]) -> Real:
+def _share(value: Declared[Number]) -> Real:
     # at λ = 0 a record of norm 0 is never drawn and one next to it weighs without bound: ψ has no finite supremum
     return declared_number(value, lambda share: 0 < share <= 1, "a number with 0 < λ ≤ 1", parameter="mixing")
 

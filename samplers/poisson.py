@@ -18,6 +18,8 @@ from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, proba
 class Poisson:
     """Every record is drawn independently with the same probability.
 
+    With weighted=true and rate m/n it is the uniform sampling of IS: q(x) = m/n and weight n/m.
+
     Args:
         rate: that probability, in [0, 1].
         weighted: whether drawn records enter with weight 1/rate; by default they enter with weight 1.

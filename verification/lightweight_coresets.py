@@ -26,9 +26,9 @@ the variance is at most Σ g²/q ≤ (K/m)·Σ g ≤ 2K/m. By Bernstein's inequa
 *All sets of k centres in d dimensions.* The sets {g/q > t} are intersections of k sets {‖x − c‖² > t'·q(x)}, each the
 positive part of an affine function of (x, ‖x‖²), so at most (s + 1)^(k(d + 2)) of them differ on s records.
 Symmetrising, splitting g/q ≤ K/m into these level sets and Massart's lemma give, with V = k(d + 2) and because
-s·(log 2 + V·log(s + 1)) has a concave root, E sup ≤ 2K·√(2(log 2 + V·log(m + 1))/m). One record moves the supremum by K/m at
-most, with variance q(K/m)², so Freedman's inequality adds t with m·t² = 2K²L + ⅔K·L·t, L = log(1/Δ). The factor log m
-in place of log k is the price of the elementary proof.
+s·(log 2 + V·log(s + 1)) has a concave root, E sup ≤ 2K·√(2(log 2 + V·log(m + 1))/m). One record moves the supremum by
+K/m at most, with variance q(K/m)², so Freedman's inequality adds t with m·t² = 2K²L + ⅔K·L·t, L = log(1/Δ). The factor
+log m in place of log k is the price of the elementary proof.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ uniform part. Data sets are small and rational, so that costs, probabilities and
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -52,14 +52,19 @@ def _limit(case: Case) -> Fraction:
 # Equation 5
 
 
-def _profile(case: Case) -> tuple[PureProfile[AddRemove, Record], tuple[float, ...]]:
+_Constants: TypeAlias = tuple[float, float, float, float, float]
+"""r, a, t, b and s of Equation 5."""
+
+
+def _profile(case: Case) -> tuple[PureProfile[AddRemove, Record], _Constants]:
     """The library's profile of a loss w·(a₀ + t₀·‖x‖₂), and r, a, t, b, s of Equation 5."""
     size = case["share"] * _limit(case)
     loss = PureLoss(W * (Constant(case["constant"]) + case["slope"] * norm(2)))
     rate = size / case["n"]
-    b, s = case["mixing"] * rate, (1 - case["mixing"]) * rate / case["spread"]
-    numbers = (case["radius"], case["constant"], case["slope"], b, s)
-    return theorem_6(loss, _coreset(size, case).rate), tuple(map(float, numbers))
+    uniform, growth = case["mixing"] * rate, (1 - case["mixing"]) * rate / case["spread"]
+    numbers = (case["radius"], case["constant"], case["slope"], uniform, growth)
+    radius, a, t, b, s = map(float, numbers)
+    return theorem_6(loss, _coreset(size, case).rate), (radius, a, t, b, s)
 
 
 def _examine_equation_5(case: Case) -> Finding:
@@ -100,7 +105,8 @@ def _is_accepted(size: Fraction, case: Case) -> bool:
 def _rate_at_radius(size: Fraction, case: Case) -> Fraction:
     """q of a record of norm r, before any cap."""
     share = size / case["n"]
-    return case["mixing"] * share + (1 - case["mixing"]) * share * case["radius"] ** 2 / case["spread"]
+    reached: Fraction = case["mixing"] * share + (1 - case["mixing"]) * share * case["radius"] ** 2 / case["spread"]
+    return reached
 
 
 def _examine_size_limit(case: Case) -> Finding:
