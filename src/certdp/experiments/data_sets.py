@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Self, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Private
+from ..samplers.coreset import largest_size
 
 KEPT_BELOW = 0.975
 """The quantile of the ℓ2 norms below which records are kept (IS Section 5)."""
@@ -58,6 +60,12 @@ class DataSet:
             raise InvalidValue("data", f"{rows} records, all of them 0", "records that differ from their mean")
         squares = squared_distances(records, np.zeros((1, columns)), np.zeros(rows, dtype=np.int64))
         return cls(name, records, radius, math.fsum(squares) / rows)
+
+    @property
+    def largest_coreset(self) -> int:
+        """The largest whole expected size of a coreset sample with λ = ½."""
+        exact = Fraction(len(self.records)), Fraction(self.mean_squared_norm), Fraction(self.radius)
+        return math.floor(largest_size(*exact, Fraction(1, 2)))
 
     @property
     def figures(self) -> dict[str, float]:

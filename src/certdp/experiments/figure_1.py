@@ -17,7 +17,7 @@ _TITLES = {"opt": "opt: privacy-constrained", "core": "core: coreset", "unif": "
 def run(plan: Plan, advance: Advance) -> Findings:
     """One sample per sampler, with the weights and the certified losses before sampling."""
     rows: list[tuple[object, ...]] = []
-    picture = Picture.of(len(plan.data), len(CONTENDERS), width=4.4, height=4.0)
+    picture = Picture.of(len(plan.data), len(CONTENDERS), width=4.4, height=4.0, shared=True)
     summary = []
     for line, data in enumerate(plan.data):
         contest = Contest.on(data, plan.split)

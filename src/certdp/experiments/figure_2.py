@@ -1,8 +1,8 @@
 """IS Figure 2 (Section 3.3): weights, privacy and error of three samplers for the Laplace sum.
 
 The data are n = 1000 draws from N(0, I/10) in 10 dimensions; the variance-optimal probabilities are an oracle's. The
-paper fixes an expected size of 19 and does not say at which ε*. Two readings: the largest loss at weight 1, at the noise
-scale that then gives this size; and standard Laplace noise, at the ε* that then gives it.
+paper fixes an expected size of 19 and does not say at which ε*. Two readings: the largest loss at weight 1, at the
+noise scale that then gives this size; and standard Laplace noise, at the ε* that then gives it.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _picture(contest: LaplaceContest, readings: Sequence[Reading], errors: Table
     picture = Picture.of(1, 3, width=4.8, height=4.0)
     order = np.argsort(bulk.norms(contest.features.records, Norm.L1), kind="stable")
     for panel, reading in zip(picture.axes[0], readings, strict=False):
-        for name, mark in (("unif", "_"), ("var", "."), ("opt", ".")):
+        for name, mark in (("unif", "-"), ("var", "."), ("opt", ".")):
             weights = reading.chosen[name].weight[order]
             panel.plot(weights, mark, markersize=3, color=COLOURS[name], label=_NAMES[name], alpha=0.6)
         panel.set_yscale("log")

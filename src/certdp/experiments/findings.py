@@ -101,5 +101,17 @@ class Plan:
     split: Split = Split.PUBLISHED
 
     def sizes_for(self, data: DataSet, shares: Sequence[float]) -> tuple[int, ...]:
-        """The expected sample sizes asked for, or shares of n, each at least 1."""
-        return self.sizes or tuple(max(1, round(share * len(data.records))) for share in shares)
+        """The expected sample sizes asked for, or shares of n, each at least 1 and at most what coresets can have.
+
+        Raises:
+            InvalidValue: for a size asked for that is beyond.
+        """
+        largest = data.largest_coreset
+        if self.sizes and max(self.sizes) > largest:
+            raise InvalidValue(
+                "size",
+                max(self.sizes),
+                f"at most {largest}, that is n/(λ + (1 − λ)·r²/x̃) for {data.name}",
+                "Coreset sampling draws records of norm r with a probability above 1 beyond it",
+            )
+        return self.sizes or tuple(max(1, min(largest, round(share * len(data.records)))) for share in shares)

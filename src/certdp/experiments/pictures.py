@@ -25,8 +25,8 @@ class Picture:
     axes: Any
 
     @classmethod
-    def of(cls, rows: int, columns: int, *, width: float = 4.2, height: float = 3.4) -> Picture:
-        """An empty picture; sizes are those of one panel, in inches.
+    def of(cls, rows: int, columns: int, *, width: float = 4.2, height: float = 3.4, shared: bool = False) -> Picture:
+        """An empty picture; sizes are those of one panel, in inches; `shared` gives all panels one scale.
 
         Raises:
             InvalidValue: where matplotlib is not installed.
@@ -40,7 +40,7 @@ class Picture:
             ) from None
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         FigureCanvasAgg(figure)
-        return cls(figure, figure.subplots(rows, columns, squeeze=False))
+        return cls(figure, figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared))
 
     def png(self, title: str) -> bytes:
         """The picture."""

@@ -14,6 +14,7 @@ from attrs import astuple, fields, frozen
 from ..mechanisms.lloyd import Lloyd
 from ..sampled import SampledMechanism
 from .contenders import CONTENDERS, EPSILONS, Contest
+from .data_sets import DataSet
 from .findings import Advance, Findings, Plan, Table
 from .pictures import COLOURS, Picture
 
@@ -70,16 +71,13 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
                 cells += _cells(plan, contest, epsilon, size, (plan.seed, place, row, step))
                 done += 1
                 advance(done / whole)
-    picture = Picture.of(max(len(some) for some in sizes), len(plan.data))
-    for column, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
+    grid = _Grid.of(plan, max(len(some) for some in sizes))
+    for place, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
         for row, size in enumerate(some):
-            panel = picture.axes[row, column]
-            shown = [cell for cell in cells if (cell.data, cell.size) == (data.name, size)]
-            _draw_epsilons(panel, shown)
-            panel.set_title(f"{data.name}, m = {size}", fontsize="small")
-    _name_axes(picture, "privacy loss ε (nats)")
-    title = f"Cost of DP k-means against ε: {_how(plan)}"
-    return _findings(plan, cells, picture.png(title))
+            panel = grid.panel(place, row, f"{data.name}, m = {size}")
+            _draw_epsilons(panel, [cell for cell in cells if (cell.data, cell.size) == (data.name, size)])
+            _draw_no_learning(panel, data)
+    return _findings(plan, cells, grid.png("privacy loss ε (nats)", "Cost of DP k-means against ε", plan))
 
 
 def against_size(plan: Plan, advance: Advance) -> Findings:
@@ -96,15 +94,13 @@ def against_size(plan: Plan, advance: Advance) -> Findings:
             for step, size in enumerate(sizes):
                 cells += _cells(plan, contest, epsilon, size, (*at, step))
                 advance((place * len(EPSILONS_AGAINST_SIZE) + row + (step + 1) / len(sizes)) / whole)
-    picture = Picture.of(len(EPSILONS_AGAINST_SIZE), len(plan.data))
-    for column, data in enumerate(plan.data):
+    grid = _Grid.of(plan, len(EPSILONS_AGAINST_SIZE))
+    for place, data in enumerate(plan.data):
         for row, epsilon in enumerate(EPSILONS_AGAINST_SIZE):
-            panel = picture.axes[row, column]
+            panel = grid.panel(place, row, f"{data.name}, ε = {epsilon:g}")
             _draw_sizes(panel, [cell for cell in cells if (cell.data, cell.epsilon) == (data.name, epsilon)])
-            panel.set_title(f"{data.name}, ε = {epsilon:g}", fontsize="small")
-    _name_axes(picture, "expected sample size m (records)")
-    title = f"Cost of DP k-means against the sample size: {_how(plan)}"
-    return _findings(plan, cells, picture.png(title))
+            _draw_no_learning(panel, data)
+    return _findings(plan, cells, grid.png("expected sample size m (records)", "Cost of DP k-means against m", plan))
 
 
 def _cells(plan: Plan, contest: Contest, epsilon: float, size: int, place: tuple[int, ...]) -> list[Cell]:
@@ -152,11 +148,11 @@ def _findings(plan: Plan, cells: Sequence[Cell], picture: bytes) -> Findings:
 
 def _against_uniform(cells: Iterable[Cell], name: str) -> dict[str, Any]:
     """How often a sampler's costs are no higher than uniform sampling's at the same data, ε and size."""
-    by_place = {(cell.sampler, cell.data, cell.epsilon, cell.size): cell for cell in cells}
+    uniforms = {(cell.data, cell.epsilon, cell.size): cell for cell in cells if cell.sampler == "unif"}
     pairs = [
-        (cell, by_place["unif", *place])
-        for (sampler, *place), cell in by_place.items()
-        if sampler == name and not math.isinf(cell.epsilon)
+        (cell, uniforms[cell.data, cell.epsilon, cell.size])
+        for cell in cells
+        if cell.sampler == name and not math.isinf(cell.epsilon)
     ]
     ratios = sorted(one.cost_median / uniform.cost_median for one, uniform in pairs)
     return {
@@ -197,13 +193,32 @@ def _band(panel: Any, places: Sequence[float], cells: Sequence[Cell], name: str)
     panel.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _name_axes(picture: Picture, horizontal: str) -> None:
-    for panel in picture.axes[-1]:
-        panel.set_xlabel(horizontal)
-    for panel in picture.axes[:, 0]:
-        panel.set_ylabel("cost / n (squared units)")
-    picture.axes[0, 0].legend(fontsize="x-small")
+def _draw_no_learning(panel: Any, data: DataSet) -> None:
+    panel.axhline(data.mean_squared_norm, color="grey", linestyle="-.", linewidth=1, label="all centres 0")
 
 
-def _how(plan: Plan) -> str:
-    return f"median and quartiles of {plan.repetitions} runs, {plan.split.value} split"
+@final
+@frozen
+class _Grid:
+    """Panels in rows, a column for each data set; in one line where there is only one data set."""
+
+    picture: Picture
+    turned: bool
+
+    @classmethod
+    def of(cls, plan: Plan, rows: int) -> _Grid:
+        turned = len(plan.data) == 1
+        return cls(Picture.of(1, rows) if turned else Picture.of(rows, len(plan.data)), turned)
+
+    def panel(self, column: int, row: int, title: str) -> Any:
+        panel = self.picture.axes[(column, row) if self.turned else (row, column)]
+        panel.set_title(title, fontsize="small")
+        return panel
+
+    def png(self, horizontal: str, title: str, plan: Plan) -> bytes:
+        for panel in self.picture.axes[-1]:
+            panel.set_xlabel(horizontal)
+        for panel in self.picture.axes[:, 0]:
+            panel.set_ylabel("cost / n (squared units of the data)")
+        self.picture.axes[0, 0].legend(fontsize="x-small")
+        return self.picture.png(f"{title}\nmedian, quartiles of {plan.repetitions} runs, {plan.split.value} split")
