@@ -7,14 +7,17 @@ that a certificate names, and gives the same verdict on every machine.
 from collections.abc import Callable
 from typing import Any, Final
 
+from . import constrained, profile
 from .data import Data
 from .envelope import open_envelope
-from .profile import KIND, check_sampled_pure_profile
 from .verdict import Claim, Outcome, Refused, Verdict
 
 __all__ = ["Claim", "Data", "Outcome", "Verdict", "check"]
 
-KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {KIND: check_sampled_pure_profile}
+KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
+    profile.KIND: profile.check_sampled_pure_profile,
+    constrained.KIND: constrained.check_constrained_pure_profile,
+}
 
 
 def check(text: bytes, data: Data | None = None) -> Verdict:

@@ -1,0 +1,182 @@
+"""Certificates of kind "constrained-pure-profile": each record is drawn with the largest weight within a target.
+
+The mechanism loses A(x)·w about a record of weight w. A record drawn with probability 1/w loses at most
+ψ = log(1 + (e^(A·w) - 1)/w) (Theorem 6 of the importance sampling paper), and the rule for drawing takes a weight
+with ψ ≤ ε* (Problem 7). There is one, such as w = 1, for every record with A(x) ≤ ε*.
+
+What is proven here: that the loss is proportional to the weight, and A ≤ ε* for every record of the domain, so that
+the rule draws all of them. That a program keeps to the rule is not in any file.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from mpmath import libmp
+
+from . import intervals, shapes
+from .data import Data, Measure, Measured, compare
+from .domain import Domain
+from .expressions import WEIGHT, Pool, norm, order_of
+from .feasible import LARGEST_WEIGHT, LEAST_TARGET, MOST_TARGET, Rule
+from .homogeneous import prove_proportional
+from .intervals import Arithmetic, Interval, Mpf, at_most
+from .rationals import Range, rational_range
+from .statement import (
+    accepted,
+    body_of,
+    check_assumptions,
+    check_audience,
+    check_figures,
+    domain_of,
+    norm_ranges,
+    prove_not_negative,
+)
+from .supremum import prove_at_most
+from .verdict import Refused, Verdict
+
+KIND: Final = "constrained-pure-profile"
+THEOREM: Final = "IS Problem 7 and Theorem 6"
+
+_BODY = body_of(
+    KIND,
+    THEOREM,
+    shapes.record(
+        loss=shapes.anything,
+        target=shapes.not_negative,
+        largest_weight=shapes.optional(shapes.not_negative),
+        released_cost=shapes.not_negative,
+    ),
+)
+_TOO_LARGE: Final = "some record of the domain loses more than the target at weight 1"
+_ALLOWED: Final = Fraction(1, 2**39)
+"""What the rule may fall short of the largest weight, and a bound of A in floats lie above A, relatively: 10^-12."""
+
+
+class Inputs(NamedTuple):
+    """The loss at weight 1 and the rule, with the cost of released constants."""
+
+    pool: Pool
+    unit_loss: int
+    rule: Rule
+    cost: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        """What no record loses more than."""
+        return self.rule.target + self.cost
+
+
+def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
+    """Check a certificate of this kind, and compare an owner's with the data where they are given."""
+    _BODY(body, "certificate")
+    check_audience(body)
+    inputs = _read(body)
+    _check_claim(body["claim"], inputs)
+    domain = domain_of(body)
+    used = inputs.pool.variables(inputs.unit_loss)
+    others = [] if domain is None else domain.others(used)
+    everyone = {"records": f"those that lose at most {inputs.rule.target} at weight 1"}
+    assumptions = check_assumptions(body, domain, others, everyone if domain is None else {})
+    check_figures(body, domain)
+    if body["data"] is not None and body["data"]["psi_max"] > _rounded_up(inputs.total):
+        raise Refused("the stated largest psi exceeds the target and the cost of the released constants")
+    arithmetic = Arithmetic(max(128, body["precision"] + 64))
+    box = norm_ranges(used, domain, others, arithmetic)
+    prove_not_negative(inputs.pool, inputs.unit_loss, box, "inputs.loss", arithmetic)
+    if domain is not None:
+        _prove_drawable(inputs, domain, arithmetic)
+    if data is not None and body["data"] is not None:
+        compare(_measure(inputs), used, domain, body["data"], data)
+    whom = (
+        "every record that loses no more than the target at weight 1"
+        if domain is None
+        else "every record of the domain"
+    )
+    reason = (
+        f"given the loss stated for mechanism {body['mechanism']['name']!a}, "
+        f"psi is within the target for {whom}, with any weight that the rule admits"
+    )
+    return accepted(body, reason, assumptions, domain, data)
+
+
+def _read(body: dict[str, Any]) -> Inputs:
+    """Read the inputs, and prove that the loss is proportional to the weight."""
+    pool, stated = Pool(), body["inputs"]
+    loss = pool.parse(stated["loss"], "inputs.loss")
+    if any(order_of(variable) is None for variable in pool.variables(loss) - {WEIGHT}):
+        raise Refused("the loss may use norms and the weight alone")
+    prove_proportional(pool, loss, "inputs.loss")
+    target = Fraction(stated["target"])
+    if not LEAST_TARGET <= target <= MOST_TARGET:
+        raise Refused("inputs.target must lie within [2^-40, 700]")
+    if body["sampler"]["options"].get("target", stated["target"]) != stated["target"]:
+        raise Refused("inputs.target is not the sampler's target")
+    largest = None if stated["largest_weight"] is None else Fraction(stated["largest_weight"])
+    if largest is not None and not (1 <= largest <= LARGEST_WEIGHT and Fraction(float(largest)) == largest):
+        raise Refused("inputs.largest_weight must be a binary64 number within [1, 2^1022]")
+    unit_loss = pool.replace(loss, {pool.variable(WEIGHT): pool.constant(1)})
+    return Inputs(pool, unit_loss, Rule(target, largest), Fraction(stated["released_cost"]))
+
+
+def _check_claim(claim: dict[str, Any], inputs: Inputs) -> None:
+    """Hold the claimed profile and its supremum against the target and the cost of released constants."""
+    pool = inputs.pool
+    bound = pool.constant(inputs.rule.target)
+    if inputs.cost:
+        bound = pool.node("add", bound, pool.constant(inputs.cost))
+    for direction in ("remove", "add"):
+        where = f"claim.profile.{direction}"
+        if pool.parse(claim["profile"][direction], where) != bound:
+            raise Refused(f"{where} is not the target and the cost of the released constants")
+    supremum = claim["supremum"]
+    if supremum is None:
+        return
+    if supremum["lower"] is not None or supremum["maximiser"] is not None:
+        raise Refused("the target is only a bound: no lower end and no maximiser can be claimed")
+    if supremum["upper"] != _rounded_up(inputs.total):
+        raise Refused("the upper end is not the target and the cost of the released constants, rounded up")
+
+
+def _rounded_up(value: Fraction) -> float:
+    """Give the least binary64 at or above a number of at least 0."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def _prove_drawable(inputs: Inputs, domain: Domain, arithmetic: Arithmetic) -> None:
+    """Prove that no record of the domain loses more than the target at weight 1."""
+    pool, target = inputs.pool, inputs.rule.target
+    root, box = domain.place(pool, inputs.unit_loss, arithmetic)
+    used = pool.variables(root)
+    box = {name: side for name, side in box.items() if name in used}
+    sides = {name: Range(_fraction(side.lo), _fraction(side.hi)) for name, side in box.items()}
+    if norm(domain.p) in sides:
+        sides[norm(domain.p)] = Range(Fraction(0), domain.radius)
+    exactly = rational_range(pool, root, sides)
+    if exactly is None or exactly.hi > target:
+        prove_at_most(pool, root, box, arithmetic.rational(target).lo, arithmetic, _TOO_LARGE)
+
+
+def _fraction(value: Mpf) -> Fraction:
+    return Fraction(*libmp.to_rational(value))
+
+
+def _measure(inputs: Inputs) -> Measure:
+    """Bound what a record of these norms loses, and enclose the probability with which the rule draws it."""
+    pool, rule = inputs.pool, inputs.rule
+
+    def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
+        loss = pool.evaluate(inputs.unit_loss, norms, arithmetic).values[inputs.unit_loss]
+        if not at_most(loss.lo, arithmetic.rational(rule.target).hi):
+            raise Refused("a record loses more than the target at weight 1")
+        above = arithmetic.rational(1 + _ALLOWED)
+        probability = rule.probability(Interval(loss.lo, arithmetic.multiply(loss, above).hi), arithmetic)
+        drawn = Interval(probability.lo, arithmetic.multiply(probability, above).hi)
+        psi = Interval(intervals.ZERO, rule.psi(loss, arithmetic))
+        return Measured(arithmetic.add(psi, arithmetic.rational(inputs.cost)).hi, drawn)
+
+    return measure
