@@ -36,6 +36,7 @@ Law: TypeAlias = Callable[[Floats, Floats], Floats]
 
 _PRECISION = 96
 _FIRST_STEP = 0.25
+_FINEST = 48  # a step that binary64 can tell
 _SPARE_BITS = 8  # steps are refined to this many bits beyond the grid
 _MOST_STEPS = 2_000
 _LARGEST_SHIFT = 2.0**500  # laws are asked up to here
@@ -223,7 +224,7 @@ def gaussian_weights(
             "For the data's curator: raise the noise or the target, or clip or drop records outside the domain",
         )
     weight = np.full(nodes.shape, cap)
-    weight[moved] = _stepped(nodes[moved], law, limit, min(cap, LARGEST_WEIGHT), grid_bits + _SPARE_BITS)
+    weight[moved] = _stepped(nodes[moved], law, limit, min(cap, LARGEST_WEIGHT), min(grid_bits + _SPARE_BITS, _FINEST))
     gap = _gap(nodes[moved], weight[moved], law, limit, min(cap, LARGEST_WEIGHT), grid_bits)
     each = weight[which.reshape(-1)]
     return FeasibleWeights(each, _reciprocals_below(each), gap, 0)
