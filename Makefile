@@ -44,6 +44,9 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/enclosures.py
 	$(PYTHON) benchmarks/supremum.py
 	$(PYTHON) benchmarks/sampled_gaussian.py
+	$(PYTHON) benchmarks/bulk_amplification.py
+	$(PYTHON) benchmarks/feasible_weights.py
+	$(PYTHON) benchmarks/lloyd.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))

@@ -35,10 +35,12 @@ from .accounting.errors import Undecided as Undecided
 from .accounting.expressions import Expression as Expression
 from .accounting.expressions import W as W
 from .accounting.expressions import norm as norm
+from .accounting.feasible_weights import largest_weights as largest_weights
 from .accounting.guarantees import Guarantee as Guarantee
 from .accounting.guarantees import compose as compose
 from .accounting.guarantees import for_groups as for_groups
 from .accounting.importance_sampling import theorem_6 as theorem_6
+from .accounting.losses import Attained as Attained
 from .accounting.losses import DiscreteGaussianLoss as DiscreteGaussianLoss
 from .accounting.losses import DiscreteLaplaceLoss as DiscreteLaplaceLoss
 from .accounting.losses import FamilyLoss as FamilyLoss
@@ -100,6 +102,7 @@ from .accounting.units import Order as Order
 from .accounting.units import Probability as Probability
 from .accounting.units import Sensitivity as Sensitivity
 from .accounting.units import Weight as Weight
+from .clustering import DPKMeans as DPKMeans
 from .data import Reading as Reading
 from .data import example_records as example_records
 from .data import read_records as read_records
@@ -109,6 +112,7 @@ from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from .mechanisms.gaussian_sum import GaussianSum as GaussianSum
 from .mechanisms.laplace_sum import LaplaceSum as LaplaceSum
+from .mechanisms.lloyd import Lloyd as Lloyd
 from .mechanisms.lp_sum import LpSum as LpSum
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
 from .plugins.contract import CONTRACT_VERSION as CONTRACT_VERSION
@@ -122,14 +126,18 @@ from .plugins.contract import draw as draw
 from .plugins.registry import PluginError as PluginError
 from .plugins.registry import Registry as Registry
 from .plugins.registry import Role as Role
+from .record_losses import epsilon_per_record as epsilon_per_record
+from .record_losses import renyi_per_record as renyi_per_record
 from .sampled import NoPureValue as NoPureValue
 from .sampled import SampledMechanism as SampledMechanism
 from .sampled_releases import Answer as Answer
 from .sampled_releases import NotionAbsent as NotionAbsent
 from .sampled_releases import SampledReleases as SampledReleases
+from .samplers.coreset import Coreset as Coreset
 from .samplers.full import Full as Full
 from .samplers.importance import Importance as Importance
 from .samplers.poisson import Poisson as Poisson
+from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
 from .verification.audit import Audit as Audit
 from .verification.audit import audit as audit
 from .verification.checker import Verdict as Verdict
@@ -152,12 +160,15 @@ __all__ = [
     "Answer",
     "Approximate",
     "Assumption",
+    "Attained",
     "Audit",
     "CertdpError",
     "Claim",
     "Coins",
     "Conversion",
+    "Coreset",
     "Count",
+    "DPKMeans",
     "Delta",
     "DensityPair",
     "Derivation",
@@ -188,6 +199,7 @@ __all__ = [
     "LaplaceLoss",
     "LaplacePair",
     "LaplaceSum",
+    "Lloyd",
     "Loss",
     "LpSum",
     "Measurement",
@@ -204,6 +216,7 @@ __all__ = [
     "Pair",
     "PluginError",
     "Poisson",
+    "PrivacyConstrained",
     "Private",
     "PrivateValue",
     "Probability",
@@ -250,12 +263,14 @@ __all__ = [
     "compose_profiles",
     "decide",
     "draw",
+    "epsilon_per_record",
     "example_records",
     "for_groups",
     "gaussian_to_approximate",
     "gaussian_to_approximate_at",
     "gaussian_to_renyi",
     "gaussian_to_zero_concentrated",
+    "largest_weights",
     "norm",
     "psi",
     "psi_add",
@@ -265,6 +280,7 @@ __all__ = [
     "pure_to_renyi",
     "pure_to_zero_concentrated",
     "read_records",
+    "renyi_per_record",
     "renyi_to_approximate",
     "renyi_to_approximate_at",
     "supremum",

@@ -83,7 +83,11 @@ def _declared(
 
 
 def _sorted(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
-    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY."""
+    """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY.
+
+    What describes the run's public domain goes to the mechanism as well where that declares it; a sampler's own is
+    always written out, as in `sampler.radius`, because it may be in another norm.
+    """
     declared = {
         "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
         "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
@@ -101,11 +105,14 @@ def _sorted(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str,
         if not owners:
             known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
             raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
-        if len(owners) > 1:
+        if "run" in owners:
+            owners = [owner for owner in owners if owner != "sampler"]
+        elif len(owners) > 1:
             raise InvalidValue(
                 "option", text, "one owner", "Write " + " or ".join(f"{owner}.{key}={value}" for owner in owners)
             )
-        if key in result[owners[0]]:
-            raise InvalidValue("option", text, f"one value for {owners[0]}.{key}", "Give it once")
-        result[owners[0]][key] = value
+        for owner in owners:
+            if key in result[owner]:
+                raise InvalidValue("option", text, f"one value for {owner}.{key}", "Give it once")
+            result[owner][key] = value
     return result
