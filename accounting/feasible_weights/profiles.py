@@ -251,7 +251,8 @@ class _Problem:
             return self.at_limit()
         modulus = shape.modulus(self.loss, self.norms, precision=self.precision)
         bracket = None if modulus is None else self.bracket(modulus)
-        end = self.infeasible_from(start) if bracket is None else bracket.upper * _LOOSER
+        end = self.infeasible_from(start)  # the bracket may end where e^ε is beyond any number format
+        end = end if bracket is None else min(end, bracket.upper * _LOOSER)
         root = increasing_root(self.excess, start, end, precision=self.precision)
         weight = max(1.0, root.lower_float)
         if weight >= self.limit:

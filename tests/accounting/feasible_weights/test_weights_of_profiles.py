@@ -159,6 +159,16 @@ def test_kinks_behind_roots_are_not_taken_for_convex() -> None:
     assert 1 < pole.weight < 2
 
 
+def test_a_bracket_that_ends_far_beyond_the_root() -> None:
+    found = solved(2 * expm1(2 * W), "60")  # b exceeds e^50, where e^ε has no exponent left
+    assert found.bracket is not None
+    assert found.bracket.upper_float > 1e15
+    below = psi_minus_target(lambda w: 2 * (2 * w).expm1(), found.weight, "60")
+    above = psi_minus_target(lambda w: 2 * (2 * w).expm1(), found.weight * (1 + 1e-14), "60")
+    assert below <= arb(2) ** -300
+    assert above > 0
+
+
 def test_caps() -> None:
     assert solved(W / 10, "1", largest=20.0).reach is Reach.CAPPED
     assert solved(W / 10, "1", largest=20.0).weight == 20.0
