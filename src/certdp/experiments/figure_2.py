@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from ..accounting import bulk
 from ..accounting.domains import NormBall
@@ -43,10 +44,10 @@ class LaplaceContest:
     """The three samplers of Section 3.3 on one data set."""
 
     features: Features
-    radius: float = field(init=False)
 
-    @radius.default
-    def _largest_norm(self) -> float:
+    @cached_property
+    def radius(self) -> float:
+        """The largest ℓ1 norm, rounded up."""
         return float(bulk.norms(self.features.records, Norm.L1).max())
 
     @classmethod
@@ -132,10 +133,10 @@ class Reading:
     contest: LaplaceContest
     scale: float
     epsilon: float
-    chosen: Mapping[str, Realisation] = field(init=False)
 
-    @chosen.default
-    def _realised(self) -> Mapping[str, Realisation]:
+    @cached_property
+    def chosen(self) -> Mapping[str, Realisation]:
+        """Probabilities and weights by sampler."""
         return self.contest.realisations(self.scale, self.epsilon)
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -98,4 +98,5 @@ def _falling_root(excess: Callable[[float], float], least: float, most: float) -
         return least
     if excess(most) > 0:
         raise InvalidValue("size", f"a sample smaller than with {most:.4g}", "a size that noise or ε* reaches")
-    return min(most, max(least, math.exp(brentq(lambda at: excess(math.exp(at)), start, end, xtol=_CLOSE))))
+    root: Any = brentq(lambda at: excess(math.exp(at)), start, end, xtol=_CLOSE)
+    return min(most, max(least, math.exp(root)))

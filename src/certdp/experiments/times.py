@@ -133,9 +133,10 @@ def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
                 color=COLOURS[name],
                 label=label,
             )
+        drawn = [timing for timing in timings if (timing.data, timing.sampler) == (data.name, "unif")]
         panel.plot(
-            [timing.size for timing in of_one],
-            [timing.relative_size for timing in of_one],
+            [timing.size for timing in drawn],
+            [timing.relative_size for timing in drawn],
             color="black",
             linestyle=":",
             linewidth=1,

@@ -6,7 +6,7 @@ Figures 6 and 7 are 3 and 4 for the data sets of the appendix.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from attrs import astuple, fields, frozen
@@ -21,6 +21,8 @@ from .pictures import COLOURS, Picture
 SHARES_AGAINST_EPSILON = (0.02, 0.05, 0.1)
 SHARES_AGAINST_SIZE = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 EPSILONS_AGAINST_SIZE = (3.0, 100.0)
+
+_LEARNS = 0.99
 
 
 @final
@@ -141,28 +143,40 @@ def _findings(plan: Plan, cells: Sequence[Cell], picture: bytes) -> Findings:
         "data": [{"name": data.name, **data.figures} for data in plan.data],
         "split": plan.split.value,
         "repetitions": plan.repetitions,
-        **{f"{name}_against_unif": _against_uniform(cells, name) for name in ("opt", "core")},
+        **{f"{name}_against_unif": _against_uniform(plan, cells, name) for name in ("opt", "core")},
     }
     return Findings(summary, {f"{plan.name}.csv": table.csv, f"{plan.name}.png": picture})
 
 
-def _against_uniform(cells: Iterable[Cell], name: str) -> dict[str, Any]:
-    """How often a sampler's costs are no higher than uniform sampling's at the same data, ε and size."""
+def _against_uniform(plan: Plan, cells: Sequence[Cell], name: str) -> dict[str, Any]:
+    """How a sampler's costs compare with uniform sampling's at the same data, ε and size.
+
+    Where noise drowns everything, all medians are near x̃, the cost of centres at 0, and their order is chance: the
+    comparison is made of all cells and of those where either median is at least 1 % below x̃.
+    """
     uniforms = {(cell.data, cell.epsilon, cell.size): cell for cell in cells if cell.sampler == "unif"}
+    idle = {data.name: data.mean_squared_norm for data in plan.data}
     pairs = [
         (cell, uniforms[cell.data, cell.epsilon, cell.size])
         for cell in cells
         if cell.sampler == name and not math.isinf(cell.epsilon)
     ]
+    learning = [
+        (one, uniform)
+        for one, uniform in pairs
+        if min(one.cost_median, uniform.cost_median) <= _LEARNS * idle[one.data]
+    ]
+    return {"all": _compared(pairs), "where_either_learns": _compared(learning)}
+
+
+def _compared(pairs: Sequence[tuple[Cell, Cell]]) -> dict[str, Any]:
     ratios = sorted(one.cost_median / uniform.cost_median for one, uniform in pairs)
     return {
         "compared": len(pairs),
         "median_no_higher": sum(one.cost_median <= uniform.cost_median for one, uniform in pairs),
-        "whole_box_lower": sum(one.cost_q75 < uniform.cost_q25 for one, uniform in pairs),
-        "whole_box_higher": sum(one.cost_q25 > uniform.cost_q75 for one, uniform in pairs),
-        "ratio_of_medians_lowest": ratios[0],
-        "ratio_of_medians_middle": ratios[len(ratios) // 2],
-        "ratio_of_medians_highest": ratios[-1],
+        "quartiles_all_lower": sum(one.cost_q75 < uniform.cost_q25 for one, uniform in pairs),
+        "quartiles_all_higher": sum(one.cost_q25 > uniform.cost_q75 for one, uniform in pairs),
+        "ratios_of_medians": ratios,
     }
 
 
