@@ -1,0 +1,213 @@
+"""`certdp weights`: what it says, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import math
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+Run = Callable[..., Any]
+Refusal = Callable[..., dict[str, str]]
+
+KEYS = {
+    *("mechanism", "sampler", "epsilon", "theorem", "domain", "assumptions", "output", "certificate", "private"),
+}
+PRIVATE_KEYS = {"notice", "n", "expected_sample_size", "psi_max", "gap", "outside_domain"}
+LAPLACE = ("weights", "--mechanism", "laplace-sum", "--option", "scale=5")
+CONSTRAINED = (*LAPLACE, "--target-epsilon", "1.5")
+IMPORTANCE = (*LAPLACE, "--sampler", "importance", "--option", "rate=0.2", "--option", "floor=0.01")
+
+
+def pairs(path: Path) -> Any:
+    return np.genfromtxt(path, delimiter=",", names=True)
+
+
+def test_the_largest_weights_within_a_target(certdp: Run, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "w.csv"
+    ran = certdp(*CONSTRAINED, "--option", "radius=6", "--data", table, "--output", output, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    data = ran.json
+    assert set(data) == KEYS
+    assert data["sampler"]["name"] == "privacy-constrained"
+    assert data["sampler"]["options"] == {"target": "3/2"}
+    assert data["epsilon"] == [None, 1.5]
+    assert data["domain"] == {"norm": "1", "radius": "6"}
+    assert (data["output"], data["certificate"]) == (str(output), None)
+    norms = np.abs(np.load(table)).sum(axis=1)
+    weights = pairs(output)
+    psi = np.log1p(weights["probability"] * np.expm1(np.minimum(norms, 6) / 5 * weights["weight"]))
+    assert psi == pytest.approx(1.5, rel=1e-9)
+    private = data["private"]
+    assert set(private) == PRIVATE_KEYS
+    assert "not for publication" in private["notice"]
+    assert (private["n"], private["outside_domain"]) == (60, (norms > 6).sum())
+    low, high = private["expected_sample_size"]
+    assert low <= math.fsum(weights["probability"]) <= high <= low * (1 + 1e-12)
+    assert private["psi_max"] == 1.5
+    assert 0 < private["gap"] <= 1e-12
+    assert stat.S_IMODE(output.stat().st_mode) == 0o600
+
+
+def test_without_a_domain_there_is_no_epsilon(certdp: Run, table: Path, tmp_path: Path) -> None:
+    data = certdp(*CONSTRAINED, "--option", "mechanism.scale=5", "--data", table, "--output", tmp_path / "w.csv")
+    assert data.code == 2  # given twice
+    ran = certdp(
+        *("weights", "--mechanism", "laplace-sum", "--option", "scale=20", "--target-epsilon", "1"),
+        *("--data", table, "--output", tmp_path / "w.csv", "--json"),
+    )
+    assert ran.json["epsilon"] is ran.json["domain"] is None
+    assert "records" in {item["name"] for item in ran.json["assumptions"]}
+
+
+def test_a_sampler_that_states_its_rate(certdp: Run, table: Path, tmp_path: Path) -> None:
+    certificate, output = tmp_path / "c.json", tmp_path / "w.parquet"
+    arguments = (*IMPORTANCE, "--option", "radius=6", "--data", table, "--output", output)
+    data = certdp(*arguments, "--certificate", certificate, "--json").json
+    lower, upper = data["epsilon"]
+    truth = 6 / 5  # drawn with probability 1 at the radius
+    assert lower <= truth * (1 + 1e-12)
+    assert truth <= upper <= truth * (1 + 1e-11)
+    assert data["private"]["gap"] is None
+    checked = certdp("check", certificate, "--json")
+    assert (checked.code, checked.json["verdict"]) == (0, "holds")
+    assert "private" not in json.loads(certificate.read_bytes())
+    probability = parquet.read_table(output)["probability"].to_numpy()
+    norms = np.minimum(np.abs(np.load(table)).sum(axis=1), 6)
+    assert probability == pytest.approx(np.clip(0.2 * norms, 0.01, 1), rel=1e-12)
+
+
+def test_the_figures_are_those_of_psi(certdp: Run, table: Path, tmp_path: Path) -> None:
+    shared = ("--option", "radius=6", "--data", table, "--json", "--outside", "drop")
+    weights = certdp(*IMPORTANCE, *shared, "--output", tmp_path / "w.csv").json
+    psi = certdp("psi", *IMPORTANCE[1:], *shared).json
+    assert weights["epsilon"] == psi["epsilon"]
+    assert weights["assumptions"] == psi["assumptions"]
+    for name in ("n", "outside_domain", "expected_sample_size", "psi_max"):
+        assert weights["private"][name] == psi["private"][name]
+    dropped = np.isinf(pairs(tmp_path / "w.csv")["weight"])
+    assert dropped.sum() == psi["private"]["outside_domain"] > 0
+
+
+def test_the_text_says_the_same(certdp: Run, table: Path, tmp_path: Path) -> None:
+    arguments = (*CONSTRAINED, "--option", "radius=6", "--data", table, "--output", tmp_path / "w.csv")
+    text, data = certdp(*arguments).out, certdp(*arguments, "--json").json
+    assert "ε ≤ 1.5 for every record with ‖x‖₁ ≤ 6" in text
+    for item in data["assumptions"]:
+        assert item["name"] in text
+    public, _, private = text.partition("not for publication")
+    assert "ψ, largest" not in public
+    assert repr(data["private"]["psi_max"]) in private
+    assert f"weights: {tmp_path / 'w.csv'}" in text.replace("\n", "")
+
+
+def test_every_format_gives_the_same_weights(certdp: Run, tmp_path: Path) -> None:
+    records = np.random.default_rng(3).integers(-3, 4, size=(30, 3)).astype(np.float64)
+    np.save(tmp_path / "d.npy", records)
+    np.save(tmp_path / "t.npy", records.T)
+    np.savez(tmp_path / "d.npz", X=records, y=records)
+    np.savetxt(tmp_path / "d.csv", records, delimiter=",", header="a,b,c", comments="")
+    (tmp_path / "d.csv.xz").write_bytes(lzma.compress((tmp_path / "d.csv").read_bytes()))
+    found = set()
+    for path in sorted(tmp_path.iterdir()):
+        transpose = ["--transpose"] if path.name == "t.npy" else []
+        output = tmp_path / f"{path.name}.weights.csv"
+        ran = certdp(*CONSTRAINED, "--option", "radius=7", "--data", path, "--output", output, *transpose)
+        assert ran.code == 0, ran
+        found.add(output.read_bytes())
+    assert len(found) == 1
+
+
+class TestRefusals:
+    @pytest.fixture
+    def refuse(self, refusal: Refusal, table: Path, tmp_path: Path) -> Refusal:
+        """Refused, and nothing is written."""
+
+        def run(*arguments: object) -> dict[str, str]:
+            before = sorted(tmp_path.iterdir())
+            error = refusal(*arguments)
+            assert sorted(tmp_path.iterdir()) == before
+            return error
+
+        return run
+
+    def test_a_target_for_a_sampler_without_one(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        error = refuse(*IMPORTANCE, "--target-epsilon", "1", "--data", table, "--output", tmp_path / "w.csv")
+        assert error["parameter"] == "target-epsilon"
+        assert "privacy-constrained" in error["remedy"]
+
+    def test_no_target_or_two(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        places = ("--data", table, "--output", tmp_path / "w.csv")
+        assert refuse(*LAPLACE, *places)["parameter"] == "target"
+        assert "once" in refuse(*CONSTRAINED, "--option", "target=2", *places)["remedy"]
+
+    @pytest.mark.parametrize("target", ["0", "-1", "nan", "text", "701"])
+    def test_a_target_that_is_none(self, refuse: Refusal, table: Path, tmp_path: Path, target: str) -> None:
+        places = ("--option", "radius=1", "--data", table, "--output", tmp_path / "w.csv")
+        assert refuse(*LAPLACE, "--target-epsilon", target, *places)["parameter"] == "target"
+
+    def test_a_target_below_what_a_record_loses(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        error = refuse(*CONSTRAINED, "--option", "radius=9", "--data", table, "--output", tmp_path / "w.csv")
+        assert error["parameter"] == "target"
+        assert "1.8" in error["admissible"]
+
+    def test_a_mechanism_without_a_pure_loss(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        error = refuse(
+            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--target-epsilon", "1"),
+            *("--data", table, "--output", tmp_path / "w.csv"),
+        )
+        assert error["parameter"] == "mechanism"
+
+    @pytest.mark.parametrize("name", ["w.npy", "w", "none/w.csv"])
+    def test_outputs(self, refuse: Refusal, table: Path, tmp_path: Path, name: str) -> None:
+        places = ("--data", table, "--output", tmp_path / name)
+        assert refuse(*CONSTRAINED, "--option", "radius=1", *places)["parameter"] == "output"
+
+    def test_one_file_for_two(self, refuse: Refusal, tmp_path: Path) -> None:
+        data = tmp_path / "d.csv"
+        data.write_text("a\n1\n")
+        base = (*IMPORTANCE, "--option", "radius=1", "--data", data)
+        assert refuse(*base, "--output", data)["admissible"] == "another file than that of --data"
+        output = tmp_path / "w.csv"
+        error = refuse(*base, "--output", output, "--certificate", output)
+        assert (error["parameter"], error["admissible"]) == ("certificate", "another file than that of --output")
+
+    @pytest.mark.parametrize("text", ["a,b\n1,2\n3\n", "a,b\n1,nan\n", "a,b\n1,x\n", "a,b\n", "1,2\n3,4\n"])
+    def test_faulty_data(self, refuse: Refusal, tmp_path: Path, text: str) -> None:
+        data = tmp_path / "d.csv"
+        data.write_text(text)
+        base = (*CONSTRAINED, "--option", "radius=1", "--data", data, "--output", tmp_path / "w.csv")
+        assert refuse(*base, "--certificate", tmp_path / "c.json")["parameter"] == "data"
+
+    def test_no_data(self, certdp: Run, tmp_path: Path) -> None:
+        assert certdp(*CONSTRAINED, "--output", tmp_path / "w.csv").code == 2
+
+    def test_a_disk_that_is_full(
+        self, refuse: Refusal, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        error = refuse(*CONSTRAINED, "--option", "radius=1", "--data", table, "--output", tmp_path / "w.csv")
+        assert "No space left on device" in error["remedy"]
+
+
+@pytest.mark.skipif(not os.environ.get("CERTDP_DATA"), reason="CERTDP_DATA is not set: no real data here")
+def test_the_song_sample(certdp: Run, tmp_path: Path) -> None:
+    data = Path(os.environ["CERTDP_DATA"]) / "song_uniform_25000.npz"
+    ran = certdp(
+        *("weights", "--mechanism", "laplace-sum", "--option", "scale=20", "--option", "radius=15"),
+        *("--target-epsilon", "1", "--data", data, "--divide-by", "1000", "--output", tmp_path / "w.csv", "--json"),
+    )
+    assert ran.code == 0, ran
+    assert (ran.json["private"]["n"], ran.json["private"]["psi_max"]) == (25_000, 1.0)
+    assert len(pairs(tmp_path / "w.csv")) == 25_000
