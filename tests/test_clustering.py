@@ -28,6 +28,7 @@ from certdp.clustering import DPKMeans, NotPrivate
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Sampler
 from certdp.samplers.full import Full
+from certdp.samplers.poisson import Poisson
 from certdp.samplers.importance import Importance
 from certdp.verification.checker import check
 
@@ -235,7 +236,7 @@ def test_what_was_run_is_told() -> None:
     model = fitted(norm="3/2", sample_size=9, population=10)
     assert (model.domain_.norm, model.domain_.radius.value) == (Norm("3/2"), Fraction(2))
     assert model.mechanism_.norm.value == Norm("3/2")
-    assert model.sampler_.rate.weighted
+    assert model.sampler_ == Poisson(rate=Public("0.9"), weighted=Public(True))
 
 
 def in_a_fresh_interpreter(program: str) -> str:

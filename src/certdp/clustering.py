@@ -26,11 +26,11 @@ from .accounting.exact import Number, exact
 from .accounting.expressions.floats import Floats
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
-from .accounting.records import Features, realise
+from .accounting.records import Features
 from .calibration import calibrated, proven
 from .mechanisms.lloyd import Lloyd
-from .plugins.contract import Coins, Sampler, draw_from
-from .sampled import SampledMechanism, declared_rate
+from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
+from .sampled import SampledMechanism
 from .samplers.full import Full
 from .samplers.poisson import Poisson
 from .verification.certificates import SampledPureClaim, public_certificate
@@ -44,7 +44,7 @@ try:
 except ImportError as error:
     raise ImportError("DPKMeans needs scikit-learn: pip install 'certdp[sklearn]'") from error
 
-SamplerFor: TypeAlias = Callable[[Lloyd], Sampler]
+SamplerFor: TypeAlias = Callable[[Lloyd], AnySampler]
 """Makes the sampler for a mechanism, where it depends on what that loses about a record."""
 
 _SEEDS = 2**31 - 1
@@ -89,7 +89,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         centre: public centre of the ball of records, (n_features,); the origin unless given.
         norm: the norm of that ball and of the noise: a number ≥ 1 or inf.
         sampler: which records enter and with what weight: a sampler plugin, or a function that makes one for the
-            mechanism (then `noise_scale` is needed too); unless given every record enters.
+            mechanism; unless given every record enters. One that depends on the mechanism, such as PrivacyConstrained,
+            needs `noise_scale` too.
         sample_size: instead of `sampler`, the expected size of a uniform sample, weighted by the inverse of its rate.
         population: the public number of records that `sample_size` is out of. It need not be the true one.
         max_iter: number of iterations T, all of which are run.
@@ -126,7 +127,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         radius: Number | None = None,
         centre: ArrayLike | None = None,
         norm: Number = 2,
-        sampler: Sampler | SamplerFor | None = None,
+        sampler: AnySampler | SamplerFor | None = None,
         sample_size: Number | None = None,
         population: Number | None = None,
         max_iter: int = 10,
@@ -170,7 +171,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         records, beyond = confine(given - origin if origin.any() else given, domain, outside)
         features = Features(records)
-        sample = draw_from(features, realise(declared_rate(sampler), features), coins)
+        drawing = SampledMechanism(mechanism=mechanism, sampler=sampler).drawing.on(domain)
+        sample = draw_from(features, drawing.realise(features), coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
         labels = nearest_centres(given, centres, threads=threads)
         inertia = math.fsum(squared_distances(given, centres, labels, threads=threads))
@@ -230,7 +232,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             )
         return NormBall(norm=Norm(self.norm), radius=Public(self.radius), dimension=dimension)
 
-    def _calibrated(self, domain: NormBall) -> tuple[Lloyd, Sampler, SampledPureClaim]:
+    def _calibrated(self, domain: NormBall) -> tuple[Lloyd, AnySampler, SampledPureClaim]:
         """The mechanism, the sampler, and the proof that together they cost at most `epsilon` on the domain."""
 
         def at(scale: Number) -> Lloyd:
@@ -248,18 +250,23 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         target, sampler = exact(self.epsilon, parameter="epsilon"), self._sampler()
         if self.noise_scale is None:
             if not isinstance(sampler, Sampler):
-                raise InvalidValue("noise_scale", None, "a number > 0, where the sampler depends on the mechanism")
+                raise InvalidValue(
+                    "noise_scale",
+                    None,
+                    "a number > 0, where the sampler depends on the mechanism",
+                    "More noise allows larger weights, that is a smaller sample: choose the scale of the noise",
+                )
             found = calibrated(at, sampler, domain, target)
             return found.mechanism, sampler, found.claim
         mechanism = at(self.noise_scale)
-        made = sampler if isinstance(sampler, Sampler) else sampler(mechanism)
+        made = sampler if isinstance(sampler, Sampler | LossSampler) else sampler(mechanism)
         claim = SampledMechanism(mechanism=mechanism, sampler=made).claim(domain)
         if proven(claim) > target:
             cost = f"With it a fit costs {float(proven(claim)):.6g}"
             raise InvalidValue("noise_scale", self.noise_scale, f"one that costs at most {float(target)}", cost)
         return mechanism, made, claim
 
-    def _sampler(self) -> Sampler | SamplerFor:
+    def _sampler(self) -> AnySampler | SamplerFor:
         sizes = {"sample_size": self.sample_size, "population": self.population}
         stated = {name: value for name, value in sizes.items() if value is not None}
         if self.sampler is not None:

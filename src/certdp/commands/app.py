@@ -178,6 +178,53 @@ def weights(
 
 
 @app.command()
+def cluster(
+    data: Annotated[
+        Path, typer.Option(metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz.")
+    ],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="ε that the centres may cost.")],
+    clusters: Annotated[int, typer.Option(metavar="K", min=1, help="Number of centres.")],
+    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="Write the released centres here.")],
+    sampler: Annotated[str, typer.Option(metavar="NAME", help="How records are drawn.")] = "full",
+    option: Options = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    outside: Annotated[
+        str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
+    ] = "clip",
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Private k-means: centres by weighted DP-Lloyd on a sample, calibrated to a certified ε. Needs radius."""
+    from ..data import Reading
+    from .cluster import Request, run
+    from .output import reporting
+
+    with reporting(json) as out:
+        run(
+            Request(
+                data=data,
+                reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
+                epsilon=epsilon,
+                clusters=clusters,
+                sampler=sampler,
+                options=option or [],
+                outside=outside,
+                output=output,
+                certificate=certificate,
+                third_party=third_party,
+                allow=allow,
+            ),
+            out,
+        )
+
+
+@app.command()
 def epsilon(
     mechanism: Mechanism,
     sampler: Sampler,
