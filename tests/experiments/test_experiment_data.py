@@ -44,7 +44,7 @@ def test_stand_ins_have_the_published_figures(row: Published) -> None:
     data = row.stand_in(0)
     count, columns = data.records.shape
     assert columns == row.d
-    assert count == pytest.approx(row.n / 50, abs=2)
+    assert count == pytest.approx(row.n / 10, abs=2)
     assert data.radius == pytest.approx(row.radius, rel=1e-12)
     assert data.mean_squared_norm == pytest.approx(row.mean_squared_norm, rel=20 / count)
     assert np.abs(data.records.mean(axis=0)).max() < 1e-9 * row.radius

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from certdp.commands.app import app
-from certdp.experiments import trade_offs
+from certdp.experiments import figure_2, trade_offs
 from certdp.experiments.catalogue import EXPERIMENTS
 from certdp.experiments.contenders import CONTENDERS, Contest, coins_at
 from certdp.experiments.data_sets import DataSet
@@ -39,7 +39,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _few_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figure_2, "SCALES", (10.0, 300.0))
     monkeypatch.setattr(trade_offs, "EPSILONS", (100.0,))
     monkeypatch.setattr(trade_offs, "EPSILONS_AGAINST_SIZE", (3.0,))
 

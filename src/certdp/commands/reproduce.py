@@ -23,7 +23,7 @@ _PRIVATE = (
     "publication"
 )
 _SYNTHETIC = "synthetic data with seeded coins: nobody's records"
-_STAND_INS = "synthetic stand-ins with the paper's d, r and x̃ and a fiftieth of its n, for want of --data"
+_STAND_INS = "synthetic stand-ins with the paper's d, r and x̃ and a tenth of its n, for want of --data"
 _OWN_DATA = "drawn by the experiment, as in the paper"
 
 

@@ -25,7 +25,7 @@ from ..samplers.coreset import largest_size
 KEPT_BELOW = 0.975
 """The quantile of the ℓ2 norms below which records are kept (IS Section 5)."""
 
-_SHRUNK = 50
+_SHRUNK = 10
 _CLUSTERS = 25
 _SPREAD = 0.5  # length of what is added to the direction of a cluster, relative to that direction
 
@@ -114,7 +114,7 @@ class Published:
     mean_squared_norm: float
 
     def stand_in(self, seed: int) -> DataSet:
-        """Synthetic records with this d, r and x̃, nearly, and a fiftieth of the n.
+        """Synthetic records with this d, r and x̃, nearly, and a tenth of the n.
 
         Directions lie around those of 25 clusters. The j-th of N lengths is r·(j/N)^γ, so that the largest is r and the
         mean square x̃ but for O(1/N); every record comes with its negative, so that the mean is 0.
