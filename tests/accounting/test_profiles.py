@@ -14,6 +14,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import (
     ONE,
     ZERO,
+    Constant,
     Symbol,
     W,
     deserialise,
@@ -155,6 +156,20 @@ def test_the_cost_of_released_parameters_is_added() -> None:
     assert len(total.derivation.premises) == 2
     with pytest.raises(InvalidValue, match="cost: got"):
         plus_cost(plain(X, unit=ELEMENT), cost)
+
+
+@pytest.mark.parametrize("value", [Fraction(1), Fraction(1, 3), Fraction(0)])
+def test_a_constant_is_its_own_supremum(value: Fraction) -> None:
+    cost = Guarantee(bound=Pure(Enclosure.of("1/4")), relation=ADD_REMOVE, unit=RECORD, derivation=WHY)
+    ball = NormBall(norm=Norm.L1, radius=Public(2))
+    for profile, exactly in (
+        (plain(Constant(value)), value),
+        (plus_cost(plain(Constant(value)), cost), value + Fraction(1, 4)),
+    ):
+        guarantee, found = profile.supremum(ball)
+        assert found.enclosure.contains(exactly)
+        assert found.enclosure.upper - exactly <= exactly / 2**126
+        assert guarantee.bound.epsilon.upper_float == Enclosure.of(exactly).upper_float
 
 
 def test_a_missing_norm_is_named() -> None:

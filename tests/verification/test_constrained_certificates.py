@@ -225,8 +225,13 @@ def test_what_cannot_be_certified_says_so() -> None:
 class _Other(Rate):
     """A rate that no certificate knows."""
 
-    features = ()
-    rounding = Fraction(0)
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        return ()
+
+    @property
+    def rounding(self) -> Fraction:
+        return Fraction(0)
 
     def realise(self, features: Any) -> Any:
         raise NotImplementedError

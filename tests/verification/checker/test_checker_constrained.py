@@ -519,6 +519,30 @@ def test_rational_ranges_hold_every_value(tree: Any, first: Fraction, second: Fr
         assert found.lo - margin <= fraction_of(ball) <= found.hi + margin
 
 
+SIZES = st.recursive(
+    st.sampled_from([norm(1), norm(1), number("1/3"), number(2)]),
+    lambda parts: st.one_of(
+        st.tuples(st.sampled_from(["add", "multiply", "divide", "minimum", "maximum"]), parts, parts),
+        st.tuples(st.sampled_from(["expm1", "log1p", "sqrt"]), parts),
+        st.tuples(st.just("select"), parts, parts, parts, parts),
+    ).map(list),
+    max_leaves=5,
+)
+
+
+@given(SIZES)
+@settings(deadline=None, max_examples=100)
+def test_no_target_below_a_record_of_the_domain_is_accepted(size: Any) -> None:
+    flint.ctx.prec = 300
+    balls = [value(size, Fraction(1), Fraction(k, 16)) for k in range(17)]
+    found = max((fraction_of(ball) for ball in balls if ball.is_finite()), default=Fraction(0))
+    if not Fraction(1, 2**30) <= found <= 690:
+        return
+    below = Fraction(math.floor(found * (1 - Fraction(1, 2**40)) * 2**90), 2**90)
+    assert_refused(check(seal(build(["multiply", W, size], below))))
+    assert not check(seal(build(["multiply", W, size], found * 2))).reason.startswith("the check failed")
+
+
 def fraction(number_: Mpf) -> Fraction:
     return (-1 if number_[0] else 1) * number_[1] * Fraction(2) ** number_[2]
 
