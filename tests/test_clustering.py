@@ -28,8 +28,8 @@ from certdp.clustering import DPKMeans, NotPrivate
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Sampler
 from certdp.samplers.full import Full
-from certdp.samplers.poisson import Poisson
 from certdp.samplers.importance import Importance
+from certdp.samplers.poisson import Poisson
 from certdp.verification.checker import check
 
 seeded = pytest.mark.filterwarnings("ignore::certdp.clustering.NotPrivate")
