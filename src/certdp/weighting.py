@@ -27,8 +27,8 @@ from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
 from .sampled import SampledMechanism, matrix_within
 
-_UNIT = 1100  # probabilities drawn are 0 or at least 2^-960: multiples of 2^-1100
-_HALF = 27
+_UNIT = 1015  # probabilities drawn are 0 or at least 2^-960: multiples of 2^-1013, and so of 2^-1015
+_DIGITS = 29
 
 Sink: TypeAlias = Callable[[Realisation], None]
 """Takes the weights and probabilities of the next records, in order."""
@@ -146,17 +146,14 @@ class _Total:
         self._units = 0
 
     def add(self, probabilities: Floats) -> None:
-        """Count at most 2^26 probabilities in: their digits, by exponent, as sums of integers that binary64 holds."""
-        if not probabilities.size:
-            return
-        fractions, exponents = np.frexp(probabilities)
-        least = int(exponents.min())
-        places = exponents - least
-        high = np.floor(np.ldexp(fractions, _HALF))
-        low = np.ldexp(np.ldexp(fractions, _HALF) - high, 53 - _HALF)
-        for digits, exponent in ((high, least - _HALF), (low, least - 53)):
-            for place, part in enumerate(np.bincount(places, weights=digits).tolist()):
-                self._units += int(part) << (place + exponent + _UNIT) if part else 0
+        """Count at most 2^24 probabilities in, 29 binary digits of each at a time: such sums binary64 holds."""
+        rest, scale = probabilities, 0
+        while rest.size:
+            scale += _DIGITS
+            digits = np.rint(rest * 2.0**scale)
+            self._units += int(digits.sum()) << (_UNIT - scale)
+            rest = rest - digits * 2.0**-scale
+            rest = rest[rest != 0]
 
     @property
     def value(self) -> Fraction:

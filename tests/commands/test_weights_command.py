@@ -85,6 +85,15 @@ def test_a_sampler_that_states_its_rate(certdp: Run, table: Path, tmp_path: Path
     assert probability == pytest.approx(np.clip(0.2 * norms, 0.01, 1), rel=1e-12)
 
 
+def test_a_certificate_of_the_target(certdp: Run, table: Path, tmp_path: Path) -> None:
+    certificate = tmp_path / "c.json"
+    arguments = (*CONSTRAINED, "--option", "radius=6", "--data", table, "--output", tmp_path / "w.csv")
+    assert certdp(*arguments, "--certificate", certificate, "--json").json["certificate"] == str(certificate)
+    checked = certdp("check", certificate, "--json")
+    assert (checked.code, checked.json["verdict"]) == (0, "holds")
+    assert checked.json["epsilon"] == [None, 1.5]
+
+
 def test_the_figures_are_those_of_psi(certdp: Run, table: Path, tmp_path: Path) -> None:
     shared = ("--option", "radius=6", "--data", table, "--json", "--outside", "drop")
     weights = certdp(*IMPORTANCE, *shared, "--output", tmp_path / "w.csv").json
