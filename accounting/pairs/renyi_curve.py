@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..arguments import non_negative, order_above_one
 from ..directions import Direction
@@ -25,7 +25,12 @@ class RenyiCurve(Pair):
     """
 
     tau: Callable[[Fraction], Enclosure]
-    symmetric: bool = False
+    _symmetric: bool = field(default=False, alias="symmetric")
+
+    @property
+    def symmetric(self) -> bool:
+        """As stated."""
+        return self._symmetric
 
     @property
     def renyi(self) -> RenyiLaw:

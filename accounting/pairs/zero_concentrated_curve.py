@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..arguments import non_negative, order_above_one
 from ..directions import Direction
@@ -27,10 +27,15 @@ class ZeroConcentratedCurve(Pair):
     """
 
     rho: Enclosure
-    symmetric: bool = False
+    _symmetric: bool = field(default=False, alias="symmetric")
 
     def __attrs_post_init__(self) -> None:
         non_negative("rho", self.rho)
+
+    @property
+    def symmetric(self) -> bool:
+        """As stated."""
+        return self._symmetric
 
     @property
     def renyi(self) -> RenyiLaw:
