@@ -2,7 +2,7 @@
 
 Rows: the bytes alone, in blocks of 8 MiB; the records, checked; their weights within a target ε, over a public domain
 outside of which some are clipped; the same with the weights written. Cold: the file is not in the system's cache
-before. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
+before. Ratios are to the bytes alone. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def peak() -> float:
 def main() -> None:
     records = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
     table = Table(title=f"{records:,} records of {COLUMNS} numbers in an npy file; least of {ROUNDS} rounds")
-    for name in ("work", "cold s", "warm s", "CPU s", "million/s", "cold/bytes", "warm/bytes", "peak MB"):
+    for name in ("work", "cold s", "ratio", "warm s", "ratio", "CPU s", "million/s", "peak MB"):
         table.add_column(name, justify="left" if name == "work" else "right")
     with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as folder:
         path = Path(folder, "records.npy")
@@ -101,8 +101,8 @@ def main() -> None:
             ("bytes", read_bytes),
             ("records", read),
             ("weights", weights),
-            ("weights to parquet", weights_to(".parquet")),
-            ("weights to csv", weights_to(".csv")),
+            ("… to parquet", weights_to(".parquet")),
+            ("… to csv", weights_to(".csv")),
         ):
             cold, warm, used = float("inf"), float("inf"), float("inf")
             for _ in range(ROUNDS):
@@ -112,8 +112,8 @@ def main() -> None:
                 warm, used = min(warm, elapsed), min(used, cpu)
             if work is read_bytes:
                 bytes_alone = (cold, warm)
-            cells = [f"{cold:.2f}", f"{warm:.2f}", f"{used:.2f}", f"{records / warm / 1e6:.1f}"]
-            cells += [f"{cold / bytes_alone[0]:.2f}", f"{warm / bytes_alone[1]:.2f}", f"{peak():.0f}"]
+            cells = [f"{cold:.2f}", f"{cold / bytes_alone[0]:.2f}", f"{warm:.2f}", f"{warm / bytes_alone[1]:.2f}"]
+            cells += [f"{used:.2f}", f"{records / warm / 1e6:.1f}", f"{peak():.0f}"]
             table.add_row(name, *cells)
     Console().print(table)
 
