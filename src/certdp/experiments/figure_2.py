@@ -110,17 +110,19 @@ class LaplaceContest:
 
 def run(plan: Plan, advance: Advance) -> Findings:
     """Weights at the expected size 19, and error against loss over the noise scales of the paper."""
+    picture = Picture.of(1, 3, width=4.8, height=4.0)
     contest = LaplaceContest.drawn(plan.seed)
     size = float(plan.sizes[0]) if plan.sizes else float(SIZE)
     scale = contest.scale_for(size)
     readings = [Reading(contest, scale, contest.target(scale)), Reading(contest, 1.0, contest.target_for(size))]
     errors = _errors(plan, contest, advance)
+    _draw(picture, contest, readings, errors, size)
     return Findings(
         {"size": size, "readings": [reading.figures for reading in readings]},
         {
             f"{plan.name}-weights.csv": _weights(contest, readings).csv,
             f"{plan.name}-errors.csv": errors.csv,
-            f"{plan.name}.png": _picture(contest, readings, errors, size),
+            f"{plan.name}.png": picture.png("Samplers for the Laplace sum"),
         },
     )
 
@@ -198,8 +200,8 @@ def _errors(plan: Plan, contest: LaplaceContest, advance: Advance) -> Table:
     return Table(columns, rows)
 
 
-def _picture(contest: LaplaceContest, readings: Sequence[Reading], errors: Table, size: float) -> bytes:
-    picture = Picture.of(1, 3, width=4.8, height=4.0)
+def _draw(picture: Picture, contest: LaplaceContest, readings: Sequence[Reading], errors: Table, size: float) -> None:
+    """Weights at both readings, then error against loss."""
     order = np.argsort(bulk.norms(contest.features.records, Norm.L1), kind="stable")
     for panel, reading in zip(picture.axes[0], readings, strict=False):
         for name, mark in (("unif", "-"), ("var", "."), ("opt", ".")):
@@ -222,4 +224,3 @@ def _picture(contest: LaplaceContest, readings: Sequence[Reading], errors: Table
     right.set_ylabel("mean squared error per coordinate")
     right.set_title("noise scales from 3 to 3000, ε* = max ε(1, x)", fontsize="small")
     right.legend(fontsize="small")
-    return picture.png("Samplers for the Laplace sum")

@@ -61,9 +61,9 @@ def tables(plan: Plan, advance: Advance) -> Findings:
 
 def figure(plan: Plan, advance: Advance) -> Findings:
     """Figure 5: relative times against the size; and their parts at the largest size of the last data set."""
+    picture = Picture.of(1, 2, width=5.4, height=4.0)
     timings = _measured(plan, advance)
     table = _table(timings)
-    picture = Picture.of(1, 2, width=5.4, height=4.0)
     left, right = picture.axes[0]
     _draw_totals(left, plan, timings)
     last = [timing for timing in timings if timing.data == plan.data[-1].name and timing.sampler != "full"]

@@ -64,6 +64,7 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
     """Figures 3 and 6: columns are data sets, rows are sample sizes."""
     cells: list[Cell] = []
     sizes = [plan.sizes_for(data, SHARES_AGAINST_EPSILON) for data in plan.data]
+    grid = _Grid.of(plan, max(len(some) for some in sizes))
     whole = sum(len(some) for some in sizes) * (len(EPSILONS) + 1)
     done = 0
     for place, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
@@ -73,7 +74,6 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
                 cells += _cells(plan, contest, epsilon, size, (plan.seed, place, row, step))
                 done += 1
                 advance(done / whole)
-    grid = _Grid.of(plan, max(len(some) for some in sizes))
     for place, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
         for row, size in enumerate(some):
             panel = grid.panel(place, row, f"{data.name}, m = {size}")
@@ -85,6 +85,7 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
 def against_size(plan: Plan, advance: Advance) -> Findings:
     """Figures 4 and 7: columns are data sets, rows are values of ε; the cost without sampling for reference."""
     cells: list[Cell] = []
+    grid = _Grid.of(plan, len(EPSILONS_AGAINST_SIZE))
     whole = len(plan.data) * len(EPSILONS_AGAINST_SIZE)
     for place, data in enumerate(plan.data):
         contest = Contest.on(data, plan.split)
@@ -96,7 +97,6 @@ def against_size(plan: Plan, advance: Advance) -> Findings:
             for step, size in enumerate(sizes):
                 cells += _cells(plan, contest, epsilon, size, (*at, step))
                 advance((place * len(EPSILONS_AGAINST_SIZE) + row + (step + 1) / len(sizes)) / whole)
-    grid = _Grid.of(plan, len(EPSILONS_AGAINST_SIZE))
     for place, data in enumerate(plan.data):
         for row, epsilon in enumerate(EPSILONS_AGAINST_SIZE):
             panel = grid.panel(place, row, f"{data.name}, ε = {epsilon:g}")
