@@ -2,7 +2,8 @@
 
 Rows: the bytes alone, in blocks of 8 MiB; the records, checked; their weights within a target ε, over a public domain
 outside of which some are clipped; the same with the weights written. Cold: the file is not in the system's cache
-before. Ratios are to the bytes alone. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
+before. Ratios are to the bytes alone. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes
+per record and as much again.
 """
 
 from __future__ import annotations
