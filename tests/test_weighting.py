@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import stat
 from collections.abc import Callable
 from fractions import Fraction
@@ -279,6 +280,21 @@ class TestRefusals:
     def test_a_missing_folder(self, tmp_path: Path) -> None:
         with pytest.raises(InvalidValue, match="writable folder"), weights_file(tmp_path / "none" / "w.csv"):
             pass
+
+    @pytest.mark.parametrize("output", ["w.csv", "w.parquet"])
+    def test_a_file_that_grows_too_large(self, tmp_path: Path, output: str) -> None:
+        resource = pytest.importorskip("resource", reason="this system has no limits of files")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+        try:
+            with pytest.raises(InvalidValue, match="too large") as caught, weights_file(tmp_path / output) as into:
+                into(Realisation(np.linspace(1, 2, 80_000), np.linspace(0.5, 1, 80_000)))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, before)
+        assert caught.value.parameter == "path"
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(_: int) -> None:

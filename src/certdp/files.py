@@ -48,9 +48,14 @@ def whole_file(path: Path, *, secret: bool = False) -> Iterator[BinaryIO]:
     except OSError as error:
         raise InvalidValue("path", str(path), "a file in an existing, writable folder", str(error)) from None
     temporary = Path(name)
+    failure: BaseException | None = None
     try:
         with os.fdopen(handle, "wb") as stream:
-            yield stream
+            try:
+                yield stream
+            except BaseException as error:
+                failure = error
+                raise
             with writing(path):
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -58,6 +63,8 @@ def whole_file(path: Path, *, secret: bool = False) -> Iterator[BinaryIO]:
             if not secret:
                 temporary.chmod(0o666 & ~_umask())
             temporary.replace(target)
+    except OSError as error:  # what could not be written fails again as the stream is closed: the first failure counts
+        raise failure or error from None
     finally:
         temporary.unlink(missing_ok=True)
 
