@@ -47,6 +47,7 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/bulk_amplification.py
 	$(PYTHON) benchmarks/feasible_weights.py
 	$(PYTHON) benchmarks/lloyd.py
+	$(PYTHON) benchmarks/streaming.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))

@@ -20,14 +20,15 @@ Enclosure Epsilon Evidence Expression FamilyLoss FinitePair Full GAUSSIAN_DP Gai
 GaussianSum Guarantee Importance InvalidType InvalidValue LaplaceLoss LaplacePair LaplaceSum Lloyd Loss LpSum
 Measurement Mechanism NoFiniteSupremum NoPureValue Norm NormBall Notion NotionAbsent Order Outside OutsideDomain PURE
 Pair PluginError Poisson PrivacyConstrained Private PrivateValue Probability Public Pure PureLoss PureProfile RECORD
-RENYI REPLACE RandomisedResponse RandomisedResponsePair Reading Record Registry Relation Released Renyi RenyiLoss
-Replace ResampleEach Role SampleOnce SampledMechanism SampledReleases Sampler SamplingRate Sensitivity Supremum
-Theorem Tightness Truth Undecided Unit User Verdict W Weight WeightedSample ZERO_CONCENTRATED ZeroConcentrated
-ZeroConcentratedLoss audit best_order can_sampling_improve check compose compose_profiles decide draw
+RENYI REPLACE RandomisedResponse RandomisedResponsePair Reading Record Records Registry Relation Released Renyi
+RenyiLoss Replace ResampleEach Role SampleOnce SampledMechanism SampledReleases Sampler SamplingRate Sensitivity
+Supremum Theorem Tightness Truth Undecided Unit User Verdict W Weight WeightedSample Weighting ZERO_CONCENTRATED
+ZeroConcentrated ZeroConcentratedLoss audit best_order can_sampling_improve check compose compose_profiles decide draw
 epsilon_per_record example_records for_groups gaussian_to_approximate gaussian_to_approximate_at gaussian_to_renyi
-gaussian_to_zero_concentrated largest_weights norm psi psi_add publish pure_to_approximate pure_to_gaussian
-pure_to_renyi pure_to_zero_concentrated read_records renyi_per_record renyi_to_approximate renyi_to_approximate_at
-supremum theorem_6 zero_concentrated_to_approximate zero_concentrated_to_approximate_at zero_concentrated_to_renyi
+gaussian_to_zero_concentrated largest_weights norm open_records psi psi_add publish pure_to_approximate
+pure_to_gaussian pure_to_renyi pure_to_zero_concentrated read_records renyi_per_record renyi_to_approximate
+renyi_to_approximate_at supremum theorem_6 weigh weights_file zero_concentrated_to_approximate
+zero_concentrated_to_approximate_at zero_concentrated_to_renyi
 """
 SNAPSHOT = _NAMES.split()
 

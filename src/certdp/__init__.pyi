@@ -104,7 +104,9 @@ from .accounting.units import Sensitivity as Sensitivity
 from .accounting.units import Weight as Weight
 from .clustering import DPKMeans as DPKMeans
 from .data import Reading as Reading
+from .data import Records as Records
 from .data import example_records as example_records
+from .data import open_records as open_records
 from .data import read_records as read_records
 from .measurement import Measurement as Measurement
 from .mechanisms.count import Count as Count
@@ -142,6 +144,9 @@ from .verification.audit import Audit as Audit
 from .verification.audit import audit as audit
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
+from .weighting import Weighting as Weighting
+from .weighting import weigh as weigh
+from .weighting import weights_file as weights_file
 
 __all__ = [
     "ADD_REMOVE",
@@ -228,6 +233,7 @@ __all__ = [
     "RandomisedResponsePair",
     "Reading",
     "Record",
+    "Records",
     "Registry",
     "Relation",
     "Released",
@@ -253,6 +259,7 @@ __all__ = [
     "W",
     "Weight",
     "WeightedSample",
+    "Weighting",
     "ZeroConcentrated",
     "ZeroConcentratedLoss",
     "audit",
@@ -272,6 +279,7 @@ __all__ = [
     "gaussian_to_zero_concentrated",
     "largest_weights",
     "norm",
+    "open_records",
     "psi",
     "psi_add",
     "publish",
@@ -285,6 +293,8 @@ __all__ = [
     "renyi_to_approximate_at",
     "supremum",
     "theorem_6",
+    "weigh",
+    "weights_file",
     "zero_concentrated_to_approximate",
     "zero_concentrated_to_approximate_at",
     "zero_concentrated_to_renyi",
