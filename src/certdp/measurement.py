@@ -90,12 +90,12 @@ def measured(
         drawn.append(realisation.probability)
         if progress is not None:
             progress(min(start + _CHUNK, len(matrix)))
-    bounds = _plus(np.concatenate(parts), spent)
+    bounds = plus_cost(np.concatenate(parts), spent)
     return Private(
         Measurement(
             records=len(matrix),
             outside=moved,
-            expected_sample_size=_expected(rate.rounding, math.fsum(np.concatenate(drawn)), len(bounds)),
+            expected_sample_size=expected_size(rate.rounding, math.fsum(np.concatenate(drawn)), len(bounds)),
             psi_max=float(bounds.max(initial=0.0)),
             quantiles={level: float(np.quantile(bounds, level, method="higher")) for level in _QUANTILES}
             if bounds.size
@@ -105,7 +105,7 @@ def measured(
     )
 
 
-def _expected(rounding: Fraction, total: float, count: int) -> tuple[float, float]:
+def expected_size(rounding: Fraction, total: float, count: int) -> tuple[float, float]:
     """Ends of Σ q(x), from the sum of the probabilities drawn."""
     margin = 1 + rounding + _SUM_MARGIN
     lower, upper = Fraction(total) / margin, Fraction(total) * margin
@@ -114,7 +114,7 @@ def _expected(rounding: Fraction, total: float, count: int) -> tuple[float, floa
     return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
 
 
-def _plus(bounds: Floats, spent: Fraction) -> Floats:
+def plus_cost(bounds: Floats, spent: Fraction) -> Floats:
     """The bounds plus a constant cost, rounded up."""
     if not spent:
         return bounds

@@ -22,7 +22,7 @@ from .accounting.provenance import Private
 from .accounting.records import Features, Realisation, psi_upper
 from .data import Records
 from .files import whole_file, writing
-from .measurement import _expected, _plus
+from .measurement import expected_size, plus_cost
 from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
 from .sampled import SampledMechanism, matrix_within
@@ -117,8 +117,8 @@ def weigh(
         Weighting(
             records=done,
             outside=moved,
-            expected_sample_size=_expected(rate.rounding, float(total.value), kept),
-            psi_max=float(_plus(np.array([psi_max]), spent)[0]) if kept else 0.0,
+            expected_sample_size=expected_size(rate.rounding, float(total.value), kept),
+            psi_max=float(plus_cost(np.array([psi_max]), spent)[0]) if kept else 0.0,
             gap=gap,
             sample=_joined(drawn) if drawn else None,
         )

@@ -19,6 +19,7 @@ from ..files import write_whole
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
 from .output import Output
+from .outputs import check_places
 
 _RUN_OPTIONS = ("radius", "norm", "noise_scale", "split", "max_iter")
 
@@ -48,7 +49,7 @@ def run(request: Request, output: Output) -> None:
     if "target" in {option.name for option in options(kind)}:  # a sampler with a target of its own gets the run's
         of_sampler.setdefault("target", request.epsilon)
     sampler: AnySampler = build(kind, "sampler", of_sampler)
-    _check_places(request)
+    check_places(request.data, {"output": request.output, "certificate": request.certificate})
     settings: dict[str, Any] = {**of_run, "max_iter": _whole("max_iter", of_run.get("max_iter", "10"))}
     model = estimators.DPKMeans(
         n_clusters=request.clusters,
@@ -128,19 +129,6 @@ def _whole(name: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise InvalidValue(name, text, "a whole number ≥ 1") from None
-
-
-def _check_places(request: Request) -> None:
-    """Refuse unwritable places before any work is done."""
-    taken = {request.data.resolve(): "data"}
-    for name, path in (("output", request.output), ("certificate", request.certificate)):
-        if path is None:
-            continue
-        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
-            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
-        other = taken.setdefault(path.resolve(), name)
-        if other != name:
-            raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
 
 
 def _table_of(centres: Floats) -> bytes:

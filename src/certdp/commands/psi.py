@@ -20,12 +20,11 @@ from ..files import write_whole
 from ..measurement import Measurement
 from ..sampled import SampledMechanism, declared_loss
 from ..verification.certificates import SampledPureClaim, public_certificate
-from ..verification.checker import check
 from .composition import Composition, composed
 from .output import Output
+from .outputs import check_places, checked_certificate
 from .psi_request import (
     Request,
-    check_places,
     domain_of,
     outside_of,
     print_private,
@@ -57,7 +56,7 @@ def _run_pure(request: Request, given: Composition, output: Output) -> None:
             f"{request.mechanism} has no pure ε: state --delta D or --order A",
         )
     outside = outside_of(request.outside, "radius" in given.run)
-    check_places(request)
+    check_places(request.data, request.places)
     if request.data is None:
         refuse_without_file(request.reading)
     run_of = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
@@ -91,29 +90,16 @@ def _write(
 ) -> None:
     contents: list[tuple[Path, bytes, bool]] = []  # all of them, before the first is written
     if request.certificate is not None:
-        contents.append((request.certificate, _checked("certificate", public_certificate(claim)), False))
+        contents.append((request.certificate, checked_certificate("certificate", public_certificate(claim)), False))
     if request.owner_certificate is not None:
         owned = run_of.owners_certificate(records, domain, outside, claim=claim, measured=private)
-        contents.append((request.owner_certificate, _checked("owner-certificate", owned), True))
+        contents.append((request.owner_certificate, checked_certificate("owner-certificate", owned), True))
     if request.plot is not None:
         from ..plots import plot_profile
 
         contents.append((request.plot, plot_profile(claim, private.reveal()), True))
     for path, content, secret in contents:
         write_whole(path, content, secret=secret)
-
-
-def _checked(name: str, content: bytes) -> bytes:
-    """A certificate that the independent checker accepts."""
-    verdict = check(content)
-    if not verdict.accepted:
-        raise InvalidValue(
-            name,
-            "a profile that the checker refuses",
-            "one that it proves again",
-            f"It says: {verdict.reason}. Choose simpler constants",
-        )
-    return content
 
 
 def _ideal(profile: Expression) -> Expression:

@@ -83,19 +83,6 @@ def outside_of(word: str, bounded: bool) -> Outside:
     return outside
 
 
-def check_places(request: Request) -> None:
-    """Refuse unwritable places before any work is done."""
-    taken = {} if request.data is None else {request.data.resolve(): "data"}
-    for name, path in request.places.items():
-        if path is None:
-            continue
-        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
-            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
-        other = taken.setdefault(path.resolve(), name)
-        if other != name:
-            raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
-
-
 @contextmanager
 def progress_over(records: Floats, output: Output) -> Iterator[Any]:
     """A progress bar where the work is long and someone watches."""

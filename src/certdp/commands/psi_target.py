@@ -23,9 +23,9 @@ from ..sampled import declared_loss, declared_rate, statement_of
 from ..sampled_releases import Interval, SampledReleases
 from .composition import Composition
 from .output import Output
+from .outputs import check_places
 from .psi_request import (
     Request,
-    check_places,
     domain_of,
     outside_of,
     print_private,
@@ -71,7 +71,7 @@ def run_at(request: Request, given: Composition, output: Output) -> None:
     target = _target(request)
     _refuse_files(request)
     outside = outside_of(request.outside, "radius" in given.run)
-    check_places(request)
+    check_places(request.data, request.places)
     if request.data is None:
         refuse_without_file(request.reading)
     records = request.records

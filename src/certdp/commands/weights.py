@@ -24,10 +24,10 @@ from ..files import write_whole
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
 from ..sampled import SampledMechanism, declared_loss, statement_of
-from ..verification.checker import check
 from ..weighting import Weighting, require_weights_path, weigh, weights_file
 from .composition import composed
 from .output import Output
+from .outputs import check_places, checked_certificate
 from .psi_request import domain_of, outside_of
 
 _LONG = 2_000_000  # entries from which a progress bar is worth it
@@ -92,28 +92,17 @@ def run(request: Request, output: Output) -> None:
             "mechanism", request.mechanism, "a mechanism with a pure ε", "Choose one, such as laplace-sum or lloyd"
         )
     outside = outside_of(request.outside, "radius" in given.run)
-    _check_places(request)
+    require_weights_path(request.output)
+    check_places(request.data, {"output": request.output, "certificate": request.certificate})
     run_of = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
     with open_records(request.data, request.reading) as records:
         domain = domain_of(given.run, run_of.norm, [run_of.profile.remove], records.columns)
         proven = _proven(run_of, domain, given.run.get("radius", ""))
-        certificate = None if request.certificate is None else _certificate(run_of, domain)
+        certificate = (
+            None if request.certificate is None else checked_certificate("certificate", run_of.certificate(domain))
+        )
         measured = _write(request, run_of, records, domain, outside, certificate, output)
     _show(request, run_of, domain, proven, measured, output)
-
-
-def _check_places(request: Request) -> None:
-    """Refuse unwritable places before any work is done."""
-    require_weights_path(request.output)
-    taken = {request.data.resolve(): "data"}
-    for name, path in (("output", request.output), ("certificate", request.certificate)):
-        if path is None:
-            continue
-        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
-            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
-        other = taken.setdefault(path.resolve(), name)
-        if other != name:
-            raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
 
 
 def _proven(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> _Proven:
@@ -129,20 +118,6 @@ def _proven(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> _
     # a profile that is a ceiling says nothing about how near ψ comes to it
     lower = found.enclosure.lower_float if math.isinf(run_of.drawing.ceiling) else None
     return _Proven(guarantee=guarantee, epsilon=(lower, upper))
-
-
-def _certificate(run_of: SampledMechanism, domain: NormBall | None) -> bytes:
-    """A certificate that the independent checker accepts."""
-    content = run_of.certificate(domain)
-    verdict = check(content)
-    if not verdict.accepted:
-        raise InvalidValue(
-            "certificate",
-            "a profile that the checker refuses",
-            "one that it proves again",
-            f"It says: {verdict.reason}. Choose simpler constants",
-        )
-    return content
 
 
 def _write(

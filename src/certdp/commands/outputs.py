@@ -1,0 +1,47 @@
+"""What commands write: places that can be written, and certificates that the checker accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..accounting.errors import InvalidValue
+from ..verification.checker import check
+
+
+def check_places(data: Path | None, places: Mapping[str, Path | None]) -> None:
+    """Refuse unwritable places before any work is done.
+
+    Args:
+        data: the file that is read, which no place may be.
+        places: where each output goes, by the name of its option.
+
+    Raises:
+        InvalidValue: for a missing folder, something else than a file, and two names of one file.
+    """
+    taken = {} if data is None else {data.resolve(): "data"}
+    for name, path in places.items():
+        if path is None:
+            continue
+        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
+            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
+        other = taken.setdefault(path.resolve(), name)
+        if other != name:
+            raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
+
+
+def checked_certificate(name: str, content: bytes) -> bytes:
+    """A certificate that the independent checker accepts.
+
+    Raises:
+        InvalidValue: for one that it refuses, under the name of its option.
+    """
+    verdict = check(content)
+    if not verdict.accepted:
+        raise InvalidValue(
+            name,
+            "a profile that the checker refuses",
+            "one that it proves again",
+            f"It says: {verdict.reason}. Choose simpler constants",
+        )
+    return content
