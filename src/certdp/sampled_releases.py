@@ -10,13 +10,13 @@ from typing import Any, TypeVar, final
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.answers import (
+from .accounting.accountants import (
+    BEST,
+    Accountant,
     Bounds,
     Finding,
     Law,
     WorstPairs,
-    delta_of,
-    epsilon_at,
     gaussian,
     pure,
     renyi_at,
@@ -245,7 +245,7 @@ class SampledReleases:
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 
-    def epsilon(self, delta: Delta) -> Answer:
+    def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
         """The smallest proven ε with which the whole run is (ε, δ)-DP.
 
         Where every pair has a law δ(ε), the true ε is enclosed from both sides. Otherwise the best of the pure, the
@@ -256,7 +256,7 @@ class SampledReleases:
         """
         require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
         target = Enclosure.of(delta.value, precision=self.precision)
-        found = epsilon_at(self.pairs, target)
+        found = accountant.epsilon(self.pairs, target)
         if found is None:
             raise NotionAbsent(
                 "delta",
@@ -267,7 +267,7 @@ class SampledReleases:
         total = Bounds(found.bounds.enclosure + self._cost, found.bounds.two_sided and not self._cost.upper)
         return self._answer(total, Bounds(target, two_sided=True), found, delta)
 
-    def delta(self, epsilon: Epsilon) -> Answer:
+    def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
 
         Raises:
@@ -281,7 +281,7 @@ class SampledReleases:
             raise InvalidValue(
                 "epsilon", float(epsilon.value), f"at least {self._cost.upper_float!r}, the cost of released parameters"
             )
-        found = delta_of(self.pairs, left)
+        found = accountant.delta(self.pairs, left)
         if found is None:
             raise NotionAbsent(
                 "epsilon",

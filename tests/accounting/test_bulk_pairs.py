@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certdp.accounting.answers import WorstPairs, epsilon_at, renyi_at
+from certdp.accounting.accountants import BEST, WorstPairs, renyi_at
 from certdp.accounting.bulk_pairs import _ORDERS, _WHOLE_ORDERS, BulkPairs
 from certdp.accounting.conversions.renyi_moment import lemma_2_5
 from certdp.accounting.directions import Direction
@@ -77,7 +77,7 @@ def test_renyi(name: str, times: int, order: str) -> None:
 def test_epsilon_of_one_release_is_exact(name: str, delta: float) -> None:
     found = bulk(CASES[name][0]).epsilon(RATES, 1, delta)
     for value, pair in zip(found.tolist(), pairs(name, 1, 1), strict=True):
-        known = epsilon_at(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
+        known = BEST.epsilon(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
         assert known is not None
         assert known.bounds.two_sided
         assert known.bounds.enclosure.lower <= Fraction(value)
@@ -113,7 +113,7 @@ def test_epsilon_of_gaussian_releases(delta: float) -> None:
     once = bulk(CASES["gaussian"][0]).repeated(4).epsilon(RATES, 1, delta)
     each = bulk(CASES["gaussian"][0]).epsilon(RATES, 4, delta)
     for value, pair in zip(once.tolist(), pairs("gaussian", 4, 1), strict=True):
-        known = epsilon_at(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
+        known = BEST.epsilon(WorstPairs((pair,), (pair,)), Enclosure.of(delta))
         assert known is not None
         assert known.bounds.enclosure.lower <= Fraction(value)
     for value, pair in zip(each.tolist(), pairs("gaussian", 1, 4), strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 from rich.console import Console
 
-from ..accounting.answers import Bounds, renyi_at
+from ..accounting.accountants import Bounds, renyi_at
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue

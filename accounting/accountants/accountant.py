@@ -1,0 +1,79 @@
+"""What an accountant is: a way from the pairs of a run to one (ε, δ)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+from attrs import frozen
+
+from ..derivation import Theorem
+from ..enclosures import Enclosure
+from ..notions import Notion
+from .worst_pairs import Bounds, WorstPairs
+
+
+@final
+@frozen
+class Finding:
+    """A bound, and how it was found.
+
+    Attributes:
+        bounds: of ε or δ.
+        notion: the one in which the releases were composed.
+        theorems: what it rests on: composition first, then conversion.
+        accountant: who found it.
+        order: the Rényi order used, or None.
+        compared: what each accountant found, where several were asked.
+    """
+
+    bounds: Bounds
+    notion: Notion[Any]
+    theorems: tuple[Theorem, ...]
+    accountant: Accountant
+    order: Fraction | None = None
+    compared: tuple[Finding, ...] = ()
+
+    @property
+    def upper(self) -> Fraction:
+        """The proven end."""
+        return self.bounds.enclosure.upper
+
+
+class Accountant(ABC):
+    """A way from the pairs of a whole run, fixed beforehand, to one (ε, δ).
+
+    Accountants are values without state: they compare equal and can be used again.
+
+    Attributes:
+        name: as the command line knows it.
+        theorems: all that it may rest on.
+
+    Guarantees: with the upper end of a finding every record of the run is protected, in both directions. A two-sided
+    finding's lower end is proven to be at most the run's true ε at δ, or δ at ε.
+    """
+
+    name: ClassVar[str]
+    theorems: ClassVar[tuple[Theorem, ...]]
+
+    @abstractmethod
+    def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+        """The smallest ε at δ that this accountant proves; None where nothing finite follows in its notion.
+
+        Args:
+            pairs: the run.
+            delta: in [0, 1]; the bound holds for every number inside.
+        """
+
+    @abstractmethod
+    def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+        """The smallest δ at ε that this accountant proves, at most 1; None where its notion does not follow.
+
+        Args:
+            pairs: the run.
+            epsilon: at least 0; the bound holds for every number inside.
+        """
+
+    def __str__(self) -> str:
+        return self.name

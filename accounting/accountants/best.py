@@ -1,0 +1,74 @@
+"""The best of several accountants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import final
+
+from attrs import evolve, field, frozen
+
+from ..enclosures import Enclosure
+from ..errors import InvalidValue
+from .accountant import Accountant, Finding
+from .basic import BASIC
+from .gaussian_dp import GAUSSIAN_DP
+from .loss_distribution import LOSS_DISTRIBUTION
+from .renyi import RENYI
+from .worst_pairs import Bounds, WorstPairs
+from .zero_concentrated import ZERO_CONCENTRATED
+
+ALL: tuple[Accountant, ...] = (BASIC, ZERO_CONCENTRATED, GAUSSIAN_DP, RENYI, LOSS_DISTRIBUTION)
+"""Every accountant but the best of them, the simplest first: of equal bounds the first is stated."""
+
+
+@final
+@frozen
+class BestAccountant(Accountant):
+    """Asks several accountants; the smallest upper end wins, and the largest proven lower end stands beside it.
+
+    All bounds are about the same number, so any two of them hold together.
+
+    Attributes:
+        asked: the accountants, in the order of preference among equal bounds.
+
+    Raises:
+        InvalidValue: for none.
+    """
+
+    name = "best"
+    theorems = tuple(dict.fromkeys(theorem for accountant in ALL for theorem in accountant.theorems))
+
+    asked: tuple[Accountant, ...] = field(default=ALL)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.asked:
+            raise InvalidValue("asked", self.asked, "at least one accountant")
+
+    def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+        """None where nothing finite follows in any notion."""
+        return _best(accountant.epsilon(pairs, delta) for accountant in self.asked)
+
+    def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+        """None where nothing follows in any notion."""
+        return _best(accountant.delta(pairs, epsilon) for accountant in self.asked)
+
+
+BEST = BestAccountant()
+
+
+def _best(answers: Iterable[Finding | None]) -> Finding | None:
+    found = tuple(answer for answer in answers if answer is not None)
+    if not found:
+        return None
+    winner = min(found, key=_rank)
+    lower = [answer.bounds.enclosure.lower for answer in found if answer.bounds.two_sided]
+    if not lower:
+        return evolve(winner, compared=found)
+    upper = winner.bounds.enclosure
+    both = Enclosure.between(max(lower), upper.upper, precision=upper.precision)
+    return evolve(winner, bounds=Bounds(both, two_sided=True), compared=found)
+
+
+def _rank(finding: Finding) -> tuple[Fraction, bool]:
+    return finding.upper, not finding.bounds.two_sided

@@ -1,0 +1,107 @@
+"""The pairs of a whole run about its worst records, and what they lose in one notion.
+
+The two directions are evaluated apart and the maximum is taken last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias, final
+
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..pairs import Pair
+
+Law: TypeAlias = Callable[[Pair], Enclosure | None]
+"""What a pair loses, the worse direction; None where the pair does not say."""
+
+
+@final
+@frozen
+class Bounds:
+    """Proven bounds of one number.
+
+    Attributes:
+        enclosure: its upper end is proven.
+        two_sided: whether its lower end is, too.
+    """
+
+    enclosure: Enclosure
+    two_sided: bool
+
+
+@final
+@frozen
+class WorstPairs:
+    """The pairs of a whole run about its worst records.
+
+    Attributes:
+        bounding: every record is dominated by one of these; at least one.
+        reached: each is dominated by some record, so their losses are lower bounds.
+    """
+
+    bounding: tuple[Pair, ...]
+    reached: tuple[Pair, ...]
+
+    def worst(self, law: Law) -> Bounds | None:
+        """The largest loss; None where some pair does not say."""
+        values = [law(pair) for pair in self.bounding]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        most = largest(known)
+        least = [value for value in map(law, self.reached) if value is not None]
+        if not least:
+            return Bounds(most, two_sided=False)
+        lower = min(largest(least).lower, most.upper)
+        return Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True)
+
+
+def pure(pair: Pair) -> Enclosure | None:
+    """ε."""
+    law = pair.pure
+    return None if law is None else largest(law(direction) for direction in Direction)
+
+
+def delta_at(epsilon: Enclosure) -> Law:
+    """δ(ε)."""
+
+    def worst(pair: Pair) -> Enclosure | None:
+        law = pair.delta
+        return None if law is None else largest(law(epsilon, direction) for direction in directions_of(pair))
+
+    return worst
+
+
+def renyi_at(order: Fraction) -> Law:
+    """τ(α)."""
+
+    def worst(pair: Pair) -> Enclosure | None:
+        law = pair.renyi
+        return None if law is None else largest(law(order, direction) for direction in Direction)
+
+    return worst
+
+
+def zero_concentrated(pair: Pair) -> Enclosure | None:
+    """ρ."""
+    return pair.zero_concentrated
+
+
+def gaussian(pair: Pair) -> Enclosure | None:
+    """μ."""
+    return pair.gaussian
+
+
+def directions_of(pair: Pair) -> tuple[Direction, ...]:
+    """The directions that a hockey-stick divergence of the pair may be worse in: one, where both are the same."""
+    return (Direction.REMOVE,) if pair.symmetric else tuple(Direction)
+
+
+def largest(values: Iterable[Enclosure]) -> Enclosure:
+    """The largest of at least one number."""
+    return reduce(Enclosure.maximum, values)
