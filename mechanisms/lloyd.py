@@ -215,7 +215,7 @@ class Lloyd:
         for _ in range(int(self.iterations.value)):
             labels = nearest_centres(summed.records, centres, threads=threads)
             counts = counted.per_cluster(labels, clusters, threads)[:, 0] + coins.laplace(self.count_scale, clusters)
-            noise = [lp_noise(self.norm.value, self.scale_sum.value, columns, coins) for _ in range(clusters)]
+            noise = lp_noise(self.norm.value, self.scale_sum.value, (clusters, columns), coins)
             sums = summed.per_cluster(labels, clusters, threads) + noise
             kept = counts >= least
             centres = np.empty((clusters, columns))
@@ -244,7 +244,7 @@ def random_centres(ball: NormBall, clusters: int, dimension: int, coins: Coins) 
     """
     if not clusters or not dimension:
         return np.empty((clusters, dimension))
-    directions = np.stack([lp_noise(ball.norm, _ONE, dimension, coins) for _ in range(clusters)])
+    directions = lp_noise(ball.norm, _ONE, (clusters, dimension), coins)
     lengths = bulk.norms(directions, ball.norm)
     shares = coins.uniform(clusters) ** (1 / dimension)
     points = directions * (shares / lengths)[:, np.newaxis] * float(ball.radius.value)

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import norm
+from ..accounting.expressions.floats import Floats
 from ..accounting.losses import PureLoss
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
@@ -29,8 +30,8 @@ from .exponential import Exponential, Normaliser
 _SHARP = Fraction(2**64)  # from this order on, (1 − 2^-53)^p underflows to 0 as for every larger one
 
 
-def lp_noise(order: Norm, scale: Fraction, size: int, coins: Coins) -> Release:
-    """One vector of density ∝ exp(−‖ζ‖_p/scale), in binary64.
+def lp_noise(order: Norm, scale: Fraction, shape: tuple[int, int], coins: Coins) -> Floats:
+    """Independent vectors of density ∝ exp(−‖ζ‖_p/scale), one in each row, in binary64.
 
     For finite p it is a radius of law Gamma(size, scale) times a direction from the cone measure: t/‖t‖_p for
     independent t_j of density ∝ exp(−|t_j|^p) (Schechtman, Zinn 1990). As the density of ‖ζ‖ is ∝ r^(size − 1)e^(−r),
@@ -42,19 +43,22 @@ def lp_noise(order: Norm, scale: Fraction, size: int, coins: Coins) -> Release:
     Args:
         order: p.
         scale: above 0; rounded up to binary64.
-        size: number of coordinates; at least 0.
+        shape: how many vectors, and the size of each; at least 0.
         coins: the randomness. A guarantee that rests on the noise assumes real-valued noise.
     """
-    if not size:
-        return np.empty(0)
-    point = coins.signs(size) * coins.uniform(size)
+    count, size = shape
+    if not count * size:
+        return np.empty(shape)
+    points = (coins.signs(count * size) * coins.uniform(count * size)).reshape(shape)
     if order.order is None:
-        return point * coins.gamma(Fraction(size + 1), scale, 1)
-    shape, power = 1 + order.reciprocal, float(min(order.order, _SHARP))
-    point *= coins.gamma(shape, Fraction(1), size) ** float(order.reciprocal)
-    point /= np.abs(point).max()  # the powers of numbers in [0, 1], one of them 1, neither overflow nor vanish
-    point /= np.sum(np.abs(point) ** power) ** (1 / power)
-    return point * coins.gamma(Fraction(size), scale, 1)
+        return points * coins.gamma(Fraction(size + 1), scale, count)[:, np.newaxis]
+    power = float(min(order.order, _SHARP))
+    lengths = coins.gamma(1 + order.reciprocal, Fraction(1), count * size).reshape(shape)
+    points *= lengths ** float(order.reciprocal)
+    # the powers of numbers in [0, 1], one of them 1, neither overflow nor vanish
+    points /= np.abs(points).max(axis=1, keepdims=True)
+    points /= np.sum(np.abs(points) ** power, axis=1, keepdims=True) ** (1 / power)
+    return points * coins.gamma(Fraction(size), scale, count)[:, np.newaxis]
 
 
 @final
@@ -97,7 +101,7 @@ class LpSum:
     @property
     def _exponential(self) -> Exponential:
         def around(centre: Release, coins: Coins) -> Release:
-            return centre + lp_noise(self.norm.value, self.scale.value, len(centre), coins)
+            return centre + lp_noise(self.norm.value, self.scale.value, (1, len(centre)), coins)[0]
 
         return Exponential(
             sensitivity=norm(self.norm.value),

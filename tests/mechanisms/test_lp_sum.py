@@ -26,8 +26,7 @@ def length(x: Any, order: str, axis: int = -1) -> Any:
 
 
 def noise(order: str, size: int, draws: int, seed: int = 1) -> Any:
-    coins = Coins.seeded(seed)
-    return np.array([lp_noise(Norm(order), Fraction(1), size, coins) for _ in range(draws)])
+    return lp_noise(Norm(order), Fraction(1), (draws, size), Coins.seeded(seed))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -62,11 +61,29 @@ def test_the_radius_is_gamma_and_says_nothing_about_the_direction(order: str, si
     assert abs((drawn[:, 0] > 0).mean() - 0.5) < 0.05
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_vectors_drawn_together_are_independent(order: str) -> None:
+    """Of three drawn at once: neither lengths nor directions of two of them go together."""
+    coins = Coins.seeded(7)
+    together = np.stack([lp_noise(Norm(order), Fraction(2), (3, 2), coins) for _ in range(1500)])
+    radius = length(together, order)
+    for column in radius.T:
+        assert stats.kstest(column, stats.gamma(2, scale=2).cdf).pvalue > 1e-3
+    for features in (radius, together[:, :, 0], np.abs(together[:, :, 0]) / radius):
+        assert np.abs(np.corrcoef(features.T) - np.eye(3)).max() < 0.1
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (3, 0), (0, 0)])
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_vectors_and_no_coordinates(order: str, shape: tuple[int, int]) -> None:
+    assert lp_noise(Norm(order), Fraction(1), shape, Coins.seeded(1)).shape == shape
+
+
 @pytest.mark.parametrize("order", ORDERS[:-1])
 def test_many_coordinates_of_one_direction_have_the_density_of_the_cone_measure(order: str) -> None:
     """‖t‖_p^p is near its mean size/p, so the coordinates look like independent draws of density ∝ exp(−|t|^p)."""
     size, p = 100_000, float(Fraction(order))
-    drawn = lp_noise(Norm(order), Fraction(1), size, Coins.seeded(10))
+    drawn = lp_noise(Norm(order), Fraction(1), (1, size), Coins.seeded(10))[0]
     direction = drawn / length(drawn, order) * (size / p) ** (1 / p)
     assert stats.kstest(direction, stats.gennorm(p).cdf).pvalue > 1e-3
 
