@@ -69,3 +69,25 @@ def test_refusals_write_nothing(
 ) -> None:
     assert refusal(*given, *more)["parameter"] == parameter
     assert not (tmp_path / "centres.csv").exists()
+
+
+def test_constants_that_the_checker_does_not_take(refusal: Command, given: tuple[object, ...], tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    long = "4." + 720 * "0" + "1"
+    error = refusal(*given, "--option", f"radius={long}", "--certificate", tmp_path / "out.json")
+    assert error["parameter"] == "certificate"
+    assert "700 digits" in error["remedy"]
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_centres_appear_only_with_a_certificate_that_the_checker_proves(
+    refusal: Command, given: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from certdp import clustering
+
+    before = sorted(tmp_path.iterdir())
+    right = clustering.public_certificate
+    monkeypatch.setattr(clustering, "public_certificate", lambda claim: right(claim).replace(b'"pure"', b'"puer"'))
+    error = refusal(*given, "--option", "radius=4", "--certificate", tmp_path / "out.json")
+    assert error["parameter"] == "certificate"
+    assert sorted(tmp_path.iterdir()) == before

@@ -19,7 +19,7 @@ from ..files import write_whole
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
 from .output import Output
-from .outputs import check_places
+from .outputs import check_places, checked_certificate
 
 _RUN_OPTIONS = ("radius", "norm", "noise_scale", "split", "max_iter")
 
@@ -42,7 +42,7 @@ class Request:
 
 
 def run(request: Request, output: Output) -> None:
-    """Calibrate, prove, cluster; then write and print."""
+    """Calibrate, prove, cluster, check the certificate; then write and print."""
     estimators = _estimators()
     kind = Registry(third_party=request.third_party, allow=request.allow).get(Role.SAMPLER, request.sampler)
     of_run, of_sampler = _sorted(request.options, kind)
@@ -59,9 +59,9 @@ def run(request: Request, output: Output) -> None:
         **settings,
     )
     model.fit(read_records(request.data, request.reading))
-    write_whole(request.output, _table_of(model.cluster_centers_))
     if request.certificate is not None:
-        write_whole(request.certificate, model.certificate_)
+        write_whole(request.certificate, checked_certificate("certificate", model.certificate_))
+    write_whole(request.output, _table_of(model.cluster_centers_))
     fit = model.private_.reveal()
     domain = model.domain_
     data = {
