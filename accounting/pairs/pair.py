@@ -92,6 +92,22 @@ class Pair:
         """The independent releases that the pair is composed of."""
         return (self,)
 
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """The independent releases that the pair is composed of, equal ones together with their number."""
+        return ((self, 1),)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """Enclosure of inf{ε ≥ 0 : δ(ε) ≤ δ}; None for a pair without a law δ(ε).
+
+        Raises:
+            InvalidValue: where the law is not proven to fall to δ.
+        """
+        from ..conversions.smallest_epsilon import smallest_epsilon
+
+        law = self.delta
+        return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The pair of a mechanism that sees the record with probability `rate`: ((1 − q)Q + qP, Q).
 

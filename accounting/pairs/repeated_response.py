@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, floor
+from functools import reduce
+from math import ceil, comb, floor
 from typing import final
 
 from attrs import frozen
@@ -11,11 +12,13 @@ from attrs import frozen
 from ..arguments import non_negative, whole
 from ..corners import between_corners
 from ..directions import Direction
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, binomial_tail
 from .falling_sums import with_falling_terms
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
+
+_MOST_SUMMED = 1000
 
 
 @final
@@ -71,6 +74,11 @@ class RepeatedResponse(Pair):
         """√T·μ."""
         return Repeated(self._one, self.times).gaussian
 
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """T single responses."""
+        return ((self._one, self.times),)
+
     def repeated(self, times: int) -> Pair:
         """T·T' responses."""
         return RepeatedResponse(self.epsilon, self.times * whole("times", times, 1))
@@ -94,13 +102,28 @@ class RepeatedResponse(Pair):
 
 
 def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
-    """The sum over k for a single ε and ε', from its largest probability outwards."""
+    """δ for a single ε and ε'."""
     zero = Enclosure.of(0, precision=own.precision)
     if own.upper == 0:
         return zero
-    first = max(floor(((level / own + times) * Fraction(1, 2)).lower), 0)  # below it every bracket is 0
+    gain = (level / own + times) * Fraction(1, 2)  # below it every bracket is 0
+    first = max(floor(gain.lower), 0)
     if first > times:
         return zero
+    return _summed(own, level, times, first) if times <= _MOST_SUMMED else _tails(own, level, times, gain)
+
+
+def _tails(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enclosure:
+    """The largest P(X ≥ k) − e^ε'·Q(X ≥ k) over the number X of truths, for k where that is."""
+    truth, lie = 1 / ((-own).exp() + 1), 1 / (own.exp() + 1)
+    growth = level.exp()
+    places = {max(ceil(end), 0) for end in (gain.lower, gain.upper)}
+    differences = [binomial_tail(times, k, truth) - growth * binomial_tail(times, k, lie) for k in sorted(places)]
+    return reduce(Enclosure.maximum, differences).maximum(0)
+
+
+def _summed(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
+    """The sum over k ≥ first, from its largest probability outwards."""
 
     def bracket(truths: int) -> Enclosure:
         return -(level - own * (2 * truths - times)).minimum(0).expm1()
