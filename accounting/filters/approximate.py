@@ -1,0 +1,125 @@
+"""A filter for (ε, δ): by sums, or by sums of squares with a part of δ set aside beforehand.
+
+Legend: cost t is (ε_t, δ_t). A mechanism with that cost is, with probability 1 − δ_t, one that is ε_t-DP (Kairouz, Oh,
+Viswanath 2015), which is ρ_t-zCDP for ρ_t = ε_t·tanh(ε_t/2) ≤ ε_t²/2. δ' is the part of δ set aside, δ'' = δ − δ'.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, TypeVar, final
+
+from ..conversions import epsilon_of_rho
+from ..derivation import Theorem
+from ..domains import NormBall
+from ..enclosures import Enclosure, Truth
+from ..errors import InvalidValue
+from ..guarantees import Guarantee, require
+from ..notions import Approximate
+from ..pairs import RandomisedResponsePair
+from ..relations import Relation, Unit
+from ..units import Delta
+from .filter import Filter, FixedRun, Totals
+
+R = TypeVar("R", bound=Relation)
+U = TypeVar("U", bound=Unit)
+
+_HALVINGS = 60
+NOTHING = Delta(0)
+
+
+@final
+class ApproximateFilter(Filter[Approximate, R, U]):
+    """Σ δ_t ≤ δ'', and Σ ε_t ≤ ε or Σ ρ_t ≤ ρ, where ρ is the most that entails (ε, δ').
+
+    Args:
+        budget: (ε, δ).
+        set_aside: δ', for the second way; at 0 there is only the first, and all of δ is for the costs.
+        at: the δ at which the cost of a run of releases is read; at 0 the runs must be pure.
+        relation, unit, domain: as for every filter.
+
+    Guarantees:
+        (ε, δ)-DP. With Σ ε_t² in place of 2·Σ ρ_t and Bun and Steinke's conversion, the second way is the filter of
+        Whitehouse, Ramdas, Rogers, Wu 2023, Theorem 1: ε ≥ √(2·log(1/δ')·Σε_t²) + ½Σε_t². It is never smaller here.
+        Which of the two ways covers a path may depend on the path: by the first no output loses more than ε, so it
+        takes nothing of δ' (`docs/composition.md`).
+
+    Raises:
+        InvalidValue: for a δ' above δ or of 1.
+    """
+
+    theorem = Theorem("Whitehouse, Ramdas, Rogers, Wu 2023", "Theorem 1, or sums of ε and δ")
+
+    def __init__(
+        self,
+        budget: Approximate,
+        *,
+        relation: R,
+        unit: U,
+        domain: NormBall | None = None,
+        set_aside: Delta = NOTHING,
+        at: Delta = NOTHING,
+    ) -> None:
+        super().__init__(budget, relation=relation, unit=unit, domain=domain)
+        require("set_aside", set_aside, Delta, "Write Delta(…) to read a number exactly")
+        require("at", at, Delta, "Write Delta(…) to read a number exactly")
+        if set_aside.value > budget.delta.upper or set_aside.value == 1:
+            admissible = f"at most the δ of the budget, {budget.delta.upper_float!r}, and below 1"
+            raise InvalidValue("set_aside", str(set_aside), admissible)
+        self.set_aside = set_aside
+        self.at = at
+
+    @staticmethod
+    def _kind() -> type[Any]:
+        return Approximate
+
+    @cached_property
+    def most_rho(self) -> Enclosure:
+        """The ρ of the second way: searched in floats, and proven to entail (ε, δ'); 0 where δ' is."""
+        nothing = Enclosure.of(0)
+        epsilon = self.budget.epsilon.upper
+        if not self.set_aside.value or not epsilon:
+            return nothing
+        delta = Enclosure.of(self.set_aside.value)
+
+        def enough(rho: float) -> bool:
+            return epsilon_of_rho(Enclosure.of(rho), delta).epsilon.upper <= epsilon
+
+        low, high = 0.0, float(epsilon)
+        while enough(high):  # for a large δ' more than ε is enough
+            low, high = high, 2 * high
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (middle, high) if enough(middle) else (low, middle)
+        return Enclosure.of(low)
+
+    def _amounts(self, bound: Approximate) -> Totals:
+        return bound.epsilon, RandomisedResponsePair(bound.epsilon).zero_concentrated, bound.delta
+
+    def _exceeds(self, totals: Totals) -> Truth:
+        epsilon, rho, delta = totals
+        within = (
+            epsilon.less_equal(self.budget.epsilon.upper),
+            rho.less_equal(self.most_rho),
+            delta.less_equal(self.budget.delta.upper - self.set_aside.value),
+        )
+        return _all(_any(*within[:2]), within[2]).negated
+
+    def _bound(self, totals: Totals) -> Approximate:
+        return Approximate(totals[0], totals[2].minimum(1))
+
+    def cost_of(self, run: FixedRun) -> Guarantee[Approximate, Any, Any]:
+        """Its smallest ε at the δ named `at`."""
+        return run.epsilon(self.at).guarantee
+
+
+def _all(*answers: Truth) -> Truth:
+    if Truth.FALSE in answers:
+        return Truth.FALSE
+    return Truth.UNDECIDED if Truth.UNDECIDED in answers else Truth.TRUE
+
+
+def _any(*answers: Truth) -> Truth:
+    return _all(*(answer.negated for answer in answers)).negated

@@ -1,0 +1,253 @@
+"""What a privacy filter is: a budget fixed beforehand, and a running account that never exceeds it.
+
+Legend: mechanism t is chosen, with its parameters, by the outputs before it. Given these outputs it has a cost c_t that
+is proven for every record of the domain. A filter admits c_t only while the costs so far stay within the budget, so
+on every path of outputs they do; then all outputs together cost no more than the budget (`docs/composition.md`
+proves it for each notion). The running costs themselves are no guarantee: they depend on the outputs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from threading import Lock
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
+
+from attrs import frozen
+
+from ..derivation import Assumption, Derivation, Theorem
+from ..domains import NormBall
+from ..enclosures import Enclosure, Truth
+from ..errors import InvalidType, InvalidValue
+from ..guarantees import Guarantee, require
+from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
+from ..relations import Relation, Unit
+from ..units import Delta, Order
+
+B = TypeVar("B", bound=Bound)
+R = TypeVar("R", bound=Relation)
+U = TypeVar("U", bound=Unit)
+
+PRECISION = 256
+"""Bits of running sums: outward rounding of a million sums moves them by less than 2^-230 of the budget."""
+
+_OF_A_DOMAIN = {"norm", "radius", "dimension"}
+
+
+class BudgetExceeded(InvalidValue):
+    """A cost that would exceed a budget, or is not proven to stay within it; nothing was spent."""
+
+
+class Guaranteed(Protocol):
+    """An answer that carries an (ε, δ) guarantee."""
+
+    @property
+    def guarantee(self) -> Guarantee[Approximate, Any, Any]:
+        """The proven statement."""
+        ...
+
+
+class FixedRun(Protocol):
+    """Releases whose parameters are fixed before they run, given what was released earlier."""
+
+    def pure(self) -> Guarantee[Pure, Any, Any]:
+        """The pure ε."""
+        ...
+
+    def renyi(self, order: Order) -> Guarantee[Renyi, Any, Any]:
+        """τ at an order."""
+        ...
+
+    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, Any, Any]:
+        """ρ."""
+        ...
+
+    def gaussian(self) -> Guarantee[GaussianDP, Any, Any]:
+        """μ."""
+        ...
+
+    def epsilon(self, delta: Delta) -> Guaranteed:
+        """ε at δ."""
+        ...
+
+
+@final
+@frozen
+class Spent(Generic[B, R, U]):
+    """A cost that a filter has admitted.
+
+    Attributes:
+        number: 1 for the first.
+        cost: the guarantee of what it pays for, given all earlier outputs.
+        total: the sums of all costs so far, this one included. No guarantee: they depend on the outputs.
+    """
+
+    number: int
+    cost: Guarantee[B, R, U]
+    total: B
+
+    def __str__(self) -> str:
+        return f"cost {self.number}: {self.cost.bound}; all so far: {self.total}"
+
+
+Totals = tuple[Enclosure, ...]
+
+
+class Filter(ABC, Generic[B, R, U]):
+    """A budget and the costs paid from it; the base class of the filters, one per notion.
+
+    Args:
+        budget: what all outputs together may cost, fixed before the first of them; its upper end counts.
+        relation: the change of the data that every cost must be proven for.
+        unit: whom every cost must protect.
+        domain: the public domain of every cost whose guarantee depends on one; None where none may.
+
+    Guarantees:
+        `guarantee` holds for everything that is released after its cost was admitted, however the costs and the number
+        of releases depend on earlier outputs. A refused cost leaves the account as it was. Threads may share a filter.
+
+    Raises:
+        InvalidType: for arguments of other types.
+    """
+
+    theorem: ClassVar[Theorem]
+    """What the guarantee rests on."""
+
+    def __init__(self, budget: B, *, relation: R, unit: U, domain: NormBall | None = None) -> None:
+        require("budget", budget, self._kind(), f"State the budget as {self._kind().__name__}(…)")
+        require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
+        require("unit", unit, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
+        if domain is not None:
+            require("domain", domain, NormBall, "Declare NormBall(norm=…, radius=Public(…)), or None")
+        self.budget = budget
+        self.relation = relation
+        self.unit = unit
+        self.domain = domain
+        self._lock = Lock()
+        self._number = 0
+        self._totals = tuple(Enclosure.of(0, precision=PRECISION) for _ in self._amounts(budget))
+        self._premises: dict[Derivation, None] = {}
+
+    # What each notion says
+
+    @staticmethod
+    @abstractmethod
+    def _kind() -> type[Any]:
+        """The bounds of the notion."""
+
+    @abstractmethod
+    def _amounts(self, bound: B) -> Totals:
+        """The numbers that add up."""
+
+    @abstractmethod
+    def _exceeds(self, totals: Totals) -> Truth:
+        """Whether sums exceed the budget."""
+
+    @abstractmethod
+    def _bound(self, totals: Totals) -> B:
+        """Sums as a bound."""
+
+    @abstractmethod
+    def cost_of(self, run: FixedRun) -> Guarantee[B, Any, Any]:
+        """What a run costs in the notion of the budget."""
+
+    # The account
+
+    def would_exceed(self, cost: Guarantee[B, R, U]) -> Truth:
+        """Whether the costs so far and this one exceed the budget; what is undecided is refused by `spend`.
+
+        Raises:
+            InvalidType: for a cost in another notion.
+            InvalidValue: for one with another relation, unit or domain.
+        """
+        self._check(cost)
+        return self._exceeds(self._with(cost))
+
+    def spend(self, cost: Guarantee[B, R, U]) -> Spent[B, R, U]:
+        """Pay a cost; call it before what costs it is released.
+
+        Raises:
+            BudgetExceeded: unless the costs provably stay within the budget.
+            InvalidType, InvalidValue: as `would_exceed`.
+        """
+        self._check(cost)
+        with self._lock:
+            totals = self._with(cost)
+            exceeds = self._exceeds(totals)
+            if exceeds is not Truth.FALSE:
+                raise self._refusal(cost, exceeds)
+            self._totals = totals
+            self._number += 1
+            self._premises[cost.derivation] = None
+            return Spent(self._number, cost, self._bound(totals))
+
+    @property
+    def number(self) -> int:
+        """How many costs were admitted."""
+        return self._number
+
+    @property
+    def spent(self) -> B:
+        """The sums of the costs so far; no guarantee, because they depend on the outputs."""
+        return self._bound(self._totals)
+
+    @property
+    def guarantee(self) -> Guarantee[B, R, U]:
+        """The budget, as the guarantee of everything released under the filter, now and later."""
+        domain = () if self.domain is None else self.domain.assumptions
+        budget = Assumption("budget fixed beforehand", str(self.budget))
+        return Guarantee(
+            bound=self.budget,
+            relation=self.relation,
+            unit=self.unit,
+            derivation=self.theorem.conclude(tuple(self._premises), [*domain, budget]),
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.budget}; {self._number} costs, so far {self.spent})"
+
+    # Shared steps
+
+    def _with(self, cost: Guarantee[B, R, U]) -> Totals:
+        added = self._amounts(cost.bound)
+        return tuple(total + amount for total, amount in zip(self._totals, added, strict=True))
+
+    def _refusal(self, cost: Guarantee[B, R, U], exceeds: Truth) -> BudgetExceeded:
+        spent = f"{self.spent} of {self.budget} are spent"
+        if exceeds is Truth.UNDECIDED:
+            return BudgetExceeded(
+                "cost",
+                str(cost.bound),
+                "a cost with which the sums provably stay within the budget",
+                f"{spent}; with this cost they are equal to it but for rounding, so nothing was spent. Ask for a "
+                "slightly smaller cost, or declare a budget with room for rounding beforehand: "
+                "Enclosure.of(…).widen(2**-60)",
+            )
+        return BudgetExceeded(
+            "cost",
+            str(cost.bound),
+            "a cost that the budget still covers",
+            f"{spent}; nothing was spent. Ask for less, or stop here: the guarantee stands",
+        )
+
+    def _check(self, cost: Guarantee[B, R, U]) -> None:
+        require("cost", cost, Guarantee, "Pay with the guarantee of what is released, given all earlier outputs")
+        if type(cost.bound) is not self._kind():
+            raise InvalidType(
+                "cost",
+                cost.bound,
+                f"a bound of {self.budget.notion} DP",
+                "Convert the guarantee to the notion of the budget first",
+            )
+        for name, mine, theirs in (
+            ("relation", self.relation, cost.relation),
+            ("unit", self.unit, cost.unit),
+        ):
+            if mine != theirs:
+                raise InvalidValue(name, theirs, f"{mine!r}, as for the budget", "Convert the guarantee to it first")
+        known = () if self.domain is None else self.domain.assumptions
+        for stated in cost.assumptions:
+            if stated.name in _OF_A_DOMAIN and stated not in known:
+                admissible = ", ".join(map(str, known)) or "no domain"
+                raise InvalidValue(
+                    "domain", str(stated), admissible, "Every cost must hold for all records of the filter's one domain"
+                )

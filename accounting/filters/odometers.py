@@ -1,0 +1,193 @@
+"""Odometers: what the outputs so far have lost, without a budget fixed beforehand.
+
+Legend: P and Q are the laws of all outputs so far with and without a record, L = log(P/Q) at the outputs that came. An
+odometer's reading is a function of the costs alone, and L stays below it at all times at once, but for a
+probability δ under P; the same with P and Q swapped. A reading is random, so it is no DP guarantee. Stopping where a
+reading first would pass a number ε that was fixed beforehand is (ε, δ)-DP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Generic, TypeVar, final
+
+from attrs import frozen
+
+from ..derivation import Assumption, Derivation, Theorem
+from ..enclosures import Enclosure
+from ..errors import InvalidValue
+from ..guarantees import Guarantee, require
+from ..notions import Pure, Renyi, ZeroConcentrated
+from ..relations import Relation, Unit
+from ..units import Delta, Order
+from .filter import PRECISION
+
+R = TypeVar("R", bound=Relation)
+U = TypeVar("U", bound=Unit)
+
+_SUMS = Theorem("Rogers, Roth, Ullman, Vadhan 2016", "odometer by sums, pure costs")
+_VILLE = Theorem("Ville 1939", "maximal inequality, of e^{(α−1)(L − Στ)}")
+
+
+@final
+@frozen(kw_only=True)
+class LossReading(Generic[R, U]):
+    """A proven bound of the realised loss; no guarantee of differential privacy.
+
+    Attributes:
+        loss: the realised loss of every record is below its upper end, at this and every earlier reading.
+        delta: the probability with which that may fail.
+        number: how many costs it contains.
+        relation: the change of the data.
+        unit: whom it is about.
+        derivation: the theorem and the costs.
+    """
+
+    loss: Enclosure
+    delta: Enclosure
+    number: int
+    relation: R
+    unit: U
+    derivation: Derivation
+
+    def __str__(self) -> str:
+        sure = "surely" if not self.delta.upper else f"but for a probability of {self.delta.upper_float!r}"
+        return f"realised loss ≤ {self.loss.upper_float!r} after {self.number} costs, {sure}"
+
+
+class _Account(Generic[R, U]):
+    """Running sums of costs, and what they are about."""
+
+    def __init__(self, relation: R, unit: U, size: int) -> None:
+        require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
+        require("unit", unit, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
+        self.relation = relation
+        self.unit = unit
+        self.number = 0
+        self.totals = [Enclosure.of(0, precision=PRECISION)] * size
+        self.premises: dict[Derivation, None] = {}
+        self.lock = Lock()
+
+    def check(self, cost: Guarantee[Pure, R, U] | Guarantee[Renyi, R, U] | Guarantee[ZeroConcentrated, R, U]) -> None:
+        require("cost", cost, Guarantee, "Pay with the guarantee of what is released, given all earlier outputs")
+        for name, mine, theirs in (("relation", self.relation, cost.relation), ("unit", self.unit, cost.unit)):
+            if mine != theirs:
+                raise InvalidValue(name, theirs, f"{mine!r}, as for the odometer", "Convert the guarantee first")
+
+    def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
+        with self.lock:
+            self.totals = [total + amount for total, amount in zip(self.totals, amounts, strict=True)]
+            self.number += 1
+            self.premises.update(dict.fromkeys(premises))
+
+    def reading(
+        self, loss: Enclosure, delta: Enclosure, theorem: Theorem, assumptions: Sequence[Assumption] = ()
+    ) -> LossReading[R, U]:
+        return LossReading(
+            loss=loss,
+            delta=delta,
+            number=self.number,
+            relation=self.relation,
+            unit=self.unit,
+            derivation=theorem.conclude(self.premises, assumptions),
+        )
+
+
+@final
+class PureOdometer(Generic[R, U]):
+    """Σ ε_t: no output can lose more.
+
+    Args:
+        relation: the change of the data that every cost must be proven for.
+        unit: whom every cost must protect.
+    """
+
+    def __init__(self, *, relation: R, unit: U) -> None:
+        self._account = _Account(relation, unit, 1)
+
+    def charge(self, cost: Guarantee[Pure, R, U]) -> LossReading[R, U]:
+        """Count a cost, before what costs it is released.
+
+        Raises:
+            InvalidType: for a cost in another notion. InvalidValue: for another relation or unit.
+        """
+        self._account.check(cost)
+        require("cost", cost.bound, Pure, "Count pure losses only")
+        self._account.add([cost.bound.epsilon], [cost.derivation])
+        return self.reading
+
+    @property
+    def reading(self) -> LossReading[R, U]:
+        """The sum so far; it never fails."""
+        return self._account.reading(self._account.totals[0], Enclosure.of(0), _SUMS)
+
+
+@final
+class RenyiOdometer(Generic[R, U]):
+    """The least, over a few orders α fixed beforehand, of Σ τ_t(α) + log(k/δ)/(α − 1), k being their number.
+
+    Given the outputs before it, E_P[e^{(α−1)L_t}] ≤ e^{(α−1)τ_t}, so e^{(α−1)(L − Στ)} is a non-negative
+    supermartingale under P that begins at 1: it ever reaches k/δ with probability at most δ/k (Ville 1939). The k
+    events together have probability at most δ. That is why orders must be fixed beforehand.
+
+    Args:
+        orders: at least one, each once.
+        delta: the probability with which readings may fail; above 0.
+        relation: the change of the data that every cost must be proven for.
+        unit: whom every cost must protect.
+
+    Raises:
+        InvalidValue: for no orders, repeated ones, and δ = 0.
+    """
+
+    def __init__(self, orders: Sequence[Order], delta: Delta, *, relation: R, unit: U) -> None:
+        for order in orders:
+            require("orders", order, Order, "Write Order(…) to read a number exactly")
+        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+        self.orders = tuple(orders)
+        if not self.orders or len({order.value for order in self.orders}) < len(self.orders):
+            raise InvalidValue("orders", list(map(str, orders)), "at least one order, each once")
+        if not delta.value:
+            raise InvalidValue("delta", str(delta), "δ > 0", "For certainty count pure losses: PureOdometer")
+        self.delta = delta
+        self._account = _Account(relation, unit, len(self.orders))
+        spread = Enclosure.of(len(self.orders) / delta.value, precision=PRECISION).log()
+        self._room = [spread / (order.value - 1) for order in self.orders]
+
+    def charge(self, *costs: Guarantee[Renyi, R, U]) -> LossReading[R, U]:
+        """Count one release, by its cost at each of the orders, before it happens.
+
+        Raises:
+            InvalidType: for a cost in another notion.
+            InvalidValue: for another relation or unit, and unless there is one cost for each order, in their order.
+        """
+        for cost in costs:
+            self._account.check(cost)
+            require("cost", cost.bound, Renyi, "Convert it to Rényi DP at the odometer's orders first")
+        stated = [cost.bound.order for cost in costs]
+        if stated != [order.value for order in self.orders]:
+            known = ", ".join(str(order.value) for order in self.orders)
+            raise InvalidValue("costs", list(map(str, stated)), f"one cost at each of the orders {known}")
+        self._account.add([cost.bound.tau for cost in costs], [cost.derivation for cost in costs])
+        return self.reading
+
+    def charge_line(self, cost: Guarantee[ZeroConcentrated, R, U]) -> LossReading[R, U]:
+        """Count one release by its ρ: ρα at each order.
+
+        Raises:
+            InvalidType: for a cost in another notion. InvalidValue: for another relation or unit.
+        """
+        self._account.check(cost)
+        require("cost", cost.bound, ZeroConcentrated, "Convert it to zero-concentrated DP first")
+        self._account.add([cost.bound.rho * order.value for order in self.orders], [cost.derivation])
+        return self.reading
+
+    @property
+    def reading(self) -> LossReading[R, U]:
+        """The bound so far."""
+        first, *others = (total + room for total, room in zip(self._account.totals, self._room, strict=True))
+        for other in others:
+            first = first.minimum(other)
+        orders = Assumption("orders fixed beforehand", ", ".join(str(order.value) for order in self.orders))
+        return self._account.reading(first, Enclosure.of(self.delta.value), _VILLE, [orders])
