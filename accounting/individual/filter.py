@@ -1,0 +1,146 @@
+"""The individual Rényi filter: every record has the same budget and leaves before its own losses exceed it.
+
+Legend: B is the budget at the order α; τ_t bounds the Rényi divergence of step t with and without a record, in both
+directions, given what was released before. Feldman, Zrnic 2021; the proof is in `docs/soundness_individual.md`, step 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arguments import whole
+from ..bulk import Floats, _exact, _require
+from ..derivation import Assumption, Theorem
+from ..enclosures import Enclosure
+from ..errors import InvalidValue
+from ..exact import Number, exact
+from ..guarantees import Guarantee, require
+from ..notions import Renyi
+from ..provenance import Private
+from ..relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..units import Order
+from .log_moments import LogMoments, with_margin
+from .orders import Orders
+from .steps import Step
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+INDIVIDUAL_FILTER = Theorem("Feldman, Zrnic 2021", "individual Rényi filter")
+_ASSUMPTIONS = (
+    Assumption("a record's rate and shift", "computed from that record and from what was released before"),
+    Assumption("records that take part", "those of the filter's mask, which is not released"),
+)
+
+
+@final
+class IndividualFilter:
+    """Admits records to adaptively chosen steps until their own budget would end.
+
+    Args:
+        order: α, fixed before the run.
+        budget: B ≥ 0, the largest τ(α) of the whole run for any record.
+        records: n.
+        threads: threads for the kernels; results are the same for any number.
+
+    Guarantees: if each step computes its output from the records of its mask alone, and rates and shifts of a record
+    depend on that record and on what was released before, then all outputs together are (α, B)-Rényi private under
+    adding or removing one record. What is left of budgets, and the masks, is private: the outputs alone are released.
+    A record whose budget would end in a step takes part neither in this step nor in a later one. Records may be put
+    into several filters in any way: each mask depends on its own record.
+
+    Raises:
+        InvalidType, InvalidValue: for an order that binary64 does not hold, a budget below 0, and anything but a whole
+            number of records ≥ 0.
+    """
+
+    def __init__(self, order: Order, budget: Number, records: int, *, threads: int = 1) -> None:
+        require("order", order, Order, "Write Order(…) to read a number exactly")
+        amount = exact(budget, parameter="budget")
+        if amount < 0:
+            raise InvalidValue("budget", budget, "a Rényi divergence ≥ 0")
+        self._order = order
+        self._moments = LogMoments(Orders([order]))
+        self._bound = Renyi(order.value, Enclosure.of(amount))
+        self._limit = Enclosure.of(amount * (order.value - 1)).lower_float
+        self._threads = threads
+        self._spent = np.zeros((whole("records", records, 0), 1))
+        self._active: Mask = np.ones(len(self._spent), dtype=np.bool_)
+        self._steps = 0
+
+    @property
+    def bound(self) -> Renyi:
+        """Order and budget, which hold for every record."""
+        return self._bound
+
+    @property
+    def guarantee(self) -> Guarantee[Renyi, AddRemove, Record]:
+        """What all outputs of the run keep, however many steps it takes."""
+        return Guarantee(
+            bound=self._bound,
+            relation=ADD_REMOVE,
+            unit=RECORD,
+            derivation=INDIVIDUAL_FILTER.conclude(assumptions=_ASSUMPTIONS),
+        )
+
+    @property
+    def active(self) -> Private[Mask]:
+        """Which records are not dropped yet."""
+        return Private(self._active.copy())
+
+    @property
+    def spent(self) -> Private[Floats]:
+        """Bounds of τ(α) of each record over the steps in which it took part: at most the budget, but for rounding."""
+        return Private(self._spent[:, 0] * with_margin(self._steps + 4) / float(self._order.value - 1))
+
+    def step(self, rate: ArrayLike, shift: ArrayLike) -> Private[Mask]:
+        """Which records may take part in a step of the sampled Gaussian mechanism; their budgets are charged.
+
+        Args:
+            rate: q of each record, in [0, 1], or one for all.
+            shift: s of each record, finite, ≥ 0, rounded up, or one number for all.
+
+        Raises:
+            InvalidType: for anything but arrays of real numbers.
+            InvalidValue: for numbers outside these ranges, and other lengths. Nothing is charged then.
+        """
+        step = Step.read(rate, shift, len(self._spent))
+        return self._admitted(lambda totals: step.add(self._moments, 1, totals, threads=self._threads))
+
+    def admit(self, losses: ArrayLike) -> Private[Mask]:
+        """Which records may take part in a step of any mechanism; their budgets are charged.
+
+        Args:
+            losses: a proven bound of τ(α) for each record in both directions, ≥ 0, `inf` admitted; or one for all.
+
+        Raises:
+            InvalidType: for anything but an array of real numbers.
+            InvalidValue: for a loss that is not ≥ 0, and other lengths. Nothing is charged then.
+        """
+        bounds = _exact("losses", losses)
+        _require("losses", bounds, bounds >= 0, "Rényi divergences ≥ 0, inf included")
+        if bounds.shape not in ((), (len(self._spent),)):
+            raise InvalidValue(
+                "losses", f"an array of shape {bounds.shape}", "one number, or as many as there are records"
+            )
+        excess = Enclosure.of(self._order.value - 1).upper_float
+
+        def charge(totals: Floats) -> None:
+            moments = bounds * excess
+            totals[:, 0] += np.where(moments > 0, np.nextafter(moments, np.inf), np.where(bounds > 0, 5e-324, 0.0))
+
+        return self._admitted(charge)
+
+    def _admitted(self, charge: Callable[[Floats], None]) -> Private[Mask]:
+        """The mask after a charge, which those who do not take part are spared."""
+        grown = with_margin(self._steps + 1)
+        totals = self._spent.copy()
+        charge(totals)
+        active = self._active & (totals[:, 0] * grown <= self._limit)
+        self._spent = np.where(active[:, np.newaxis], totals, self._spent)
+        self._active = active
+        self._steps += 1
+        return self.active
