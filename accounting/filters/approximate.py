@@ -6,7 +6,9 @@ Viswanath 2015), which is ρ_t-zCDP for ρ_t = ε_t·tanh(ε_t/2) ≤ ε_t²/2. 
 
 from __future__ import annotations
 
-from functools import cached_property
+import math
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, final
 
 from ..conversions import epsilon_of_rho
@@ -24,7 +26,8 @@ from .filter import Filter, FixedRun, Totals
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
-_HALVINGS = 60
+_NEAR = 1e-13
+_ROOM = 1 - 1e-12
 NOTHING = Delta(0)
 
 
@@ -75,25 +78,8 @@ class ApproximateFilter(Filter[Approximate, R, U]):
 
     @cached_property
     def most_rho(self) -> Enclosure:
-        """The ρ of the second way: searched in floats, and proven to entail (ε, δ'); 0 where δ' is."""
-        nothing = Enclosure.of(0)
-        epsilon = self.budget.epsilon.upper
-        if not self.set_aside.value or not epsilon:
-            return nothing
-        delta = Enclosure.of(self.set_aside.value)
-
-        def enough(rho: float) -> bool:
-            return epsilon_of_rho(Enclosure.of(rho), delta).epsilon.upper <= epsilon
-
-        low, high = 0.0, float(epsilon)
-        while enough(high):  # for a large δ' more than ε is enough
-            low, high = high, 2 * high
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            if middle in (low, high):
-                break
-            low, high = (middle, high) if enough(middle) else (low, middle)
-        return Enclosure.of(low)
+        """The ρ of the second way, proven to entail (ε, δ'); 0 where δ' is."""
+        return _most_rho(self.budget.epsilon.upper, self.set_aside.value)
 
     def _amounts(self, bound: Approximate) -> Totals:
         return bound.epsilon, RandomisedResponsePair(bound.epsilon).zero_concentrated, bound.delta
@@ -113,6 +99,29 @@ class ApproximateFilter(Filter[Approximate, R, U]):
     def cost_of(self, run: FixedRun) -> Guarantee[Approximate, Any, Any]:
         """Its smallest ε at the δ named `at`."""
         return run.epsilon(self.at).guarantee
+
+
+@lru_cache(maxsize=64)
+def _most_rho(epsilon: Fraction, delta: Fraction) -> Enclosure:
+    """About the largest ρ whose ε at δ is at most `epsilon`: searched in floats, then proven."""
+    from scipy.optimize import brentq
+
+    if not epsilon or not delta:
+        return Enclosure.of(0)
+    level = Enclosure.of(delta)
+
+    def excess(rho: float) -> float:
+        return float(epsilon_of_rho(Enclosure.of(rho), level).epsilon.upper - epsilon)
+
+    spread = -level.log().lower_float
+    low = (float(epsilon) / (math.sqrt(spread + float(epsilon)) + math.sqrt(spread))) ** 2  # ρ + 2√(ρ·spread) = ε there
+    high = 2 * low
+    while excess(high) <= 0:
+        low, high = high, 2 * high
+    found = brentq(excess, low * _ROOM, high, xtol=low * _NEAR, rtol=_NEAR)
+    while excess(found) > 0:
+        found *= _ROOM
+    return Enclosure.of(found)
 
 
 def _all(*answers: Truth) -> Truth:
