@@ -14,7 +14,7 @@ from .errors import InvalidType, InvalidValue
 from .exact import Number
 from .expressions import Expression, Range, Symbol, Variable, norm
 from .norms import Norm
-from .provenance import Declared, declared_number
+from .provenance import Declared, Payment, Released, declared_number
 
 _PRECISION = 96
 
@@ -49,6 +49,11 @@ class NormBall:
     norm: Norm = field(validator=_norm)
     radius: Declared[Fraction] = field(converter=_radius)
     dimension: int | None = field(default=None, validator=_dimension)
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What a released radius cost."""
+        return (self.radius.payment,) if isinstance(self.radius, Released) else ()
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .derivation import Assumption, Derivation, Theorem
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
 from .expressions import Apply, Constant, Expression, Operation, Symbol, Variable, enclose, substitute, variables
-from .guarantees import Guarantee, require
+from .guarantees import Guarantee, compose, require
 from .notions import PURE, Pure
-from .provenance import Released
+from .provenance import Payment
 from .relations import Relation, Unit
 from .suprema import Supremum, supremum
 
@@ -46,6 +46,7 @@ class PureProfile(Generic[R, U]):
         unit: whom it protects.
         derivation: the theorem it follows from.
         released_cost: pure ε spent on releasing constants that the mechanism used, contained in both directions.
+        payments: the releases that it was spent on, each once.
     """
 
     remove: Expression
@@ -54,6 +55,7 @@ class PureProfile(Generic[R, U]):
     unit: U
     derivation: Derivation = field(validator=_derived)
     released_cost: Fraction = Fraction(0)
+    payments: tuple[Payment, ...] = ()
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -191,7 +193,21 @@ def plus_cost(profile: PureProfile[R, U], cost: Guarantee[Pure, R, U]) -> PurePr
         unit=profile.unit,
         derivation=PURE.composition_theorem.conclude([profile.derivation, cost.derivation]),
         released_cost=spent,
+        payments=profile.payments,
     )
+
+
+def plus_payments(profile: PureProfile[R, U], payments: Iterable[Payment]) -> PureProfile[R, U]:
+    """The profile of a mechanism whose parameters come from these releases: with the cost of each that is not paid yet.
+
+    Raises:
+        InvalidValue: as `plus_cost`.
+    """
+    due = [payment for payment in dict.fromkeys(payments) if payment not in profile.payments]
+    if not due:
+        return profile
+    paid = plus_cost(profile, compose(*(payment.cost for payment in due)))
+    return evolve(paid, payments=(*profile.payments, *due))
 
 
 def _without_cost(direction: Expression, cost: Fraction) -> Expression:
@@ -200,4 +216,4 @@ def _without_cost(direction: Expression, cost: Fraction) -> Expression:
 
 def within(profile: PureProfile[R, U], domain: NormBall) -> PureProfile[R, U]:
     """The profile of a mechanism whose records are held within a domain: with the cost of a released radius."""
-    return plus_cost(profile, domain.radius.cost) if isinstance(domain.radius, Released) else profile
+    return plus_payments(profile, domain.payments)

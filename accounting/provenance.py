@@ -36,8 +36,26 @@ class Public(Generic[T_co]):
         _refuse_nesting(self.value)
 
 
-def _guarantee(_: object, __: object, value: Any) -> None:
-    require("cost", value, Guarantee, "A released value carries the guarantee of its release")
+@final
+@frozen(eq=False)
+class Payment:
+    """What one private release cost. Two payments are two releases, however alike their costs.
+
+    Attributes:
+        cost: the guarantee of the release.
+
+    Raises:
+        InvalidType: for anything but a guarantee.
+    """
+
+    cost: Guarantee[Any, Any, Any]
+
+    def __attrs_post_init__(self) -> None:
+        require("cost", self.cost, Guarantee, "A released value carries the guarantee of its release")
+
+
+def _payment(cost: Guarantee[Any, Any, Any] | Payment) -> Payment:
+    return cost if isinstance(cost, Payment) else Payment(cost)
 
 
 @final
@@ -45,17 +63,31 @@ def _guarantee(_: object, __: object, value: Any) -> None:
 class Released(Generic[T_co]):
     """A value obtained by a private release.
 
-    Attributes:
+    The values that one release gave share its payment and are charged once. They are parts of one released value:
+
+        both = Released((1000, 2.5), cost)
+        count, mean = both.map(lambda pair: pair[0]), both.map(lambda pair: pair[1])
+
+    Args:
         value: the released value.
-        cost: the guarantee of the release; it is composed into whatever uses the value.
+        cost: the guarantee of the release, which is thereby a new one, to be charged for itself; or the payment of
+            another value of the same release.
+
+    Attributes:
+        payment: what the release cost; it is composed, once, into whatever uses its values.
     """
 
     value: T_co
-    cost: Guarantee[Any, Any, Any] = field(validator=_guarantee)
+    payment: Payment = field(converter=_payment, alias="cost")
+
+    @property
+    def cost(self) -> Guarantee[Any, Any, Any]:
+        """The guarantee of the release."""
+        return self.payment.cost
 
     def map(self, function: Callable[[T_co], S]) -> Released[S]:
-        """A function of a released value costs nothing more (post-processing)."""
-        return Released(function(self.value), self.cost)
+        """A function of a released value costs nothing more (post-processing): it shares the payment."""
+        return Released(function(self.value), self.payment)
 
     def __attrs_post_init__(self) -> None:
         _refuse_nesting(self.value)

@@ -52,8 +52,8 @@ class Coreset:
         radius: r, the largest ℓ2 norm of a record, in units of the data; above 0.
         mixing: λ, the share of uniform sampling, 0 < λ ≤ 1; by default 1/2. λ = 1 is uniform sampling.
 
-    A released constant costs what its release cost. Constants that come from one release each carry the whole cost:
-    declare public what is public, and release the others one by one.
+    A released constant costs what its release cost. One release may give several of them, and the radius of the domain
+    too: parts of one released value are charged once.
 
     Raises:
         InvalidValue: for a size beyond the limit, which the message names.

@@ -254,6 +254,23 @@ class TestReleasedParameters:
         domain = NormBall(norm=Norm.L1, radius=Released(Fraction(1), released("0.5")))
         assert run(LAPLACE, FULL, domain=domain).epsilon(Delta(0)).epsilon.upper == 1.5
 
+    def test_one_release_is_charged_once_and_two_alike_twice(self) -> None:
+        cost = released("0.5")
+        both = Released((Fraction(1), Fraction(1, 2)), cost)
+        one, half = both.map(lambda pair: pair[0]), both.map(lambda pair: pair[1])
+        domain = NormBall(norm=Norm.L1, radius=one)
+        sampler = Importance(rate=half, floor=half)
+        free = run(LAPLACE, Importance(rate=Public("1/2"), floor=Public("1/2")), domain=ball())
+        for scale, radius, paid in (
+            (one, domain, "0.5"),
+            (one, ball(), "0.5"),
+            (Released(Fraction(1), cost), domain, 1),
+        ):
+            found = run(LaplaceSum(scale=scale), sampler, domain=radius)
+            more = found.pure().bound.epsilon.upper - free.pure().bound.epsilon.upper
+            assert abs(more - Fraction(paid)) < Fraction(1, 10**30)
+            assert str(found.pure().derivation).count("count 1") == 2 * Fraction(paid)
+
     def test_an_epsilon_below_the_cost_is_refused(self) -> None:
         paid = run(LaplaceSum(scale=Released(Fraction(1), released())), FULL, domain=ball())
         with pytest.raises(InvalidValue, match=r"epsilon: got 0\.1; admissible: at least 0\.25"):

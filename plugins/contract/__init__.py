@@ -5,7 +5,7 @@ from .claims import Case, Claim, Expectation, Finding
 from .coins import Coins, Source
 from .draw import draw, draw_from
 from .mechanism import Mechanism, Release, WeightedSample, as_records
-from .options import Option, build, costs, options, stated
+from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
 from .sampler import AnySampler, LossSampler, Sampler
 
@@ -28,7 +28,6 @@ __all__ = [
     "WeightedSample",
     "as_records",
     "build",
-    "costs",
     "draw",
     "draw_from",
     "flag",
@@ -36,6 +35,7 @@ __all__ = [
     "non_negative",
     "norm_order",
     "options",
+    "payments",
     "positive",
     "probability",
     "stated",

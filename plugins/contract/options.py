@@ -10,9 +10,8 @@ import attrs
 from attrs import frozen
 
 from ...accounting.errors import CertdpError, InvalidValue
-from ...accounting.guarantees import Guarantee
 from ...accounting.norms import Norm
-from ...accounting.provenance import Public, Released
+from ...accounting.provenance import Payment, Public, Released
 
 
 @frozen
@@ -87,10 +86,10 @@ def stated(plugin: object) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items() if value is not None}
 
 
-def costs(plugin: object) -> list[Guarantee[Any, Any, Any]]:
-    """The guarantees of the private releases that the plugin's parameters come from."""
-    values = [_declared(plugin, field.name) for field in attrs.fields(type(plugin))]  # type: ignore[arg-type]
-    return [value.cost for value in values if isinstance(value, Released)]
+def payments(*plugins: object) -> tuple[Payment, ...]:
+    """What the private releases cost that the plugins' parameters come from, each release once."""
+    values = [_declared(plugin, field.name) for plugin in plugins for field in attrs.fields(type(plugin))]  # type: ignore[arg-type]
+    return tuple(dict.fromkeys(value.payment for value in values if isinstance(value, Released)))
 
 
 class UndeclaredParameter(CertdpError, TypeError):

@@ -18,11 +18,11 @@ from .accounting.domains import NormBall
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
 from .accounting.expressions import Expression, Symbol, variables
 from .accounting.expressions.floats import Floats
-from .accounting.guarantees import Guarantee, compose
+from .accounting.guarantees import Guarantee
 from .accounting.losses import Loss, PureLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
-from .accounting.profiles import PureProfile, plus_cost, within
+from .accounting.profiles import PureProfile, plus_payments, within
 from .accounting.provenance import Private
 from .accounting.rates import Rate, StatedRate
 from .accounting.records import Features, Realisation, psi_upper
@@ -39,8 +39,8 @@ from .plugins.contract import (
     Release,
     Sampler,
     as_records,
-    costs,
     draw_from,
+    payments,
     stated,
 )
 from .plugins.registry import origin
@@ -168,7 +168,7 @@ class SampledMechanism:
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
         profile = drawing.profile(self.loss, premises)
-        return profile if self._cost is None else plus_cost(profile, self._cost)
+        return plus_payments(profile, payments(self.mechanism, self.sampler))
 
     def _cover_add_remove(self) -> None:
         for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
@@ -196,11 +196,6 @@ class SampledMechanism:
     def drawing(self) -> Rate:
         """How records are drawn for this mechanism."""
         return drawing_of(self.mechanism, self.sampler)
-
-    @property
-    def _cost(self) -> Guarantee[Pure, AddRemove, Record] | None:
-        spent = [*costs(self.mechanism), *costs(self.sampler)]
-        return compose(*spent) if spent else None
 
     @property
     def features(self) -> tuple[Expression, ...]:

@@ -45,14 +45,13 @@ from .accounting.notions import (
     ZeroConcentrated,
 )
 from .accounting.pairs import Pair, RandomisedResponsePair
-from .accounting.provenance import Released
 from .accounting.records import Features, realise
 from .accounting.relations import ADD_REMOVE, RECORD, REPLACE, AddRemove, Record, Replace
 from .accounting.releases import Releases, ResampleEach
 from .accounting.sampling import ALWAYS, SamplingRate
 from .accounting.units import Delta, Epsilon, Order
 from .accounting.worst_cases import Case, WorstCases, worst_cases
-from .plugins.contract import Coins, Mechanism, Release, Sampler, costs, draw_from, stated
+from .plugins.contract import Coins, Mechanism, Release, Sampler, draw_from, payments, stated
 from .sampled import declared_loss, declared_rate, matrix_within
 
 B = TypeVar("B", bound=Bound)
@@ -330,9 +329,8 @@ class SampledReleases:
 
     @property
     def _costs(self) -> list[Guarantee[Pure, Any, Any]]:
-        spent = [*costs(self.mechanism), *costs(self.sampler)]
-        if self.domain is not None and isinstance(self.domain.radius, Released):
-            spent.append(self.domain.radius.cost)
+        paid = [*payments(self.mechanism, self.sampler), *(() if self.domain is None else self.domain.payments)]
+        spent = [payment.cost for payment in dict.fromkeys(paid)]
         for cost in spent:
             if (cost.relation, cost.unit, cost.bound.notion) != (self.relation, RECORD, PURE):
                 raise InvalidValue(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,9 +17,10 @@ from certdp.accounting.errors import InvalidType
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
-from certdp.accounting.provenance import Private, PrivateValue, Public, Released, declared, publish
+from certdp.accounting.provenance import Payment, Private, PrivateValue, Public, Released, declared, publish
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.plugins.contract import payments
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
 
@@ -80,5 +85,39 @@ def test_a_released_value_carries_the_guarantee_of_its_release() -> None:
         Released(3, 0.5)  # type: ignore[arg-type]
 
 
-def test_reading_keeps_the_cost() -> None:
-    assert declared(Released("2", COST), int, parameter="rate") == Released(2, COST)
+def test_reading_keeps_the_payment() -> None:
+    released = Released("2", COST)
+    assert declared(released, int, parameter="rate") == Released(2, released.payment)
+    assert payments(Poisson(rate=released.map(lambda _: "1/2"))) == (released.payment,)
+
+
+class TestReleases:
+    """What counts as one release: values of one payment, and nothing that merely looks the same."""
+
+    def test_parts_of_one_value_are_one_release(self) -> None:
+        both = Released((3, 4), COST)
+        first, second = both.map(lambda pair: pair[0]), both.map(lambda pair: pair[1])
+        assert first.payment is second.payment is both.payment
+        assert Released(5, both.payment).payment is both.payment
+        plugin = Importance(rate=first, floor=second.map(lambda value: Fraction(1, value)))
+        assert payments(plugin, LaplaceSum(scale=second)) == (both.payment,)
+
+    def test_releases_that_look_the_same_are_two(self) -> None:
+        first, second = Released(3, COST), Released(3, COST)
+        assert first.cost is second.cost
+        assert first != second
+        assert first.payment != second.payment
+        plugin = Importance(rate=first, floor=second.map(lambda value: Fraction(1, value)))
+        assert payments(plugin) == (first.payment, second.payment)
+        assert payments(plugin, LaplaceSum(scale=second)) == (first.payment, second.payment)
+
+    @pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+    def test_copies_stay_one_release_only_together(self, again: Callable[[Any], Any]) -> None:
+        released = Released(3, COST)
+        one, other = again((released, released.map(str)))
+        assert one.payment is other.payment
+        assert again(released).payment != released.payment  # too much is charged rather than too little
+
+    def test_a_payment_needs_a_guarantee(self) -> None:
+        with pytest.raises(InvalidType, match="carries the guarantee of its release"):
+            Payment(0.5)  # type: ignore[arg-type]

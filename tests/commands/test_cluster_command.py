@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certdp.verification.certificates import public_certificate
+
 pytest.importorskip("sklearn")
 
 Command = Callable[..., Any]
@@ -86,8 +88,9 @@ def test_centres_appear_only_with_a_certificate_that_the_checker_proves(
     from certdp import clustering
 
     before = sorted(tmp_path.iterdir())
-    right = clustering.public_certificate
-    monkeypatch.setattr(clustering, "public_certificate", lambda claim: right(claim).replace(b'"pure"', b'"puer"'))
+    monkeypatch.setattr(
+        clustering, "public_certificate", lambda claim: public_certificate(claim).replace(b'"pure"', b'"puer"')
+    )
     error = refusal(*given, "--option", "radius=4", "--certificate", tmp_path / "out.json")
     assert error["parameter"] == "certificate"
     assert sorted(tmp_path.iterdir()) == before
