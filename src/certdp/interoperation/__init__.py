@@ -1,0 +1,24 @@
+"""Other tools' accounts: dp_accounting's event trees, read and written, and an accountant with Opacus's protocol.
+
+Nothing here imports another tool: their objects are known by their class names and attributes.
+"""
+
+from .dp_events import event_from_json as event_from_json
+from .dp_events import event_to_json as event_to_json
+from .dp_events import read_event as read_event
+from .dp_events import relation_named as relation_named
+from .dp_events import write_event as write_event
+from .event_of_pair import event_of as event_of
+from .events import Composed as Composed
+from .events import DiscreteLaplace as DiscreteLaplace
+from .events import Event as Event
+from .events import Gaussian as Gaussian
+from .events import Laplace as Laplace
+from .events import NonPrivate as NonPrivate
+from .events import NoOp as NoOp
+from .events import PoissonSampled as PoissonSampled
+from .events import RandomisedResponse as RandomisedResponse
+from .events import SelfComposed as SelfComposed
+from .events import ZeroConcentrated as ZeroConcentrated
+from .opacus import CertifiedAccountant as CertifiedAccountant
+from .stated_run import StatedRun as StatedRun

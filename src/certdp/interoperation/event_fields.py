@@ -1,0 +1,139 @@
+"""What the fields of events hold, and how each is read and written."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import exact
+
+ReadEvent: TypeAlias = Callable[[str, object], Any]
+"""Reads the event at a place of the tree, which it names in errors."""
+
+WriteEvent: TypeAlias = Callable[[Any], Any]
+
+_EXACT_INTEGERS = 2**53
+
+
+class Content(ABC):
+    """What a field holds."""
+
+    @abstractmethod
+    def read(self, place: str, value: object, event: ReadEvent) -> Any:
+        """The field's value, checked for its type; `event` reads events inside."""
+
+    @abstractmethod
+    def as_json(self, value: Any, event: WriteEvent) -> Any:
+        """What `read` reads as the same value, in the types of JSON."""
+
+    @abstractmethod
+    def as_foreign(self, value: Any, event: WriteEvent) -> Any:
+        """What another tool understands: numbers are rounded to binary64 in the direction of a larger loss."""
+
+
+@final
+@frozen
+class Real(Content):
+    """An exact number.
+
+    Attributes:
+        rounded: to binary64, in the direction of a larger loss.
+    """
+
+    rounded: Callable[[Enclosure], float]
+
+    def read(self, place: str, value: object, event: ReadEvent) -> Fraction:
+        """A number, or text with one."""
+        return exact(value, parameter=place)  # type: ignore[arg-type]  # it refuses other types
+
+    def as_json(self, value: Fraction, event: WriteEvent) -> int | float | str:
+        """A number where binary64 holds it, text otherwise."""
+        if value.denominator == 1 and abs(value) <= _EXACT_INTEGERS:
+            return int(value)
+        if abs(value) <= Fraction(sys.float_info.max) and Fraction(float(value)) == value:
+            return float(value)
+        return str(value)
+
+    def as_foreign(self, value: Fraction, event: WriteEvent) -> float:
+        """Rounded outward."""
+        return self.rounded(Enclosure.of(value))
+
+
+@final
+@frozen
+class _Count(Content):
+    """A whole number."""
+
+    def read(self, place: str, value: object, event: ReadEvent) -> int:
+        """An int, or any exact number that is one."""
+        number = exact(value, parameter=place)  # type: ignore[arg-type]  # it refuses other types
+        if number.denominator != 1:
+            raise InvalidValue(place, value, "a whole number")
+        return int(number)
+
+    def as_json(self, value: int, event: WriteEvent) -> int:
+        """Itself."""
+        return value
+
+    def as_foreign(self, value: int, event: WriteEvent) -> int:
+        """Itself."""
+        return value
+
+
+@final
+@frozen
+class _Child(Content):
+    """An event."""
+
+    def read(self, place: str, value: object, event: ReadEvent) -> Any:
+        """The event."""
+        return event(place, value)
+
+    def as_json(self, value: Any, event: WriteEvent) -> Any:
+        """The event."""
+        return event(value)
+
+    def as_foreign(self, value: Any, event: WriteEvent) -> Any:
+        """The event."""
+        return event(value)
+
+
+@final
+@frozen
+class _Children(Content):
+    """Several events, in order."""
+
+    def read(self, place: str, value: object, event: ReadEvent) -> tuple[Any, ...]:
+        """The events of a list or tuple."""
+        match value:
+            case list() | tuple():
+                return tuple(event(f"{place}[{position}]", each) for position, each in enumerate(value))
+        raise InvalidType(place, value, "a list of events")
+
+    def as_json(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
+        """A list."""
+        return [event(each) for each in value]
+
+    def as_foreign(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
+        """A list."""
+        return [event(each) for each in value]
+
+
+def _down(value: Enclosure) -> float:
+    return value.lower_float
+
+
+def _up(value: Enclosure) -> float:
+    return value.upper_float
+
+
+DOWNWARDS, UPWARDS = Real(_down), Real(_up)
+"""Numbers of which the smaller, or the larger, loses more."""
+COUNT, CHILD, CHILDREN = _Count(), _Child(), _Children()

@@ -1,0 +1,488 @@
+"""Events as dp_accounting knows them: what was released, as trees of mechanisms, samples and compositions.
+
+Each event has exactly one dominating pair per neighbouring relation. As in dp_accounting, parameters are fixed
+beforehand, and queries may depend on earlier results: every release is dominated by a pair that is fixed.
+
+Legend: a mechanism's noise multiplier is its noise over the bound C on the norm of what one record contributes, so
+that adding or removing a record moves the result by at most C, and replacing one by at most 2C.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias, final
+
+from attrs import field, frozen
+
+from ..accounting.accountants import WorstPairs
+from ..accounting.arguments import whole
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Number, exact
+from ..accounting.pairs import (
+    DiscreteLaplacePair,
+    FinitePair,
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    RenyiCurve,
+    ZeroConcentratedCurve,
+    compose_pairs,
+)
+from ..accounting.relations import ADD_REMOVE, REPLACE, AddRemove, Replace
+from .event_fields import CHILD, CHILDREN, COUNT, DOWNWARDS, UPWARDS
+from .stated_run import StatedRun
+
+Change: TypeAlias = AddRemove | Replace
+"""The neighbouring relations that events are understood under."""
+
+MOST_RELEASES = 10**18
+
+_MOVED: dict[Change, int] = {ADD_REMOVE: 1, REPLACE: 2}
+_NOTHING = FinitePair((Fraction(1),), (Fraction(1),))
+_EVERYTHING = FinitePair((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+
+
+@frozen
+class Event(ABC):
+    """One node of a tree of events: base class of the events.
+
+    Attributes:
+        name: that of dp_accounting's class.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def pair(self, relation: Change) -> Pair:
+        """The dominating pair.
+
+        Raises:
+            InvalidValue: under a relation that the event is not understood under.
+        """
+
+    @property
+    def attained(self) -> bool:
+        """Whether some neighbouring data sets have exactly this pair; otherwise it is a bound."""
+        return True
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What has to be true of the releases."""
+        return ()
+
+    @property
+    def releases(self) -> int:
+        """How many results the tree describes."""
+        return 1
+
+    def run(self, relation: Change = ADD_REMOVE) -> StatedRun:
+        """The whole tree as a run to ask ε and δ of.
+
+        Args:
+            relation: the change of the data to protect against.
+
+        Raises:
+            InvalidValue: under a relation that an event of the tree is not understood under, and for more than 10^18
+                releases.
+        """
+        if relation not in _MOVED:
+            raise InvalidType("relation", relation, "ADD_REMOVE or REPLACE")
+        if self.releases > MOST_RELEASES:
+            raise InvalidValue("event", f"{self.releases} releases", f"at most {MOST_RELEASES}")
+        pairs = (self.pair(relation),)
+        described = Theorem("declaration", self.name).conclude((), dict.fromkeys(self.assumptions))
+        return StatedRun(
+            pairs=WorstPairs(pairs, pairs if self.attained else ()), relation=relation, derivation=described
+        )
+
+
+def _noise_multiplier(value: Number) -> Fraction:
+    return exact(value, parameter="noise_multiplier")
+
+
+def _noise_parameter(value: Number) -> Fraction:
+    return exact(value, parameter="noise_parameter")
+
+
+def _rho(value: Number) -> Fraction:
+    return exact(value, parameter="rho")
+
+
+def _xi(value: Number) -> Fraction:
+    return exact(value, parameter="xi")
+
+
+def _sampling_probability(value: Number) -> Fraction:
+    return exact(value, parameter="sampling_probability")
+
+
+def _non_negative(_: Any, attribute: Any, value: Fraction) -> None:
+    if value < 0:
+        raise InvalidValue(attribute.name, str(value), "a number ≥ 0")
+
+
+def _within_one(_: Any, attribute: Any, value: Fraction) -> None:
+    if not 0 <= value <= 1:
+        raise InvalidValue(attribute.name, str(value), "a number in [0, 1]")
+
+
+def _counted(_: Any, attribute: Any, value: int) -> None:
+    whole(attribute.name, value, 0)
+
+
+def _event(_: Any, attribute: Any, value: Event) -> None:
+    if not isinstance(value, Event):
+        raise InvalidType(attribute.name, value, "an event, such as Gaussian(noise_multiplier=1)")
+
+
+def _in_order(events: Iterable[Event]) -> tuple[Event, ...]:
+    return tuple(events)
+
+
+def _events(_: Any, attribute: Any, value: tuple[Event, ...]) -> None:
+    for event in value:
+        _event(_, attribute, event)
+
+
+@final
+@frozen
+class NoOp(Event):
+    """Nothing is released."""
+
+    name = "NoOpDpEvent"
+
+    def pair(self, relation: Change) -> Pair:
+        """Two equal laws."""
+        return _NOTHING
+
+    @property
+    def releases(self) -> int:
+        """None."""
+        return 0
+
+
+@final
+@frozen
+class NonPrivate(Event):
+    """Something is released that may tell for certain whether a record is there: δ = 1 at every ε."""
+
+    name = "NonPrivateDpEvent"
+
+    def pair(self, relation: Change) -> Pair:
+        """Two laws without a common output."""
+        return _EVERYTHING
+
+
+@final
+@frozen
+class Gaussian(Event):
+    """A sum of vectors with normal noise.
+
+    Attributes:
+        noise_multiplier: standard deviation over the bound on a record's ℓ2 norm; at least 0.
+    """
+
+    name = "GaussianDpEvent"
+
+    noise_multiplier: Fraction = field(
+        converter=_noise_multiplier,
+        validator=_non_negative,
+        metadata={"content": DOWNWARDS},
+    )
+
+    def pair(self, relation: Change) -> Pair:
+        """N(moved, σ²) and N(0, σ²); without noise it is not private."""
+        if not self.noise_multiplier:
+            return _EVERYTHING
+        return GaussianPair(Enclosure.of(_MOVED[relation]) / self.noise_multiplier)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Clipping, and noise as declared."""
+        return Assumption("normal noise over the ℓ2 bound of a record", str(self.noise_multiplier)), REAL_VALUED_NOISE
+
+
+@final
+@frozen
+class Laplace(Event):
+    """A sum of vectors with Laplace noise in each coordinate.
+
+    Attributes:
+        noise_multiplier: scale over the bound on a record's ℓ1 norm; at least 0.
+    """
+
+    name = "LaplaceDpEvent"
+
+    noise_multiplier: Fraction = field(
+        converter=_noise_multiplier,
+        validator=_non_negative,
+        metadata={"content": DOWNWARDS},
+    )
+
+    def pair(self, relation: Change) -> Pair:
+        """Laplace laws about two points; without noise it is not private."""
+        if not self.noise_multiplier:
+            return _EVERYTHING
+        return LaplacePair(Enclosure.of(_MOVED[relation]) / self.noise_multiplier)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Clipping, and noise as declared."""
+        return Assumption("Laplace noise over the ℓ1 bound of a record", str(self.noise_multiplier)), REAL_VALUED_NOISE
+
+
+@final
+@frozen
+class DiscreteLaplace(Event):
+    """A sum of integer vectors with discrete Laplace noise, P(x) ∝ e^{−a|x|}, in each coordinate.
+
+    Attributes:
+        noise_parameter: a, at least 0; at 0 dp_accounting reads infinite noise as none, and so it is read here.
+        sensitivity: the bound on a record's ℓ1 norm; a whole number ≥ 0.
+    """
+
+    name = "DiscreteLaplaceDpEvent"
+
+    noise_parameter: Fraction = field(
+        converter=_noise_parameter,
+        validator=_non_negative,
+        metadata={"content": UPWARDS},
+    )
+    sensitivity: int = field(validator=_counted, metadata={"content": COUNT})
+
+    def pair(self, relation: Change) -> Pair:
+        """Discrete Laplace laws about two integers."""
+        if not self.noise_parameter:
+            return _EVERYTHING
+        return DiscreteLaplacePair(
+            Enclosure.of(self.noise_parameter), Enclosure.of(_MOVED[relation] * self.sensitivity)
+        )
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Clipping, and noise as declared."""
+        return (Assumption("discrete Laplace noise", f"{self.noise_parameter} at ℓ1 bound {self.sensitivity}"),)
+
+
+@final
+@frozen
+class RandomisedResponse(Event):
+    """A record's category of k, or with probability p one chosen uniformly.
+
+    Attributes:
+        noise_parameter: p, in [0, 1].
+        num_buckets: k, at least 1.
+    """
+
+    name = "RandomizedResponseDpEvent"
+
+    noise_parameter: Fraction = field(
+        converter=_noise_parameter,
+        validator=_within_one,
+        metadata={"content": DOWNWARDS},
+    )
+    num_buckets: int = field(validator=_counted, metadata={"content": COUNT})
+
+    def __attrs_post_init__(self) -> None:
+        whole("num_buckets", self.num_buckets, 1)
+
+    def pair(self, relation: Change) -> Pair:
+        """The laws of an answer about two categories: that one, the other one, any of the rest.
+
+        Raises:
+            InvalidValue: under add/remove: a record that is absent gives no answer.
+        """
+        if relation != REPLACE:
+            raise InvalidValue("relation", relation.name, "REPLACE, for randomised response: each record answers")
+        if self.num_buckets == 1:
+            return _NOTHING
+        chance = self.noise_parameter / self.num_buckets
+        rest = (self.num_buckets - 2) * chance
+        kept = 1 - rest - chance
+        return FinitePair((kept, chance, rest), (chance, kept, rest))
+
+
+@final
+@frozen
+class ZeroConcentrated(Event):
+    """Some mechanism with τ(α) ≤ ξ + ρα at every order α > 1.
+
+    Attributes:
+        rho: ρ; at least 0.
+        xi: ξ; at least 0.
+    """
+
+    name = "ZCDpEvent"
+
+    rho: Fraction = field(
+        converter=_rho,
+        validator=_non_negative,
+        metadata={"content": UPWARDS},
+    )
+    xi: Fraction = field(
+        default=Fraction(0),
+        converter=_xi,
+        validator=_non_negative,
+        metadata={"content": UPWARDS},
+    )
+
+    def pair(self, relation: Change) -> Pair:
+        """A curve; the statement is taken to be about the relation asked for."""
+        if not self.xi:
+            return ZeroConcentratedCurve(Enclosure.of(self.rho))
+        return RenyiCurve(lambda order: Enclosure.of(self.xi + self.rho * order))
+
+    @property
+    def attained(self) -> bool:
+        """Not known."""
+        return False
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The statement itself."""
+        return (Assumption("Rényi divergences at most ξ + ρα, under the relation asked for", f"{self.xi}, {self.rho}"),)
+
+
+@final
+@frozen
+class SelfComposed(Event):
+    """The same event several times.
+
+    Attributes:
+        event: what is repeated.
+        count: how often; at least 0.
+    """
+
+    name = "SelfComposedDpEvent"
+
+    event: Event = field(validator=_event, metadata={"content": CHILD})
+    count: int = field(validator=_counted, metadata={"content": COUNT})
+
+    def pair(self, relation: Change) -> Pair:
+        """Independent repetitions."""
+        once = self.event.pair(relation)
+        if not self.count or once == _NOTHING:
+            return _NOTHING
+        return once if once == _EVERYTHING else once.repeated(self.count)
+
+    @property
+    def attained(self) -> bool:
+        """As for one."""
+        return self.event.attained
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Those of the event."""
+        return self.event.assumptions
+
+    @property
+    def releases(self) -> int:
+        """Those of the event, each time."""
+        return self.event.releases * self.count
+
+
+@final
+@frozen
+class Composed(Event):
+    """Several events.
+
+    Attributes:
+        events: in the order of their releases.
+    """
+
+    name = "ComposedDpEvent"
+
+    events: tuple[Event, ...] = field(converter=_in_order, validator=_events, metadata={"content": CHILDREN})
+
+    def pair(self, relation: Change) -> Pair:
+        """Independent releases; one worst record is worst for all, for it contributes as much as it may to each."""
+        pairs = [pair for event in self.events if (pair := event.pair(relation)) != _NOTHING]
+        if _EVERYTHING in pairs:
+            return _EVERYTHING
+        return compose_pairs(pairs) if pairs else _NOTHING
+
+    @property
+    def attained(self) -> bool:
+        """Where each is."""
+        return all(event.attained for event in self.events)
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Those of all events, each once."""
+        return _together(event.assumptions for event in self.events)
+
+    @property
+    def releases(self) -> int:
+        """Those of all events."""
+        return sum(event.releases for event in self.events)
+
+
+@final
+@frozen
+class PoissonSampled(Event):
+    """An event on a sample that each record enters with a probability, independently; one sample per event.
+
+    Attributes:
+        sampling_probability: in [0, 1].
+        event: what is done with the sample; all releases of a composition see the same sample.
+    """
+
+    name = "PoissonSampledDpEvent"
+
+    sampling_probability: Fraction = field(
+        converter=_sampling_probability,
+        validator=_within_one,
+        metadata={"content": UPWARDS},
+    )
+    event: Event = field(validator=_event, metadata={"content": CHILD})
+
+    def pair(self, relation: Change) -> Pair:
+        """The amplified pair.
+
+        Raises:
+            InvalidValue: under replace: sampling amplifies under add/remove.
+        """
+        if not self.sampling_probability:
+            return _NOTHING
+        if relation != ADD_REMOVE and self.sampling_probability < 1:
+            raise InvalidValue("relation", relation.name, "ADD_REMOVE, for a sample: sampling amplifies under that")
+        return self.event.pair(relation).sampled(Enclosure.of(self.sampling_probability))
+
+    @property
+    def attained(self) -> bool:
+        """As for the event."""
+        return self.event.attained
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Sampling as declared, and what the event assumes."""
+        sampling = Assumption("each record enters independently with probability", str(self.sampling_probability))
+        return sampling, *self.event.assumptions
+
+    @property
+    def releases(self) -> int:
+        """Those of the event."""
+        return self.event.releases
+
+
+EVENTS: tuple[type[Event], ...] = (
+    NoOp,
+    NonPrivate,
+    Gaussian,
+    Laplace,
+    DiscreteLaplace,
+    RandomisedResponse,
+    ZeroConcentrated,
+    SelfComposed,
+    Composed,
+    PoissonSampled,
+)
+"""Every event that is understood."""
+
+
+def _together(assumptions: Iterable[tuple[Assumption, ...]]) -> tuple[Assumption, ...]:
+    return tuple(dict.fromkeys(one for some in assumptions for one in some))
