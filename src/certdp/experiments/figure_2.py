@@ -35,6 +35,7 @@ from .pictures import COLOURS, Picture
 
 RECORDS, DIMENSION, SIZE = 1000, 10, 19
 SCALES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+_LABELLED = (1.5, 0.4)  # of a logarithmic axis: up to how many decades minor ticks bear labels, all or some
 _NAMES = {"opt": "privacy-constrained", "var": "variance-optimal", "unif": "uniform"}
 
 
@@ -202,12 +203,16 @@ def _errors(plan: Plan, contest: LaplaceContest, advance: Advance) -> Table:
 
 def _draw(picture: Picture, contest: LaplaceContest, readings: Sequence[Reading], errors: Table, size: float) -> None:
     """Weights at both readings, then error against loss."""
+    from matplotlib.ticker import LogFormatter
+
     order = np.argsort(bulk.norms(contest.features.records, Norm.L1), kind="stable")
     for panel, reading in zip(picture.axes[0], readings, strict=False):
         for name, mark in (("unif", "-"), ("var", "."), ("opt", ".")):
             weights = reading.chosen[name].weight[order]
             panel.plot(weights, mark, markersize=3, color=COLOURS[name], label=_NAMES[name], alpha=0.6)
         panel.set_yscale("log")
+        panel.yaxis.set_major_formatter(LogFormatter())
+        panel.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_LABELLED))  # the labels that one decade needs
         panel.set_xlabel("record, ordered by ℓ1 norm")
         panel.set_ylabel("importance weight")
         how = f"m = {size:g}, noise scale {reading.scale:.4g}, ε* = {reading.epsilon:.4g}"

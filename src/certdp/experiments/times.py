@@ -61,7 +61,7 @@ def tables(plan: Plan, advance: Advance) -> Findings:
 
 def figure(plan: Plan, advance: Advance) -> Findings:
     """Figure 5: relative times against the size; and their parts at the largest size of the last data set."""
-    picture = Picture.of(1, 2, width=5.4, height=4.0)
+    picture = Picture.of(1, 2, width=5.4, height=4.6)
     timings = _measured(plan, advance)
     table = _table(timings)
     left, right = picture.axes[0]
@@ -119,32 +119,26 @@ def _once(contest: Contest, contender: SampledMechanism, coins: Coins) -> tuple[
 
 
 def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
-    for data, style in zip(plan.data, ("-", "--", "-.", ":"), strict=False):
+    """Colours are samplers, styles are data sets; both axes are shares, so that one line stands for m/n."""
+    from matplotlib.lines import Line2D
+
+    styles = dict(zip((data.name for data in plan.data), ("-", "--", "-.", ":"), strict=False))
+    for data, style in styles.items():
         for name in CONTENDERS:
-            of_one = [timing for timing in timings if (timing.data, timing.sampler) == (data.name, name)]
-            label = f"{data.name}, {name}"
+            of_one = [timing for timing in timings if (timing.data, timing.sampler) == (data, name)]
+            places = [timing.relative_size for timing in of_one]
             shares = [timing.relative_total for timing in of_one]
-            panel.plot(
-                [timing.size for timing in of_one],
-                shares,
-                style,
-                marker="o",
-                markersize=3,
-                color=COLOURS[name],
-                label=label,
-            )
-        drawn = [timing for timing in timings if (timing.data, timing.sampler) == (data.name, "unif")]
-        panel.plot(
-            [timing.size for timing in drawn],
-            [timing.relative_size for timing in drawn],
-            color="black",
-            linestyle=":",
-            linewidth=1,
-            label=f"{data.name}, m/n",
-        )
-    panel.set_xlabel("expected sample size m (records)")
-    panel.set_ylabel("share of the time, or of the records (%)")
-    panel.legend(fontsize="xx-small")
+            panel.plot(places, shares, style, marker="o", markersize=3, color=COLOURS[name])
+    largest = max(timing.relative_size for timing in timings if timing.sampler != "full")
+    panel.plot([0, largest], [0, largest], color="black", linewidth=1)
+    panel.set_xlim(left=0)
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("expected sample size, share of the records (%)")
+    panel.set_ylabel("share of the time of DP-Lloyd on all data (%)")
+    keys = [Line2D([], [], color=COLOURS[name], marker="o", markersize=3, label=name) for name in CONTENDERS]
+    keys.append(Line2D([], [], color="black", linewidth=1, label="equal shares"))
+    keys += [Line2D([], [], color="grey", linestyle=style, label=data) for data, style in styles.items()]
+    panel.legend(handles=keys, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
 def _draw_parts(panel: Any, timings: Sequence[Timing]) -> None:
@@ -157,4 +151,5 @@ def _draw_parts(panel: Any, timings: Sequence[Timing]) -> None:
         base += shares
     panel.set_ylabel("share of the time of DP-Lloyd on all data (%)")
     panel.set_title(f"{timings[0].data}, m = {timings[0].size}", fontsize="small")
-    panel.legend(fontsize="small")
+    panel.set_ylim(top=1.2 * base.max())  # room for the legend above the bars
+    panel.legend(fontsize="small", ncols=len(parts), loc="upper center")

@@ -188,7 +188,7 @@ def _draw_epsilons(panel: Any, cells: Sequence[Cell]) -> None:
     for cell in cells:
         if math.isinf(cell.epsilon):
             label = f"{cell.sampler}, ε = ∞"
-            panel.axhline(cell.cost_median, color=COLOURS[cell.sampler], linestyle=":", linewidth=1, label=label)
+            panel.axhline(cell.cost_median, color=COLOURS[cell.sampler], linestyle=":", linewidth=1.4, label=label)
     panel.set_xscale("log")
 
 
