@@ -1,0 +1,284 @@
+"""A run that is fixed beforehand: what it costs in each notion, and as (ε, δ) by an accountant."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, TypeVar, final
+
+from attrs import frozen
+
+from .accounting.accountants import (
+    BEST,
+    Accountant,
+    Bounds,
+    Finding,
+    Law,
+    WorstPairs,
+    gaussian,
+    pure,
+    renyi_at,
+    zero_concentrated,
+)
+from .accounting.derivation import Assumption, Derivation
+from .accounting.directions import Direction
+from .accounting.enclosures import Enclosure
+from .accounting.errors import InvalidValue
+from .accounting.guarantees import Guarantee, compose, require
+from .accounting.notions import (
+    GAUSSIAN_DP,
+    PURE,
+    RENYI,
+    ZERO_CONCENTRATED,
+    Approximate,
+    Bound,
+    GaussianDP,
+    Notion,
+    Pure,
+    Renyi,
+    ZeroConcentrated,
+)
+from .accounting.pairs import RandomisedResponsePair
+from .accounting.provenance import Payment
+from .accounting.relations import RECORD, AddRemove, Record, Replace
+from .accounting.units import Delta, Epsilon, Order
+
+B = TypeVar("B", bound=Bound)
+
+
+class NotionAbsent(InvalidValue):
+    """A notion in which no bound follows from what the mechanism declares."""
+
+
+@final
+@frozen
+class Interval:
+    """Proven bounds of a number, in binary64 rounded outward.
+
+    Attributes:
+        lower: None where only an upper bound is proven.
+        upper: at least the number.
+    """
+
+    lower: float | None
+    upper: float
+
+    @classmethod
+    def of(cls, bounds: Bounds) -> Interval:
+        """The ends of proven bounds of a number ≥ 0."""
+        value = bounds.enclosure
+        return cls(max(0.0, value.lower_float) if bounds.two_sided else None, value.upper_float)
+
+
+@final
+@frozen
+class Answer:
+    """What a run of releases costs as (ε, δ).
+
+    Attributes:
+        guarantee: the proven statement.
+        epsilon: bounds of the smallest ε for the δ asked for, or the ε asked for.
+        delta: bounds of the smallest δ for the ε asked for, or the δ asked for.
+        composed_in: the notion in which the releases were composed.
+        order: the Rényi order used, or None.
+        asked: the δ or ε that was asked about, exactly.
+    """
+
+    guarantee: Guarantee[Approximate, AddRemove | Replace, Record]
+    epsilon: Interval
+    delta: Interval
+    composed_in: Notion[Any]
+    order: Fraction | None
+    asked: Delta | Epsilon
+
+    @property
+    def statement(self) -> str:
+        """The guarantee in words; what was asked about as it was stated."""
+        epsilon, delta = _stated(self.epsilon.upper, self.asked), _stated(self.delta.upper, self.asked)
+        return f"({epsilon}, {delta})-DP" if self.delta.upper else f"{epsilon}-DP"
+
+    def __str__(self) -> str:
+        order = "" if self.order is None else f" at order {float(self.order):.6g}"
+        return f"{self.statement}, composed in the {self.composed_in} notion{order}"
+
+
+def _stated(upper: float, asked: Delta | Epsilon) -> str:
+    """A proven end, or the exact number asked about where that is the one it was rounded from and is short."""
+    nearest = repr(float(asked.value))
+    near = Enclosure.of(asked.value).upper_float == upper
+    return nearest if near and Fraction(nearest) == asked.value else repr(upper)
+
+
+class Accounted(ABC):
+    """A run whose releases, parameters and number are fixed before the data are seen.
+
+    An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
+    """
+
+    __slots__ = ()
+
+    precision: int
+
+    @property
+    @abstractmethod
+    def relation(self) -> AddRemove | Replace:
+        """The change of the data that the guarantees protect against."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> WorstPairs:
+        """The pairs of the whole run."""
+
+    @property
+    @abstractmethod
+    def derivation(self) -> Derivation:
+        """What the pairs rest on."""
+
+    @property
+    @abstractmethod
+    def payments(self) -> tuple[Payment, ...]:
+        """What its released parameters cost, each release once."""
+
+    @property
+    @abstractmethod
+    def named(self) -> tuple[str, str]:
+        """What a refusal calls the run: a parameter and its value."""
+
+    # What the run costs
+
+    def pure(self) -> Guarantee[Pure, AddRemove | Replace, Record]:
+        """The pure ε.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        return self._guarantee(Pure(self._worst(pure, "pure ε") + self._cost), PURE)
+
+    def renyi(self, order: Order) -> Guarantee[Renyi, AddRemove | Replace, Record]:
+        """τ at an order.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        require("order", order, Order, "Write Order(…) to read a number exactly")
+        spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
+        return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
+
+    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, Record]:
+        """ρ.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        spent = RandomisedResponsePair(self._cost).zero_concentrated
+        rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
+        return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
+
+    def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, Record]:
+        """μ.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        spent = GaussianDP(RandomisedResponsePair(self._cost).gaussian)
+        bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
+        return self._guarantee(bound, GAUSSIAN_DP)
+
+    def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
+        """The smallest proven ε with which the whole run is (ε, δ)-DP.
+
+        Args:
+            delta: δ.
+            accountant: how it is found; by default whichever proves the smallest ε.
+
+        Raises:
+            NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
+        """
+        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+        target = Enclosure.of(delta.value, precision=self.precision)
+        found = accountant.epsilon(self.pairs, target)
+        if found is None:
+            role, name = self.named
+            raise NotionAbsent(
+                "delta",
+                str(delta),
+                "a δ at which a finite ε follows",
+                f"{role.capitalize()} {name} declares nothing from which one does: state a δ above 0",
+            )
+        total = Bounds(found.bounds.enclosure + self._cost, found.bounds.two_sided and not self._cost.upper)
+        return self._answer(total, Bounds(target, two_sided=True), found, delta)
+
+    def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
+        """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
+
+        Raises:
+            NotionAbsent: where nothing follows.
+            InvalidValue: for an ε below what released parameters have cost.
+        """
+        require("epsilon", epsilon, Epsilon, "Write Epsilon(…) to read a number exactly")
+        target = Enclosure.of(epsilon.value, precision=self.precision)
+        left = target - self._cost
+        if left.lower < 0:
+            raise InvalidValue(
+                "epsilon", float(epsilon.value), f"at least {self._cost.upper_float!r}, the cost of released parameters"
+            )
+        found = accountant.delta(self.pairs, left)
+        if found is None:
+            role, name = self.named
+            raise NotionAbsent(
+                "epsilon",
+                str(epsilon),
+                "an ε at which a δ below 1 follows",
+                f"{role.capitalize()} {name} declares nothing from which one does: state a larger ε",
+            )
+        value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
+        return self._answer(Bounds(target, two_sided=True), value, found, epsilon)
+
+    # Shared steps
+
+    @property
+    def _costs(self) -> list[Guarantee[Pure, Any, Any]]:
+        """The guarantees of the releases of parameters, each once."""
+        spent = [payment.cost for payment in self.payments]
+        for cost in spent:
+            if (cost.relation, cost.unit, cost.bound.notion) != (self.relation, RECORD, PURE):
+                raise InvalidValue(
+                    "cost",
+                    f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
+                    f"pure DP, {self.relation!r}, {RECORD!r}",
+                )
+        return spent
+
+    @property
+    def _cost(self) -> Enclosure:
+        """Pure ε spent on releasing parameters."""
+        spent = self._costs
+        return compose(*spent).bound.epsilon if spent else Enclosure.of(0, precision=self.precision)
+
+    def _worst(self, law: Law, name: str) -> Enclosure:
+        found = self.pairs.worst(law)
+        if found is None:
+            role, named = self.named
+            raise NotionAbsent(role, named, f"a {role} that has a {name}", "Ask for another notion, or for ε at a δ")
+        return found.enclosure.maximum(0)
+
+    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, Record]:
+        return self._stated(bound, notion.composition_theorem.conclude([self.derivation]))
+
+    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, Record]:
+        return Guarantee(bound=bound, relation=self.relation, unit=RECORD, derivation=derivation)
+
+    def _answer(self, epsilon: Bounds, delta: Bounds, found: Finding, asked: Delta | Epsilon) -> Answer:
+        first, *then = found.theorems
+        order = [] if found.order is None else [Assumption("order", str(found.order))]
+        derivation = first.conclude([self.derivation], order)
+        for theorem in then:
+            derivation = theorem.conclude([derivation])
+        return Answer(
+            guarantee=self._stated(Approximate(epsilon.enclosure, delta.enclosure), derivation),
+            epsilon=Interval.of(epsilon),
+            delta=Interval.of(delta),
+            composed_in=found.notion,
+            order=found.order,
+            asked=asked,
+        )
