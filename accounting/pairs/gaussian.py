@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -11,7 +11,10 @@ from ..arguments import non_negative, order_above_one, whole
 from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import DeltaLaw, Pair, RenyiLaw, always
+from .pair import DeltaLaw, LossTransform, Pair, RenyiLaw, always
+
+if TYPE_CHECKING:
+    from ..loss_distribution.transforms import Transform
 
 
 @final
@@ -63,6 +66,11 @@ class GaussianPair(Pair):
         """The shift itself."""
         return self.shift
 
+    @property
+    def loss_transform(self) -> LossTransform:
+        """In closed form."""
+        return self._transform
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The sampled Gaussian pair, which has Rényi divergences at every real order."""
         from .sampled_gaussian import SampledGaussian
@@ -83,6 +91,11 @@ class GaussianPair(Pair):
             return normal_cdf(half - ratio) - level.exp() * normal_cdf(-half - ratio)
 
         return between_corners(at, rising=self.shift, falling=non_negative("epsilon", epsilon)).minimum(1)
+
+    def _transform(self, direction: Direction) -> Transform:
+        from ..loss_distribution.transforms import GaussianTransform
+
+        return GaussianTransform(self.shift.square())
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         return self.shift.square() * (order_above_one(order) / 2)

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..arguments import probability, whole
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType
+
+if TYPE_CHECKING:
+    from ..loss_distribution.transforms import Transform
 
 PureLaw: TypeAlias = Callable[[Direction], Enclosure]
 """The smallest ε with P ≤ e^ε Q (REMOVE) or Q ≤ e^ε P (ADD)."""
@@ -33,6 +36,9 @@ RenyiLaw: TypeAlias = Callable[[Fraction, Direction], Enclosure]
 
 RenyiEstimate: TypeAlias = Callable[[float, Direction], float]
 """About τ(α), quickly: it tells a search where to look and proves nothing."""
+
+LossTransform: TypeAlias = "Callable[[Direction], Transform]"
+"""The moments of the privacy loss on vertical lines, with proven errors."""
 
 
 class Pair:
@@ -76,6 +82,11 @@ class Pair:
     @property
     def normal_shift(self) -> Enclosure | None:
         """The shift, where the pair is exactly N(shift, 1) and N(0, 1): such pairs compose to one."""
+        return None
+
+    @property
+    def loss_transform(self) -> LossTransform | None:
+        """The moments of the privacy loss, from which δ(ε) of many releases follows."""
         return None
 
     @property

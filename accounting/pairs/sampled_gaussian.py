@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -12,7 +12,10 @@ from ..arguments import non_negative, order_above_one, probability
 from ..directions import Direction
 from ..enclosures import Enclosure
 from .gaussian import GaussianPair
-from .pair import DeltaLaw, Pair, RenyiEstimate, RenyiLaw, always
+from .pair import DeltaLaw, LossTransform, Pair, RenyiEstimate, RenyiLaw, always
+
+if TYPE_CHECKING:
+    from ..loss_distribution.transforms import Transform
 
 _REACH = 9.0
 _MOST_NODES = 100_000
@@ -64,12 +67,22 @@ class SampledGaussian(Pair):
         """That of the unsampled pair, s: no smaller μ holds at any rate above 0."""
         return self.shift
 
+    @property
+    def loss_transform(self) -> LossTransform:
+        """By the trapezoid rule."""
+        return self._transform
+
     def sampled(self, rate: Enclosure) -> Pair:
         """Sampling a sample multiplies the rates."""
         return self if always(rate) else SampledGaussian(self.shift, self.rate * rate)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         return delta_after_sampling(GaussianPair(self.shift).delta, self.rate, epsilon, direction)
+
+    def _transform(self, direction: Direction) -> Transform:
+        from ..loss_distribution.transforms import sampled_gaussian_transform
+
+        return sampled_gaussian_transform(self.rate, self.shift, direction)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         from ..sampled_gaussian import sampled_gaussian_renyi, sampled_gaussian_renyi_add

@@ -1,0 +1,451 @@
+"""Moments of a release's privacy loss on vertical lines, with proven errors.
+
+Legend: P and Q are the two laws in a fixed direction, ℓ = log dP/dQ under P, M(z) = E[e^(zℓ)], c > 0. On the line
+z = c + iy,
+
+    M(c + iy) = M(c)·e^(iym)·φ(y),   φ(y) = E_c[e^(iy(ℓ − m))],
+
+E_c weighing by e^(cℓ)/M(c). Any m will do; near the mean of ℓ under E_c both log φ(y) and its error are as small as
+the variance, so that the power of a billion steps keeps its accuracy. The proofs are in
+`docs/soundness_loss_distribution.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from attrs import frozen
+
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..exact import exact
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NATS = 36.0  # what the trapezoid rule hides of all steps together is near e^-36
+_SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-100, 1e3
+_LARGEST_TILT = 1e14  # of c + 1 times the shift
+_SMALLEST_TILT = 1e-100
+_FEWEST = 8
+_MOST_WORK = 30_000_000  # nodes times values of one line
+_MOST_STEPS = 4000  # values that one piece of a tail may need
+_MOST_PIECES = 40
+_KEPT = 0.97  # of the logarithm of |φ| where a tail begins is asked for beyond
+_LARGEST_TURN = 2.0**29
+
+
+class Logarithms:
+    """Sums over releases of log|φ(y)| and arg φ(y) at y = step, 2·step, …, and what is hidden of them.
+
+    Attributes:
+        step: distance of the values.
+        size: sums of log|φ|.
+        phase: sums of arg φ; inf where only |Πφ| ≤ e^(size + error) is known.
+        error: bounds of the error of either.
+    """
+
+    def __init__(self, step: float, count: int) -> None:
+        """All zero: no release yet."""
+        self.step = step
+        self.size, self.phase, self.error = np.zeros(count), np.zeros(count), np.zeros(count)
+
+    @property
+    def reach(self) -> float:
+        """The last y."""
+        return self.step * self.size.size
+
+    def cut(self, count: int) -> None:
+        """Keep the first `count` values."""
+        self.size, self.phase, self.error = (part[:count].copy() for part in (self.size, self.phase, self.error))
+
+
+class Line(ABC):
+    """A moment function on the line c + iy, |y| ≤ reach."""
+
+    @property
+    @abstractmethod
+    def log_moment(self) -> Enclosure | None:
+        """log M(c); None where nothing useful is proven."""
+
+    @property
+    @abstractmethod
+    def centre(self) -> Fraction:
+        """m, exactly."""
+
+    @abstractmethod
+    def add(self, times: int, to: Logarithms) -> None:
+        """Add the logarithms of φ^times. `to.reach` is at most the line's reach."""
+
+    @abstractmethod
+    def tail(self, y: float) -> float:
+        """A bound of log|φ| for all arguments of at least y in magnitude; at most 0, and 0 where nothing is proven."""
+
+
+class Transform(ABC):
+    """The moment function of the privacy loss of one release in one direction."""
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[Transform, Transform]:
+        """Transforms of a pair that this one dominates and of one that dominates it, for known parameters.
+
+        Where the parameters are known, it is the transform itself, twice.
+        """
+
+    @property
+    @abstractmethod
+    def null(self) -> bool:
+        """Whether the loss is 0 for certain."""
+
+    @property
+    @abstractmethod
+    def largest(self) -> Enclosure | None:
+        """The least upper bound of the loss, where it is finite."""
+
+    @abstractmethod
+    def estimate(self, c: float) -> tuple[float, float, float]:
+        """About log M(c) and its first two derivatives, for a search; NaN where that is out of reach."""
+
+    @abstractmethod
+    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+        """The line c + iy for |y| ≤ reach, so exact that `steps` releases keep their accuracy.
+
+        None where the sums would be out of reach. `work` bounds the nodes of a sum.
+        """
+
+
+@final
+@frozen
+class GaussianTransform(Transform):
+    """M(z) = e^(z(z + 1)s²/2), in both directions.
+
+    Attributes:
+        variance: s², the square of the shift.
+    """
+
+    variance: Enclosure
+
+    @property
+    def ends(self) -> tuple[Transform, Transform]:
+        """Those of the least and the largest shift."""
+        if self.variance.is_point:
+            return self, self
+        low, high = (_point(end) for end in (self.variance.lower, self.variance.upper))
+        return GaussianTransform(low), GaussianTransform(high)
+
+    @property
+    def null(self) -> bool:
+        """Whether the shift is 0."""
+        return self.variance.upper == 0
+
+    @property
+    def largest(self) -> None:
+        """The loss has no upper bound."""
+        return None
+
+    def estimate(self, c: float) -> tuple[float, float, float]:
+        """c(c + 1)s²/2, (c + ½)s² and s²."""
+        square = self.variance.upper_float
+        return c * (c + 1) * square / 2, (c + 0.5) * square, square
+
+    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+        """The line, in closed form."""
+        return _GaussianLine(self.variance, exact(c))
+
+
+@final
+@frozen
+class _GaussianLine(Line):
+    """φ(y) = e^(−s²y²/2) for m = (c + ½)s²."""
+
+    variance: Enclosure
+    tilt: Fraction
+
+    @property
+    def log_moment(self) -> Enclosure:
+        return self.variance * (self.tilt * (self.tilt + 1) / 2)
+
+    @property
+    def centre(self) -> Fraction:
+        return self.variance.upper * (self.tilt + Fraction(1, 2))
+
+    def add(self, times: int, to: Logarithms) -> None:
+        y = to.step * np.arange(1, to.size.size + 1)
+        added = -0.5 * float(self.variance.upper * times) * y * y
+        to.size += added
+        to.error += 2.0**-50 * (np.abs(added) + np.abs(to.size))  # five roundings, and one of the sum
+
+    def tail(self, y: float) -> float:
+        return -0.499999 * self.variance.lower_float * y * y
+
+
+def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Direction) -> Transform:
+    """The transform of P = (1 − q)·N(0, 1) + q·N(s, 1) and Q = N(0, 1), or of Q and P.
+
+    Args:
+        rate: q in [0, 1].
+        shift: s ≥ 0.
+        direction: REMOVE for the loss under P, ADD for the loss of Q against P under Q.
+
+    Raises:
+        InvalidType, InvalidValue: for other parameters.
+    """
+    from ..arguments import non_negative, probability
+
+    return _sampled(probability("rate", rate), non_negative("shift", shift), direction)
+
+
+def _sampled(rate: Enclosure, shift: Enclosure, direction: Direction) -> Transform:
+    if rate.upper == 0 or shift.upper == 0:
+        return GaussianTransform(_point(Fraction(0)))
+    if rate.lower == 1:
+        return GaussianTransform(shift.square())
+    return SampledGaussianTransform(rate, shift, direction)
+
+
+@final
+@frozen
+class SampledGaussianTransform(Transform):
+    """M(z) = E[B^(z + 1)] (REMOVE) or E[B^−z] (ADD), B = 1 − q + q·e^(s(x − s/2)), x standard normal.
+
+    Attributes:
+        rate: q in [0, 1], not 0.
+        shift: s ≥ 0, not 0.
+        direction: which law is the first.
+    """
+
+    rate: Enclosure
+    shift: Enclosure
+    direction: Direction
+
+    @property
+    def ends(self) -> tuple[Transform, Transform]:
+        """Those at binary64 numbers below and above rate and shift: the pair at the larger ones dominates."""
+        if self._known:
+            return self, self
+        low = _sampled(_float(self.rate.lower_float), _float(self.shift.lower_float), self.direction)
+        return low, _sampled(_float(min(self.rate.upper_float, 1.0)), _float(self.shift.upper_float), self.direction)
+
+    @property
+    def null(self) -> bool:
+        """Never: see `sampled_gaussian_transform`."""
+        return False
+
+    @property
+    def largest(self) -> Enclosure | None:
+        """−log(1 − q) in the add direction."""
+        if self.direction is Direction.REMOVE or self.rate.upper == 1:
+            return None
+        return -(1 - self.rate).log()
+
+    def estimate(self, c: float) -> tuple[float, float, float]:
+        """By the trapezoid rule."""
+        from .._kernels import loss_transforms as kernels
+
+        q, s = self.rate.upper_float, self.shift.upper_float
+        if not self._within(c):
+            return math.nan, math.nan, math.nan
+        return kernels.estimate(q, s, self._sign, c)
+
+    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+        """The line; None for parameters that are not binary64 numbers, too: see `ends`."""
+        if not (self._known and self._within(c)):
+            return None
+        return _SampledLine.made(
+            self.rate.upper_float, self.shift.upper_float, self._sign, c, reach, _NATS + math.log(steps), work
+        )
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.direction is Direction.REMOVE else -1.0
+
+    @property
+    def _known(self) -> bool:
+        return all(x.lower_float == x.upper_float for x in (self.rate, self.shift))
+
+    def _within(self, c: float) -> bool:
+        q, s = self.rate.upper_float, self.shift.upper_float
+        return (
+            1e-290 < q < 1
+            and _SMALLEST_SHIFT < s < _LARGEST_SHIFT
+            and c > _SMALLEST_TILT
+            and (c + 1) * max(s, 1.0) < _LARGEST_TILT
+        )
+
+
+@final
+@frozen(eq=False)
+class _SampledLine(Line):
+    """Nodes of the trapezoid rule, weights of E_c at them, and what they hide."""
+
+    rate: float
+    shift: float
+    sign: float
+    tilt: float
+    nats: float
+    step: float
+    first: float
+    scale: float
+    total: float
+    mean: float
+    loss: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    nu: float
+    omega: float
+    hidden: float
+    farthest: float
+
+    @classmethod
+    def made(
+        cls, rate: float, shift: float, sign: float, tilt: float, reach: float, nats: float, work: int
+    ) -> _SampledLine | None:
+        from .._kernels import loss_transforms as kernels
+
+        step, first, count = kernels.plan(rate, shift, sign, tilt, reach, nats)
+        if not _FEWEST <= count <= min(kernels.MOST_NODES, work):
+            return None
+        loss, weight = np.empty(int(count)), np.empty(int(count))
+        scale, total, mean = kernels.fill(rate, shift, sign, tilt, step, first, loss, weight)
+        still = kernels.rule(rate, shift, sign, tilt, 0.0, step, first, scale, loss) / total
+        turning = kernels.rule(rate, shift, sign, tilt, reach, step, first, scale, loss) / total if reach else still
+        nu, omega, farthest = kernels.rounding(shift, tilt, step, first, scale, total, loss, weight, mean)
+        if not (still + turning + omega < 1e-3 and farthest * reach < _LARGEST_TURN):
+            return None
+        return cls(
+            rate=rate,
+            shift=shift,
+            sign=sign,
+            tilt=tilt,
+            nats=nats,
+            step=step,
+            first=first,
+            scale=scale,
+            total=total,
+            mean=mean,
+            loss=loss,
+            weight=weight,
+            nu=nu,
+            omega=omega + still,
+            hidden=still + turning,
+            farthest=farthest,
+        )
+
+    @property
+    def log_moment(self) -> Enclosure | None:
+        from .._kernels import loss_transforms as kernels
+
+        value, hidden = kernels.log_moment(
+            self.rate,
+            self.shift,
+            self.sign,
+            self.tilt,
+            self.step,
+            self.first,
+            self.scale,
+            self.total,
+            self.omega,
+            self.loss,
+        )
+        if not hidden < 1:
+            return None
+        middle, radius = exact(value), exact(hidden)
+        return Enclosure.between(middle - radius, middle + radius).maximum(0)
+
+    @property
+    def centre(self) -> Fraction:
+        return exact(self.mean)
+
+    def add(self, times: int, to: Logarithms) -> None:
+        from .._kernels import loss_transforms as kernels
+
+        kernels.add_logarithms(
+            float(times),
+            to.step,
+            self.nu,
+            self.omega,
+            self.hidden,
+            self.total,
+            self.loss,
+            self.weight,
+            self.mean,
+            to.size,
+            to.phase,
+            to.error,
+        )
+
+    def tail(self, y: float) -> float:
+        """|φ| is evaluated up to where the variation of the density bounds it; see the proof, steps 8 and 9."""
+        from .._kernels import loss_transforms as kernels
+
+        here = Logarithms(y, 1)
+        self.add(1, here)
+        below_one = -math.expm1(2 * _KEPT * min(here.size[0], 0.0))
+        if not 0 < below_one < 1:
+            return 0.0
+        spread = kernels.deviation(
+            self.shift,
+            self.sign,
+            self.tilt,
+            self.step,
+            self.first,
+            self.scale,
+            self.total,
+            self.omega,
+            self.loss,
+            self.mean,
+        )
+        bound = Enclosure.of(1 - exact(below_one)).log() / 2
+        stop = kernels.varied(
+            self.rate,
+            self.shift,
+            self.sign,
+            self.tilt,
+            self.step,
+            self.first,
+            self.scale,
+            self.total,
+            self.omega,
+            self.loss,
+            (bound.exp().lower_float),
+        )
+        for _ in range(_MOST_PIECES):
+            if y >= stop:
+                return bound.upper_float
+            end = min(stop, 2 * y)
+            line = _SampledLine.made(
+                self.rate, self.shift, self.sign, self.tilt, end, self.nats, _MOST_WORK // _MOST_STEPS
+            )
+            if line is None:
+                return 0.0
+            reached = kernels.covered(
+                y,
+                end,
+                below_one,
+                spread,
+                line.nu,
+                line.omega,
+                line.hidden,
+                line.total,
+                line.loss,
+                line.weight,
+                line.mean,
+                _MOST_STEPS,
+            )
+            if reached < end:
+                return 0.0
+            y = reached
+        return 0.0
+
+
+def _point(value: Fraction) -> Enclosure:
+    """A point, exactly."""
+    return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
+
+
+def _float(value: float) -> Enclosure:
+    return Enclosure.of(value, precision=53)
