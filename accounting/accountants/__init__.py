@@ -1,23 +1,28 @@
 """Accountants: from the pairs of a whole run to the smallest proven ε at δ, or δ at ε, each in its own notion."""
 
 from .accountant import Accountant, Finding
+from .advanced import ADVANCED, AdvancedAccountant
 from .basic import BASIC, BasicAccountant
 from .best import ALL, BEST, BestAccountant
 from .gaussian_dp import GAUSSIAN_DP, GaussianAccountant
 from .loss_distribution import LOSS_DISTRIBUTION, LossDistributionAccountant
+from .optimal import OPTIMAL, OptimalAccountant
 from .renyi import RENYI, RenyiAccountant
 from .worst_pairs import Bounds, Law, WorstPairs, delta_at, gaussian, pure, renyi_at, zero_concentrated
 from .zero_concentrated import ZERO_CONCENTRATED, ZeroConcentratedAccountant
 
 __all__ = [
+    "ADVANCED",
     "ALL",
     "BASIC",
     "BEST",
     "GAUSSIAN_DP",
     "LOSS_DISTRIBUTION",
+    "OPTIMAL",
     "RENYI",
     "ZERO_CONCENTRATED",
     "Accountant",
+    "AdvancedAccountant",
     "BasicAccountant",
     "BestAccountant",
     "Bounds",
@@ -25,6 +30,7 @@ __all__ = [
     "GaussianAccountant",
     "Law",
     "LossDistributionAccountant",
+    "OptimalAccountant",
     "RenyiAccountant",
     "WorstPairs",
     "ZeroConcentratedAccountant",

@@ -11,14 +11,16 @@ from attrs import evolve, field, frozen
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from .accountant import Accountant, Finding
+from .advanced import ADVANCED
 from .basic import BASIC
 from .gaussian_dp import GAUSSIAN_DP
 from .loss_distribution import LOSS_DISTRIBUTION
+from .optimal import OPTIMAL
 from .renyi import RENYI
 from .worst_pairs import Bounds, WorstPairs
 from .zero_concentrated import ZERO_CONCENTRATED
 
-ALL: tuple[Accountant, ...] = (BASIC, ZERO_CONCENTRATED, GAUSSIAN_DP, RENYI, LOSS_DISTRIBUTION)
+ALL: tuple[Accountant, ...] = (BASIC, ADVANCED, OPTIMAL, ZERO_CONCENTRATED, GAUSSIAN_DP, RENYI, LOSS_DISTRIBUTION)
 """Every accountant but the best of them, the simplest first: of equal bounds the first is stated."""
 
 

@@ -12,13 +12,13 @@ from attrs import frozen
 from ..arguments import non_negative, whole
 from ..corners import between_corners
 from ..directions import Direction
-from ..enclosures import Enclosure, binomial_tail
+from ..enclosures import Enclosure, Truth, binomial_tail
 from .falling_sums import with_falling_terms
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
 
-_MOST_SUMMED = 1000
+_MOST_SUMMED = 10
 
 
 @final
@@ -50,7 +50,8 @@ class RepeatedResponse(Pair):
     def delta(self) -> DeltaLaw:
         """δ(ε') = Σ_k C(T, k)·p^k·(1 − p)^{T−k}·[1 − e^{ε' − (2k−T)ε}]₊ (Kairouz, Oh, Viswanath 2015, Theorem 3.3).
 
-        p = e^ε/(1 + e^ε); of T responses, k tell the truth with this probability.
+        p = e^ε/(1 + e^ε); of T responses, k tell the truth with this probability. It is a difference of two binomial
+        tails.
         """
         return self._delta
 
@@ -106,11 +107,12 @@ def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
     zero = Enclosure.of(0, precision=own.precision)
     if own.upper == 0:
         return zero
-    gain = (level / own + times) * Fraction(1, 2)  # below it every bracket is 0
-    first = max(floor(gain.lower), 0)
-    if first > times:
+    gain = (level / own + times) * Fraction(1, 2)  # up to so many truths a bracket is 0
+    if gain.lower >= times:
         return zero
-    return _summed(own, level, times, first) if times <= _MOST_SUMMED else _tails(own, level, times, gain)
+    lies = times / (own.exp() + 1)  # expected ones
+    composed = _tails if lies.greater(_MOST_SUMMED) is Truth.TRUE else _summed
+    return composed(own, level, times, gain)
 
 
 def _tails(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enclosure:
@@ -122,12 +124,13 @@ def _tails(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enc
     return reduce(Enclosure.maximum, differences).maximum(0)
 
 
-def _summed(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
-    """The sum over k ≥ first, from its largest probability outwards."""
+def _summed(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enclosure:
+    """The sum over k, from its largest probability outwards."""
 
     def bracket(truths: int) -> Enclosure:
         return -(level - own * (2 * truths - times)).minimum(0).expm1()
 
+    first = max(floor(gain.lower), 0)
     growth = own.exp()
     likeliest = floor(((times + 1) / ((-own).exp() + 1)).lower)
     start = min(max(first, likeliest), times)

@@ -1,0 +1,131 @@
+"""Optimal composition: what follows from an (ε, δ) of each release, and from nothing else.
+
+Legend: release l is (ε_l, δ_l)-DP. It is dominated by randomised response with ε_l that with probability δ_l tells
+everything, so the run is (ε', 1 − (1 − δ')·Π(1 − δ_l))-DP exactly where the composed responses have δ(ε') ≤ δ'. For
+equal ε_l that is a sum of binomials (Kairouz, Oh, Viswanath 2015, Theorem 3.3). For different ones it is #P-complete to
+compute (Murtagh, Vadhan 2016, Theorems 1.5 and 1.7): the losses of the responses are composed on a lattice, from above.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import final
+
+from attrs import evolve, frozen
+
+from ..derivation import Theorem
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..notions import APPROXIMATE
+from ..pairs import Pair, RandomisedResponsePair, compose_pairs
+from .accountant import Accountant, Finding
+from .advanced import ADVANCED
+from .basic import EACH_RELEASE
+from .splits import Share, Split, delta_at_best_scale, epsilon_at_best_scale
+from .worst_pairs import Bounds, WorstPairs, largest
+
+_EQUAL = Theorem("Kairouz, Oh, Viswanath 2015", "Theorem 3.3")
+_DIFFERENT = Theorem("Murtagh, Vadhan 2016", "Theorem 1.5")
+_HALVINGS = 40
+
+
+@final
+@frozen
+class OptimalAccountant(Accountant):
+    """The smallest bound that the ε of each release proves: pure losses, or an (ε, δ) of each by its own pair."""
+
+    name = "optimal"
+    theorems = (*ADVANCED.theorems, _EQUAL, _DIFFERENT)
+
+    def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+        """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
+        advanced = ADVANCED.epsilon(pairs, delta)
+        if advanced is None or delta.lower <= 0 or advanced.upper <= 0:
+            return None if advanced is None else evolve(advanced, accountant=self)
+        level = Enclosure.of(delta.lower)
+        found = [_epsilon(split, level) for split in map(Split.of, pairs.bounding)]
+        return self._better(pairs, advanced, found)
+
+    def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+        """None where a release has neither a pure loss nor a δ(ε)."""
+        advanced = ADVANCED.delta(pairs, epsilon)
+        if advanced is None or advanced.upper <= 0:
+            return None if advanced is None else evolve(advanced, accountant=self)
+        found = [_delta(split, epsilon) for split in map(Split.of, pairs.bounding)]
+        return self._better(pairs, advanced, found)
+
+    def _better(self, pairs: WorstPairs, advanced: Finding, found: Sequence[Enclosure | None]) -> Finding:
+        known = [value for value in found if value is not None]
+        if len(known) == len(found):
+            most = largest(known)
+            if most.upper < advanced.upper:
+                kinds = max(len(pair.releases) for pair in pairs.bounding)
+                theorems = (EACH_RELEASE, _EQUAL if kinds == 1 else _DIFFERENT)
+                return Finding(Bounds(most, two_sided=False), APPROXIMATE, theorems, self)
+        return evolve(advanced, accountant=self)
+
+
+OPTIMAL = OptimalAccountant()
+
+
+def _epsilon(split: Split | None, delta: Enclosure) -> Enclosure | None:
+    return None if split is None else epsilon_at_best_scale(split, delta, optimal_epsilon, _about_epsilon)
+
+
+def _delta(split: Split | None, epsilon: Enclosure) -> Enclosure | None:
+    return None if split is None else delta_at_best_scale(split, epsilon, optimal_delta, _about_delta)
+
+
+def optimal_epsilon(shares: Sequence[Share], delta: Enclosure) -> Enclosure:
+    """The smallest ε' at δ' of the composed responses."""
+    total = _responses(shares).smallest_epsilon(delta, Direction.REMOVE)
+    assert total is not None
+    return total
+
+
+def optimal_delta(shares: Sequence[Share], epsilon: Enclosure) -> Enclosure:
+    """δ' at ε' of the composed responses."""
+    law = _responses(shares).delta
+    assert law is not None
+    return law(epsilon, Direction.REMOVE)
+
+
+def _responses(shares: Sequence[Share]) -> Pair:
+    highest = [(Enclosure.of(share.epsilon.upper, precision=share.epsilon.precision), share.times) for share in shares]
+    return compose_pairs(RandomisedResponsePair(epsilon).repeated(times) for epsilon, times in highest)
+
+
+def _about_delta(shares: Sequence[Share], epsilon: Enclosure) -> float:
+    """δ' of as many equal responses with the same sum of squares."""
+    return _delta_of_equal(*_equal(shares), epsilon.upper_float)
+
+
+def _about_epsilon(shares: Sequence[Share], delta: Enclosure) -> float:
+    """ε' of as many equal responses with the same sum of squares."""
+    own, times = _equal(shares)
+    low, high = 0.0, own * times
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _delta_of_equal(own, times, middle) <= delta.upper_float:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _equal(shares: Sequence[Share]) -> tuple[float, int]:
+    times = sum(share.times for share in shares)
+    return math.sqrt(sum(share.times * share.epsilon.upper_float**2 for share in shares) / times), times
+
+
+def _delta_of_equal(own: float, times: int, epsilon: float) -> float:
+    from scipy.special import bdtrc
+
+    if not own:
+        return 0.0
+    before = math.ceil((epsilon / own + times) / 2) - 1
+    if before >= times:
+        return 0.0
+    truth, lie = (float(bdtrc(before, times, 1 / (1 + math.exp(sign * own)))) for sign in (-1, 1))
+    return max(truth - math.exp(min(epsilon, 700.0)) * lie, 0.0)

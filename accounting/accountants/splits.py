@@ -1,0 +1,238 @@
+"""How a run's losses are shared out among its releases, for accountants that know an (ε, δ) of each alone.
+
+Legend: of release l there are n_l equal ones. At a scale c each of them is (ε_l, δ_l)-DP with ε_l = c·s_l, where s_l is
+its size, and δ_l = δ(ε_l) by its own pair; or with its pure loss and δ_l = 0, where that is no larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property, reduce
+from operator import add
+from typing import TypeAlias, final
+
+from attrs import frozen
+
+from ..conversions import smallest_epsilon
+from ..enclosures import Enclosure, Truth
+from ..errors import InvalidValue
+from ..pairs import Pair
+from .worst_pairs import delta_at, pure, zero_concentrated
+
+Scale: TypeAlias = Fraction | None
+"""c ≥ 0; None for pure losses alone."""
+
+_MOST_KINDS = 64
+_SCALE_BITS = 30
+_SCAN, _REFINEMENTS = 8, 10
+_REACH = 16
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@final
+@frozen
+class Share:
+    """What each of several equal releases is proven to cost.
+
+    Attributes:
+        epsilon: its ε; the upper end counts.
+        delta: its δ.
+        times: how many there are.
+    """
+
+    epsilon: Enclosure
+    delta: Enclosure
+    times: int
+
+
+@frozen(slots=False)
+class Split:
+    """The releases of one pair, with the laws from which each has an (ε, δ).
+
+    Attributes:
+        releases: pair and number of each kind.
+    """
+
+    releases: tuple[tuple[Pair, int], ...]
+
+    @classmethod
+    def of(cls, pair: Pair) -> Split | None:
+        """None where some release has neither a pure loss nor a law δ(ε), and for very many different ones."""
+        split = cls(pair.releases)
+        if len(split.releases) > _MOST_KINDS and not split.has_pure:
+            return None
+        return split if all(one.delta or one.pure for one, _ in split.releases) else None
+
+    @cached_property
+    def pure_losses(self) -> tuple[Enclosure | None, ...]:
+        """The pure loss of each kind, where it has one."""
+        return tuple(pure(one) for one, _ in self.releases)
+
+    @property
+    def has_pure(self) -> bool:
+        """Whether every release has a pure loss."""
+        return all(loss is not None for loss in self.pure_losses)
+
+    @property
+    def scalable(self) -> bool:
+        """Whether other scales than None are worth a try."""
+        return len(self.releases) <= _MOST_KINDS and any(one.delta is not None for one, _ in self.releases)
+
+    @cached_property
+    def sizes(self) -> tuple[Fraction, ...]:
+        """What ε is shared out by: pure losses, or roots of ρ, where all have one; any sizes prove a bound."""
+        if self.has_pure:
+            measured = [loss.upper for loss in self.pure_losses if loss is not None]
+        else:
+            costs = [zero_concentrated(one) for one, _ in self.releases]
+            known = [rho.sqrt().upper for rho in costs if rho is not None]
+            measured = known if len(known) == len(costs) else []
+        return tuple(measured) if any(measured) else (Fraction(1),) * len(self.releases)
+
+    @cached_property
+    def size(self) -> Fraction:
+        """Σ n_l·s_l."""
+        return sum((size * times for size, (_, times) in zip(self.sizes, self.releases, strict=True)), Fraction(0))
+
+    @property
+    def count(self) -> int:
+        """Σ n_l."""
+        return sum(times for _, times in self.releases)
+
+    def at(self, scale: Scale) -> tuple[Share, ...]:
+        """The shares at a scale; None only where every release has a pure loss."""
+        shares = []
+        for (one, times), size, loss in zip(self.releases, self.sizes, self.pure_losses, strict=True):
+            if loss is not None and (scale is None or one.delta is None or loss.upper <= scale * size):
+                shares.append(Share(loss, Enclosure.of(0, precision=loss.precision), times))
+                continue
+            assert scale is not None
+            epsilon = Enclosure.of(scale * size)
+            delta = delta_at(epsilon)(one)
+            assert delta is not None
+            shares.append(Share(epsilon, delta, times))
+        return tuple(shares)
+
+    def smallest_scale(self, delta: Enclosure) -> Scale:
+        """About the smallest c with Σ n_l·δ_l ≤ δ, where that holds; None where it is not proven to hold anywhere."""
+        if not self.scalable:
+            return None
+        try:
+            found = smallest_epsilon(lambda scale: total_delta(self.at(scale.lower)), delta, precision=_SCALE_BITS)
+        except InvalidValue:
+            return None
+        return found.upper
+
+
+def total_epsilon(shares: Iterable[Share]) -> Enclosure:
+    """Σ n_l·ε_l."""
+    return sum_of(share.epsilon * share.times for share in shares)
+
+
+def total_delta(shares: Iterable[Share]) -> Enclosure:
+    """Σ n_l·δ_l, at most 1."""
+    return sum_of(share.delta * share.times for share in shares).minimum(1)
+
+
+def spared(shares: Sequence[Share]) -> Enclosure | None:
+    """log Π(1 − δ_l)^{n_l}; None where some δ_l may be 1."""
+    if any(share.delta.less(1) is not Truth.TRUE for share in shares):
+        return None
+    return sum_of((-share.delta).log1p() * share.times for share in shares)
+
+
+def left_over(shares: Sequence[Share], delta: Enclosure) -> Enclosure | None:
+    """The δ' with 1 − (1 − δ')·Π(1 − δ_l)^{n_l} = δ < 1; None where the δ_l may use up all of δ."""
+    used = spared(shares)
+    if used is None:
+        return None
+    rest = -((-delta).log1p() - used).expm1()
+    return rest if rest.lower >= 0 else None
+
+
+def joined(shares: Sequence[Share], delta: Enclosure) -> Enclosure:
+    """1 − (1 − δ)·Π(1 − δ_l)^{n_l}."""
+    used = spared(shares)
+    if used is None or delta.less(1) is not Truth.TRUE:
+        return Enclosure.of(1, precision=delta.precision)
+    return -((-delta).log1p() + used).expm1()
+
+
+Composition: TypeAlias = Callable[[Sequence[Share], Enclosure], Enclosure]
+"""The ε' at a δ', or the δ' at an ε', of releases with the ε_l of shares and δ_l = 0."""
+
+Estimate: TypeAlias = Callable[[Sequence[Share], Enclosure], float]
+"""About the same, quickly: it tells a search where to look and proves nothing."""
+
+
+def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
+    """The smallest ε at δ in (0, 1) over the scales searched: `bound` at the δ' that their δ_l leave over.
+
+    None where no scale is proven to leave any.
+    """
+    scales: list[Scale] = [None] if split.has_pure else []
+    low = split.smallest_scale(delta)
+
+    def value(scale: Fraction) -> float:
+        rest = left_over(shares := split.at(scale), delta)
+        return math.inf if rest is None else about(shares, rest)
+
+    if low is not None:
+        scales.append(low)
+        if low:
+            scales.append(_best_scale(value, low, low * _REACH))
+    proven = []
+    for scale in scales:
+        rest = left_over(shares := split.at(scale), delta)
+        if rest is not None:
+            proven.append(bound(shares, Enclosure.of(rest.lower, precision=delta.precision)))
+    return min(proven, key=lambda epsilon: epsilon.upper, default=None)
+
+
+def delta_at_best_scale(split: Split, epsilon: Enclosure, bound: Composition, about: Estimate) -> Enclosure | None:
+    """The smallest δ at ε ≥ 0 over the scales searched: `bound`, joined with their δ_l. None where there is none."""
+    scales: list[Scale] = [None] if split.has_pure else []
+    level = Enclosure.of(epsilon.lower, precision=epsilon.precision)
+
+    def value(scale: Fraction) -> float:
+        shares = split.at(scale)
+        return joined(shares, Enclosure.of(min(about(shares, level), 1.0))).upper_float
+
+    if split.scalable:
+        low, high = level.lower / split.size, level.lower / split.size * split.count
+        if split.has_pure:
+            high = min(high, Fraction(1))
+        scales.append(_best_scale(value, low, high) if 0 < low < high else low)
+    proven = []
+    for scale in scales:
+        shares = split.at(scale)
+        proven.append(joined(shares, bound(shares, level)))
+    return min(proven, key=lambda delta: delta.upper, default=None)
+
+
+def _best_scale(value: Callable[[Fraction], float], low: Fraction, high: Fraction) -> Fraction:
+    """The scale of [low, high] with the least value met: a scan of logarithms, then golden sections."""
+    values: dict[float, float] = {}
+
+    def at(place: float) -> float:
+        if place not in values:
+            values[place] = value(low * Fraction(math.exp(place)))
+        return values[place]
+
+    step = math.log(high / low) / _SCAN
+    best = min(range(_SCAN + 1), key=lambda index: at(index * step))
+    first, last = max(best - 1, 0) * step, min(best + 1, _SCAN) * step
+    for _ in range(_REFINEMENTS):
+        left, right = last - _GOLDEN * (last - first), first + _GOLDEN * (last - first)
+        if at(left) <= at(right):
+            last = right
+        else:
+            first = left
+    return low * Fraction(math.exp(min(values, key=values.__getitem__)))
+
+
+def sum_of(values: Iterable[Enclosure]) -> Enclosure:
+    """The sum of at least one number."""
+    return reduce(add, values)
