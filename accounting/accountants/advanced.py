@@ -6,9 +6,9 @@ Legend: release l is (ε_l, δ_l)-DP, E = Σ ε_l·(e^{ε_l} − 1)/(e^{ε_l} + 
     Σ ε_l,   E + √(2S·log(e + √S/δ')),   E + √(2S·log(1/δ')).
 
 Why: a release is dominated by randomised response with ε_l, unless with probability δ_l it tells everything. The loss L
-of the responses has mean E and independent parts within ±ε_l, so P(L > E + t) ≤ e^{−t²/2S} (Hoeffding), which is the last
-form. For the other, δ(E + t) = ∫ e^{−u}·P(L > E + t + u) du ≤ e^{−t²/2S}·∫ e^{−u(1 + t/S)} du = e^{−t²/2S}/(1 + t/S).
-With e^{t²/2S} = e + √S/δ' this is δ'/((eδ' + √S)·(1 + t/S)), and t ≥ √(2S) makes that denominator at least √2.
+of the responses has mean E and independent parts within ±ε_l, so P(L > E + t) ≤ e^{−t²/2S} (Hoeffding): the last form.
+For the other, δ(E + t) = ∫ e^{−u}·P(L > E + t + u) du ≤ e^{−t²/2S}·∫ e^{−u(1 + t/S)} du = e^{−t²/2S}/(1 + t/S). With
+e^{t²/2S} = e + √S/δ' this is δ'/((eδ' + √S)·(1 + t/S)), and t ≥ √(2S) makes that denominator at least √2.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..enclosures import Enclosure, Truth
 from ..notions import APPROXIMATE, PURE
 from ..pairs import Pair
 from .accountant import Accountant, Finding
-from .splits import Split, total_delta, total_epsilon
+from .splits import Split, smallest_scale, total_delta, total_epsilon
 from .worst_pairs import Bounds, WorstPairs, largest, pure
 
 _ROUNDED = 1 - Fraction(1, 2**60)  # room for the rounding of a sum
@@ -68,7 +68,7 @@ BASIC = BasicAccountant()
 
 def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure | None:
     split = Split.of(pair)
-    scale = None if split is None else split.smallest_scale(delta)
+    scale = None if split is None else smallest_scale(split, delta)
     return None if split is None or scale is None else total_epsilon(split.at(scale))
 
 

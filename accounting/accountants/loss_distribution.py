@@ -6,7 +6,6 @@ from typing import final
 
 from attrs import frozen
 
-from ..conversions import smallest_epsilon
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
@@ -34,16 +33,11 @@ class LossDistributionAccountant(Accountant):
         if delta.lower <= 0:
             bound = pairs.worst(pure)
             return None if bound is None else self._finding(bound)
-        if any(pair.delta is None for pair in pairs.bounding):
-            return None
         try:
-            most = largest(_epsilon(pair, delta) for pair in pairs.bounding)
+            bound = pairs.worst(lambda pair: _epsilon(pair, delta))
         except InvalidValue:  # an infinite loss, with more probability than δ
             return None
-        if not pairs.reached or any(pair.delta is None for pair in pairs.reached):
-            return self._finding(Bounds(most, two_sided=False))
-        lower = min(largest(_epsilon(pair, delta) for pair in pairs.reached).lower, most.upper)
-        return self._finding(Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True))
+        return None if bound is None else self._finding(bound)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """None where a pair has no law δ(ε)."""
@@ -57,12 +51,8 @@ class LossDistributionAccountant(Accountant):
 LOSS_DISTRIBUTION = LossDistributionAccountant()
 
 
-def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure:
-    """The smallest ε of one pair; the law of the worse direction is inverted."""
-
-    def worse(epsilon: Enclosure) -> Enclosure:
-        value = delta_at(epsilon)(pair)
-        assert value is not None
-        return value
-
-    return smallest_epsilon(worse, delta)
+def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure | None:
+    """The smallest ε of one pair in its worse direction."""
+    found = [pair.smallest_epsilon(delta, direction) for direction in pair.directions]
+    known = [epsilon for epsilon in found if epsilon is not None]
+    return largest(known) if len(known) == len(found) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import add
 from typing import TypeAlias, final
 
@@ -110,20 +110,20 @@ class Split:
                 continue
             assert scale is not None
             epsilon = Enclosure.of(scale * size)
-            delta = delta_at(epsilon)(one)
-            assert delta is not None
-            shares.append(Share(epsilon, delta, times))
+            shares.append(Share(epsilon, _delta_at(one, epsilon), times))
         return tuple(shares)
 
-    def smallest_scale(self, delta: Enclosure) -> Scale:
-        """About the smallest c with Σ n_l·δ_l ≤ δ, where that holds; None where it is not proven to hold anywhere."""
-        if not self.scalable:
-            return None
-        try:
-            found = smallest_epsilon(lambda scale: total_delta(self.at(scale.lower)), delta, precision=_SCALE_BITS)
-        except InvalidValue:
-            return None
-        return found.upper
+
+@lru_cache(maxsize=64)
+def smallest_scale(split: Split, delta: Enclosure) -> Scale:
+    """About the smallest c with Σ n_l·δ_l ≤ δ, where that holds; None where it is not proven to hold anywhere."""
+    if not split.scalable:
+        return None
+    try:
+        found = smallest_epsilon(lambda scale: total_delta(split.at(scale.lower)), delta, precision=_SCALE_BITS)
+    except InvalidValue:
+        return None
+    return found.upper
 
 
 def total_epsilon(shares: Iterable[Share]) -> Enclosure:
@@ -173,7 +173,7 @@ def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, ab
     None where no scale is proven to leave any.
     """
     scales: list[Scale] = [None] if split.has_pure else []
-    low = split.smallest_scale(delta)
+    low = smallest_scale(split, delta)
 
     def value(scale: Fraction) -> float:
         rest = left_over(shares := split.at(scale), delta)
@@ -231,6 +231,14 @@ def _best_scale(value: Callable[[Fraction], float], low: Fraction, high: Fractio
         else:
             first = left
     return low * Fraction(math.exp(min(values, key=values.__getitem__)))
+
+
+@lru_cache(maxsize=4096)
+def _delta_at(pair: Pair, epsilon: Enclosure) -> Enclosure:
+    """The larger δ(ε) of a pair that has such a law; accountants ask for the same ones."""
+    delta = delta_at(epsilon)(pair)
+    assert delta is not None
+    return delta
 
 
 def sum_of(values: Iterable[Enclosure]) -> Enclosure:

@@ -72,7 +72,7 @@ def delta_at(epsilon: Enclosure) -> Law:
 
     def worst(pair: Pair) -> Enclosure | None:
         law = pair.delta
-        return None if law is None else largest(law(epsilon, direction) for direction in directions_of(pair))
+        return None if law is None else largest(law(epsilon, direction) for direction in pair.directions)
 
     return worst
 
@@ -95,11 +95,6 @@ def zero_concentrated(pair: Pair) -> Enclosure | None:
 def gaussian(pair: Pair) -> Enclosure | None:
     """μ."""
     return pair.gaussian
-
-
-def directions_of(pair: Pair) -> tuple[Direction, ...]:
-    """The directions that a hockey-stick divergence of the pair may be worse in: one, where both are the same."""
-    return (Direction.REMOVE,) if pair.symmetric else tuple(Direction)
 
 
 def largest(values: Iterable[Enclosure]) -> Enclosure:

@@ -15,13 +15,13 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from .gaussian import GaussianPair
-from .pair import Pair, PureLaw, RenyiLaw, checked_pair
+from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw, checked_pair
 
 
 @final
 @frozen
 class Composed(Pair):
-    """(P₁, …, Pₙ) and (Q₁, …, Qₙ): pure and Rényi losses add; for a hockey-stick divergence no closed law follows.
+    """(P₁, …, Pₙ) and (Q₁, …, Qₙ): pure and Rényi losses add; δ(ε) follows from the distribution of the losses' sum.
 
     It bounds releases of mechanisms that each pair dominates, also where a later one is chosen by earlier outputs
     among mechanisms that its pair, fixed beforehand, dominates.
@@ -59,6 +59,16 @@ class Composed(Pair):
         return total
 
     @property
+    def delta(self) -> DeltaLaw | None:
+        """From the loss distributions of the parts, where they are known."""
+        from ..loss_distribution.law import composed_delta, follows
+
+        releases = self.releases
+        if not follows(releases):
+            return None
+        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
+
+    @property
     def symmetric(self) -> bool:
         """Where each part is."""
         return all(part.symmetric for part in self.parts)
@@ -94,6 +104,21 @@ class Composed(Pair):
     def factors(self) -> tuple[Pair, ...]:
         """The parts' own."""
         return tuple(factor for part in self.parts for factor in part.factors)
+
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """Those of all parts."""
+        counts = Counter[Pair]()
+        for part in self.parts:
+            for one, times in part.releases:
+                counts[one] += times
+        return tuple(counts.items())
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """By the same distributions."""
+        from ..loss_distribution.law import composed_epsilon, follows
+
+        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
         """Each part that often."""

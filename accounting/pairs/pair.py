@@ -99,6 +99,11 @@ class Pair:
         return False
 
     @property
+    def directions(self) -> tuple[Direction, ...]:
+        """Where the larger δ(ε), ε ≥ 0, is to be looked for: one direction, where the other is never above it."""
+        return (Direction.REMOVE,) if self.symmetric else tuple(Direction)
+
+    @property
     def factors(self) -> tuple[Pair, ...]:
         """The independent releases that the pair is composed of."""
         return (self,)

@@ -10,13 +10,13 @@ from attrs import frozen
 from ..arguments import whole
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
+from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 
 
 @final
 @frozen
 class Repeated(Pair):
-    """(P, …, P) and (Q, …, Q): pure and Rényi losses add; for a hockey-stick divergence no closed law follows.
+    """(P, …, P) and (Q, …, Q): pure and Rényi losses add; δ(ε) follows from the distribution of the losses' sum.
 
     Attributes:
         base: the pair.
@@ -44,6 +44,16 @@ class Repeated(Pair):
             return law(direction) * times
 
         return total
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """From the loss distribution of one, where it is known."""
+        from ..loss_distribution.law import composed_delta, follows
+
+        releases = self.releases
+        if not follows(releases):
+            return None
+        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
 
     @property
     def symmetric(self) -> bool:
@@ -79,6 +89,17 @@ class Repeated(Pair):
         """√T·μ (Dong, Roth, Su 2022, Corollary 3.3)."""
         mu = self.base.gaussian
         return None if mu is None else (mu.square() * self.times).sqrt()
+
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """Those of the base, T times as often."""
+        return tuple((one, count * self.times) for one, count in self.base.releases)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """By the same distribution."""
+        from ..loss_distribution.law import composed_epsilon, follows
+
+        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
         """T·T' repetitions of the base."""

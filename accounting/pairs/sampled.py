@@ -109,6 +109,26 @@ class Sampled(Pair):
         response = self._response
         return _smallest(self.base.gaussian, None if response is None else response.gaussian)
 
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """REMOVE alone, where the base is symmetric."""
+        return (Direction.REMOVE,) if self.base.symmetric else tuple(Direction)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """REMOVE: as δ' = q·δ(ε) there, it is the amplified ε of the base at δ'/q; ADD has no such form."""
+        if direction is Direction.ADD:
+            return super().smallest_epsilon(delta, direction)
+
+        def at(rate: Fraction, level: Fraction) -> Enclosure | None:
+            q = Enclosure.of(rate, precision=self.rate.precision)
+            if level >= rate:
+                return q - q
+            own = self.base.smallest_epsilon(Enclosure.of(level / rate, precision=delta.precision), direction)
+            return None if own is None else psi(own, q)
+
+        least, most = at(self.rate.lower, delta.upper), at(self.rate.upper, delta.lower)
+        return None if least is None or most is None else least.hull(most)
+
     def sampled(self, rate: Enclosure) -> Pair:
         """Sampling a sample multiplies the rates."""
         return Sampled(self.base, self.rate * probability("rate", rate))

@@ -72,6 +72,11 @@ class SampledGaussian(Pair):
         """By the trapezoid rule."""
         return self._transform
 
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """REMOVE alone: the unsampled pair is symmetric."""
+        return (Direction.REMOVE,)
+
     def sampled(self, rate: Enclosure) -> Pair:
         """Sampling a sample multiplies the rates."""
         return self if always(rate) else SampledGaussian(self.shift, self.rate * rate)
