@@ -7,6 +7,7 @@ directions, given what was released before. Feldman, Zrnic 2021; the proof is in
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import TypeAlias, final
 
 import numpy as np
@@ -50,7 +51,7 @@ class IndividualFilter:
     depend on that record and on what was released before, then all outputs together are (α, B)-Rényi private under
     adding or removing one record. What is left of budgets, and the masks, is private: the outputs alone are released.
     A record whose budget would end in a step takes part neither in this step nor in a later one. Records may be put
-    into several filters in any way: each mask depends on its own record.
+    into several filters in any way: a record's mask depends on itself. Threads may share a filter.
 
     Raises:
         InvalidType, InvalidValue: for an order that binary64 does not hold, a budget below 0, and anything but a whole
@@ -70,6 +71,7 @@ class IndividualFilter:
         self._spent = np.zeros((whole("records", records, 0), 1))
         self._active: Mask = np.ones(len(self._spent), dtype=np.bool_)
         self._steps = 0
+        self._lock = Lock()
 
     @property
     def bound(self) -> Renyi:
@@ -136,11 +138,12 @@ class IndividualFilter:
 
     def _admitted(self, charge: Callable[[Floats], None]) -> Private[Mask]:
         """The mask after a charge, which those who do not take part are spared."""
-        grown = with_margin(self._steps + 1)
-        totals = self._spent.copy()
-        charge(totals)
-        active = self._active & (totals[:, 0] * grown <= self._limit)
-        self._spent = np.where(active[:, np.newaxis], totals, self._spent)
-        self._active = active
-        self._steps += 1
-        return self.active
+        with self._lock:
+            grown = with_margin(self._steps + 1)
+            totals = self._spent.copy()
+            charge(totals)
+            active = self._active & (totals[:, 0] * grown <= self._limit)
+            self._spent = np.where(active[:, np.newaxis], totals, self._spent)
+            self._active = active
+            self._steps += 1
+            return self.active

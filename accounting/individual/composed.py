@@ -1,0 +1,68 @@
+"""Figures of T steps of the sampled Gaussian at one rate and shift, for the nodes of a table."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..arguments import whole
+from ..bulk_sampled_gaussian import epsilon_upper
+from ..directions import Direction
+from ..enclosures import Enclosure
+from ..errors import InvalidValue
+from ..guarantees import require
+from ..pairs import Pair
+from ..pairs.sampled_gaussian import SampledGaussian
+from ..units import Delta
+from .nodes import FigureOf
+from .truncated_gaussian import truncated_gaussian
+
+
+def composed_epsilon(steps: int, delta: Delta) -> FigureOf:
+    """ε at δ of T steps that were fixed beforehand, each on a fresh sample: the larger of the two directions.
+
+    From both sides by the loss distribution where the composed pair has one; else from above by the best Rényi order.
+
+    Raises:
+        InvalidValue: for fewer steps than 1, and for δ = 0, at which no ε bounds Gaussian noise.
+    """
+    times = whole("steps", steps, 1)
+    level = _positive(delta)
+
+    def figure(rate: float, shift: float) -> Enclosure:
+        pair = _composed(rate, shift, times)
+        remove, add = (pair.smallest_epsilon(level, direction) for direction in Direction)
+        if remove is not None and add is not None:
+            return remove.maximum(add)
+        bound, _ = epsilon_upper(rate, shift, times, level.lower_float)
+        return Enclosure.of(0).hull(Fraction(float(bound)))
+
+    return figure
+
+
+def truncated_mu(steps: int, delta: Delta) -> FigureOf:
+    """The μ of `TruncatedGaussian` at δ₀ for T steps, from above: a label, and no guarantee of Gaussian DP.
+
+    Raises:
+        InvalidValue: for fewer steps than 1, for δ₀ = 0, and by the figure where the composed pair has no law δ(ε).
+    """
+    times = whole("steps", steps, 1)
+    _positive(delta)
+
+    def figure(rate: float, shift: float) -> Enclosure:
+        law = _composed(rate, shift, times).delta
+        if law is None:
+            raise InvalidValue("steps", steps, "a number of steps whose δ(ε) is known", "Ask for a single step")
+        return Enclosure.of(0).hull(truncated_gaussian(law, delta).mu)
+
+    return figure
+
+
+def _positive(delta: Delta) -> Enclosure:
+    require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+    if not delta.value:
+        raise InvalidValue("delta", delta.value, "δ > 0")
+    return Enclosure.of(delta.value)
+
+
+def _composed(rate: float, shift: float, times: int) -> Pair:
+    return SampledGaussian(Enclosure.of(shift), Enclosure.of(rate)).repeated(times)

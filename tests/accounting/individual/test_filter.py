@@ -1,0 +1,215 @@
+"""The individual Rényi filter: budgets that no record exceeds, recomputed from scratch and on finite examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certdp.accounting.bulk_sampled_gaussian import renyi_upper
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.individual.filter import IndividualFilter
+from certdp.accounting.provenance import Private
+from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
+from certdp.accounting.units import Order
+
+Path = tuple[int, ...]
+Shares = Callable[[Path], Fraction]
+"""With the record, given earlier outputs: the probability of output 1 of a step; ½ without it."""
+
+HALF = Fraction(1, 2)
+
+
+def tau(share: Fraction, order: int) -> Enclosure:
+    """The larger of the two Rényi divergences of (share, 1 − share) and (½, ½)."""
+    moments = [
+        sum(a**order / b ** (order - 1) for a, b in pairs)
+        for pairs in (((share, HALF), (1 - share, HALF)), ((HALF, share), (HALF, 1 - share)))
+    ]
+    return Enclosure.of(Fraction(max(moments))).log() / (order - 1)
+
+
+def run_of(shares: Shares, order: int, budget: Fraction, steps: int) -> Iterator[tuple[Path, Fraction, Fraction]]:
+    """Each path with its probabilities, with the record and without it; a filter decides where it takes part."""
+    for path in product((0, 1), repeat=steps):
+        account = IndividualFilter(Order(order), budget, 1)
+        with_it = without = Fraction(1)
+        for t, output in enumerate(path):
+            share = shares(path[:t])
+            (takes_part,) = account.admit(tau(share, order).upper_float).reveal()
+            used = share if takes_part else HALF
+            with_it *= used if output else 1 - used
+            without *= HALF
+        yield path, with_it, without
+
+
+def divergence_moments(laws: Sequence[tuple[Fraction, Fraction]], order: int) -> Fraction:
+    """E[(P/Q)^α] in the worse direction, exactly."""
+    forward = sum(p**order / q ** (order - 1) for p, q in laws)
+    backward = sum(q**order / p ** (order - 1) for p, q in laws)
+    return Fraction(max(forward, backward))
+
+
+SHARE = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(SHARE, min_size=31, max_size=31), st.integers(2, 5), st.fractions(0, 2, max_denominator=16))
+def test_adaptive_trajectories_never_exceed_the_budget(shares: list[Fraction], order: int, budget: Fraction) -> None:
+    """Every output chooses the next step; the divergence of all five outputs is exact."""
+
+    def chosen(path: Path) -> Fraction:
+        return shares[int("1" + "".join(map(str, path)), 2) - 1]
+
+    laws = [(p, q) for _, p, q in run_of(chosen, order, budget, 5)]
+    assert sum(p for p, _ in laws) == sum(q for _, q in laws) == 1
+    moment = Enclosure.of(divergence_moments(laws, order))
+    assert moment.lower <= (Enclosure.of(budget) * (order - 1)).exp().upper
+
+
+def test_a_greedy_adversary_comes_close_to_the_budget_and_stays_within() -> None:
+    """Steps that the likely outputs make larger use the budget up on every path."""
+
+    def chosen(path: Path) -> Fraction:
+        return Fraction(3, 5) if sum(path) * 2 > len(path) else Fraction(11, 20)
+
+    order, budget = 3, Fraction("0.1")
+    laws = [(p, q) for _, p, q in run_of(chosen, order, budget, 7)]
+    found = Enclosure.of(divergence_moments(laws, order)).log() / (order - 1)
+    assert Fraction("0.06") < found.lower
+    assert found.upper <= budget
+
+
+def drop_rule(losses: Any, budget: float) -> Any:
+    """From scratch: a record is in while the sum of all its losses so far is within the budget."""
+    return np.cumsum(losses, axis=0) <= budget
+
+
+def test_masks_are_those_of_recomputation_from_scratch() -> None:
+    rng = np.random.default_rng(6)
+    rate, shift = 10 ** rng.uniform(-3, 0, (30, 400)), rng.exponential(0.3, (30, 400))
+    account = IndividualFilter(Order(6), "0.3", 400)
+    found = np.array([account.step(q, s).reveal() for q, s in zip(rate, shift, strict=True)])
+    losses = renyi_upper(rate, shift, 6.0)
+    sums = np.cumsum(losses, axis=0)
+    assert np.abs(sums / 0.3 - 1).min() > 1e-6  # none is undecided by rounding
+    assert (found == drop_rule(losses, 0.3)).all()
+    assert 0 < found[-1].sum() < 400
+    spent = account.spent.reveal()
+    np.testing.assert_allclose(spent, (losses * found).sum(axis=0), rtol=1e-9)
+    assert (spent <= 0.3).all()
+    assert (account.active.reveal() == found[-1]).all()
+
+
+def test_the_sum_of_a_record_is_proven_to_be_within_the_budget() -> None:
+    rate, shift = [0.3, 0.05, 0.3, 0.9, 0.3], [0.5, 1.0, 0.5, 0.1, 0.5]
+    account = IndividualFilter(Order(4), "0.08", 1)
+    total = Enclosure.of(0)
+    taken = []
+    for q, s in zip(rate, shift, strict=True):
+        (takes_part,) = account.step([q], [s]).reveal()
+        taken.append(bool(takes_part))
+        if takes_part:
+            total = total + sampled_gaussian_renyi(Enclosure.of(q), Enclosure.of(s), Fraction(4))
+    assert total.upper <= Fraction("0.08")
+    assert taken == sorted(taken, reverse=True)
+    assert 0 < sum(taken) < 5
+
+
+def test_a_dropped_record_stays_out_of_cheaper_steps_and_others_stay_in() -> None:
+    account = IndividualFilter(Order(2), 1, 3)
+    assert account.admit([0.5, 0.5, 0.0]).reveal().tolist() == [True, True, True]
+    assert account.admit([0.6, 0.4, 0.0]).reveal().tolist() == [False, True, True]
+    assert account.admit([0.0, 0.0, 0.0]).reveal().tolist() == [False, True, True]
+    np.testing.assert_allclose(account.spent.reveal(), [0.5, 0.9, 0.0], rtol=1e-12)
+
+
+def test_a_loss_equal_to_the_budget_but_for_rounding_is_not_admitted() -> None:
+    account = IndividualFilter(Order(2), 1, 2)
+    assert account.admit([1.0, 1.0 - 1e-12]).reveal().tolist() == [False, True]
+
+
+def test_no_budget_admits_what_loses_nothing() -> None:
+    account = IndividualFilter(Order("1.5"), 0, 4)
+    mask = account.step([0.0, 0.5, 0.5, 1.0], [1.0, 0.0, 1e-300, 1.0]).reveal()
+    assert mask.tolist() == [True, True, False, False]
+    assert account.admit([0.0, 5e-324, 0.0, 0.0]).reveal().tolist() == [True, False, False, False]
+
+
+def test_an_infinite_loss_is_refused_to_its_record_alone() -> None:
+    account = IndividualFilter(Order(3), 1, 2)
+    assert account.admit([np.inf, 0.1]).reveal().tolist() == [False, True]
+    assert account.step(0.5, [0.1, 1e200]).reveal().tolist() == [False, False]
+    assert np.isfinite(account.spent.reveal()).all()
+
+
+def test_filters_of_parts_are_the_filter_of_the_whole() -> None:
+    rng = np.random.default_rng(8)
+    rate, shift = rng.random((12, 101)), rng.exponential(0.4, (12, 101))
+    whole = IndividualFilter(Order(5), "0.5", 101, threads=2)
+    parts = [IndividualFilter(Order(5), "0.5", size) for size in (1, 64, 36)]
+    for q, s in zip(rate, shift, strict=True):
+        expected = whole.step(q, s).reveal()
+        ends = np.cumsum([0, 1, 64, 36])
+        found = [a.step(q[i:j], s[i:j]).reveal() for a, i, j in zip(parts, ends, ends[1:], strict=False)]
+        assert (np.concatenate(found) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("rate", "shift", "name"),
+    [([0.1, 2.0], 1.0, "rate"), ([0.1, 0.1], np.nan, "shift"), ([0.1], 1.0, "rate"), (0.1, "one", "shift")],
+)
+def test_refused_steps_charge_nothing(rate: Any, shift: Any, name: str) -> None:
+    account = IndividualFilter(Order(4), 1, 2)
+    account.step(0.1, 1.0)
+    spent = account.spent.reveal()
+    with pytest.raises(InvalidValue, match=name):
+        account.step(rate, shift)
+    with pytest.raises(InvalidValue, match="losses"):
+        account.admit([0.1, -0.1])
+    with pytest.raises(InvalidValue, match="losses"):
+        account.admit([0.1])
+    with pytest.raises(InvalidValue, match="losses"):
+        account.admit([0.1, np.nan])
+    assert account.spent.reveal().tobytes() == spent.tobytes()
+    assert account.active.reveal().all()
+
+
+def test_what_a_filter_is_made_of() -> None:
+    with pytest.raises(InvalidType, match="order"):
+        IndividualFilter(4, 1, 2)  # type: ignore[arg-type]
+    with pytest.raises(InvalidValue, match="order"):
+        IndividualFilter(Order("1.1"), 1, 2)
+    with pytest.raises(InvalidValue, match="budget"):
+        IndividualFilter(Order(4), -1, 2)
+    with pytest.raises(InvalidValue, match="records"):
+        IndividualFilter(Order(4), 1, -2)
+
+
+def test_the_guarantee_is_the_budget_and_says_what_it_rests_on() -> None:
+    account = IndividualFilter(Order(8), "0.5", 10)
+    guarantee = account.guarantee
+    assert guarantee.bound == account.bound
+    assert guarantee.bound.order == 8
+    assert guarantee.bound.tau.upper_float == 0.5
+    assert (guarantee.relation, guarantee.unit) == (ADD_REMOVE, RECORD)
+    assert {a.name for a in guarantee.assumptions} >= {"a record's rate and shift", "records that take part"}
+    account.step(1.0, 5.0)
+    assert account.guarantee == guarantee
+
+
+def test_masks_and_accounts_are_private() -> None:
+    account = IndividualFilter(Order(8), "0.5", 3)
+    assert isinstance(account.step(0.1, 0.1), Private)
+    assert isinstance(account.active, Private)
+    assert isinstance(account.spent, Private)
+    account.active.reveal()[:] = False  # a copy
+    assert account.active.reveal().all()
