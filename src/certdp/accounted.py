@@ -72,6 +72,60 @@ class Interval:
 
 @final
 @frozen
+class Compared:
+    """What one accountant proves.
+
+    Attributes:
+        accountant: who.
+        bounds: of the ε or δ that was asked for.
+        order: the Rényi order used, or None.
+    """
+
+    accountant: Accountant
+    bounds: Interval
+    order: Fraction | None
+
+
+@final
+@frozen
+class Comparison:
+    """What each accountant that was asked proves; it prints as a table.
+
+    Attributes:
+        rows: one for each that found a bound, in the order asked.
+    """
+
+    rows: tuple[Compared, ...]
+
+    @classmethod
+    def of(cls, found: Finding, spent: Enclosure | None = None) -> Comparison:
+        """The findings of a comparison, with an ε spent beside them; of one accountant, its own finding."""
+
+        def total(bounds: Bounds) -> Bounds:
+            return bounds if spent is None else with_cost(bounds, spent)
+
+        each = found.compared or (found,)
+        return cls(tuple(Compared(one.accountant, Interval.of(total(one.bounds)), one.order) for one in each))
+
+    def __str__(self) -> str:
+        rows = [("accountant", "lower", "upper", "order"), *map(_cells, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+
+def _cells(row: Compared) -> tuple[str, str, str, str]:
+    lower = "" if row.bounds.lower is None else repr(row.bounds.lower)
+    return str(row.accountant), lower, repr(row.bounds.upper), "" if row.order is None else f"{float(row.order):.6g}"
+
+
+def with_cost(bounds: Bounds, spent: Enclosure) -> Bounds:
+    """Bounds of an ε with a pure ε on top; where something is spent no lower bound remains."""
+    return Bounds(bounds.enclosure + spent, bounds.two_sided and not spent.upper)
+
+
+@final
+@frozen
 class Answer:
     """What a run of releases costs as (ε, δ).
 
@@ -79,16 +133,20 @@ class Answer:
         guarantee: the proven statement.
         epsilon: bounds of the smallest ε for the δ asked for, or the ε asked for.
         delta: bounds of the smallest δ for the ε asked for, or the δ asked for.
+        accountant: who proves it; of several that were asked, the one with the smallest bound.
         composed_in: the notion in which the releases were composed.
         order: the Rényi order used, or None.
+        compared: what each accountant that was asked proves about the ε or δ asked for.
         asked: the δ or ε that was asked about, exactly.
     """
 
     guarantee: Guarantee[Approximate, AddRemove | Replace, Record]
     epsilon: Interval
     delta: Interval
+    accountant: Accountant
     composed_in: Notion[Any]
     order: Fraction | None
+    compared: Comparison
     asked: Delta | Epsilon
 
     @property
@@ -99,7 +157,7 @@ class Answer:
 
     def __str__(self) -> str:
         order = "" if self.order is None else f" at order {float(self.order):.6g}"
-        return f"{self.statement}, composed in the {self.composed_in} notion{order}"
+        return f"{self.statement} by {self.accountant} accounting{order}"
 
 
 def _stated(upper: float, asked: Delta | Epsilon) -> str:
@@ -205,8 +263,9 @@ class Accounted(ABC):
                 "a δ at which a finite ε follows",
                 f"{role.capitalize()} {name} declares nothing from which one does: state a δ above 0",
             )
-        total = Bounds(found.bounds.enclosure + self._cost, found.bounds.two_sided and not self._cost.upper)
-        return self._answer(total, Bounds(target, two_sided=True), found, delta)
+        total = with_cost(found.bounds, self._cost)
+        compared = Comparison.of(found, self._cost)
+        return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
 
     def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
@@ -232,7 +291,7 @@ class Accounted(ABC):
                 f"{role.capitalize()} {name} declares nothing from which one does: state a larger ε",
             )
         value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
-        return self._answer(Bounds(target, two_sided=True), value, found, epsilon)
+        return self._answer(Bounds(target, two_sided=True), value, found, Comparison.of(found), epsilon)
 
     # Shared steps
 
@@ -268,7 +327,9 @@ class Accounted(ABC):
     def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, Record]:
         return Guarantee(bound=bound, relation=self.relation, unit=RECORD, derivation=derivation)
 
-    def _answer(self, epsilon: Bounds, delta: Bounds, found: Finding, asked: Delta | Epsilon) -> Answer:
+    def _answer(
+        self, epsilon: Bounds, delta: Bounds, found: Finding, compared: Comparison, asked: Delta | Epsilon
+    ) -> Answer:
         first, *then = found.theorems
         order = [] if found.order is None else [Assumption("order", str(found.order))]
         derivation = first.conclude([self.derivation], order)
@@ -278,7 +339,9 @@ class Accounted(ABC):
             guarantee=self._stated(Approximate(epsilon.enclosure, delta.enclosure), derivation),
             epsilon=Interval.of(epsilon),
             delta=Interval.of(delta),
+            accountant=found.accountant,
             composed_in=found.notion,
             order=found.order,
+            compared=compared,
             asked=asked,
         )

@@ -6,6 +6,7 @@ from typing import final
 
 from attrs import frozen
 
+from ..accounted import Answer, Comparison, Interval, NotionAbsent
 from ..accounting.accountants import BEST, Accountant, Bounds, Finding, WorstPairs
 from ..accounting.derivation import Assumption, Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
@@ -13,7 +14,6 @@ from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate
 from ..accounting.relations import RECORD, AddRemove, Replace
 from ..accounting.units import Delta, Epsilon
-from ..sampled_releases import Answer, Interval, NotionAbsent
 
 
 @final
@@ -80,7 +80,9 @@ class StatedRun:
             ),
             epsilon=Interval.of(epsilon),
             delta=Interval.of(delta),
+            accountant=found.accountant,
             composed_in=found.notion,
             order=found.order,
+            compared=Comparison.of(found),
             asked=asked,
         )
