@@ -1,0 +1,436 @@
+"""The law of one release's privacy loss, cut at the points of a lattice.
+
+Legend: P is the law of an output with the record, Q without it; in a direction, the first law is the one whose outputs
+are seen and the loss is the logarithm of its density against the other. A base pair has a loss x; after Poisson
+sampling at rate q the loss is log(1 − q + q·e^x) (REMOVE) or minus that (ADD). Every mass is cut at lattice points and
+moved to the two ends of its cell, so that it remains what it was under both laws. That commutes with sampling, whose
+losses are affine in e^x: only masses under P and Q are mixed. The proofs are in `docs/soundness_lattice.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+from attrs import evolve, frozen
+
+from ..bulk import Floats
+from ..directions import Direction
+from ..enclosures import Enclosure
+
+_ROUNDING_UNITS = 6.0
+_MOST_SKETCHED = 1 << 12
+
+
+@final
+@frozen
+class Lattice:
+    """The losses spacing·first, spacing·(first + 1), …
+
+    Attributes:
+        spacing: the distance of neighbours; above 0, at most 8.
+        first: index of the first point.
+        count: how many points; at least 2.
+    """
+
+    spacing: float
+    first: int
+    count: int
+
+
+@final
+@frozen(eq=False)
+class Split:
+    """Masses of the cells of a lattice under the first law: cell i lies between the points i − 1 and i.
+
+    Attributes:
+        left, right: at the two ends of each cell, of which there is one more than points; the first cell is without a
+            left end, the last without a right one.
+        units: relative error of a cell's masses, in units of 2^-53.
+        certain: a lower bound of the mass at an infinite loss, which is not in the cells; 0 where losses are rounded
+            up, and the infinite ones in the last cell.
+    """
+
+    left: Floats
+    right: Floats
+    units: Floats
+    certain: float
+
+
+@final
+@frozen(eq=False)
+class Atoms:
+    """Single losses of a base pair.
+
+    Attributes:
+        present, absent: masses under P and Q, at most `units`·2^-53 off, relatively.
+        low, high: bounds of the losses, ±inf included.
+        units: that error, for each.
+    """
+
+    present: Floats
+    absent: Floats
+    low: Floats
+    high: Floats
+    units: Floats
+
+
+@final
+@frozen(eq=False)
+class Ends:
+    """Masses of a law with a density at the ends of its cells, under both laws, and their relative error in units."""
+
+    present_left: Floats
+    absent_left: Floats
+    present_right: Floats
+    absent_right: Floats
+    units: Floats
+
+
+class Spread(ABC):
+    """The part of a base pair's loss that has a density; losses lie between `least` and `greatest`."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def greatest(self) -> float:
+        """The supremum of the losses; the infimum is its negative."""
+
+    @property
+    @abstractmethod
+    def cut(self) -> float:
+        """A bound of the mass, under either law, that `ends` leaves out."""
+
+    @abstractmethod
+    def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
+        """How many of the rising losses come before the first that is a usable boundary; coordinates of those that are.
+
+        A coordinate belongs to a loss that is at least (`up`), or at most, the one given.
+        """
+
+    @abstractmethod
+    def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
+        """The masses of the cells between the least loss, the coordinates and the greatest loss.
+
+        Args:
+            coordinates: rising boundaries.
+            present: whether masses under P are wanted; otherwise they may be 0.
+            absent: whether those under Q are.
+        """
+
+    @abstractmethod
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """Some losses with about their masses under P and Q; it proves nothing."""
+
+
+@final
+@frozen
+class NormalSpread(Spread):
+    """The loss s·x − s²/2 of N(s, 1) and N(0, 1); 1e-10 ≤ s ≤ 2^20."""
+
+    shift: float
+
+    @property
+    def greatest(self) -> float:
+        """Every loss occurs."""
+        return math.inf
+
+    @property
+    def cut(self) -> float:
+        """Both laws are cut far out."""
+        from .._kernels import lattice as kernels
+
+        return kernels.TINY
+
+    def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
+        """Those at which neither law is cut."""
+        from .._kernels import lattice as kernels
+
+        x = np.empty_like(losses)
+        kernels.gaussian_coordinates(losses, self.shift, up, x)
+        first, last = np.searchsorted(x, [-kernels.EDGE, self.shift + kernels.EDGE])
+        return int(first), np.ascontiguousarray(x[first:last])
+
+    def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
+        """By Gauss's rule."""
+        from .._kernels import lattice as kernels
+
+        masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
+        kernels.gaussian_cells(coordinates, self.shift, present, absent, *masses)
+        return Ends(*masses)
+
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """On a grid around both centres."""
+        around = np.linspace(-37.0, 37.0, 1481)
+        x = np.unique(np.concatenate([around, self.shift + around]))
+        weight = np.gradient(x) / math.sqrt(2 * math.pi)
+        present, absent = weight * np.exp(-((x - self.shift) ** 2) / 2), weight * np.exp(-x * x / 2)
+        return self.shift * (x - self.shift / 2), present, absent
+
+
+@final
+@frozen
+class LaplaceSpread(Spread):
+    """The losses between −s and s of Laplace(s, 1) and Laplace(0, 1)."""
+
+    shift: float
+
+    @property
+    def greatest(self) -> float:
+        """The pure loss."""
+        return self.shift
+
+    @property
+    def cut(self) -> float:
+        """Nothing is."""
+        return 0.0
+
+    def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
+        """A loss is its own coordinate."""
+        first, last = np.searchsorted(losses, -self.shift, "right"), np.searchsorted(losses, self.shift, "left")
+        return int(first), np.ascontiguousarray(losses[first:last])
+
+    def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
+        """In closed form."""
+        from .._kernels import lattice as kernels
+
+        masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
+        kernels.laplace_cells(coordinates, self.shift, *masses)
+        return Ends(*masses)
+
+    def sketch(self) -> tuple[Floats, Floats, Floats]:
+        """On a grid."""
+        losses = np.linspace(-self.shift, self.shift, 401)
+        step = 2 * self.shift / 400
+        return losses, step / 4 * np.exp((losses - self.shift) / 2), step / 4 * np.exp(-(losses + self.shift) / 2)
+
+
+@final
+@frozen
+class Law:
+    """The law of the loss of one release, in one direction.
+
+    Attributes:
+        spread: the base pair's part with a density.
+        atoms: the base pair's single losses.
+        rate: q in (0, 1]; binary64, exactly.
+        direction: which of the two laws comes first.
+    """
+
+    spread: Spread | None
+    atoms: Atoms
+    rate: float
+    direction: Direction
+
+    @property
+    def _swapped(self) -> bool:
+        return self.direction is Direction.ADD
+
+    def split(self, lattice: Lattice, *, up: bool) -> Split:
+        """The masses of the cells of a lattice.
+
+        With `up` every loss and every mass left of the first point is moved up where rounding has to move it;
+        otherwise losses are moved down, and masses left of the first point are left out.
+        """
+        return _split(self, lattice, up)
+
+    def sketch(self) -> tuple[Floats, Floats]:
+        """Losses, all finite, and about their masses under the first law."""
+        atoms = self.atoms
+        middle = np.where(np.isfinite(atoms.low), atoms.low, atoms.high)
+        pieces = [(middle, atoms.present, atoms.absent)]
+        if self.spread is not None:
+            pieces.append(self.spread.sketch())
+        base, present, absent = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+        with np.errstate(over="ignore", divide="ignore"):
+            losses = np.where(
+                base > 600, base + math.log(self.rate), np.log1p(self.rate * np.expm1(np.minimum(base, 600.0)))
+            )
+        if self._swapped:
+            losses, masses = -losses, absent
+        else:
+            masses = self.rate * present + (1 - self.rate) * absent
+        order = np.argsort(losses, kind="stable")
+        losses, masses = losses[order], masses[order]
+        kept = np.isfinite(losses) & (masses > 0)
+        return losses[kept], masses[kept]
+
+    def mixed(self, present: Floats, absent: Floats) -> Floats:
+        """Masses under the first law; off by 6 units more."""
+        return absent if self._swapped else self.rate * present + (1.0 - self.rate) * absent
+
+    def losses(self, base: Floats, *, up: bool) -> Floats:
+        """Bounds of the losses after sampling that belong to bounds of those before, which `bounds` gives."""
+        from .._kernels import lattice as kernels
+
+        out = np.empty(base.size)
+        kernels.mixed_each(base, self.rate, self._swapped, up, out)
+        return out
+
+
+@final
+@frozen
+class Cells:
+    """The loss of one release in one direction, from both sides.
+
+    Attributes:
+        above: a law that dominates that of the loss.
+        below: a law that it dominates; None where only the other is known.
+    """
+
+    above: Law
+    below: Law | None
+
+    def sampled(self, rate: Enclosure) -> Cells:
+        """After Poisson sampling: less sampling is post-processing of more.
+
+        Args:
+            rate: q in [0, 1].
+        """
+        if rate.upper_float == 0.0:
+            return Cells(NOTHING, NOTHING)
+        above = evolve(self.above, rate=_times(self.above.rate, rate.upper_float, math.inf))
+        if self.below is None:
+            return Cells(above, None)
+        lowest = _times(self.below.rate, rate.lower_float, 0.0)
+        return Cells(above, evolve(self.below, rate=lowest) if lowest >= _LEAST_RATE else NOTHING)
+
+
+_LEAST_RATE = 1e-200
+
+
+def _times(one: float, other: float, towards: float) -> float:
+    """The product rounded up or down, where a factor is not 1; a rate is raised to the least that is computed with."""
+    if one == 1.0 or other == 1.0:
+        product = one * other
+    else:
+        product = math.nextafter(one * other, towards)
+    return product if towards == 0.0 else min(max(product, _LEAST_RATE), 1.0)
+
+
+def single_losses(
+    present: Floats, absent: Floats, low: Floats, high: Floats, units: Floats, *, above: bool, elsewhere: float = 0.0
+) -> Atoms:
+    """Atoms of a law above or below, with masses that binary64 holds to full precision.
+
+    Masses of at most 2^-980 are raised to that above, and left out below; those that are exactly 0 remain.
+
+    Args:
+        present, absent, low, high, units: as in `Atoms`.
+        above: which of the two.
+        elsewhere: a bound of what is missing from the masses; it is added at an unknown loss.
+    """
+    from .._kernels import lattice as kernels
+
+    def rounded(masses: Floats) -> Floats:
+        return np.where((masses < kernels.TINY) & (masses > 0), kernels.TINY if above else 0.0, masses)
+
+    columns = (rounded(present), rounded(absent), low, high, units)
+    if above and elsewhere:
+        extra = (elsewhere, elsewhere, -math.inf, math.inf, 0.0)
+        columns = tuple(np.append(column, value) for column, value in zip(columns, extra, strict=True))
+    return Atoms(*(np.ascontiguousarray(column, dtype=np.float64) for column in columns))
+
+
+def _no_atoms() -> Atoms:
+    return Atoms(*(np.empty(0) for _ in range(5)))
+
+
+NO_ATOMS = _no_atoms()
+NOTHING = Law(None, Atoms(np.ones(1), np.ones(1), np.zeros(1), np.zeros(1), np.zeros(1)), 1.0, Direction.REMOVE)
+"""Equal laws: the loss is 0."""
+
+
+@lru_cache(maxsize=64)
+def _split(law: Law, lattice: Lattice, up: bool) -> Split:
+    from .._kernels import lattice as kernels
+
+    left, right, units = (np.zeros(lattice.count + 1) for _ in range(3))
+    split = Split(left, right, units, 0.0 if up else _certain(law))
+
+    def add(losses: Floats, masses: Floats, mass_units: Floats) -> None:
+        kernels.deposit(
+            losses, masses, mass_units + _ROUNDING_UNITS, lattice.first, lattice.spacing, up, left, right, units
+        )
+
+    atoms = law.atoms
+    high = up != law._swapped
+    masses = law.mixed(atoms.present, atoms.absent)
+    losses = law.losses(atoms.high if high else atoms.low, up=up)
+    if not up:
+        masses = np.where(losses == math.inf, 0.0, masses)
+    add(losses, masses, atoms.units)
+    if law.spread is not None:
+        _add_spread(law, law.spread, lattice, up, split)
+        if up and law.spread.cut:
+            add(np.array([math.inf]), np.array([law.spread.cut]), np.zeros(1))
+    return split
+
+
+def _certain(law: Law) -> float:
+    """A lower bound of the mass of atoms that surely have an infinite loss."""
+    atoms = law.atoms
+    losses = law.losses(atoms.high if law._swapped else atoms.low, up=False)
+    masses = law.mixed(atoms.present, atoms.absent) * (1.0 - (atoms.units + 2 * _ROUNDING_UNITS) * 2.0**-53)
+    return float(np.sum(masses[losses == math.inf])) * (1.0 - 2.0**-40)
+
+
+def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Split) -> None:
+    """Add the part with a density to the cells, step 6."""
+    from .._kernels import lattice as kernels
+
+    swapped, count = law._swapped, lattice.count
+    base = np.empty(count)
+    # the loss at a boundary must not exceed that of its lattice point above, and not fall short of it below
+    rising = up == swapped
+    kernels.base_losses(lattice.first, lattice.spacing, law.rate, swapped, rising, base)
+    skipped, boundaries = spread.inside(base, up=rising)
+    if not boundaries.size:
+        return
+    ends = spread.ends(boundaries, present=not swapped, absent=swapped or law.rate < 1.0)
+    lefts = law.mixed(ends.present_left, ends.absent_left)
+    rights = law.mixed(ends.present_right, ends.absent_right)
+    outer = boundaries.size
+    # cell k of the spread lies in the lattice cell skipped + k, counted from the other end where laws are swapped
+    if swapped:
+        lefts, rights, cell_units = rights[::-1], lefts[::-1], ends.units[::-1]
+        skipped = count - skipped - outer
+    else:
+        cell_units = ends.units
+    stop = skipped + outer
+    split.left[skipped + 1 : stop + 1] += lefts[1:]
+    split.right[skipped + 1 : stop] += rights[1:outer]
+    split.units[skipped : stop + 1] = np.maximum(split.units[skipped : stop + 1], cell_units + _ROUNDING_UNITS)
+    # the outermost cells also have ends that are no lattice points
+    extreme = np.array([-spread.greatest, spread.greatest])
+    lowest, highest = np.sort(law.losses(extreme, up=up)).tolist()
+    low_mass, high_mass = float(lefts[0]), float(rights[outer])
+    low_units, high_units = (float(value) + _ROUNDING_UNITS for value in (cell_units[0], cell_units[outer]))
+    into = lattice.first, lattice.spacing, split.left, split.right, split.units
+    if up:
+        split.right[skipped] += rights[0]
+        losses, masses, units = (
+            np.array(two) for two in ((lowest, highest), (low_mass, high_mass), (low_units, high_units))
+        )
+        kernels.deposit(losses, masses, units, lattice.first, lattice.spacing, up, *into[2:])
+        return
+    # below, a cell's masses must stay in the lattice cell that it lies in; what does not is left out
+    points = base[::-1] if swapped else base
+    if (
+        skipped
+        and lowest > -math.inf
+        and (points[skipped - 1] >= spread.greatest if swapped else points[skipped - 1] <= -spread.greatest)
+    ):
+        split.right[skipped] += rights[0]
+        kernels.deposit_in(lowest, low_mass, low_units, skipped, *into)
+    if highest == math.inf:
+        split.right[stop] += high_mass
+    elif stop < count:
+        kernels.deposit_in(highest, high_mass, high_units, stop, *into)
+    else:
+        beyond = max(highest, math.nextafter(lattice.spacing * (lattice.first + count), math.inf))
+        kernels.deposit(*(np.array([one]) for one in (beyond, high_mass, high_units)), *into[:2], up, *into[2:])
