@@ -1,0 +1,236 @@
+"""Plans from files: TOML that names mechanisms, samplers and their public constants. Nothing in a file is run.
+
+[domain]
+radius = 1                  # of every record; norm and dimension where they matter
+
+[[release]]
+mechanism = "gaussian-sum"
+sampler = "poisson"
+resample = "each"           # or "once"; needed for more than one step
+steps = 1000
+option = {noise_multiplier = 2, rate = 0.01}
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from ..accounting.domains import NormBall
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.expressions import Symbol, variables
+from ..accounting.norms import Norm
+from ..accounting.provenance import Public
+from ..accounting.releases import Releases, ResampleEach, SampleOnce
+from ..plans import Plan
+from ..sampled import declared_loss, declared_rate
+from ..sampled_releases import SampledReleases
+from .composition import Composition, composed
+
+_LARGEST = 1 << 20
+"""Bytes of a file: a plan is short."""
+
+_RUN = ("domain", "release")
+_DOMAIN = ("dimension", "norm", "radius")
+_SHARED = ("dimension", "radius")
+_RELEASE = ("mechanism", "option", "resample", "sampler", "steps")
+_ROLES = ("mechanism", "sampler")
+_WAYS: Mapping[str, Callable[[int], Releases]] = {"each": ResampleEach, "once": SampleOnce}
+
+
+def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan:
+    """The plan that a TOML file states; its values are declared public.
+
+    Args:
+        path: the file. Numbers are read exactly, decimals as decimals.
+        third_party: whether plugins of other distributions are admitted.
+        allow: admit this distribution's plugins and no others.
+
+    Raises:
+        InvalidValue: for a file that cannot be read, an unknown, missing or inadmissible entry, by its name in the
+            file, such as release[2].steps.
+        PluginError: for a plugin that is unknown or cannot be used.
+    """
+    stated = _read(Path(path))
+    _known("", stated, _RUN)
+    domain = _table("domain", stated.get("domain", {}))
+    _known("domain", domain, _DOMAIN)
+    releases = stated.get("release")
+    if not isinstance(releases, list) or not releases:
+        raise InvalidValue(
+            "release", releases if releases is not None else "nothing", "one or more tables [[release]]", "State one"
+        )
+    parts = [
+        _part(f"release[{number}]", _table(f"release[{number}]", release), domain, third_party, allow)
+        for number, release in enumerate(releases, 1)
+    ]
+    ball = _domain(domain, [part.given for part in parts])
+    return Plan(part.on(ball) for part in parts)
+
+
+@frozen
+class _Part:
+    """A release as stated, before the domain is known.
+
+    Attributes:
+        place: where it stands in the file.
+        given: its plugins.
+        releases: how many, and on which samples.
+    """
+
+    place: str
+    given: Composition
+    releases: Releases
+
+    def on(self, domain: NormBall | None) -> SampledReleases:
+        """The part, over the plan's domain."""
+        with _placed(self.place):
+            return SampledReleases(
+                mechanism=self.given.mechanism,
+                sampler=self.given.stating_sampler,
+                releases=self.releases,
+                domain=domain,
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InvalidValue("plan", str(path), f"a file of at most {_LARGEST:,} bytes", "State the plan alone")
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue("plan", str(path), "a TOML file in UTF-8", f"It cannot be read: {error}") from None
+    try:
+        return tomllib.loads(text, parse_float=str)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidValue("plan", str(path), "a TOML file", f"Its syntax is wrong: {error}") from None
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Errors inside name the entry of the file."""
+    try:
+        yield
+    except InvalidValue as error:
+        raise type(error)(f"{place}.{error.parameter}", error.value, error.admissible, error.remedy) from error
+
+
+def _part(
+    place: str, stated: Mapping[str, Any], domain: Mapping[str, Any], third_party: bool, allow: list[str] | None
+) -> _Part:
+    _known(place, stated, _RELEASE)
+    names = {role: _text(f"{place}.{role}", stated.get(role)) for role in _ROLES}
+    options = dict(_options(f"{place}.option", _table(f"{place}.option", stated.get("option", {}))))
+    for shared in _SHARED:
+        if shared in domain:
+            options[shared] = _scalar(f"domain.{shared}", domain[shared])
+    releases = _releases(place, stated)
+    with _placed(place):
+        given = composed(
+            names["mechanism"],
+            names["sampler"],
+            [f"{name}={value}" for name, value in options.items()],
+            third_party=third_party,
+            allow=allow,
+        )
+    return _Part(place, given, releases)
+
+
+def _options(place: str, stated: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The options as on the command line: KEY, mechanism.KEY or sampler.KEY."""
+    for key, value in stated.items():
+        if key in _SHARED:
+            raise InvalidValue(
+                f"{place}.{key}", value, "nothing here", "All parts share one domain: state it in [domain]"
+            )
+        if key in _ROLES:
+            for inner, scalar in _table(f"{place}.{key}", value).items():
+                yield f"{key}.{inner}", _scalar(f"{place}.{key}.{inner}", scalar)
+        else:
+            yield key, _scalar(f"{place}.{key}", value)
+
+
+def _releases(place: str, stated: Mapping[str, Any]) -> Releases:
+    steps = stated.get("steps", 1)
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise InvalidValue(f"{place}.steps", steps, "a whole number ≥ 1", "State how many releases there are")
+    way = stated.get("resample")
+    if way is None and steps == 1:
+        return ResampleEach(1)
+    if not isinstance(way, str) or way not in _WAYS:
+        raise InvalidValue(
+            f"{place}.resample",
+            "nothing" if way is None else way,
+            '"once" or "each"',
+            f"{steps} releases on one sample cost something else than each on a fresh sample: say which",
+        )
+    return _WAYS[way](steps)
+
+
+def _domain(stated: Mapping[str, Any], parts: Iterable[Composition]) -> NormBall | None:
+    if "radius" not in stated:
+        for name in ("dimension", "norm"):
+            if name in stated:
+                raise InvalidValue(f"domain.{name}", stated[name], "nothing, without a radius", "State a radius too")
+        return None
+    with _placed("domain"):
+        norm = Norm.of(_scalar("norm", stated["norm"])) if "norm" in stated else _common_norm(parts)
+        radius = Public(_scalar("radius", stated["radius"]))
+        return NormBall(norm=norm, radius=radius, dimension=stated.get("dimension"))
+
+
+def _common_norm(parts: Iterable[Composition]) -> Norm:
+    """The norm of the parts in which one matters."""
+    norms = {
+        SampledReleases.norm_of(given.mechanism, given.stating_sampler).value: None
+        for given in parts
+        if any(
+            variable.symbol is Symbol.NORM
+            for root in (*declared_loss(given.mechanism).features, declared_rate(given.stating_sampler).probability)
+            for variable in variables(root)
+        )
+    }
+    if len(norms) > 1:
+        known = " or ".join(norms)
+        raise InvalidValue(
+            "norm", "nothing", known, "Records are measured in these norms: say which one is bounded"
+        )
+    return Norm.of(next(iter(norms), Norm.L1.value))
+
+
+def _known(place: str, stated: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for key in stated:
+        if key not in names:
+            where = f"{place}.{key}" if place else key
+            raise InvalidValue(where, stated[key], f"one of {', '.join(names)}", "Remove it, or correct its name")
+
+
+def _table(place: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidType(place, value, "a table", f"Write [{place}] or {{…}}")
+    return value
+
+
+def _text(place: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidValue(
+            place, "nothing" if value is None else value, "a name", "`certdp plugins` lists the registered ones"
+        )
+    return value
+
+
+def _scalar(place: str, value: Any) -> str:
+    """A constant as the command line would have it: decimals are text already."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int():
+            return str(value)
+        case str() if value:
+            return value
+    raise InvalidValue(place, value, "a number, a text or true/false", "State one public constant")
