@@ -85,7 +85,8 @@ def google_relation(case: Case) -> Any:
 def dense_orders() -> list[float]:
     import numpy as np
 
-    return [float(order) for order in np.unique(np.concatenate([1 + np.geomspace(1e-3, 1e5, 400), np.arange(2, 257)]))]
+    default = np.concatenate([np.arange(1.1, 12, 0.1), np.arange(2, 257)])
+    return [float(order) for order in np.unique(np.concatenate([default, 1 + np.geomspace(1e-3, 510, 250)]))]
 
 
 def google_renyi(case: Case, orders: list[float] | None = None) -> list[Value]:
@@ -200,11 +201,11 @@ ALL = ("gaussian", "laplace", "response", "sampled gaussian")
 NORMAL = ("gaussian", "sampled gaussian")
 PEERS: dict[str, tuple[str, tuple[str, ...], Callable[[Case], list[Value]]]] = {
     "dp-accounting Rényi": ("dp-accounting", ALL, google_renyi),
-    "dp-accounting Rényi, 650 orders": ("dp-accounting", ALL, google_renyi_dense),
+    "dp-accounting Rényi, more orders": ("dp-accounting", ALL, google_renyi_dense),
     "dp-accounting PLD": ("dp-accounting", ALL, google_distribution),
     "dp-accounting PLD, interval 1e-5": ("dp-accounting", ALL, google_distribution_fine),
     "Opacus Rényi": ("opacus", NORMAL, opacus_renyi),
-    "Opacus Rényi, 650 orders": ("opacus", NORMAL, opacus_renyi_dense),
+    "Opacus Rényi, more orders": ("opacus", NORMAL, opacus_renyi_dense),
     "Opacus GDP": ("opacus", NORMAL, opacus_gaussian),
     "Opacus PRV": ("opacus", NORMAL, opacus_prv),
     "prv-accountant, error 0.1": ("prv-accountant", ("gaussian", "laplace", "sampled gaussian"), microsoft_coarse),
