@@ -170,14 +170,14 @@ def _need(rest: float, s: float, spread: float, pull: float, widest: float) -> f
 
 
 @inlined
-def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float) -> tuple[float, float, float]:
+def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float, flat: bool) -> tuple[float, float, float]:
     """Step, first node and number of nodes, two further ones included; estimates: they decide only how tight."""
     log_q = log(q)
     width = math.sqrt(2.0 * nats) + 2.0
     reach = (c + 1.0) * s
     if sign > 0.0:
         end = _chain(reach, q, s, log_q, 0.0)
-        low, high = -width, max(max(reach * _share(end, q, s, log_q), s) + width, end + 1.0)
+        low, high = -width, max(reach * _share(end, q, s, log_q) + width, end + 1.0)
     else:
         left, right = -c * s, 0.0
         for _ in range(60):
@@ -186,7 +186,8 @@ def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float) -> t
                 left = middle
             else:
                 right = middle
-        low, high = left - width, s + width
+        low, high = left - width, left + width
+    low, high = min(low, -7.0), max(high, s + width if flat else 7.0)
     samples = int(min(2000.0, max(64.0, math.ceil(4.0 * (high - low)))))
     gap = (high - low) / samples
     peak = 0.0
@@ -207,9 +208,9 @@ def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float) -> t
             if rest > 0.0:
                 pull = y * s * min(1.0, _odds(x, q, s, log_q))
                 need = max(need, _need(rest, s, bent * min(0.25, share), pull, widest))
-            flat = max(log(1.0 + order * q) - 0.5 * x * x, log(order * q) - 0.5 * (x - s) ** 2)
-            rest = nats + flat - peak + 3.0 + 0.5 * abs(x) * h
-            if rest > 0.0:
+            other = max(log(1.0 + order * q) - 0.5 * x * x, log(order * q) - 0.5 * (x - s) ** 2)
+            rest = nats + other - peak + 3.0 + 0.5 * abs(x) * h
+            if flat and rest > 0.0:
                 need = max(need, _need(rest, s, 0.0, 0.0, widest))
         h = _TWO_PI / need
     h = from_bits(bits(h) & _COARSE)
@@ -217,10 +218,13 @@ def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float) -> t
     return h, first, last - first + 1.0
 
 
-@kernel(_THREE, *[types.float64] * 6)
-def plan(q: float, s: float, sign: float, c: float, y: float, nats: float) -> tuple[float, float, float]:
-    """Step, first node and number of nodes for values up to c + iy with about e^−nats hidden; estimates."""
-    return _plan(q, s, sign, c, y, nats)
+@kernel(_THREE, *[types.float64] * 6, types.boolean)
+def plan(q: float, s: float, sign: float, c: float, y: float, nats: float, flat: bool) -> tuple[float, float, float]:
+    """Step, first node and number of nodes for values up to c + iy with about e^−nats hidden; estimates.
+
+    With `flat` also for `log_moment`.
+    """
+    return _plan(q, s, sign, c, y, nats, flat)
 
 
 @inlined
@@ -275,10 +279,19 @@ def _cell(j: int, x: float, h: float, c: float, sign: float, scale: float, loss:
 
 
 @inlined
+def _least(j: int, x: float, h: float, c: float, sign: float, scale: float, loss: Floats) -> float:
+    """A lower bound of the weights over the cell of an inner node, from its neighbours (step 3)."""
+    power = min(_exponent(c, sign, loss[j - 1]), _exponent(c, sign, loss[j + 1]))
+    far = abs(x) + 0.5 * h
+    value = power - 0.5 * far * far - scale
+    return exp(value) / _TENFOLD if value > -_LARGEST else 0.0
+
+
+@inlined
 def _slopes(q: float, s: float, sign: float, c: float, low: float, high: float) -> bool:
     """Whether the weights fall outside [low, high] by at least e^−5 per unit (step 4)."""
     log_q = log(q)
-    if low > -6.0 or high < s + 6.0:
+    if low > -6.0 or high < 6.0:
         return False
     if sign > 0.0:
         return _chain((c + 1.0) * s, q, s, log_q, high) <= high
@@ -295,7 +308,8 @@ def _rule(
     """
     log_q = log(q)
     last = loss.size - 2
-    if not _slopes(q, s, sign, c, (first + 1.5) * h, (first + last - 0.5) * h):
+    high = (first + last - 0.5) * h
+    if not _slopes(q, s, sign, c, (first + 1.5) * h, high) or (flat and high < s + 6.0):
         return math.inf
     widest = min(_STRIP / s, _WIDEST)
     bent = 0.0 if sign > 0.0 else c
@@ -370,7 +384,7 @@ def _ratio(y: float, total: float, loss: Floats, weight: Floats, centre: float) 
     return -2.0 * real / total, 2.0 * imaginary / total
 
 
-@kernel(types.void, *[types.float64] * 6, READ, READ, types.float64, WRITE, WRITE, WRITE)
+@kernel(types.void, *[types.float64] * 6, READ, READ, types.float64, types.int64, types.int64, WRITE, WRITE, WRITE)
 def add_logarithms(
     times: float,
     step: float,
@@ -381,15 +395,17 @@ def add_logarithms(
     loss: Floats,
     weight: Floats,
     centre: float,
+    begin: int,
+    end: int,
     size: Floats,
     phase: Floats,
     error: Floats,
 ) -> None:
-    """Add n·log|φ_c(y)|, n·arg φ_c(y) and what is hidden of either, for y = step, 2·step, … (step 6).
+    """Add n·log|φ_c(y)|, n·arg φ_c(y) and what is hidden of either, for y = (k + 1)·step, begin ≤ k < end (step 6).
 
     A phase is inf where only |φ_c(y)|^n ≤ e^(size + error) is known.
     """
-    for k in range(size.size):
+    for k in range(begin, end):
         y = (k + 1) * step
         a, b = _ratio(y, total, loss, weight, centre)
         moved = abs(a) + abs(b)
@@ -495,7 +511,7 @@ def log_moment(
 @kernel(_THREE, *[types.float64] * 4)
 def estimate(q: float, s: float, sign: float, c: float) -> tuple[float, float, float]:
     """log M(c) and its first two derivatives, quickly; NaN where that takes too many nodes."""
-    h, first, count = _plan(q, s, sign, c, 0.0, _ROUGH_NATS)
+    h, first, count = _plan(q, s, sign, c, 0.0, _ROUGH_NATS, True)
     if not 8.0 <= count <= MOST_NODES:
         return math.nan, math.nan, math.nan
     loss, weight = np.empty(int(count)), np.empty(int(count))
@@ -536,8 +552,8 @@ def deviation(
     return math.sqrt(found / (h * total * (1.0 - omega))) * _TENFOLD + _SMALLEST
 
 
-@kernel(types.float64, *[types.float64] * 9, READ, types.float64)
-def varied(
+@kernel(types.void, *[types.float64] * 9, READ, WRITE, WRITE)
+def variation(
     q: float,
     s: float,
     sign: float,
@@ -548,31 +564,32 @@ def varied(
     total: float,
     omega: float,
     loss: Floats,
-    wanted: float,
-) -> float:
-    """A y beyond which |φ_c| ≤ wanted, from the variation of the density of ℓ right of the best point (step 9)."""
+    below: Floats,
+    height: Floats,
+) -> None:
+    """Bounds b, v at each node with |φ_c(y)| ≤ b + v/|y|, from the density of ℓ right of the node (step 9)."""
     log_q = log(q)
     nodes = loss.size
     mass = h * total * (1.0 - omega)
     # One mode where (γ + 1)·s·share cannot meet x + s twice, else two at most.
     order = c + 2.0 if sign > 0.0 else 1.0 - c
     modes = 1.0 if order * s * s < 3.9 else 2.0
-    highest = np.empty(nodes)
-    highest[nodes - 1] = 0.0
+    highest = right = 0.0
     for j in range(nodes - 2, 0, -1):
         x = (first + j) * h
-        density = _cell(j, x, h, c, sign, scale, loss) / (s * _share(x - h, q, s, log_q)) * _TENFOLD
-        highest[j] = max(highest[j + 1], density)
-    best = math.inf
-    below = 0.0
+        density = _cell(j, x, h, c, sign, scale, loss) / (s * _share(x - h, q, s, log_q))
+        highest = max(highest, density * _TENFOLD)
+        height[j] = 2.0 * modes * highest / mass * _TENFOLD
+        right += h * _least(j, x, h, c, sign, scale, loss)
+        below[j] = 1.0 - right / (h * total * (1.0 + omega)) / _TENFOLD
+    left = 0.0
     for j in range(1, nodes - 1):
         top = _cell(j, (first + j) * h, h, c, sign, scale, loss)
-        below += 0.2 * top if j == 1 else 0.0
-        room = wanted - below / mass * _TENFOLD
-        if room > 0.0:
-            best = min(best, 2.0 * modes * highest[j] / (mass * room))
-        below += h * top
-    return best * _TENFOLD
+        left += 0.2 * top if j == 1 else 0.0
+        below[j] = min(below[j], left / mass * _TENFOLD)
+        left += h * top
+    below[0], height[0] = below[1], height[1]
+    below[nodes - 1], height[nodes - 1] = 1.0, 0.0
 
 
 @kernel(types.float64, *[types.float64] * 8, READ, READ, types.float64, types.int64)

@@ -21,20 +21,22 @@ from attrs import frozen
 from ..arguments import non_negative, probability, whole
 from ..enclosures import Enclosure, pi
 from ..exact import exact
-from .transforms import Logarithms, Transform
+from .transforms import Line, Logarithms, Transform
 
 Parts: TypeAlias = Sequence[tuple[Transform, int]]
 """Transforms in one direction and how often each is composed."""
 
 _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
-_FLOOR = 26.0
+_SPARE = 4.0  # and may be larger by e^4
 _USEFUL = Fraction(1, 1000)  # the relative width from which on a value is worth nothing here
-_MOST_VALUES = 1 << 16
-_MOST_WORK = 100_000_000
-_LOWEST, _HIGHEST = -40.0, 33.0  # of log c in searches
-_BEYOND = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05)
+_MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS = 60, 24, 12, 6, 40
+_MOST_VALUES, _MOST_WORK = 1 << 17, 60_000_000
+_NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
+_MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
+_LONGEST_STEP = 3.0
+_LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 1e6
+_LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
-_GAPS = 6
 
 
 def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
@@ -96,10 +98,13 @@ def _ends(parts: Parts) -> tuple[list[tuple[Transform, int]], list[tuple[Transfo
 
 def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
     """δ(ε) for known parameters."""
-    if not parts or _never_exceeds(parts, epsilon):
+    largest = _largest(parts)
+    if not parts or (largest is not None and largest.upper <= epsilon):
         return Enclosure.of(0)
-    level = float(epsilon) if epsilon < 10**15 else math.inf
-    point = _saddle(parts, lambda saddle: saddle.epsilon >= level)
+    if epsilon > _LARGEST_LEVEL:
+        return None
+    level = float(epsilon)
+    point = _saddle(parts, lambda here: _Miss(here.epsilon - level, here.c * here.curvature))
     contour = None if point is None else _contour(parts, point, level)
     return None if contour is None else contour.delta(epsilon)
 
@@ -111,27 +116,27 @@ def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
     if delta == 0:
         return None
     wanted = float(Enclosure.of(delta).log().midpoint)
-    point = _saddle(parts, lambda saddle: saddle.log_delta <= wanted)
+    point = _saddle(parts, lambda here: _Miss(wanted - here.log_delta, here.c**2 * here.curvature))
     if point is not None and point.epsilon <= 0:
         nothing = _delta(parts, Fraction(0))
         if nothing is None:
             return None
         if nothing.upper <= delta:
             return Enclosure.of(0)
-        point = _saddle(parts, lambda saddle: saddle.epsilon >= 0)
+        point = _saddle(parts, lambda here: _Miss(here.epsilon, here.c * here.curvature))
     contour = None if point is None else _contour(parts, point, max(point.epsilon, 0.0))
     return None if contour is None else contour.epsilon(delta, wanted)
 
 
-def _never_exceeds(parts: Parts, epsilon: Fraction) -> bool:
-    """Whether the loss is proven to be at most ε."""
+def _largest(parts: Parts) -> Enclosure | None:
+    """The least upper bound of the loss, where it is finite."""
     total = Enclosure.of(0)
     for transform, count in parts:
         largest = transform.largest
         if largest is None:
-            return False
+            return None
         total += largest * count
-    return total.upper <= epsilon
+    return total
 
 
 @frozen
@@ -166,28 +171,37 @@ def _estimate(parts: Parts, c: float) -> _Saddle | None:
     return _Saddle(c, moment, slope, variance) if variance > 0 and math.isfinite(moment) else None
 
 
-def _saddle(parts: Parts, above: Callable[[_Saddle], bool]) -> _Saddle | None:
-    """The least c, nearly, at which `above` holds; it is false for small c and true for large ones."""
-    low, high = _LOWEST, _HIGHEST
-    v, step, best = 0.0, 1.0, None
-    rising: bool | None = None
-    for _ in range(60):
+@frozen
+class _Miss:
+    """By how much a search misses at c, and about the derivative of that in log c."""
+
+    amount: float
+    slope: float
+
+
+def _saddle(parts: Parts, miss: Callable[[_Saddle], _Miss], start: float = 1.0) -> _Saddle | None:
+    """The c near which a miss that rises with c is 0; None where none is found."""
+    v, low, high = math.log(start), -math.inf, math.inf
+    step = 1.0
+    for _ in range(_MOST_TRIALS):
         here = _estimate(parts, math.exp(v))
-        if here is None or above(here):
-            high, best = v, here if here is not None else best
-            new = v - step if rising is not True else (low + high) / 2
-            rising = False if rising is None else rising
+        at = None if here is None else miss(here)
+        if here is None or at is None or not abs(at.amount) < math.inf:
+            high, move = v, -step
         else:
-            low = v
-            new = v + step if rising is not False else (low + high) / 2
-            rising = True if rising is None else rising
-        if low > _LOWEST and high < _HIGHEST:
-            new = (low + high) / 2
-        if high - low < 1e-3 or not _LOWEST <= new <= _HIGHEST:
-            break
-        step *= 2
+            move = min(max(-at.amount / at.slope, -_LONGEST_STEP), _LONGEST_STEP) if at.slope > 0 else math.nan
+            low, high = (low, v) if at.amount >= 0 else (v, high)
+            scale = here.c * math.sqrt(here.curvature)
+            if scale * abs(move) < _NEAR or high - low < 2.0**-45:
+                return here
+        new = v + move
+        if not low < new < high:
+            new = (low + high) / 2 if high - low < math.inf else v + math.copysign(step, low - v + 1e-9)
+        step = abs(new - v)
+        if abs(new) > _LARGEST_LOGARITHM:
+            return None
         v = new
-    return best
+    return None
 
 
 @frozen
@@ -200,8 +214,8 @@ class _Contour:
         centre: the sum of all m.
         log_moment: log M(c).
         cut: a bound of the terms beyond, against the term k = 0.
-        beyond: c′ > c, for Chernoff's bound.
-        log_moment_beyond: log M(c′).
+        beyond: c′ > c, for Chernoff's bound, and log M(c′); None where none was needed.
+        largest: the least upper bound of the loss, where it is finite.
     """
 
     c: float
@@ -209,8 +223,8 @@ class _Contour:
     centre: Fraction
     log_moment: Enclosure
     cut: Fraction
-    beyond: float
-    log_moment_beyond: Enclosure
+    beyond: tuple[float, Enclosure] | None
+    largest: Enclosure | None
 
     def delta(self, epsilon: Fraction) -> Enclosure | None:
         """δ(ε); None where it is not useful."""
@@ -220,9 +234,12 @@ class _Contour:
         c, step = exact(self.c), exact(self.logarithms.step)
         radius = exact(hidden) + self.cut
         sums = Enclosure.between(exact(total) - radius, exact(total) + radius)
-        value = sums * (self.log_moment - c * epsilon).exp() * (step / (c * (c + 1))) / (2 * pi())
+        logarithm = self.log_moment - c * epsilon
+        if abs(logarithm).upper_float > _LARGEST_EXPONENT:
+            return None
+        value = sums * logarithm.exp() * (step / (c * (c + 1))) / (2 * pi())
         others = self._others(epsilon)
-        upper, lower = value.upper, max(value.lower - others.upper, Fraction(0))
+        upper, lower = value.upper, Fraction(0) if others is None else max(value.lower - others.upper, Fraction(0))
         if upper <= 0 or upper - lower > _USEFUL * upper:
             return None
         return Enclosure.between(min(lower, Fraction(1)), min(upper, Fraction(1)))
@@ -245,13 +262,17 @@ class _Contour:
         offset = float(self.centre - epsilon)
         return kernels.contour_sum(self.c, terms.step, offset, terms.size, terms.phase, terms.error)
 
-    def _others(self, epsilon: Fraction) -> Enclosure:
-        """Σ over m ≠ 0 of e^(cmΛ)·δ(ε + mΛ), from above."""
-        period = 2 * pi() / exact(self.logarithms.step)
-        c, beyond = exact(self.c), exact(self.beyond)
+    def _others(self, epsilon: Fraction) -> Enclosure | None:
+        """Σ over m ≠ 0 of e^(cmΛ)·δ(ε + mΛ), from above; None where nothing is known."""
+        period, c = 2 * pi() / exact(self.logarithms.step), exact(self.c)
+        left = 1 / (period * c).expm1()
+        if self.largest is not None and self.largest.upper <= epsilon + period.lower:
+            return left
+        if self.beyond is None:
+            return None
+        beyond, log_moment = exact(self.beyond[0]), self.beyond[1]
         largest = Enclosure.of(beyond).log() * beyond - Enclosure.of(1 + beyond).log() * (1 + beyond)
-        right = (self.log_moment_beyond - beyond * epsilon + largest).exp() / (period * (beyond - c)).expm1()
-        return 1 / (period * c).expm1() + right
+        return left + (log_moment - beyond * epsilon + largest).exp() / (period * (beyond - c)).expm1()
 
     def _root(self, log_delta: float) -> tuple[float, float]:
         """About ε, and how far from it a proof should succeed."""
@@ -260,7 +281,7 @@ class _Contour:
         root = float(self.centre)
         found = exact(root)
         gap = math.nan
-        for _ in range(40):
+        for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
                 return math.nan, math.nan
@@ -278,7 +299,7 @@ class _Contour:
         return root, gap
 
     def _proven(self, root: float, gap: float, holds: Callable[[Enclosure], bool]) -> Fraction | None:
-        for _ in range(_GAPS):
+        for _ in range(_MOST_GAPS):
             end = max(exact(root + gap), Fraction(0))
             value = self.delta(end)
             if value is not None and holds(value):
@@ -291,90 +312,106 @@ class _Contour:
 
 def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
     """The contour through a point near the saddle for ε."""
-    spare = math.log(2 * math.pi * point.curvature) / 2  # δ is less than the bound at c by about e^−spare
-    log_delta = point.at(epsilon) - spare
-    plan = _period(parts, point, epsilon, log_delta)
-    if plan is None:
-        return None
-    step, beyond = plan
-    terms = _terms(parts, point, step, _NATS + max(spare, 0.0))
-    if terms is None:
-        return None
-    logarithms, centre, moment, tail = terms
-    moment_beyond = _log_moment(parts, beyond)
-    if moment_beyond is None:
-        return None
-    c, h = exact(point.c), exact(step)
-    cut = Enclosure.of(exact(tail)).exp() * (2 * c * (c + 1) / (h * h * logarithms.size.size))
-    return _Contour(point.c, logarithms, centre, moment, cut.upper, beyond, moment_beyond)
-
-
-def _period(parts: Parts, point: _Saddle, epsilon: float, log_delta: float) -> tuple[float, float] | None:
-    """The step h and a c′ > c for which the terms m ≠ 0 are small."""
     c = point.c
-    wanted = log_delta - _NATS
-    period = max(-wanted / c, math.sqrt(2 * (_NATS + 5) / point.curvature**-1))
-    for _ in range(12):
-        best, beyond = math.inf, c
-        for part in _BEYOND:
-            further = c + part * period / point.variance if point.variance * _HIGHEST > 1e-280 else c * (1 + part)
-            further = min(further, c * 1e6 + 1e6)
-            there = _estimate(parts, further)
-            if there is None:
-                continue
-            chernoff = there.log_moment - further * epsilon + further * math.log(further)
-            chernoff -= (1 + further) * math.log1p(further) + (further - c) * period
-            if chernoff < best:
-                best, beyond = chernoff, further
-        if best <= log_delta - _FLOOR:
-            break
-        period *= 1.4
-    if beyond <= c:
-        return None
+    log_delta = point.at(epsilon) - math.log(2 * math.pi * point.curvature) / 2
+    largest = _largest(parts)
+    end = math.inf if largest is None else largest.upper_float
+    period, beyond = _period(parts, point, epsilon, log_delta, end)
     mantissa, exponent = math.frexp(2 * math.pi / period)
-    return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_DIGITS)), exponent - _STEP_DIGITS), beyond
+    step = math.ldexp(math.floor(math.ldexp(mantissa, _STEP_DIGITS)), exponent - _STEP_DIGITS)
+    size = math.log(c) + math.log(c + 1) + math.log(point.curvature) / 2  # of 1/(z(z + 1)), against δ
+    lines = _lines(parts, point, step, lambda reach: _NATS + size - math.log(reach))
+    moment_beyond = None if beyond is None else _log_moment(_on(parts, beyond, 0.0))
+    if lines is None:
+        return None
+    logarithms, centre = Logarithms(step, lines.count), Fraction(0)
+    for line, times in lines.each:
+        line.add(times, logarithms)
+        centre += line.centre * times
+    exact_c, exact_step = exact(c), exact(step)
+    cut = Enclosure.of(exact(lines.tail)).exp() * (2 * exact_c * (exact_c + 1) / (exact_step**2 * lines.count))
+    right = None if beyond is None or moment_beyond is None else (beyond, moment_beyond)
+    return _Contour(c, logarithms, centre, lines.log_moment, cut.upper, right, largest)
 
 
-def _terms(
-    parts: Parts, point: _Saddle, step: float, nats: float
-) -> tuple[Logarithms, Fraction, Enclosure, float] | None:
-    """The logarithms up to where the rest is cut, the sum of the centres, log M(c), and the bound of the rest."""
-    steps = sum(count for _, count in parts)
-    reach = math.sqrt(2.2 * nats / point.variance)
-    for _ in range(12):
-        count = max(4, math.ceil(reach / step))
-        if count > _MOST_VALUES:
-            return None
+def _period(
+    parts: Parts, point: _Saddle, epsilon: float, log_delta: float, largest: float
+) -> tuple[float, float | None]:
+    """Λ and a c′ > c for which the terms m ≠ 0 are small, in estimates; no c′ where none is needed or found."""
+    c = point.c
+    period = max((_NATS - log_delta) / c, math.sqrt(2 * _NATS * point.variance))
+    for _ in range(_MOST_PERIODS):
+        if largest < epsilon + period * (1 - 2.0**-20):
+            break
+        there = _saddle(
+            parts,
+            lambda here, target=epsilon + period: _Miss(
+                here.slope + math.log(here.c) - math.log1p(here.c) - target,
+                here.c * here.variance + 1 / (here.c + 1),
+            ),
+            c + min(period / point.variance, c) / 2,
+        )
+        if there is not None and there.c > c:
+            chernoff = there.log_moment - there.c * epsilon + there.c * math.log(there.c)
+            chernoff -= (1 + there.c) * math.log1p(there.c) + (there.c - c) * period
+            if chernoff <= log_delta - _NATS + _SPARE:
+                return period, there.c
+        period *= 1.4
+    return period, None
+
+
+@frozen
+class _Lines:
+    """The line of each part, how many values are taken on it, and a bound of log|Πφ| beyond."""
+
+    each: list[tuple[Line, int]]
+    count: int
+    log_moment: Enclosure
+    tail: float
+
+
+def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], float]) -> _Lines | None:
+    """Lines long enough that Πφ is below e^−need beyond, or as long as is affordable."""
+    reach = math.sqrt(2.2 * max(need(math.sqrt(_NATS / point.variance)), 1.0) / point.variance)
+    best = None
+    for _ in range(_MOST_REACHES):
+        count = max(2, math.ceil(reach / step))
         reach = count * step
-        work = min(_MOST_WORK // (count * len(parts)), _MOST_WORK)
-        logarithms, centre, moment = Logarithms(step, count), Fraction(0), Enclosure.of(0)
-        lines = []
-        for transform, times in parts:
-            line = transform.on(point.c, reach=reach, steps=steps, work=work)
-            own = None if line is None else line.log_moment
-            if line is None or own is None:
-                return None
-            line.add(times, logarithms)
-            centre += line.centre * times
-            moment += own * times
-            lines.append((line, times))
-        if logarithms.size[-1] < -nats:
-            enough = int((logarithms.size >= -nats).nonzero()[0][-1]) + 2 if logarithms.size[0] >= -nats else 1
-            logarithms.cut(max(1, enough))
-        tail = math.fsum(line.tail(logarithms.reach) * times for line, times in lines)
-        if tail < -0.9 * nats + math.log(logarithms.reach / step + 1):
-            return logarithms, centre, moment, tail * (1 - 1e-12)
-        reach *= 1.5
-    return None
+        each = _on(parts, point.c, reach)
+        if each is None or count > _MOST_VALUES or count * sum(line.nodes for line, _ in each) > _MOST_WORK:
+            break
+        wanted = need(reach)
+        here = math.fsum(line.estimate(reach) * times for line, times in each)
+        share = min(-wanted / here, _MOST_KEPT) if here < -_MOST_KEPT * wanted else 0.0
+        tail = math.fsum(line.tail(reach, share * line.estimate(reach)) * times for line, times in each)
+        tail *= 1 - 2.0**-40
+        best = (each, count, tail) if best is None or tail < best[2] else best
+        if tail < -0.9 * wanted:
+            break
+        reach *= min(max(math.sqrt(wanted / -here), 1.2), 2.0) if here < 0 else 2.0
+    if best is None:
+        return None
+    moment = _log_moment(best[0])
+    return None if moment is None else _Lines(best[0], best[1], moment, best[2])
 
 
-def _log_moment(parts: Parts, c: float) -> Enclosure | None:
+def _on(parts: Parts, c: float, reach: float) -> list[tuple[Line, int]] | None:
     steps = sum(count for _, count in parts)
-    total = Enclosure.of(0)
+    found = []
     for transform, count in parts:
-        line = transform.on(c, reach=0.0, steps=steps)
-        own = None if line is None else line.log_moment
+        line = transform.on(c, reach=reach, steps=steps)
+        if line is None:
+            return None
+        found.append((line, count))
+    return found
+
+
+def _log_moment(lines: Sequence[tuple[Line, int]] | None) -> Enclosure | None:
+    """The sum of log M(c)."""
+    total = Enclosure.of(0)
+    for line, count in lines or ():
+        own = line.log_moment
         if own is None:
             return None
         total += own * count
-    return total
+    return None if lines is None else total

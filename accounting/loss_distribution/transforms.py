@@ -31,11 +31,10 @@ _NATS = 36.0  # what the trapezoid rule hides of all steps together is near e^-3
 _SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-100, 1e3
 _LARGEST_TILT = 1e14  # of c + 1 times the shift
 _SMALLEST_TILT = 1e-100
-_FEWEST = 8
-_MOST_WORK = 30_000_000  # nodes times values of one line
-_MOST_STEPS = 4000  # values that one piece of a tail may need
-_MOST_PIECES = 40
-_KEPT = 0.97  # of the logarithm of |φ| where a tail begins is asked for beyond
+_FEWEST, _FEWEST_OF_OCTAVE = 8, 64
+_MOST_HIDDEN = 1e-3
+_TAIL_NATS = 12.0  # what the trapezoid rule hides in a tail is near e^-12 of what |φ| lacks to 1
+_MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 40, 1000, 3_000_000  # of a tail; the last two of an octave
 _LARGEST_TURN = 2.0**29
 
 
@@ -55,13 +54,9 @@ class Logarithms:
         self.size, self.phase, self.error = np.zeros(count), np.zeros(count), np.zeros(count)
 
     @property
-    def reach(self) -> float:
-        """The last y."""
-        return self.step * self.size.size
-
-    def cut(self, count: int) -> None:
-        """Keep the first `count` values."""
-        self.size, self.phase, self.error = (part[:count].copy() for part in (self.size, self.phase, self.error))
+    def count(self) -> int:
+        """How many values."""
+        return self.size.size
 
 
 class Line(ABC):
@@ -77,13 +72,25 @@ class Line(ABC):
     def centre(self) -> Fraction:
         """m, exactly."""
 
+    @property
     @abstractmethod
-    def add(self, times: int, to: Logarithms) -> None:
-        """Add the logarithms of φ^times. `to.reach` is at most the line's reach."""
+    def nodes(self) -> int:
+        """How many terms a value of φ takes."""
 
     @abstractmethod
-    def tail(self, y: float) -> float:
-        """A bound of log|φ| for all arguments of at least y in magnitude; at most 0, and 0 where nothing is proven."""
+    def add(self, times: int, to: Logarithms) -> None:
+        """Add the logarithms of φ^times, which lie within the line's reach."""
+
+    @abstractmethod
+    def estimate(self, y: float) -> float:
+        """About log|φ(y)|."""
+
+    @abstractmethod
+    def tail(self, y: float, wanted: float) -> float:
+        """A bound of log|φ| for all arguments of at least y in magnitude; at most 0, and 0 where nothing is proven.
+
+        No more work is done than it takes to prove `wanted` < 0.
+        """
 
 
 class Transform(ABC):
@@ -112,10 +119,10 @@ class Transform(ABC):
         """About log M(c) and its first two derivatives, for a search; NaN where that is out of reach."""
 
     @abstractmethod
-    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+    def on(self, c: float, *, reach: float, steps: int) -> Line | None:
         """The line c + iy for |y| ≤ reach, so exact that `steps` releases keep their accuracy.
 
-        None where the sums would be out of reach. `work` bounds the nodes of a sum.
+        None where the sums would be out of reach.
         """
 
 
@@ -153,7 +160,7 @@ class GaussianTransform(Transform):
         square = self.variance.upper_float
         return c * (c + 1) * square / 2, (c + 0.5) * square, square
 
-    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+    def on(self, c: float, *, reach: float, steps: int) -> Line | None:
         """The line, in closed form."""
         return _GaussianLine(self.variance, exact(c))
 
@@ -174,14 +181,21 @@ class _GaussianLine(Line):
     def centre(self) -> Fraction:
         return self.variance.upper * (self.tilt + Fraction(1, 2))
 
+    @property
+    def nodes(self) -> int:
+        return 1
+
     def add(self, times: int, to: Logarithms) -> None:
-        y = to.step * np.arange(1, to.size.size + 1)
+        y = to.step * np.arange(1, to.count + 1)
         added = -0.5 * float(self.variance.upper * times) * y * y
         to.size += added
         to.error += 2.0**-50 * (np.abs(added) + np.abs(to.size))  # five roundings, and one of the sum
 
-    def tail(self, y: float) -> float:
-        return -0.499999 * self.variance.lower_float * y * y
+    def estimate(self, y: float) -> float:
+        return -0.5 * self.variance.lower_float * y * y
+
+    def tail(self, y: float, wanted: float) -> float:
+        return self.estimate(y) * (1 - 2.0**-40)
 
 
 def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Direction) -> Transform:
@@ -252,13 +266,12 @@ class SampledGaussianTransform(Transform):
             return math.nan, math.nan, math.nan
         return kernels.estimate(q, s, self._sign, c)
 
-    def on(self, c: float, *, reach: float, steps: int, work: int = _MOST_WORK) -> Line | None:
+    def on(self, c: float, *, reach: float, steps: int) -> Line | None:
         """The line; None for parameters that are not binary64 numbers, too: see `ends`."""
         if not (self._known and self._within(c)):
             return None
-        return _SampledLine.made(
-            self.rate.upper_float, self.shift.upper_float, self._sign, c, reach, _NATS + math.log(steps), work
-        )
+        q, s, nats = self.rate.upper_float, self.shift.upper_float, _NATS + math.log(steps)
+        return _SampledLine.made(q, s, self._sign, c, reach=reach, nats=nats, flat=True)
 
     @property
     def _sign(self) -> float:
@@ -287,6 +300,7 @@ class _SampledLine(Line):
     shift: float
     sign: float
     tilt: float
+    reach: float
     nats: float
     step: float
     first: float
@@ -298,29 +312,37 @@ class _SampledLine(Line):
     nu: float
     omega: float
     hidden: float
-    farthest: float
 
     @classmethod
     def made(
-        cls, rate: float, shift: float, sign: float, tilt: float, reach: float, nats: float, work: int
+        cls,
+        rate: float,
+        shift: float,
+        sign: float,
+        tilt: float,
+        *,
+        reach: float,
+        nats: float,
+        flat: bool,
     ) -> _SampledLine | None:
         from .._kernels import loss_transforms as kernels
 
-        step, first, count = kernels.plan(rate, shift, sign, tilt, reach, nats)
-        if not _FEWEST <= count <= min(kernels.MOST_NODES, work):
+        step, first, count = kernels.plan(rate, shift, sign, tilt, reach, nats, flat)
+        if not _FEWEST <= count <= kernels.MOST_NODES:
             return None
         loss, weight = np.empty(int(count)), np.empty(int(count))
         scale, total, mean = kernels.fill(rate, shift, sign, tilt, step, first, loss, weight)
         still = kernels.rule(rate, shift, sign, tilt, 0.0, step, first, scale, loss) / total
         turning = kernels.rule(rate, shift, sign, tilt, reach, step, first, scale, loss) / total if reach else still
         nu, omega, farthest = kernels.rounding(shift, tilt, step, first, scale, total, loss, weight, mean)
-        if not (still + turning + omega < 1e-3 and farthest * reach < _LARGEST_TURN):
+        if not (still + turning + omega < _MOST_HIDDEN and farthest * reach < _LARGEST_TURN):
             return None
         return cls(
             rate=rate,
             shift=shift,
             sign=sign,
             tilt=tilt,
+            reach=reach,
             nats=nats,
             step=step,
             first=first,
@@ -332,25 +354,21 @@ class _SampledLine(Line):
             nu=nu,
             omega=omega + still,
             hidden=still + turning,
-            farthest=farthest,
         )
+
+    def reaching(self, reach: float, nats: float) -> _SampledLine | None:
+        """Another line of the same release and tilt; for values of φ alone."""
+        return _SampledLine.made(self.rate, self.shift, self.sign, self.tilt, reach=reach, nats=nats, flat=False)
+
+    @property
+    def nodes(self) -> int:
+        return self.loss.size
 
     @property
     def log_moment(self) -> Enclosure | None:
         from .._kernels import loss_transforms as kernels
 
-        value, hidden = kernels.log_moment(
-            self.rate,
-            self.shift,
-            self.sign,
-            self.tilt,
-            self.step,
-            self.first,
-            self.scale,
-            self.total,
-            self.omega,
-            self.loss,
-        )
+        value, hidden = kernels.log_moment(*self._nodes, self.loss)
         if not hidden < 1:
             return None
         middle, radius = exact(value), exact(hidden)
@@ -361,46 +379,93 @@ class _SampledLine(Line):
         return exact(self.mean)
 
     def add(self, times: int, to: Logarithms) -> None:
+        """Values at half the reach need fewer nodes: each octave has a line of its own."""
+        end, line = to.count, self
+        while end:
+            begin = end // 2 if end > _FEWEST_OF_OCTAVE else 0
+            line._add(times, to, begin, end, self.mean)
+            end = begin
+            if end:
+                line = self.reaching(end * to.step, self.nats) or line
+
+    def _add(self, times: int, to: Logarithms, begin: int, end: int, centre: float) -> None:
         from .._kernels import loss_transforms as kernels
 
+        nu, omega, _ = kernels.rounding(
+            self.shift, self.tilt, self.step, self.first, self.scale, self.total, self.loss, self.weight, centre
+        )
         kernels.add_logarithms(
             float(times),
             to.step,
-            self.nu,
-            self.omega,
+            nu,
+            omega + self.omega,
             self.hidden,
             self.total,
             self.loss,
             self.weight,
-            self.mean,
+            centre,
+            begin,
+            end,
             to.size,
             to.phase,
             to.error,
         )
 
-    def tail(self, y: float) -> float:
-        """|φ| is evaluated up to where the variation of the density bounds it; see the proof, steps 8 and 9."""
+    def estimate(self, y: float) -> float:
+        here = Logarithms(y, 1)
+        self._add(1, here, 0, 1, self.mean)
+        return min(float(here.size[0]), 0.0)
+
+    def tail(self, y: float, wanted: float) -> float:
+        """By the variation of the density beyond some y, and up to there by values of |φ| (steps 8 and 9)."""
         from .._kernels import loss_transforms as kernels
 
-        here = Logarithms(y, 1)
-        self.add(1, here)
-        below_one = -math.expm1(2 * _KEPT * min(here.size[0], 0.0))
-        if not 0 < below_one < 1:
-            return 0.0
-        spread = kernels.deviation(
-            self.shift,
-            self.sign,
-            self.tilt,
-            self.step,
-            self.first,
-            self.scale,
-            self.total,
-            self.omega,
-            self.loss,
-            self.mean,
-        )
-        bound = Enclosure.of(1 - exact(below_one)).log() / 2
-        stop = kernels.varied(
+        below, height = np.empty(self.nodes), np.empty(self.nodes)
+        kernels.variation(*self._nodes, self.loss, below, height)
+        known = float(np.min(below + height / y)) * (1 + 2.0**-40)
+        lost = -math.expm1(2 * wanted)
+        if 0 < lost < 1 and known * known > 1 - lost and self.estimate(y) < wanted:
+            level = math.sqrt(1 - lost) * (1 - 2.0**-40)
+            room = np.maximum(level - below * (1 + 2.0**-40), 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                stop = float(np.nanmin(height / room)) * (1 + 2.0**-40)
+            if self._covers(y, stop, lost):
+                return (Enclosure.of(1 - exact(lost)).log() / 2).upper_float
+        return Enclosure.of(known).log().upper_float if known < 1 else 0.0
+
+    def _covers(self, y: float, stop: float, lost: float) -> bool:
+        """Whether |φ|² ≤ 1 − lost is proven between y and `stop`."""
+        from .._kernels import loss_transforms as kernels
+
+        spread = kernels.deviation(*self._nodes[1:], self.loss, self.mean)
+        for _ in range(_MOST_OCTAVES):
+            if y >= stop:
+                return True
+            line = self.reaching(min(stop, 2 * y), _TAIL_NATS - math.log(lost))
+            if line is None:
+                return False
+            y = kernels.covered(
+                y,
+                line.reach,
+                lost,
+                spread,
+                line.nu,
+                line.omega,
+                line.hidden,
+                line.total,
+                line.loss,
+                line.weight,
+                line.mean,
+                min(_MOST_VALUES, _MOST_TAIL_WORK // line.nodes),
+            )
+            if y < line.reach:
+                return False
+        return False
+
+    @property
+    def _nodes(self) -> tuple[float, float, float, float, float, float, float, float, float]:
+        """What kernels ask for beside the losses."""
+        return (
             self.rate,
             self.shift,
             self.sign,
@@ -410,36 +475,7 @@ class _SampledLine(Line):
             self.scale,
             self.total,
             self.omega,
-            self.loss,
-            (bound.exp().lower_float),
         )
-        for _ in range(_MOST_PIECES):
-            if y >= stop:
-                return bound.upper_float
-            end = min(stop, 2 * y)
-            line = _SampledLine.made(
-                self.rate, self.shift, self.sign, self.tilt, end, self.nats, _MOST_WORK // _MOST_STEPS
-            )
-            if line is None:
-                return 0.0
-            reached = kernels.covered(
-                y,
-                end,
-                below_one,
-                spread,
-                line.nu,
-                line.omega,
-                line.hidden,
-                line.total,
-                line.loss,
-                line.weight,
-                line.mean,
-                _MOST_STEPS,
-            )
-            if reached < end:
-                return 0.0
-            y = reached
-        return 0.0
 
 
 def _point(value: Fraction) -> Enclosure:

@@ -11,9 +11,10 @@ from ..arguments import non_negative, order_above_one, whole
 from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
-from .pair import DeltaLaw, LossTransform, Pair, RenyiLaw, always
+from .pair import DeltaLaw, LossCells, LossTransform, Pair, RenyiLaw, always
 
 if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
     from ..loss_distribution.transforms import Transform
 
 
@@ -71,6 +72,11 @@ class GaussianPair(Pair):
         """In closed form."""
         return self._transform
 
+    @property
+    def loss_cells(self) -> LossCells:
+        """Normal with the variance s²."""
+        return self._cells
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The sampled Gaussian pair, which has Rényi divergences at every real order."""
         from .sampled_gaussian import SampledGaussian
@@ -96,6 +102,11 @@ class GaussianPair(Pair):
         from ..loss_distribution.transforms import GaussianTransform
 
         return GaussianTransform(self.shift.square())
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import normal_cells
+
+        return normal_cells(self.shift, direction)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         return self.shift.square() * (order_above_one(order) / 2)

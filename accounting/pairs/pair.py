@@ -20,6 +20,7 @@ from ..enclosures import Enclosure
 from ..errors import InvalidType
 
 if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
     from ..loss_distribution.transforms import Transform
 
 PureLaw: TypeAlias = Callable[[Direction], Enclosure]
@@ -39,6 +40,9 @@ RenyiEstimate: TypeAlias = Callable[[float, Direction], float]
 
 LossTransform: TypeAlias = "Callable[[Direction], Transform]"
 """The moments of the privacy loss on vertical lines, with proven errors."""
+
+LossCells: TypeAlias = "Callable[[Direction], Cells]"
+"""Laws of the privacy loss, above and below, that can be cut at the points of a lattice."""
 
 
 class Pair:
@@ -87,6 +91,11 @@ class Pair:
     @property
     def loss_transform(self) -> LossTransform | None:
         """The moments of the privacy loss, from which δ(ε) of many releases follows."""
+        return None
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """The privacy loss cut in cells, from which δ(ε) of many releases follows."""
         return None
 
     @property

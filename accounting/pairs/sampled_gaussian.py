@@ -12,9 +12,10 @@ from ..arguments import non_negative, order_above_one, probability
 from ..directions import Direction
 from ..enclosures import Enclosure
 from .gaussian import GaussianPair
-from .pair import DeltaLaw, LossTransform, Pair, RenyiEstimate, RenyiLaw, always
+from .pair import DeltaLaw, LossCells, LossTransform, Pair, RenyiEstimate, RenyiLaw, always
 
 if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
     from ..loss_distribution.transforms import Transform
 
 _REACH = 9.0
@@ -73,6 +74,11 @@ class SampledGaussian(Pair):
         return self._transform
 
     @property
+    def loss_cells(self) -> LossCells:
+        """Those of the unsampled pair, mixed."""
+        return self._cells
+
+    @property
     def directions(self) -> tuple[Direction, ...]:
         """REMOVE alone: the unsampled pair is symmetric."""
         return (Direction.REMOVE,)
@@ -88,6 +94,11 @@ class SampledGaussian(Pair):
         from ..loss_distribution.transforms import sampled_gaussian_transform
 
         return sampled_gaussian_transform(self.rate, self.shift, direction)
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import normal_cells
+
+        return normal_cells(self.shift, direction).sampled(self.rate)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         from ..sampled_gaussian import sampled_gaussian_renyi, sampled_gaussian_renyi_add
