@@ -10,12 +10,15 @@ from typing import NamedTuple
 
 import pytest
 
+from certdp.experiments.catalogue import EXPERIMENTS
+
 ROOT = Path(__file__).parents[1]
 MAP = ROOT / "docs/paper_map.md"
 
 HEADINGS = ["Statement", "What it says", "Where", "Claim id"]
 PLACE = re.compile(r"`(?P<path>[\w/]+\.py)` → `(?P<name>\w+(\.\w+)*)`")
 CLAIM = re.compile(r"`([^`\s]+/[^`\s]+)`")
+EXPERIMENT = re.compile(r"`certdp reproduce ([^`\s]+)`")
 MISPRINT = re.compile(r"\[((?:IS|PWS|DPIS)-[^:\]]+): ")
 
 
@@ -30,7 +33,9 @@ STATEMENTS = {
     | numbered("Assumption", 8, 9, 11)
     | numbered("Algorithm", 1, 2)
     | numbered("Equation", 1, "2a", "2b", "2c", *range(3, 12))
-    | {"Problem 7", "Table 1", "Sec. 3.3, Laplace sum", "Sec. 3.3, variance", "Sec. 4, DP-Lloyd"}
+    | numbered("Figure", *range(1, 8))
+    | numbered("Table", 1, 2, 3)
+    | {"Problem 7", "Sec. 3.3, Laplace sum", "Sec. 3.3, variance", "Sec. 4, DP-Lloyd"}
     | {"Sec. 3.3, variance-optimal sampling", "Sec. 4, coreset sampling", "Sec. 5, noise scales"}
     | {"Sec. 5, starting centres"},
     "PWS": numbered("Lemma", 4.1, 4.2, 4.3, 4.4, 5.2)
@@ -113,6 +118,12 @@ def test_no_statement_is_missing(paper: str) -> None:
     labels = [row.statement for row in PAPERS[paper]]
     assert STATEMENTS[paper] - set(labels) == set()
     assert len(labels) == len(set(labels))
+
+
+def test_every_experiment_is_named_where_its_figure_or_table_is() -> None:
+    named = {row.statement: EXPERIMENT.findall(row.says) for row in PAPERS["IS"] if EXPERIMENT.search(row.says)}
+    wanted = {f"{'Figure' if 'fig' in name else 'Table'} {name[-1]}": [name] for name in EXPERIMENTS}
+    assert named == wanted
 
 
 @pytest.mark.parametrize("paper", MISPRINTS)
