@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from . import bulk
 from .enclosures import Enclosure, norm_enclosure
@@ -33,13 +34,16 @@ class Realisation:
     Attributes:
         probability: float64 (n,), the probability drawn; 0 where the record is never drawn.
         weight: float64 (n,), the weight applied; inf where the probability is 0.
-        gap: a proven bound of the relative distance of each weight to the largest feasible one; None where the rate
-            aims at none.
+        gap: a bound of the relative distance of each weight to the largest feasible one; None where the rate aims at
+            none.
+        reach: per record, what is proven about other weights, by its place in `feasible_weights.REACHES`; None where
+            the rate aims at none.
     """
 
     probability: Floats
     weight: Floats
     gap: float | None = None
+    reach: NDArray[np.uint8] | None = None
 
 
 class Features:

@@ -19,22 +19,30 @@ from importlib.metadata import version
 from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ..accounting.constrained_rates import (
+    PROBLEM_7,
+    GaussianConstrainedRate,
+    LinearConstrainedRate,
+    ProfileConstrainedRate,
+)
 from ..accounting.derivation import Assumption, Theorem
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidType
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import ratio_text
 from ..accounting.expressions import serialise
+from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.importance_sampling import THEOREM_6
 from ..accounting.losses import PureLoss
 from ..accounting.notions import Pure
 from ..accounting.profiles import PureProfile
 from ..accounting.provenance import Private
-from ..accounting.rates import PROBLEM_7, ConstrainedRate, Rate, StatedRate
+from ..accounting.rates import Rate, StatedRate
 from ..accounting.relations import AddRemove, Record
+from ..accounting.releases import Releases
 from ..accounting.sampling import SamplingRate
 from ..accounting.suprema import Supremum
 
@@ -74,6 +82,7 @@ class RateStatement(ABC):
         kind: the certificate's kind.
         theorem: the theorem that gives ψ.
         only_bound: whether the profile only bounds ψ, so that no record need reach it.
+        compared: whether a checker can compare the figures of an owner's certificate with the data.
     """
 
     __slots__ = ()
@@ -81,6 +90,7 @@ class RateStatement(ABC):
     kind: ClassVar[str]
     theorem: ClassVar[Theorem]
     only_bound: ClassVar[bool]
+    compared: bool
 
     @abstractmethod
     def inputs(self) -> Json:
@@ -98,6 +108,7 @@ class StatedRateStatement(RateStatement):
 
     Attributes:
         rate: the sampler's rate.
+        compared: always.
     """
 
     kind: ClassVar[str] = "sampled-pure-profile"
@@ -105,6 +116,7 @@ class StatedRateStatement(RateStatement):
     only_bound: ClassVar[bool] = False
 
     rate: SamplingRate
+    compared: bool = field(default=True, init=False)
 
     def inputs(self) -> Json:
         """Probability, weighting and rounding."""
@@ -125,8 +137,10 @@ class ConstrainedRateStatement(RateStatement):
     """Of weights that are solved for: ψ is within the target by the rule for drawing.
 
     Attributes:
-        target: ε*.
+        target: ε* of the whole run.
         largest: the cap on the weights, or None.
+        releases: the plan of the run.
+        compared: for one release of a loss proportional to the weight.
     """
 
     kind: ClassVar[str] = "constrained-pure-profile"
@@ -135,12 +149,16 @@ class ConstrainedRateStatement(RateStatement):
 
     target: Fraction
     largest: float | None
+    releases: Releases
+    compared: bool
 
     def inputs(self) -> Json:
-        """Target and cap."""
+        """Target, cap and plan."""
         return {
             "target": ratio_text(self.target),
             "largest_weight": None if self.largest is None else ratio_text(Fraction(self.largest)),
+            "samples": samples(self.releases),
+            "releases_on_a_sample": on_one_sample(self.releases),
         }
 
     def ceiling(self, released_cost: Fraction) -> float:
@@ -164,8 +182,23 @@ def _(rate: StatedRate) -> RateStatement:
 
 
 @statement_of_rate.register
-def _(rate: ConstrainedRate) -> RateStatement:
-    return ConstrainedRateStatement(rate.target, rate.largest)
+def _(rate: LinearConstrainedRate) -> RateStatement:
+    return ConstrainedRateStatement(rate.target, rate.largest, rate.releases, compared=rate.releases.steps == 1)
+
+
+@statement_of_rate.register
+def _(rate: ProfileConstrainedRate) -> RateStatement:
+    return ConstrainedRateStatement(rate.target, rate.largest, rate.releases, compared=False)
+
+
+@statement_of_rate.register
+def _(rate: GaussianConstrainedRate) -> RateStatement:
+    raise InvalidValue(
+        "certificate",
+        "a target at a δ or a Rényi order",
+        "a target for the pure ε",
+        "No kind of certificate states the weights of Gaussian sums yet: leave the certificate out",
+    )
 
 
 @final
@@ -304,7 +337,18 @@ def public_certificate(claim: SampledPureClaim) -> bytes:
 
 
 def owners_certificate(claim: SampledPureClaim, data: Private[OwnersData]) -> bytes:
-    """A certificate for the data's owner: the claim with private figures, bound to the data."""
+    """A certificate for the data's owner: the claim with private figures, bound to the data.
+
+    Raises:
+        InvalidValue: for a run whose figures no checker could compare with the data.
+    """
+    if not claim.rate.compared:
+        raise InvalidValue(
+            "owner-certificate",
+            "weights of a loss that is not proportional to the weight, or of several releases",
+            "one release of a loss proportional to the weight",
+            "No checker finds such weights again yet: write the public certificate alone",
+        )
     return sealed({**claim.as_json(), "audience": "owner", "data": data.reveal().as_json()})
 
 

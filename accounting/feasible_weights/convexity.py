@@ -148,7 +148,13 @@ def _non_negative(root: Expression, known: Ranges) -> bool:
 
 def _proven_between(root: Expression, box: Ranges, low: Fraction, high: Fraction, pieces: int) -> int:
     """How many of the `pieces` are left once [low, high] is proven; 0 where it is not."""
-    sides = {v: Enclosure.between(*_ends(side), precision=_PRECISION) for v, side in box.items()}
+    sides = {
+        v: Enclosure.between(side.lower, side.upper, precision=_PRECISION)
+        for v, side in box.items()
+        if side.lower is not None and side.upper is not None
+    }
+    if len(sides) < len(box):
+        return 0  # what is not bounded has no pieces
     open_pieces = [(low, high)]
     while open_pieces and pieces:
         pieces -= 1
@@ -165,12 +171,6 @@ def _proven_between(root: Expression, box: Ranges, low: Fraction, high: Fraction
             middle = (left + right) / 2
             open_pieces += [(middle, right), (left, middle)]
     return 0 if open_pieces else pieces
-
-
-def _ends(side: Range) -> tuple[Fraction, Fraction]:
-    assert side.lower is not None
-    assert side.upper is not None
-    return side.lower, side.upper
 
 
 def unit_loss(loss: PureLoss) -> Expression | None:

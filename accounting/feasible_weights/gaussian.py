@@ -23,12 +23,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import order_above_one
 from ..bulk import Floats, _exact, _require
-from ..bulk_amplification import gaussian_delta
+from ..bulk_amplification import gaussian_delta, scaled
+from ..bulk_pairs import GaussianPairs
 from ..bulk_sampled_gaussian import delta_upper, renyi_upper
+from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
-from ..releases import Releases, ResampleEach, SampleOnce
+from ..notions import Approximate, Bound, Renyi
+from ..pairs import RandomisedResponsePair
+from ..releases import Releases
+from .grid import FRACTION_BITS, node_below, rounded_up
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap
+from .plans import on_one_sample, samples
+from .reach import Reach, codes_of
 
 Mask: TypeAlias = NDArray[np.bool_]
 Law: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -40,7 +47,6 @@ _FINEST = 48  # a step that binary64 can tell
 _SPARE_BITS = 8  # steps are refined to this many bits beyond the grid
 _MOST_STEPS = 2_000
 _LARGEST_SHIFT = 2.0**500  # laws are asked up to here
-_FRACTION_BITS = 52
 _SPLITTER = 2.0**27 + 1.0
 _REACHES = tuple(2.0**-k for k in range(38, -3, -1))
 _LARGEST_STEP = 2.0  # a weight below 2^1022, tripled, is in range
@@ -60,6 +66,29 @@ class GaussianTarget(ABC):
     @abstractmethod
     def limit(self) -> float:
         """What the law may be at most, rounded down."""
+
+    @property
+    @abstractmethod
+    def loss(self) -> Fraction:
+        """The loss that no record may exceed: ε at the δ, or τ at the order."""
+
+    @abstractmethod
+    def stated(self, loss: Enclosure) -> Bound:
+        """This loss as a bound of the notion."""
+
+    def sharp(self, releases: Releases) -> bool:
+        """Whether the law is proven to be so close that a bound above the limit by 2^-24 of it refutes the target."""
+        return False
+
+    def spent(self, cost: Enclosure) -> Enclosure:
+        """What a pure ε spent beside adds to the loss."""
+        return cost
+
+    @abstractmethod
+    def losses(self, rate: Floats, shift: Floats, releases: Releases, threads: int = 1) -> Floats:
+        """Upper bounds of the loss of a run: of ε at the δ, or of τ at the order; `rate` and `shift` are those of one
+        release.
+        """
 
 
 def _fraction(_: Any, attribute: Any, value: Any) -> None:
@@ -90,18 +119,18 @@ class ApproximateTarget(GaussianTarget):
         """δ(ε): exact for one sample, through the best Rényi order for several."""
         level = Enclosure.of(self.epsilon, precision=_PRECISION).lower_float  # δ falls with ε
 
-        def on_one_sample(rate: Floats, shift: Floats) -> Floats:
+        def of_one_sample(rate: Floats, shift: Floats) -> Floats:
             return gaussian_delta(rate, _run_shift(shift, releases), level, threads=threads)
 
         def by_renyi(rate: Floats, shift: Floats) -> Floats:
             return delta_upper(rate, shift, releases.steps, level, threads=threads)[0]
 
-        samples = _samples(releases)
+        drawn_samples = samples(releases)
 
         def bound(rate: Floats, shift: Floats) -> Floats:
-            drawn = np.nextafter(rate * samples, np.inf)  # the record is in no sample with the rest of the probability
+            drawn = np.nextafter(rate * drawn_samples, np.inf)  # with the rest, the record is in no sample
             near = np.minimum(shift, _LARGEST_SHIFT)
-            law = on_one_sample(rate, near) if samples == 1 else by_renyi(rate, near)
+            law = of_one_sample(rate, near) if drawn_samples == 1 else by_renyi(rate, near)
             return np.where(shift <= _LARGEST_SHIFT, np.minimum(law, drawn), drawn)
 
         return bound
@@ -110,6 +139,24 @@ class ApproximateTarget(GaussianTarget):
     def limit(self) -> float:
         """δ."""
         return Enclosure.of(self.delta, precision=_PRECISION).lower_float
+
+    def sharp(self, releases: Releases) -> bool:
+        """For one sample, where δ is exact but for rounding."""
+        return samples(releases) == 1
+
+    @property
+    def loss(self) -> Fraction:
+        """ε."""
+        return self.epsilon
+
+    def stated(self, loss: Enclosure) -> Approximate:
+        """(ε, δ) with another ε."""
+        return Approximate(loss, Enclosure.of(self.delta, precision=loss.precision))
+
+    def losses(self, rate: Floats, shift: Floats, releases: Releases, threads: int = 1) -> Floats:
+        """ε at δ: exact for one sample, through the best Rényi order for several."""
+        pairs = GaussianPairs(shift).repeated(on_one_sample(releases))
+        return pairs.epsilon(rate, samples(releases), self.limit, threads=threads)
 
 
 @final
@@ -132,12 +179,12 @@ class RenyiTarget(GaussianTarget):
     def law(self, releases: Releases, threads: int) -> Law:
         """τ(α) of the run."""
         order = Enclosure.of(self.order, precision=_PRECISION).upper_float  # τ grows with α
-        samples = _samples(releases)
+        drawn_samples = samples(releases)
 
         def bound(rate: Floats, shift: Floats) -> Floats:
             near = np.minimum(shift, _LARGEST_SHIFT)
             one = renyi_upper(rate, _run_shift(near, releases), order, threads=threads)
-            run = one if samples == 1 else np.nextafter(one * samples, np.inf)
+            run = one if drawn_samples == 1 else np.nextafter(one * drawn_samples, np.inf)
             return np.where(shift <= _LARGEST_SHIFT, run, np.inf)
 
         return bound
@@ -147,20 +194,28 @@ class RenyiTarget(GaussianTarget):
         """τ."""
         return Enclosure.of(self.tau, precision=_PRECISION).lower_float
 
+    @property
+    def loss(self) -> Fraction:
+        """τ."""
+        return self.tau
 
-def _samples(releases: Releases) -> int:
-    """How many samples the run draws."""
-    match releases:
-        case SampleOnce():
-            return 1
-        case ResampleEach():
-            return releases.steps
-    raise InvalidType("releases", releases, "SampleOnce or ResampleEach")
+    def stated(self, loss: Enclosure) -> Renyi:
+        """(α, τ) with another τ."""
+        return Renyi(self.order, loss)
+
+    def spent(self, cost: Enclosure) -> Enclosure:
+        """τ of randomised response."""
+        return RandomisedResponsePair(cost).renyi(self.order, Direction.REMOVE)
+
+    def losses(self, rate: Floats, shift: Floats, releases: Releases, threads: int = 1) -> Floats:
+        """τ at the order."""
+        one = GaussianPairs(shift).repeated(on_one_sample(releases)).renyi(rate, self.order, threads=threads)
+        return scaled(one, Fraction(samples(releases)))
 
 
 def _run_shift(shift: Floats, releases: Releases) -> Floats:
     """The shift of all releases on one sample, √T as large, rounded up."""
-    together = releases.steps // _samples(releases)
+    together = on_one_sample(releases)
     if together == 1:
         return shift
     root = Enclosure.of(together, precision=_PRECISION).sqrt().upper_float
@@ -174,6 +229,8 @@ def gaussian_weights(
     *,
     largest: float | None = None,
     grid_bits: int = 10,
+    domain_shift: float = math.inf,
+    first: int = 0,
     threads: int = 1,
 ) -> FeasibleWeights:
     """For each record the largest weight w such that every weight from 1 to w keeps the run within the target.
@@ -185,6 +242,9 @@ def gaussian_weights(
         largest: a cap on the weights, ≥ 1; None for none: then a record with u = 0 is never drawn.
         grid_bits: u is rounded up to this many binary digits after the first, 4 to 52; more digits, fewer records that
             share a value and a smaller gap.
+        domain_shift: a proven upper bound of the true u of every record, such as its supremum over the public domain:
+            no u is rounded up beyond it.
+        first: number of the first record in the data set, for messages.
         threads: how many threads share the work; the result is the same for any number.
 
     Guarantees: for each record the run with every weight from 1 to the one returned, drawn with its reciprocal as
@@ -194,7 +254,7 @@ def gaussian_weights(
         `gap` is the largest relative distance, over records whose weight no cap limits, to a weight at which the
         bound of the loss exceeds the target by 2^-24 of it. For (ε, δ) on one sample that weight is infeasible
         (for shifts up to 10^4): the gap is proven. Otherwise the bound is not proven to be that close, and the gap is
-        an estimate. inf where no such weight was found.
+        an estimate. inf where no such weight was found. The reach of a record is never `Reach.LARGEST`.
 
     Raises:
         InvalidType, InvalidValue: for arguments outside their range, and where weight 1 exceeds the target for a
@@ -205,40 +265,31 @@ def gaussian_weights(
     if shifts.ndim != 1:
         raise InvalidValue("unit_shift", f"shape {shifts.shape}", "one number per record")
     match grid_bits:
-        case int() if not isinstance(grid_bits, bool) and 4 <= grid_bits <= _FRACTION_BITS:
+        case int() if not isinstance(grid_bits, bool) and 4 <= grid_bits <= FRACTION_BITS:
             pass
         case _:
             raise InvalidValue("grid_bits", grid_bits, "a whole number from 4 to 52")
     cap = math.inf if largest is None else checked_cap(largest)
     law, limit = target.law(releases, threads), target.limit
-    nodes, which = np.unique(_rounded_up(shifts, grid_bits), return_inverse=True)
+    rounded = np.minimum(rounded_up(shifts, grid_bits), domain_shift)
+    nodes, which = np.unique(rounded, return_inverse=True)
     moved = nodes > 0
     start = law(np.ones(int(moved.sum())), nodes[moved]) <= limit
     if not start.all():
-        worst = float(nodes[moved][~start].min())
-        index = int(np.argmax(_rounded_up(shifts, grid_bits) >= worst))
+        index = int(np.argmax(rounded >= float(nodes[moved][~start].min())))
         raise InvalidValue(
             "unit_shift",
-            f"{shifts[index]} of record {index}",
+            f"{shifts[index]} of record {first + index}",
             "shifts for which weight 1 is within the target",
             "For the data's curator: raise the noise or the target, or clip or drop records outside the domain",
         )
     weight = np.full(nodes.shape, cap)
-    weight[moved] = _stepped(nodes[moved], law, limit, min(cap, LARGEST_WEIGHT), min(grid_bits + _SPARE_BITS, _FINEST))
-    gap = _gap(nodes[moved], weight[moved], law, limit, min(cap, LARGEST_WEIGHT), grid_bits)
+    end = min(cap, LARGEST_WEIGHT)
+    weight[moved] = _stepped(nodes[moved], law, limit, end, min(grid_bits + _SPARE_BITS, _FINEST))
+    gap = _gap(nodes[moved], weight[moved], law, limit, end, grid_bits)
     each = weight[which.reshape(-1)]
-    return FeasibleWeights(each, _reciprocals_below(each), gap, 0)
-
-
-def _rounded_up(values: Floats, bits: int) -> Floats:
-    """The least numbers with `bits` binary digits after the first that are not below: a fixed grid."""
-    spare = _FRACTION_BITS - bits
-    whole = values.view(np.int64) + ((1 << spare) - 1)
-    return np.asarray(((whole >> spare) << spare).view(np.float64))
-
-
-def _node_below(nodes: Floats, bits: int) -> Floats:
-    return (nodes.view(np.int64) - (1 << (_FRACTION_BITS - bits))).view(np.float64)
+    reach = codes_of(each, Reach.FIRST_CROSSING, end)
+    return FeasibleWeights(each, _reciprocals_below(each), gap, 0, reach)
 
 
 def _stepped(shift: Floats, law: Law, limit: float, cap: float, bits: int) -> Floats:
@@ -267,7 +318,7 @@ def _corner(shift: Floats, low: Floats, high: Floats, law: Law) -> Floats:
 def _gap(shift: Floats, weight: Floats, law: Law, limit: float, cap: float, bits: int) -> float:
     """1 − w/w⁺ at the worst node, w⁺ being clearly beyond the target at the least shift that rounds up to the node."""
     free = weight < cap
-    shift, weight = _node_below(shift[free], bits), weight[free]
+    shift, weight = node_below(shift[free], bits), weight[free]
     least = np.full(weight.shape, math.inf)
     for reach in _REACHES:
         left = np.flatnonzero(np.isinf(least))

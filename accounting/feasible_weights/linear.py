@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..bulk import Floats, _exact, _require, _shared
 from ..enclosures import Enclosure, Truth, lambert_wm1
 from ..errors import InvalidType, InvalidValue, Undecided
+from .reach import Codes, Reach, codes_of
 
 LARGEST_RELATIVE_GAP = 1e-12
 """`largest_weights` returns weights this close to the largest feasible ones, relatively, unless a cap limits them."""
@@ -38,15 +39,18 @@ class FeasibleWeights:
         weight: float64 (n,), ≥ 1; inf where the record is never drawn.
         probability: float64 (n,), the binary64 nearest to 1/weight, or the next one below where the nearest one would
             exceed the target; to be drawn exactly. 0 where the weight is inf.
-        gap: a proven bound of the relative distance of each weight to the largest feasible one, over the records
-            whose weight no cap limits; 0 where there are none.
+        gap: a proven bound of the relative distance of each weight to the largest feasible one, or to the first
+            crossing (see `reach`), over the records whose weight no cap limits; 0 where there are none, inf where
+            none is proven.
         escalated: how many records needed enclosures.
+        reach: per record, what is proven about the weights up to its own and beyond: see `Reach`.
     """
 
     weight: Floats
     probability: Floats
     gap: float
     escalated: int
+    reach: Codes
 
 
 def largest_weights(
@@ -113,7 +117,8 @@ def largest_weights(
     for index in left:
         weight[index], probability[index], gap = by_enclosures(float(losses[index]), target, given.cap)
         gaps.append(gap)
-    return FeasibleWeights(weight, probability, max(gaps, default=0.0), len(left))
+    reach = codes_of(weight, Reach.LARGEST, min(given.cap, LARGEST_WEIGHT))
+    return FeasibleWeights(weight, probability, max(gaps, default=0.0), len(left), reach)
 
 
 def by_enclosures(unit_loss: float, target: Fraction, cap: float = math.inf) -> tuple[float, float, float]:

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from enum import Enum
 from fractions import Fraction
-from typing import final
+from typing import NoReturn, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
 
+from ..bulk import Floats
 from ..enclosures import Enclosure, Truth, increasing_root
 from ..errors import InvalidValue, OutsideDomain, Undecided
 from ..expressions import (
     ONE,
+    ZERO,
     Constant,
+    Expression,
     Range,
     Variable,
     W,
@@ -31,24 +33,26 @@ from ..expressions import (
     prune,
     simplify,
     substitute,
+    variables,
 )
 from ..losses import PureLoss
 from .convexity import Convexity, convexity
+from .guesses import crossings
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap, checked_target, reciprocal_below
+from .reach import REACHES, Reach
 
 _PRECISION = 192
 _START = 4  # the first step away from weight 1 is 2^-4, relatively
 _NEAREST = 60
 _STEPS = 4000
+_Key: TypeAlias = frozenset[tuple[Variable, Enclosure]]
 _LOOSER = 1 + Fraction(1, 2**40)
-
-
-class Reach(Enum):
-    """What is proven about weights beyond the one returned."""
-
-    LARGEST = "no larger weight is feasible: e^ε is convex in the weight"
-    FIRST_CROSSING = "every weight up to this one is feasible; a larger one beyond an infeasible stretch may be, too"
-    CAPPED = "every weight up to the cap is feasible"
+_BEYOND = tuple(1 + Fraction(1, 2**bits) for bits in range(50, 0, -4))
+"""Where an infeasible weight beyond the last proven one is looked for."""
+_NEAR = 2.0**-42
+_NEAR_PRECISION = 96
+_BATCH = 1 << 12
+_MOST_KNOWN = 1 << 16
 
 
 @final
@@ -57,11 +61,12 @@ class ConstrainedWeight:
     """The weight that keeps one record within a target.
 
     Attributes:
-        weight: binary64, ≥ 1; every weight from 1 to it is proven feasible.
+        weight: binary64, ≥ 1; every weight from 1 to it is proven feasible. inf where the record loses nothing and no
+            cap is set: it is never drawn.
         probability: the binary64 nearest to 1/weight, or the next one below where the nearest one is above it; to be
             drawn exactly.
-        root: where the largest feasible weight lies, or the first crossing; None where a cap came first, or nothing
-            but weight 1 is proven.
+        root: where the largest feasible weight lies, or the first crossing; None where a cap came first, or no
+            infeasible weight was found.
         reach: what holds beyond.
         modulus: μ of Assumption 11, where Algorithm 1's bracket rests on it.
         bracket: where that bracket ends.
@@ -76,9 +81,9 @@ class ConstrainedWeight:
 
     @property
     def gap(self) -> float:
-        """A bound of the relative distance between the weight and the root; 0 where there is none."""
+        """A bound of the relative distance between the weight and the root; 0 at a cap, inf where no root is known."""
         if self.root is None:
-            return 0.0
+            return math.inf if self.reach is Reach.FIRST_CROSSING else 0.0
         return math.nextafter(float((self.root.upper - Fraction(self.weight)) / self.root.upper), math.inf)
 
 
@@ -112,7 +117,9 @@ def constrained_weight(
     >>> constrained_weight(PureLoss(log1p(W * W)), {}, Fraction(1)).weight
     1.718281828459045
     """
-    return _Problem(loss, norms, target, largest, precision).solved(None)
+    problem = _Problem(loss, norms, target, largest, precision)
+    problem.check_weight_one("the record's")
+    return problem.solved(None)
 
 
 def constrained_weights(
@@ -123,6 +130,8 @@ def constrained_weights(
     *,
     public: Mapping[Variable, Range] | None = None,
     largest: float | None = None,
+    drawable: bool = False,
+    first: int = 0,
     precision: int = _PRECISION,
 ) -> FeasibleWeights:
     """`constrained_weight` of many records; records with equal norms are solved once.
@@ -134,8 +143,11 @@ def constrained_weights(
         norms: for the index of a record, enclosures of its norms.
         size: number of records.
         target: ε*.
-        public: public ranges of all the norms; what can be proven of e^ε over them is then proven once for all.
+        public: public ranges of all the norms; where e^ε is proven convex over all of them, a record takes two
+            evaluations near a guess in floats.
         largest: a cap on the weights.
+        drawable: whether ε(1, x) ≤ ε* is proven for every record, for instance over their public domain.
+        first: number of the first record in the data set, for messages.
         precision: working precision in bits.
 
     Raises:
@@ -143,17 +155,74 @@ def constrained_weights(
         InvalidValue: for a norm outside its public range.
     """
     weight, probability = np.empty(size), np.empty(size)
+    reach = np.empty(size, dtype=np.uint8)
     shape = None if public is None else _public_shape(loss, public)
-    known: dict[frozenset[tuple[Variable, Enclosure]], ConstrainedWeight] = {}
-    for index in range(size):
-        box = norms(index)
-        if public is not None:
-            _check_public(index, box, public)
-        key = frozenset(box.items())
-        if key not in known:
-            known[key] = _Problem(loss, box, target, largest, precision).solved(shape)
-        weight[index], probability[index] = known[key].weight, known[key].probability
-    return FeasibleWeights(weight, probability, max((found.gap for found in known.values()), default=0.0), size)
+    near = None if shape is None or public is None else _Near(loss, public, target, largest, drawable)
+    known: dict[_Key, ConstrainedWeight] = {}
+    gap = 0.0
+    for start in range(0, size, _BATCH):
+        boxes = [norms(index) for index in range(start, min(start + _BATCH, size))]
+        keys = [frozenset(box.items()) for box in boxes]
+        known = {} if len(known) > _MOST_KNOWN else known
+        fresh = [place for place, key in enumerate(keys) if key not in known]
+        guesses = None if near is None else near.guesses([boxes[place] for place in fresh])
+        for rank, place in enumerate(fresh):
+            index, box, key = start + place, boxes[place], keys[place]
+            if public is not None:
+                _check_public(first + index, box, public)
+            if key in known:
+                continue
+            found = None if near is None or guesses is None else near.solved(box, float(guesses[rank]))
+            if found is None:
+                problem = _Problem(loss, box, target, largest, precision)
+                if not drawable:
+                    problem.check_weight_one(f"record {first + index}'s")
+                found = problem.solved(shape)
+            known[key] = found
+            gap = max(gap, found.gap)
+        for place, key in enumerate(keys):
+            found = known[key]
+            weight[start + place], probability[start + place] = found.weight, found.probability
+            reach[start + place] = REACHES.index(found.reach)
+    return FeasibleWeights(weight, probability, gap, size, reach)
+
+
+class _Near:
+    """Records for which e^ε is convex: ε − log(1 + c·w) at two weights encloses the last feasible one."""
+
+    def __init__(
+        self, loss: PureLoss, public: Mapping[Variable, Range], target: Fraction, largest: float | None, drawable: bool
+    ) -> None:
+        self.loss: Expression = prune(loss.epsilon, {**public, W: Range(Fraction(1), None)})
+        self.odds = checked_target(target).at(_NEAR_PRECISION).expm1()
+        self.capped = largest is not None
+        self.limit = LARGEST_WEIGHT if largest is None else checked_cap(largest)
+        self.drawable = drawable
+
+    def guesses(self, boxes: list[Mapping[Variable, Enclosure]]) -> Floats:
+        used = variables(self.loss) - {W}
+        norms = {v: np.array([float(box[v].upper_float) for box in boxes]) for v in used}
+        return crossings(self.loss, norms, self.odds.lower_float, self.limit, len(boxes))
+
+    def solved(self, box: Mapping[Variable, Enclosure], guess: float) -> ConstrainedWeight | None:
+        """The weight, if the guess is good."""
+        if not (self.drawable or self.excess(box, 1.0).less_equal(0) is Truth.TRUE):
+            return None
+        if guess >= self.limit * (1.0 - _NEAR):
+            if self.capped and self.excess(box, self.limit).less_equal(0) is Truth.TRUE:
+                return ConstrainedWeight(self.limit, reciprocal_below(self.limit), None, Reach.CAPPED)
+            return None
+        low, high = guess * (1.0 - _NEAR), guess * (1.0 + _NEAR)
+        if low <= 1.0 or self.excess(box, low).less_equal(0) is not Truth.TRUE:
+            return None
+        if self.excess(box, high).greater(0) is not Truth.TRUE:
+            return None
+        root = Enclosure.between(low, high, precision=_NEAR_PRECISION)
+        return ConstrainedWeight(low, reciprocal_below(low), root, Reach.LARGEST)
+
+    def excess(self, box: Mapping[Variable, Enclosure], weight: float) -> Enclosure:
+        at = Enclosure.of(weight, precision=_NEAR_PRECISION)
+        return enclose(self.loss, {**box, W: at}, precision=_NEAR_PRECISION) - (self.odds * at).log1p()
 
 
 def _public_shape(loss: PureLoss, public: Mapping[Variable, Range]) -> Convexity | None:
@@ -164,11 +233,13 @@ def _public_shape(loss: PureLoss, public: Mapping[Variable, Range]) -> Convexity
 
 def _check_public(index: int, box: Mapping[Variable, Enclosure], public: Mapping[Variable, Range]) -> None:
     for variable, side in public.items():
-        inside = variable in box and side.lower is not None and side.upper is not None
-        if not (inside and side.lower <= box[variable].lower and box[variable].upper <= side.upper):  # type: ignore[operator]
+        given = box.get(variable)
+        low = given is not None and (side.lower is None or side.lower <= given.lower)
+        high = given is not None and (side.upper is None or given.upper <= side.upper)
+        if not (low and high):
             raise InvalidValue(
                 variable.name,
-                f"{box.get(variable)} of record {index}",
+                f"{given} of record {index}",
                 f"between {side.lower} and {side.upper}",
                 "Clip or drop the records outside the public domain",
             )
@@ -200,27 +271,29 @@ class _Problem:
         self.tight = simplify(substitute(self.loss, {W: ONE})) == Constant(target)  # ε(1) = ε* exactly
 
     def solved(self, shape: Convexity | None) -> ConstrainedWeight:
-        """The weight, given what is proven of e^ε already."""
-        if not self.tight:
-            self.check_weight_one()
+        """The weight, given what is proven of e^ε already; weight 1 is feasible."""
+        if self.loss == ZERO and not self.capped:
+            return ConstrainedWeight(math.inf, 0.0, None, Reach.NEVER_DRAWN)
         if self.limit == 1:
             return self.at_limit()
         shape = convexity(self.loss, self.ranges) if shape is None else shape
         return self.by_convexity(shape) if shape.convex else self.by_steps()
 
-    def check_weight_one(self) -> None:
+    def check_weight_one(self, whose: str) -> None:
+        if self.tight:
+            return
         excess = enclose(self.loss, self.at(Enclosure.of(1, precision=self.precision)), precision=self.precision)
         answer = excess.less_equal(self.target)
         if answer is Truth.FALSE:
             raise InvalidValue(
                 "target",
                 f"{float(self.target):.17g}",
-                f"at least the record's loss at weight 1, {excess}",
+                f"at least {whose} loss at weight 1, {excess}",
                 "For the data's curator: raise the target, or clip or drop the records outside the public domain",
             )
         if answer is not Truth.TRUE:
             raise Undecided(
-                f"whether the loss {excess} at weight 1 is at most the target {self.target} is undecided: give the "
+                f"whether {whose} loss {excess} at weight 1 is at most the target {self.target} is undecided: give the "
                 "norms exactly, or raise the precision or the target"
             )
 
@@ -251,8 +324,10 @@ class _Problem:
             return self.at_limit()
         modulus = shape.modulus(self.loss, self.norms, precision=self.precision)
         bracket = None if modulus is None else self.bracket(modulus)
-        end = self.infeasible_from(start)  # the bracket may end where e^ε is beyond any number format
-        end = end if bracket is None else min(end, bracket.upper * _LOOSER)
+        infeasible = self.infeasible_from(start)  # the bracket may end where e^ε is beyond any number format
+        if infeasible is None:
+            return self.at_limit()
+        end = infeasible if bracket is None else min(infeasible, bracket.upper * _LOOSER)
         root = increasing_root(self.excess, start, end, precision=self.precision)
         weight = max(1.0, root.lower_float)
         if weight >= self.limit:
@@ -288,14 +363,22 @@ class _Problem:
         least = (factor + modulus / 2).minimum(slope * factor + 1)
         return ((self.odds + 1 - least) / modulus + 1) * 2
 
-    def infeasible_from(self, start: Fraction) -> Fraction:
-        """An infeasible weight by doubling."""
+    def infeasible_from(self, start: Fraction) -> Fraction | None:
+        """An infeasible weight by doubling; None where the loss grows, but none is found in range."""
         weight = 2 * start
         while not self.infeasible(weight):
             weight *= 2
             if weight > LARGEST_WEIGHT:
-                self.at_limit()
+                self.check_growth()
+                return None
         return weight
+
+    def check_growth(self) -> None:
+        """Refuse a loss without a cap unless it grows: a convex e^ε that grows ends every record's feasible weights."""
+        assert self.slope is not None
+        slope = enclose(self.slope, self.at(self.point(Fraction(1))), precision=self.precision)
+        if not self.capped and slope.greater(0) is not Truth.TRUE:
+            self.refuse_without_cap()
 
     # Where it is not proven
 
@@ -304,6 +387,8 @@ class _Problem:
         here, share, cap = Fraction(1), Fraction(1, 2**_START), Fraction(self.limit)
         for _ in range(_STEPS):
             if here == cap:
+                if not self.capped:
+                    self.refuse_without_cap()
                 return self.at_limit()
             there = min(self.rounded(here * (1 + share)), cap)
             if there > here and self.feasible_between(here, there):
@@ -312,10 +397,8 @@ class _Problem:
                 share /= 2
             if share < Fraction(1, 2**_NEAREST):
                 break
-        beyond = here * (1 + Fraction(1, 2**50))
-        root = None
-        if here > 1 and self.infeasible(beyond):
-            root = Enclosure.between(here, beyond, precision=self.precision)
+        beyond = next((here * factor for factor in _BEYOND if self.infeasible(here * factor)), None)
+        root = None if beyond is None else Enclosure.between(here, beyond, precision=self.precision)
         weight = max(1.0, Enclosure.of(here, precision=self.precision).lower_float)
         return ConstrainedWeight(weight, reciprocal_below(weight), root, Reach.FIRST_CROSSING)
 
@@ -339,11 +422,12 @@ class _Problem:
     # Results
 
     def at_limit(self) -> ConstrainedWeight:
-        if not self.capped:
-            raise InvalidValue(
-                "largest",
-                None,
-                "a cap on the weight",
-                "No infeasible weight was found: the loss grows too slowly for Assumption 9",
-            )
         return ConstrainedWeight(self.limit, reciprocal_below(self.limit), None, Reach.CAPPED)
+
+    def refuse_without_cap(self) -> NoReturn:
+        raise InvalidValue(
+            "largest",
+            None,
+            "a cap on the weight",
+            "No infeasible weight was found: the loss grows too slowly for Assumption 9",
+        )

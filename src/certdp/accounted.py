@@ -10,6 +10,7 @@ from attrs import frozen
 
 from .accounting.accountants import (
     BEST,
+    LOSS_DISTRIBUTION,
     Accountant,
     Bounds,
     Finding,
@@ -38,12 +39,17 @@ from .accounting.notions import (
     Renyi,
     ZeroConcentrated,
 )
-from .accounting.pairs import RandomisedResponsePair
+from .accounting.pairs import RandomisedResponsePair, compose_pairs
 from .accounting.provenance import Payment
 from .accounting.relations import RECORD, AddRemove, Record, Replace
+from .accounting.trade_off import TradeOff, trade_off
 from .accounting.units import Delta, Epsilon, Order
 
 B = TypeVar("B", bound=Bound)
+
+_HIDDEN = Enclosure.of("1e-12")
+"""The δ down to which a trade-off curve looks."""
+_FARTHEST = 64.0
 
 
 class NotionAbsent(InvalidValue):
@@ -292,6 +298,32 @@ class Accounted(ABC):
             )
         value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
         return self._answer(Bounds(target, two_sided=True), value, found, Comparison.of(found), epsilon)
+
+    def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48) -> TradeOff:
+        """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
+
+        Args:
+            accountant: who proves δ at `places` values of ε.
+            places: more of them bring the two sides closer; at least 2.
+
+        Raises:
+            NotionAbsent: where the accountant proves nothing.
+        """
+        pairs, spent = self.pairs, self._cost
+        if spent.upper:
+            pairs = WorstPairs(
+                tuple(compose_pairs([pair, RandomisedResponsePair(spent)]) for pair in pairs.bounding), ()
+            )
+
+        def law(epsilon: Enclosure) -> Enclosure:
+            found = accountant.delta(pairs, epsilon)
+            if found is None:
+                raise NotionAbsent(*self.named, f"a run for which {accountant} accounting gives δ", "Ask another one")
+            return found.bounds.enclosure if found.bounds.two_sided else found.bounds.enclosure.hull(0)
+
+        last = accountant.epsilon(pairs, _HIDDEN)
+        farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
+        return trade_off(law, farthest, places=places)
 
     # Shared steps
 

@@ -1,4 +1,4 @@
-"""Plots of profiles, as PNG bytes (extra `plot`)."""
+"""Plots of profiles and of what accountants prove, as PNG bytes (extra `plot`)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from .accounted import Accounted, Answer, Interval, NotionAbsent
+from .accounting.accountants import Accountant
 from .accounting.errors import InvalidValue
 from .accounting.expressions import Symbol, Variable, evaluate, variables
 from .accounting.norms import Norm
+from .accounting.trade_off import TradeOff
+from .accounting.units import Epsilon
 from .measurement import Measurement
 from .verification.certificates import SampledPureClaim
 
 _POINTS = 600
+_PLACES = 24
+_ERRORS = 200
 
 
 def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
@@ -25,15 +31,7 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _figure(10)
     curve, histogram = figure.subplots(1, 2)
     _curve(curve, claim)
     histogram.hist(measured.psi, bins=60, color="#4c72b0")
@@ -41,6 +39,81 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
     histogram.set_ylabel("records")
     histogram.set_title("records of the file: private, not for publication", fontsize="medium")
     figure.suptitle(f"{claim.mechanism.name} on a sample drawn by {claim.sampler.name}", fontsize="medium")
+    return _png(figure)
+
+
+def plot_accounting(run: Accounted, answer: Answer) -> bytes:
+    """What accountants prove about a run, all of it public. Left: δ(ε) by each that was asked, up to somewhat beyond
+    the answer; the band is between the proven ends. Right: the trade-off curve, where the loss distribution is known.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    figure = _figure(10)
+    curves, trade = figure.subplots(1, 2)
+    _accountants(curves, run, answer)
+    try:
+        found = run.trade_off()
+    except NotionAbsent:
+        trade.set_axis_off()
+    else:
+        plot_trade_off(found, trade)
+    figure.suptitle(f"{answer.statement} by {answer.accountant} accounting", fontsize="medium")
+    return _png(figure)
+
+
+def plot_trade_off(curve: TradeOff, axes: Any) -> None:
+    """The proven band of a trade-off curve, and the line of what tells nothing, on axes of matplotlib."""
+    alphas = np.linspace(0.0, 1.0, _ERRORS + 1)
+    bounds = [curve.at(float(alpha)) for alpha in alphas]
+    lower, upper = ([getattr(bound, end) for bound in bounds] for end in ("lower_float", "upper_float"))
+    axes.fill_between(alphas, lower, upper, color="#4c72b0", alpha=0.4, linewidth=0.5, label="the curve lies here")
+    axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="nothing is told")
+    axes.set_xlabel("first error of a test")
+    axes.set_ylabel("second error")
+    axes.set_title("trade-off curve", fontsize="medium")
+    axes.legend()
+
+
+def _accountants(axes: Any, run: Accounted, answer: Answer) -> None:
+    farthest = 1.5 * answer.epsilon.upper or 1.0
+    places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
+    for row in answer.compared.rows:
+        proven = [(place, bounds) for place in places if (bounds := _delta(run, place, row.accountant)) is not None]
+        levels = [float(place.value) for place, _ in proven]
+        (line,) = axes.plot(levels, [bounds.upper or np.nan for _, bounds in proven], label=row.accountant.name)
+        if all(bounds.lower is not None for _, bounds in proven):
+            ends = [(bounds.lower or np.nan, bounds.upper or np.nan) for _, bounds in proven]
+            axes.fill_between(levels, *zip(*ends, strict=True), color=line.get_color(), alpha=0.3)
+    axes.plot(answer.epsilon.upper, answer.delta.upper or np.nan, "o", color="black", markersize=4)
+    axes.set_yscale("log")
+    axes.set_xlabel("ε (nats)")
+    axes.set_ylabel("δ")
+    axes.set_title("what each accountant proves", fontsize="medium")
+    axes.legend()
+
+
+def _delta(run: Accounted, epsilon: Epsilon, accountant: Accountant) -> Interval | None:
+    try:
+        return run.delta(epsilon, accountant=accountant).delta
+    except InvalidValue:  # below what released parameters cost, or nothing follows there
+        return None
+
+
+def _figure(width: float) -> Any:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InvalidValue(
+            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
+        ) from None
+    figure = Figure(figsize=(width, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _png(figure: Any) -> bytes:
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=150)
     return stream.getvalue()

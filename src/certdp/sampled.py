@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cached_property
 from typing import final
 
@@ -197,6 +198,14 @@ class SampledMechanism:
         """How records are drawn for this mechanism."""
         return drawing_of(self.mechanism, self.sampler)
 
+    def losses(self, rate: Rate, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
+        """Certified ψ per record, for the probabilities drawn at this rate and the weights applied."""
+        return np.minimum(psi_upper(self.loss, realisation, features, threads=threads), rate.ceiling)
+
+    def spent(self, domain: NormBall | None) -> Fraction:
+        """What released parameters cost, the domain's radius included: a part of ψ beside `losses`."""
+        return self._paid(domain).released_cost
+
     @property
     def features(self) -> tuple[Expression, ...]:
         """The expressions whose norms ψ depends on."""
@@ -270,10 +279,10 @@ class SampledMechanism:
         rate = self.drawing.on(domain)
 
         def losses(realisation: Realisation, features: Features) -> Floats:
-            return np.minimum(psi_upper(self.loss, realisation, features, threads=threads), rate.ceiling)
+            return self.losses(rate, realisation, features, threads=threads)
 
         matrix = matrix_within(records, domain)
-        spent = self._paid(domain).released_cost
+        spent = self.spent(domain)
         return measured_losses(matrix, domain, outside, rate, losses, spent=spent, progress=progress)
 
     def owners_certificate(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -17,15 +18,16 @@ from .accounting.clipping import Outside, confine, largest_radius
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidValue
 from .accounting.expressions.floats import Floats
-from .accounting.profiles import within
+from .accounting.feasible_weights import Reach, counted
 from .accounting.provenance import Private
-from .accounting.records import Features, Realisation, psi_upper
+from .accounting.rates import Rate
+from .accounting.records import Features, Realisation
 from .data import Records
 from .files import whole_file, writing
 from .measurement import expected_size, plus_cost
 from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
-from .sampled import SampledMechanism, matrix_within
+from .sampled import matrix_within
 
 _UNIT = 1015  # probabilities drawn are 0 or at least 2^-960: multiples of 2^-1013, and so of 2^-1015
 _DIGITS = 29
@@ -43,9 +45,12 @@ class Weighting:
         records: number of records, those outside the domain included.
         outside: number of records that were clipped or dropped.
         expected_sample_size: lower and upper end of Σ q(x).
-        psi_max: largest certified ψ over the records.
-        gap: a proven bound of the relative distance of each weight to the largest feasible one, over the records
-            whose weight no cap limits; None for a sampler that does not aim at the largest.
+        psi_max: largest certified loss over the records: ψ, ε at the δ, or τ at the order of the target.
+        gap: a bound of the relative distance of each weight to the largest feasible one, or to the first crossing
+            (see `reach`), over the records whose weight no cap limits; inf where none is known, None for a sampler
+            that does not aim at the largest. Proven but for a Gaussian sum on several samples or at an order.
+        reach: how many of the records kept have their weight with which proof; None for a sampler that does not aim at
+            the largest.
         sample: the records drawn, held within the domain, with their weights; None where none was asked for.
     """
 
@@ -54,11 +59,29 @@ class Weighting:
     expected_sample_size: tuple[float, float]
     psi_max: float
     gap: float | None
+    reach: Mapping[Reach, int] | None
     sample: WeightedSample | None = field(repr=False)
 
 
+class Run(Protocol):
+    """A run whose records are weighed: `SampledMechanism`, or `ConstrainedReleases`."""
+
+    @property
+    def drawing(self) -> Rate:
+        """How records are drawn."""
+        ...
+
+    def losses(self, rate: Rate, realisation: Realisation, features: Features) -> Floats:
+        """Certified losses per record."""
+        ...
+
+    def spent(self, domain: NormBall | None) -> Fraction:
+        """What released parameters cost beside."""
+        ...
+
+
 def weigh(
-    run: SampledMechanism,
+    run: Run,
     records: Records,
     domain: NormBall | None = None,
     outside: Outside = Outside.CLIP,
@@ -71,7 +94,7 @@ def weigh(
     """Probability and weight of every record, as `run` would draw it, chunk by chunk.
 
     Args:
-        run: mechanism and sampler.
+        run: mechanism and sampler, and the plan of releases where weights are solved for several.
         records: what `open_records` gives, or `Records.of` a matrix.
         domain: the public domain, or None where there is none.
         outside: what happens to records outside it; a dropped one has probability 0 and weight inf.
@@ -81,29 +104,31 @@ def weigh(
         progress: called with the number of records done.
 
     Guarantees:
-        ψ(x) of the run's profile, for the probability and weight of each record; they depend on that record and public
-        constants alone. A sample is drawn with exactly these probabilities.
+        The certified loss of the run, for the probability and weight of each record; they depend on that record and
+        public constants alone. A sample is drawn with exactly these probabilities.
 
     Raises:
         InvalidValue: for faults in the file, a dimension that is not the records', and records that cannot be drawn.
     """
     matrix_within(np.empty((0, records.columns)), domain)
     rate = run.drawing.on(domain)
-    profile = run.profile_on(domain)
-    spent = (profile if domain is None else within(profile, domain)).released_cost
+    spent = run.spent(domain)
     total = _Total()
     done = moved = kept = 0
     psi_max, gap = 0.0, None
+    reach: Counter[Reach] | None = None
     drawn: list[WeightedSample] = []
     for chunk in records.chunks(rows):
         held, beyond = (chunk, 0) if domain is None else confine(chunk, domain, outside)
         features = Features(held, first=done)
         realisation = rate.realise(features)
-        bounds = np.minimum(psi_upper(run.loss, realisation, features), rate.ceiling)
+        bounds = run.losses(rate, realisation, features)
         psi_max = max(psi_max, float(bounds.max(initial=0.0)))
         total.add(realisation.probability)
         if realisation.gap is not None:
             gap = max(gap or 0.0, realisation.gap)
+        if realisation.reach is not None:
+            reach = (reach or Counter()) + Counter(counted(realisation.reach))
         if coins is not None:
             drawn.append(draw_from(features, realisation, coins))
         if into is not None:
@@ -120,6 +145,7 @@ def weigh(
             expected_sample_size=expected_size(rate.rounding, float(total.value), kept),
             psi_max=float(plus_cost(np.array([psi_max]), spent)[0]) if kept else 0.0,
             gap=gap,
+            reach=reach,
             sample=_joined(drawn) if drawn else None,
         )
     )

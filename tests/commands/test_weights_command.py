@@ -19,9 +19,10 @@ Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
 
 KEYS = {
-    *("mechanism", "sampler", "epsilon", "theorem", "domain", "assumptions", "output", "certificate", "private"),
+    *("mechanism", "sampler", "resample", "steps", "notion", "epsilon", "delta", "order", "tau", "theorem", "domain"),
+    *("assumptions", "output", "certificate", "private"),
 }
-PRIVATE_KEYS = {"notice", "n", "expected_sample_size", "psi_max", "gap", "outside_domain"}
+PRIVATE_KEYS = {"notice", "n", "expected_sample_size", "psi_max", "gap", "gap_proven", "outside_domain", "reach"}
 LAPLACE = ("weights", "--mechanism", "laplace-sum", "--option", "scale=5")
 CONSTRAINED = (*LAPLACE, "--target-epsilon", "1.5")
 IMPORTANCE = (*LAPLACE, "--sampler", "importance", "--option", "rate=0.2", "--option", "floor=0.01")

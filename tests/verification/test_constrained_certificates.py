@@ -215,7 +215,7 @@ def test_cited_evidence_assumes_the_profile() -> None:
 
 def test_what_cannot_be_certified_says_so() -> None:
     with pytest.raises(InvalidValue, match="proportional"):
-        constrained(losing(W * W * norm(1)), 1)
+        constrained(losing(W * W * norm(1) / 9), 1).owners_certificate(records()[:3], DOMAIN)
     with pytest.raises(InvalidValue, match="Raise the target"):
         RUN.certificate(ball(Norm.L1, 3))
     with pytest.raises(InvalidType, match="kind"):

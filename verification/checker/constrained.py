@@ -1,11 +1,14 @@
 """Certificates of kind "constrained-pure-profile": each record is drawn with the largest weight within a target.
 
-The mechanism loses A(x)·w about a record of weight w. A record drawn with probability 1/w loses at most
-ψ = log(1 + (e^(A·w) - 1)/w) (Theorem 6 of the importance sampling paper), and the rule for drawing takes a weight
-with ψ ≤ ε* (Problem 7). There is one, such as w = 1, for every record with A(x) ≤ ε*.
+The mechanism loses ε(w, x) about a record of weight w, and k releases on one sample lose k·ε(w, x). A record drawn
+with probability 1/w loses at most ψ = log(1 + (e^(k·ε(w, x)) - 1)/w) to a sample (Theorem 6 of the importance sampling
+paper), and m·ψ to m fresh ones (basic composition). The rule for drawing takes a weight w such that ψ ≤ ε*/m at every
+weight from 1 to w (Problem 7). There is one, such as w = 1, for every record with k·ε(1, x) ≤ ε*/m.
 
-What is proven here: that the loss is proportional to the weight, and A ≤ ε* for every record of the domain, so that
-the rule draws all of them. That a program keeps to the rule is not in any file.
+What is proven here: that the loss is defined and at least 0 for every record of the domain and weight of at least 1,
+and k·ε(1, x) ≤ ε*/m for every record of the domain, so that the rule draws all of them. That a program keeps to the
+rule is not in any file. An owner's figures are compared for one release of a loss proportional to the weight, for which
+the largest weight is found again; for other runs there are no owner's certificates.
 """
 
 import math
@@ -38,6 +41,7 @@ from .verdict import Refused, Verdict
 KIND: Final = "constrained-pure-profile"
 THEOREM: Final = "IS Problem 7 and Theorem 6"
 
+_MOST_RELEASES: Final = 2**53
 _BODY = body_of(
     KIND,
     THEOREM,
@@ -46,6 +50,8 @@ _BODY = body_of(
         target=shapes.not_negative,
         largest_weight=shapes.optional(shapes.not_negative),
         released_cost=shapes.not_negative,
+        samples=shapes.integer(1, _MOST_RELEASES),
+        releases_on_a_sample=shapes.integer(1, _MOST_RELEASES),
     ),
 )
 _TOO_LARGE: Final = "some record of the domain loses more than the target at weight 1"
@@ -54,17 +60,25 @@ _ALLOWED: Final = Fraction(1, 2**39)
 
 
 class Inputs(NamedTuple):
-    """The loss at weight 1 and the rule, with the cost of released constants."""
+    """The loss to one sample, at any weight and at 1, and the rule for it, with the cost of released constants."""
 
     pool: Pool
+    loss: int
     unit_loss: int
     rule: Rule
+    samples: int
+    together: int
     cost: Fraction
+
+    @property
+    def target(self) -> Fraction:
+        """What no record loses more than to the releases."""
+        return self.rule.target * self.samples
 
     @property
     def total(self) -> Fraction:
         """What no record loses more than."""
-        return self.rule.target + self.cost
+        return self.target + self.cost
 
 
 def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
@@ -76,14 +90,15 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     domain = domain_of(body)
     used = inputs.pool.variables(inputs.unit_loss)
     others = [] if domain is None else domain.others(used)
-    everyone = {"records": f"those that lose at most {inputs.rule.target} at weight 1"}
-    assumptions = check_assumptions(body, domain, others, everyone if domain is None else {})
+    assumptions = check_assumptions(body, domain, others, _assumed(inputs, domain))
     check_figures(body, domain)
+    if body["data"] is not None:
+        _check_comparable(inputs)
     if body["data"] is not None and body["data"]["psi_max"] > _rounded_up(inputs.total):
         raise Refused("the stated largest psi exceeds the target and the cost of the released constants")
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
-    box = norm_ranges(used, domain, others, arithmetic)
-    prove_not_negative(inputs.pool, inputs.unit_loss, box, "inputs.loss", arithmetic)
+    box = {**norm_ranges(used, domain, others, arithmetic), WEIGHT: intervals.FROM_ONE}
+    prove_not_negative(inputs.pool, inputs.loss, box, "inputs.loss", arithmetic)
     if domain is not None:
         _prove_drawable(inputs, domain, arithmetic)
     if data is not None and body["data"] is not None:
@@ -100,29 +115,54 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     return accepted(body, reason, assumptions, domain, data)
 
 
+def _assumed(inputs: Inputs, domain: Domain | None) -> dict[str, str]:
+    """Name what is assumed of the records without a domain, and of the plan of several releases."""
+    assumed = {}
+    if domain is None:
+        where = "at weight 1" if inputs.together == 1 else f"in {inputs.together} releases at weight 1"
+        assumed["records"] = f"those that lose at most {inputs.rule.target} {where}"
+    if inputs.samples > 1:
+        assumed["releases"] = f"{inputs.samples}, each on a fresh sample"
+    elif inputs.together > 1:
+        assumed["releases"] = f"{inputs.together} on one sample"
+    return assumed
+
+
+def _check_comparable(inputs: Inputs) -> None:
+    """Refuse an owner's certificate whose weights are not found again here."""
+    if inputs.samples > 1 or inputs.together > 1:
+        raise Refused("there are no owner's certificates of several releases")
+    prove_proportional(inputs.pool, inputs.loss, "inputs.loss of an owner's certificate")
+
+
 def _read(body: dict[str, Any]) -> Inputs:
-    """Read the inputs, and prove that the loss is proportional to the weight."""
+    """Read the inputs."""
     pool, stated = Pool(), body["inputs"]
     loss = pool.parse(stated["loss"], "inputs.loss")
     if any(order_of(variable) is None for variable in pool.variables(loss) - {WEIGHT}):
         raise Refused("the loss may use norms and the weight alone")
-    prove_proportional(pool, loss, "inputs.loss")
+    samples, together = stated["samples"], stated["releases_on_a_sample"]
+    if samples > 1 and together > 1:
+        raise Refused("several releases are on one sample, or each on a fresh one")
     target = Fraction(stated["target"])
-    if not LEAST_TARGET <= target <= MOST_TARGET:
-        raise Refused("inputs.target must lie within [2^-40, 700]")
+    if not LEAST_TARGET <= target / samples <= MOST_TARGET:
+        raise Refused("inputs.target must lie within [2^-40, 700] for each sample")
     if body["sampler"]["options"].get("target", stated["target"]) != stated["target"]:
         raise Refused("inputs.target is not the sampler's target")
     largest = None if stated["largest_weight"] is None else Fraction(stated["largest_weight"])
     if largest is not None and not (1 <= largest <= LARGEST_WEIGHT and Fraction(float(largest)) == largest):
         raise Refused("inputs.largest_weight must be a binary64 number within [1, 2^1022]")
+    if together > 1:
+        loss = pool.node("multiply", pool.constant(together), loss)
     unit_loss = pool.replace(loss, {pool.variable(WEIGHT): pool.constant(1)})
-    return Inputs(pool, unit_loss, Rule(target, largest), Fraction(stated["released_cost"]))
+    cost = Fraction(stated["released_cost"])
+    return Inputs(pool, loss, unit_loss, Rule(target / samples, largest), samples, together, cost)
 
 
 def _check_claim(claim: dict[str, Any], inputs: Inputs) -> None:
     """Hold the claimed profile and its supremum against the target and the cost of released constants."""
     pool = inputs.pool
-    bound = pool.constant(inputs.rule.target)
+    bound = pool.constant(inputs.target)
     if inputs.cost:
         bound = pool.node("add", bound, pool.constant(inputs.cost))
     for direction in ("remove", "add"):

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from attrs import frozen
 from rich.console import Console
 
+from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import norm
 from ..accounting.provenance import Public
 from ..accounting.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.units import Delta, Epsilon
+from ..files import write_whole
 from ..sampled_releases import Answer, SampledReleases
 from .composition import Composition, composed
 from .output import Output
+from .outputs import check_places
 
 _WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
 
@@ -30,23 +35,32 @@ class Request:
     options: list[str]
     resample: str | None
     steps: int
+    accountant: str
+    plot: Path | None
     third_party: bool
     allow: list[str] | None
+
+
+_Question: TypeAlias = Callable[[SampledReleases, Accountant], Answer]
+_ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 
 
 def run_epsilon(request: Request, delta: str, output: Output) -> None:
     """The smallest proven ε at δ."""
     wanted = Delta(delta)
-    _answer(request, lambda releases: releases.epsilon(wanted), "epsilon", output)
+    _answer(request, lambda releases, accountant: releases.epsilon(wanted, accountant=accountant), "epsilon", output)
 
 
 def run_delta(request: Request, epsilon: str, output: Output) -> None:
     """The smallest proven δ at ε."""
     wanted = Epsilon(epsilon)
-    _answer(request, lambda releases: releases.delta(wanted), "delta", output)
+    _answer(request, lambda releases, accountant: releases.delta(wanted, accountant=accountant), "delta", output)
 
 
-def _answer(request: Request, question: Callable[[SampledReleases], Answer], asked: str, output: Output) -> None:
+def _answer(request: Request, question: _Question, asked: str, output: Output) -> None:
+    if request.accountant not in _ACCOUNTANTS:
+        raise InvalidValue("accountant", request.accountant, ", ".join(_ACCOUNTANTS), "Choose one of them")
+    check_places(None, {"plot": request.plot})
     plan = _plan(request)
     given = composed(
         request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
@@ -54,7 +68,11 @@ def _answer(request: Request, question: Callable[[SampledReleases], Answer], ask
     releases = SampledReleases(
         mechanism=given.mechanism, sampler=given.stating_sampler, releases=plan, domain=_domain(given)
     )
-    answer = question(releases)
+    answer = question(releases, _ACCOUNTANTS[request.accountant])
+    if request.plot is not None:
+        from ..plots import plot_accounting
+
+        write_whole(request.plot, plot_accounting(releases, answer))
     data = _as_json(request, releases, answer)
     output.show(data, lambda console: _print(console, data, asked))
 
@@ -104,8 +122,13 @@ def _as_json(request: Request, releases: SampledReleases, answer: Answer) -> dic
         "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
         "delta": [answer.delta.lower, answer.delta.upper],
         "notion": guarantee.bound.notion.name,
+        "accountant": answer.accountant.name,
         "composed_in": answer.composed_in.name,
-        "order": None if answer.order is None else float(answer.order),
+        "order": _order(answer.order),
+        "accountants": [
+            {"name": row.accountant.name, "bounds": [row.bounds.lower, row.bounds.upper], "order": _order(row.order)}
+            for row in answer.compared.rows
+        ],
         "guarantee": {
             "statement": answer.statement,
             "unit": guarantee.unit.name,
@@ -115,7 +138,12 @@ def _as_json(request: Request, releases: SampledReleases, answer: Answer) -> dic
         },
         "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
         "certificate": None,
+        "plot": None if request.plot is None else str(request.plot),
     }
+
+
+def _order(order: Fraction | None) -> float | None:
+    return None if order is None else float(order)
 
 
 def _stated_domain(domain: NormBall | None) -> dict[str, Any] | None:
@@ -137,7 +165,11 @@ def _print(console: Console, data: dict[str, Any], asked: str) -> None:
     else:
         console.print(f"  the true {_SIGNS[asked]} lies in [{lower!r}, {upper!r}]", markup=False)
     order = "" if data["order"] is None else f" at order {data['order']:.6g}"
-    console.print(f"  composed in the {data['composed_in']} notion{order}", markup=False)
+    console.print(f"  by {data['accountant']} accounting, in the {data['composed_in']} notion{order}", markup=False)
+    if len(data["accountants"]) > 1:
+        console.print("  accountants")
+        for row in data["accountants"]:
+            console.print(f"    {row['name']:<{_NAME_WIDTH}}  {row['bounds'][1]!r}", markup=False)
     console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
     console.print(f"  {guarantee['derivation']}", markup=False)
     console.print("  assumptions")
@@ -145,5 +177,6 @@ def _print(console: Console, data: dict[str, Any], asked: str) -> None:
         console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
 
 
+_NAME_WIDTH = max(map(len, _ACCOUNTANTS))
 _SIGNS = {"epsilon": "ε", "delta": "δ"}
 _HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}

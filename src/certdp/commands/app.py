@@ -53,6 +53,17 @@ Resample = Annotated[
     ),
 ]
 Steps = Annotated[int, typer.Option(min=1, help="Number of releases.")]
+Accountant = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="best, or one of basic, advanced, optimal, zcdp, gdp, renyi and loss-distribution.",
+    ),
+]
+AccountingPlot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="OUT.png", help="Plot δ(ε) by each accountant, and the trade-off curve."),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -137,8 +148,14 @@ def weights(
     ],
     sampler: Annotated[str, typer.Option(metavar="NAME", help="How records are drawn.")] = "privacy-constrained",
     target_epsilon: Annotated[
-        str | None, typer.Option(metavar="E", help="ε that no record may exceed: the sampler's target.")
+        str | None, typer.Option(metavar="E", help="Loss that no record may exceed: ε, or τ at an order.")
     ] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="δ of the target, for Gaussian sums.")] = None,
+    order: Annotated[
+        str | None, typer.Option(metavar="A", help="Rényi order of the target above 1, for Gaussian sums.")
+    ] = None,
+    resample: Resample = None,
+    steps: Steps = 1,
     option: Options = None,
     array: Array = None,
     transpose: Transpose = False,
@@ -153,7 +170,7 @@ def weights(
     allow: Allow = None,
     json: Json = False,
 ) -> None:
-    """Weight and probability of every record of a file, however long; by default the largest weights within ε."""
+    """Weight and probability of every record of a file, however long; by default the largest within a target."""
     from ..data import Reading
     from .output import reporting
     from .weights import Request, run
@@ -164,6 +181,10 @@ def weights(
                 mechanism=mechanism,
                 sampler=sampler,
                 target=target_epsilon,
+                delta=delta,
+                order=order,
+                resample=resample,
+                steps=steps,
                 options=option or [],
                 data=data,
                 reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
@@ -232,6 +253,8 @@ def epsilon(
     resample: Resample = None,
     steps: Steps = 1,
     delta: Annotated[str, typer.Option(metavar="D", help="δ in [0, 1]; at 0 the pure ε, where there is one.")] = "0",
+    accountant: Accountant = "best",
+    plot: AccountingPlot = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -247,6 +270,8 @@ def epsilon(
             options=option or [],
             resample=resample,
             steps=steps,
+            accountant=accountant,
+            plot=plot,
             third_party=third_party,
             allow=allow,
         )
@@ -261,6 +286,8 @@ def delta(
     option: Options = None,
     resample: Resample = None,
     steps: Steps = 1,
+    accountant: Accountant = "best",
+    plot: AccountingPlot = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -276,6 +303,8 @@ def delta(
             options=option or [],
             resample=resample,
             steps=steps,
+            accountant=accountant,
+            plot=plot,
             third_party=third_party,
             allow=allow,
         )

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..accounting.constrained_rates import linear_part
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import evaluate, variables
 from ..accounting.expressions.floats import Floats
 from ..accounting.feasible_weights import largest_weights
 from ..accounting.losses import PureLoss
 from ..accounting.provenance import Private
-from ..accounting.rates import linear_part
 from ..accounting.records import Features
 
 TargetAt: TypeAlias = Callable[[float], float]
@@ -31,7 +31,7 @@ _CLOSE = 1e-10
 
 def unit_losses(loss: PureLoss, features: Features) -> Private[Floats]:
     """The loss of each record at weight 1, in floats, of a loss proportional to the weight."""
-    root = linear_part(loss)
+    root = linear_part(loss.epsilon)
     assert root is not None, "the experiments use mechanisms whose loss is proportional to the weight"
     values = evaluate(root, {v: features.norm(v) for v in variables(root)})
     return Private(np.array(np.broadcast_to(values, len(features)), dtype=np.float64))

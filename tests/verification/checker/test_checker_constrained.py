@@ -64,6 +64,8 @@ def build(
     p: str = "1",
     radius: str | None = "1",
     dimension: int | None = None,
+    samples: int = 1,
+    together: int = 1,
 ) -> Body:
     target = str(Fraction(target))
     bound = ["constant", target] if cost == "0" else ["add", ["constant", target], ["constant", cost]]
@@ -75,11 +77,14 @@ def build(
         "sampler.target": target,
     }
     if radius is None:
-        assumptions["records"] = f"those that lose at most {target} at weight 1"
+        where = "at weight 1" if together == 1 else f"in {together} releases at weight 1"
+        assumptions["records"] = f"those that lose at most {Fraction(target) / samples} {where}"
     else:
         assumptions |= {"norm": p, "radius": radius, "dimension": str(dimension)}
     if cost != "0":
         assumptions["released cost"] = cost
+    if samples > 1 or together > 1:
+        assumptions["releases"] = f"{samples}, each on a fresh sample" if samples > 1 else f"{together} on one sample"
     supremum = {
         "domain": {"norm": p, "radius": radius, "dimension": dimension},
         "lower": None,
@@ -103,6 +108,8 @@ def build(
             "target": target,
             "largest_weight": None if largest is None else str(Fraction(largest)),
             "released_cost": cost,
+            "samples": samples,
+            "releases_on_a_sample": together,
         },
         "mechanism": {**part, "name": "m", "options": {"scale": "2"}},
         "sampler": {**part, "name": "s", "options": {"target": target}},
@@ -116,6 +123,19 @@ def build(
 def lloyd(p: Any = 1) -> Any:
     return ["multiply", W, ["add", number("1/10"), ["divide", norm(p), number(7)]]]
 
+
+OTHER_PROFILES: dict[str, tuple[Any, Any]] = {
+    "a loss of W squared": (["multiply", W, laplace(2)], 1),
+    "a loss of W to a fraction": (["divide", ["multiply", ["power", W, "1/2"], norm(1)], number(2)], "1/2"),
+    "a loss of W + 1": (["divide", ["add", W, ONE], number(4)], "1/2"),
+    "a loss beside W": (["add", laplace(4), number("1/8")], 1),
+    "a loss without W": (["divide", norm(1), number(2)], 1),
+    "a loss that bends": (["expm1", laplace(4)], 1),
+    "a loss of at least 1": (["maximum", laplace(4), ONE], 1),
+    "a loss with 0 to the power 0": (["power", number(0), "0"], 1),
+    "the logarithm of a square": (["log1p", ["multiply", norm(1), ["power", W, "2"]]], "7/10"),
+}
+"""Losses that are not proportional to the weight, with targets."""
 
 SIMPLE = build(laplace(2), 1)
 BODIES: dict[str, Body] = {
@@ -137,6 +157,12 @@ BODIES: dict[str, Body] = {
     ),
     "the least target": build(["multiply", W, ["multiply", norm(1), number(Fraction(1, 2**41))]], Fraction(1, 2**40)),
     "the largest target": build(laplace("1/600"), 700),
+    **{name: build(loss, target) for name, (loss, target) in OTHER_PROFILES.items()},
+    "a profile that is no sum, without a domain": build(["log1p", laplace(2)], 1, radius=None),
+    "four releases on one sample": build(laplace(2), 2, together=4),
+    "four releases on one sample, without a domain": build(laplace(2), 2, together=4, radius=None),
+    "four fresh samples": build(laplace(2), 2, samples=4, cost="1/4"),
+    "four fresh samples, without a domain": build(["multiply", W, laplace(2)], 2, samples=4, radius=None),
 }
 
 
@@ -231,22 +257,6 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
     "a profile below the target": (put("claim", "profile", "remove", number("1/2")), "claim.profile.remove"),
     "another profile when added": (put("claim", "profile", "add", number("1/2")), "claim.profile.add"),
     "a profile that is no constant": (put("claim", "profile", "remove", norm(1)), "claim.profile.remove"),
-    "a loss of W squared": (put("inputs", "loss", ["multiply", W, laplace(2)]), "not proportional"),
-    "a loss of W to a fraction": (
-        put("inputs", "loss", ["divide", ["multiply", ["power", W, "1/2"], norm(1)], number(2)]),
-        "not proportional",
-    ),
-    "a loss of W + 1": (
-        put("inputs", "loss", ["divide", ["add", W, ONE], number(4)]),
-        "could not be proven to be proportional",
-    ),
-    "a loss beside W": (
-        put("inputs", "loss", ["add", laplace(4), number("1/8")]),
-        "could not be proven to be proportional",
-    ),
-    "a loss without W": (put("inputs", "loss", ["divide", norm(1), number(2)]), "not proportional"),
-    "a loss that bends": (put("inputs", "loss", ["expm1", laplace(4)]), "could not be proven to be proportional"),
-    "a loss of at least 1": (put("inputs", "loss", ["maximum", laplace(4), ONE]), "could not be proven"),
     "a loss with a rounding": (
         put("inputs", "loss", ["multiply", laplace(4), ["rounding", "rate"]]),
         "norms and the weight alone",
@@ -259,7 +269,31 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
         put("inputs", "loss", ["divide", ["multiply", W, norm(1)], norm(1)]),
         "defined everywhere",
     ),
-    "a loss with 0 to the power 0": (put("inputs", "loss", ["power", number(0), "0"]), "not proportional"),
+    "a loss that is negative at large weights": (
+        put("inputs", "loss", ["multiply", norm(1), ["subtract", number(2), W]]),
+        "at least 0",
+    ),
+    "a loss that is undefined at a weight": (
+        put("inputs", "loss", ["divide", norm(1), ["power", ["subtract", W, number(2)], "2"]]),
+        "defined everywhere",
+    ),
+    "another number of samples": (put("inputs", "samples", 2), "releases"),
+    "two releases on a sample": (put("inputs", "releases_on_a_sample", 2), "releases"),
+    "two releases on a sample that lose too much": (
+        all_of(put("inputs", "releases_on_a_sample", 3), assume("releases", "3 on one sample")),
+        "loses more than the target",
+    ),
+    "samples whose share is too small": (
+        all_of(put("inputs", "samples", 3), assume("releases", "3, each on a fresh sample")),
+        "loses more than the target",
+    ),
+    "a share below the rule's range": (put("inputs", "samples", 2**41), "[2^-40, 700]"),
+    "several releases on several samples": (
+        all_of(put("inputs", "samples", 2), put("inputs", "releases_on_a_sample", 2)),
+        "on one sample, or each on a fresh one",
+    ),
+    "no release": (put("inputs", "samples", 0), "inputs.samples"),
+    "half a release": (put("inputs", "releases_on_a_sample", 0.5), "inputs.releases_on_a_sample"),
     "twice the loss and a little": (put("inputs", "loss", laplace("99/100")), "loses more than the target"),
     "a wider domain": (
         all_of(put(*SUPREMUM, "domain", "radius", "2001/1000"), assume("radius", "2001/1000")),
@@ -304,6 +338,19 @@ def test_a_forgery_is_refused_within_a_second(name: str) -> None:
     start = time.process_time()
     assert_refused(check(seal(with_change(original, change))), reason)
     assert time.process_time() - start < PER_CHECK
+
+
+def owned(body: Body) -> Body:
+    data = {"commitment": "0" * 64, "nonce": "0" * 64, "records": 1, "columns": 1, "outside": "clip"}
+    return {**body, "audience": "owner", "data": {**data, "psi_max": 0.1, "expected_sample_size": [0.0, 1.0]}}
+
+
+def test_owners_certificates_are_of_one_release_of_a_proportional_loss() -> None:
+    assert check(seal(owned(SIMPLE))).accepted
+    for loss, target in OTHER_PROFILES.values():
+        assert_refused(check(seal(owned(build(loss, target)))), "proportional")
+    for plan in ({"samples": 2}, {"together": 2}):
+        assert_refused(check(seal(owned(build(laplace(2), 2, **plan)))), "several releases")
 
 
 def test_without_a_domain_the_records_are_told() -> None:

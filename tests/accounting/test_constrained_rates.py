@@ -6,15 +6,23 @@ from fractions import Fraction
 
 import pytest
 
+from certdp.accounting.constrained_rates import LinearConstrainedRate, constrained_rate
 from certdp.accounting.domains import NormBall
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Constant, Expression, W, norm, sqrt
 from certdp.accounting.losses import PureLoss
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
-from certdp.accounting.rates import ConstrainedRate
 
 BALL = NormBall(norm=Norm.L1, radius=Public("7/3"), dimension=4)
+
+
+def linear(loss: PureLoss, target: Fraction) -> LinearConstrainedRate:
+    rate = constrained_rate(loss, target)
+    assert isinstance(rate, LinearConstrainedRate)
+    return rate
+
+
 TINY = Fraction(1, 2**200)
 
 
@@ -27,21 +35,21 @@ TINY = Fraction(1, 2**200)
     ],
 )
 def test_a_target_may_equal_what_the_domain_loses(unit: Expression, largest: Fraction) -> None:
-    rate = ConstrainedRate.of(PureLoss(W * unit), largest).on(BALL)
+    rate = linear(PureLoss(W * unit), largest).on(BALL)
     assert rate.domain_loss == largest
     with pytest.raises(InvalidValue, match="target"):
-        ConstrainedRate.of(PureLoss(W * unit), largest - TINY).on(BALL)
+        linear(PureLoss(W * unit), largest - TINY).on(BALL)
 
 
 def test_where_arithmetic_is_not_rational_the_search_decides() -> None:
     unit = sqrt(norm(1) / 3)  # √(7/9) = 0.88191710368819...
-    assert ConstrainedRate.of(PureLoss(W * unit), Fraction(8820, 10000)).on(BALL).domain_loss is not None
+    assert linear(PureLoss(W * unit), Fraction(8820, 10000)).on(BALL).domain_loss is not None
     with pytest.raises(InvalidValue, match=r"at least 0\.8819171036881"):
-        ConstrainedRate.of(PureLoss(W * unit), Fraction(8819, 10000)).on(BALL)
+        linear(PureLoss(W * unit), Fraction(8819, 10000)).on(BALL)
 
 
 def test_the_profile_names_the_records_it_is_for() -> None:
-    rate = ConstrainedRate.of(PureLoss(W * norm(1)), Fraction(1, 3))
+    rate = linear(PureLoss(W * norm(1)), Fraction(1, 3))
     loss = PureLoss(W * norm(1))
     assert "records = those that lose at most 1/3 at weight 1" in map(str, rate.profile(loss).assumptions)
     held = rate.on(NormBall(norm=Norm.L1, radius=Public("1/4")))
