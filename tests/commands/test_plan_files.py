@@ -1,0 +1,183 @@
+"""Plans from files: what they state, and refusals that name the entry, the value, what is admissible and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from certdp.accounting.domains import NormBall
+from certdp.accounting.errors import CertdpError, InvalidValue
+from certdp.accounting.norms import Norm
+from certdp.accounting.provenance import Public
+from certdp.accounting.releases import ResampleEach, SampleOnce
+from certdp.commands.plan_files import plan_from_file
+from certdp.mechanisms.count import Count
+from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.plans import Plan
+from certdp.sampled_releases import SampledReleases
+from certdp.samplers.full import Full
+from certdp.samplers.importance import Importance
+from certdp.samplers.poisson import Poisson
+
+EXAMPLE = """
+[domain]
+radius = "1/2"
+dimension = 3
+
+[[release]]
+mechanism = "gaussian-sum"
+sampler = "poisson"
+resample = "each"
+steps = 1000
+option = {noise_multiplier = 2, rate = 0.01, weighted = true}
+
+[[release]]
+mechanism = "laplace-sum"
+sampler = "importance"
+resample = "once"
+steps = 2
+
+[release.option]
+scale = 1.5
+rate = 0.3
+sampler.norm = 1
+
+[[release]]
+mechanism = "count"
+sampler = "full"
+option.mechanism.scale = 10
+"""
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def written(text: str) -> Path:
+        path = tmp_path / "plan.toml"
+        path.write_text(text, "utf-8")
+        return path
+
+    return written
+
+
+def test_a_plan_is_what_the_file_states(write: Write) -> None:
+    ball = NormBall(norm=Norm.L1, radius=Public("1/2"), dimension=3)
+    expected = Plan(
+        [
+            SampledReleases(
+                mechanism=GaussianSum(noise_multiplier=Public(2)),
+                sampler=Poisson(rate=Public("0.01"), weighted=Public(True)),
+                releases=ResampleEach(1000),
+                domain=ball,
+            ),
+            SampledReleases(
+                mechanism=LaplaceSum(scale=Public("1.5")),
+                sampler=Importance(rate=Public("0.3"), norm=Public(1)),
+                releases=SampleOnce(2),
+                domain=ball,
+            ),
+            SampledReleases(mechanism=Count(scale=Public(10)), sampler=Full(), domain=ball),
+        ]
+    )
+    assert plan_from_file(write(EXAMPLE)) == expected
+    assert plan_from_file(str(write(EXAMPLE))) == expected
+
+
+def test_decimals_are_read_exactly(write: Write) -> None:
+    plan = plan_from_file(write(EXAMPLE))
+    sampler: Any = plan.parts[0].sampler
+    assert sampler.probability.value == Fraction(1, 100)
+
+
+def test_the_norm_is_that_of_the_parts_or_as_stated(write: Write) -> None:
+    gaussian = '[[release]]\nmechanism="gaussian-sum"\nsampler="full"\noption.scale=1\n'
+    laplace = '[[release]]\nmechanism="laplace-sum"\nsampler="full"\noption.scale=1\n'
+    count = '[[release]]\nmechanism="count"\nsampler="full"\noption.scale=1\n'
+    domain = "[domain]\nradius=1\ndimension=2\n"
+    for text, norm in ((gaussian + count, Norm.L2), (count + laplace, Norm.L1), (count, Norm.L1)):
+        plan = plan_from_file(write(domain + text))
+        assert plan.domain is not None
+        assert plan.domain.norm == norm
+    with pytest.raises(InvalidValue, match=r"domain\.norm: got nothing; admissible: 2 or 1"):
+        plan_from_file(write(domain + gaussian + laplace))
+    plan = plan_from_file(write(f'{domain}norm="inf"\n{gaussian}{laplace}'))
+    assert plan.domain == NormBall(norm=Norm.LINF, radius=Public(1), dimension=2)
+    assert plan_from_file(write(count)).domain is None
+
+
+RELEASE = '[[release]]\nmechanism="laplace-sum"\nsampler="poisson"\n'
+GOOD = f"{RELEASE}option={{scale=1, rate=0.5}}\n"
+DOMAIN = "[domain]\nradius=1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter", "words"),
+    [
+        ("", "release", "[[release]]"),
+        ("release=3", "release", "[[release]]"),
+        ("release=[3]", "release[1]", "a table"),
+        (f"domain=3\n{GOOD}", "domain", "a table"),
+        (f"colour=1\n{GOOD}", "colour", "domain, release"),
+        (f"[domain]\nradius=1\ncolour=1\n{GOOD}", "domain.colour", "radius"),
+        (f"{DOMAIN}{GOOD}colour=1\n", "release[1].colour", "steps"),
+        (f"{DOMAIN}{GOOD}{GOOD}step=2\n", "release[2].step", "steps"),
+        (f'{DOMAIN}[[release]]\nsampler="full"\n', "release[1].mechanism", "registered"),
+        (f'{DOMAIN}[[release]]\nmechanism=""\nsampler="full"\n', "release[1].mechanism", "a name"),
+        (f'{DOMAIN}[[release]]\nmechanism="count"\nsampler=3\n', "release[1].sampler", "a name"),
+        (f"{DOMAIN}{GOOD}steps=0\n", "release[1].steps", "whole number ≥ 1"),
+        (f"{DOMAIN}{GOOD}steps=true\n", "release[1].steps", "whole number ≥ 1"),
+        (f"{DOMAIN}{GOOD}steps=1.5\n", "release[1].steps", "whole number ≥ 1"),
+        (f"{DOMAIN}{GOOD}steps=2\n", "release[1].resample", "say which"),
+        (f'{DOMAIN}{GOOD}steps=2\nresample="twice"\n', "release[1].resample", '"once" or "each"'),
+        (f"{DOMAIN}{RELEASE}option={{scale=1, rate=2}}\n", "release[1].rate", "0 ≤ q ≤ 1"),
+        (f"{DOMAIN}{RELEASE}option={{scale=1}}\n", "release[1].rate", "probability"),
+        (f"{DOMAIN}{RELEASE}option={{scale=1, rate=0.5, colour=3}}\n", "release[1].option", "a declared option"),
+        (f"{DOMAIN}{RELEASE}option={{scale=[1], rate=0.5}}\n", "release[1].option.scale", "a number"),
+        (f"{DOMAIN}{RELEASE}option={{scale=nan, rate=0.5}}\n", "release[1].scale", "number"),
+        (f"{DOMAIN}{RELEASE}option={{scale=1, rate=0.5, radius=2}}\n", "release[1].option.radius", "[domain]"),
+        (f"{DOMAIN}{RELEASE}option={{mechanism=1, rate=0.5}}\n", "release[1].option.mechanism", "a table"),
+        (f"{DOMAIN}{RELEASE}option=3\n", "release[1].option", "a table"),
+        (GOOD, "release[1].radius", "public bound"),
+        (f"[domain]\nnorm=1\n{GOOD}", "domain.norm", "State a radius too"),
+        (f"[domain]\nradius=-1\n{GOOD}", "domain.radius", "a number > 0"),
+        (f"[domain]\nradius=[1]\n{GOOD}", "domain.radius", "a number"),
+        (f"[domain]\nradius=1\nnorm=0.5\n{GOOD}", "domain.norm", ""),
+        (f'[domain]\nradius=1\ndimension="x"\n{GOOD}', "domain.dimension", "whole number"),
+        ("[domain\n", "plan", "syntax"),
+    ],
+)
+def test_refusals_name_the_entry(write: Write, text: str, parameter: str, words: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        plan_from_file(write(text))
+    assert refused.value.parameter == parameter
+    assert words in str(refused.value)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(InvalidValue, match="cannot be read"):
+        plan_from_file(tmp_path / "absent.toml")
+    with pytest.raises(InvalidValue, match="cannot be read"):
+        plan_from_file(tmp_path)
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidValue, match="UTF-8"):
+        plan_from_file(wrong)
+    wrong.write_bytes(b"#" * (2**20 + 1))
+    with pytest.raises(InvalidValue, match="at most"):
+        plan_from_file(wrong)
+    wrong.write_text("a=" + "[" * 5000 + "]" * 5000, "utf-8")
+    with pytest.raises(CertdpError):
+        plan_from_file(wrong)
+
+
+def test_nothing_in_a_file_is_run(write: Write) -> None:
+    """Names are looked up among registered plugins; a module path is only an unknown name."""
+    for name in ("certdp.mechanisms.count:Count", "os:system", "__import__('os')"):
+        with pytest.raises(InvalidValue, match=r"release\[1\]\.mechanism: got .* one of: "):
+            plan_from_file(write(f'[[release]]\nmechanism="{name}"\nsampler="full"\n'))
