@@ -13,7 +13,9 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..pairs.pair import Pair
+from .cells import Cells
 from .inversion import delta_by_transforms, epsilon_by_transforms
+from .lattice import delta_by_lattice, epsilon_by_lattice
 from .transforms import Transform
 
 Releases: TypeAlias = Sequence[tuple[Pair, int]]
@@ -22,7 +24,8 @@ Releases: TypeAlias = Sequence[tuple[Pair, int]]
 
 def follows(releases: Releases) -> bool:
     """Whether the distribution of the composed loss follows from what every release knows of its own."""
-    return all(pair.loss_transform is not None for pair, _ in releases)
+    every = [pair for pair, _ in releases]
+    return all(pair.loss_transform is not None for pair in every) or all(pair.loss_cells is not None for pair in every)
 
 
 def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:
@@ -41,7 +44,10 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
         found = delta_by_transforms(transforms, epsilon)
         if found is not None:
             return found
-    return Enclosure.between(0, 1)
+    cells = _cells(releases, direction)
+    if cells is None:
+        return Enclosure.between(0, 1)
+    return delta_by_lattice(cells, epsilon)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -55,10 +61,19 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
         found = epsilon_by_transforms(transforms, delta)
         if found is not None:
             return found
-    raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
+    cells = _cells(releases, direction)
+    if cells is None:
+        raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
+    return epsilon_by_lattice(cells, delta)
 
 
 def _transforms(releases: Releases, direction: Direction) -> list[tuple[Transform, int]] | None:
     laws = [(pair.loss_transform, times) for pair, times in releases]
+    found = [(law(direction), times) for law, times in laws if law is not None]
+    return found if len(found) == len(laws) else None
+
+
+def _cells(releases: Releases, direction: Direction) -> list[tuple[Cells, int]] | None:
+    laws = [(pair.loss_cells, times) for pair, times in releases]
     found = [(law(direction), times) for law, times in laws if law is not None]
     return found if len(found) == len(laws) else None
