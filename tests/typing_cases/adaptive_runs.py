@@ -1,7 +1,5 @@
 """What was chosen on the way is no plan: accountants, order searches and plans refuse an adaptive run by its type."""
 
-from typing import Any
-
 from certdp.accounting.accountants import LOSS_DISTRIBUTION, RENYI, WorstPairs
 from certdp.accounting.conversions import best_order, renyi_to_approximate
 from certdp.accounting.enclosures import Enclosure
@@ -24,7 +22,7 @@ def accountants(run: AdaptiveRun[ZeroConcentrated, AddRemove], plan: Plan, step:
     run.epsilon(delta)  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
     run.epsilon(delta, accountant=LOSS_DISTRIBUTION)  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
     run.renyi(Order(2))  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
-    run.pairs  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
+    RENYI.epsilon(run.pairs, one)  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
     RENYI.epsilon(plan.pairs, one)
     RENYI.epsilon(run, one)  # E: mypy=arg-type pyright=reportArgumentType
     LOSS_DISTRIBUTION.epsilon(run, one)  # E: mypy=arg-type pyright=reportArgumentType
@@ -64,13 +62,13 @@ def what_came(
     renyi_to_approximate(spent, delta)  # E: mypy=arg-type pyright=reportArgumentType
     renyi_to_approximate(spent.total, delta)  # E: mypy=arg-type pyright=reportArgumentType
     compose(reading, account.guarantee)  # E: mypy=arg-type pyright=reportArgumentType
-    totals: Guarantee[Renyi, Any, Any] = account.spent  # E: mypy=assignment pyright=reportAssignmentType
+    renyi_to_approximate(account.spent, delta)  # E: mypy=arg-type pyright=reportArgumentType
 
 
 def runs(account: ZeroConcentratedFilter[AddRemove, Record], step: SampledReleases) -> None:
     run = AdaptiveRun(account)
     run.pay(step)
     run.pay(Public(step))  # E: mypy=arg-type pyright=reportArgumentType
-    promised: Guarantee[ZeroConcentrated, AddRemove, Record] = run.guarantee
-    other: Guarantee[Pure, AddRemove, Record] = run.guarantee  # E: mypy=assignment pyright=reportAssignmentType
+    compose(run.guarantee, account.guarantee)
+    renyi_to_approximate(run.guarantee, delta)  # E: mypy=arg-type pyright=reportArgumentType
     AdaptiveRun(ZeroConcentrated(one))  # E: mypy=arg-type pyright=reportArgumentType
