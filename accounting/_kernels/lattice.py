@@ -258,7 +258,16 @@ def deposit(
 
 
 @kernel(
-    types.void, types.float64, types.float64, types.float64, types.int64, types.int64, types.float64, WRITE, WRITE, WRITE
+    types.void,
+    types.float64,
+    types.float64,
+    types.float64,
+    types.int64,
+    types.int64,
+    types.float64,
+    WRITE,
+    WRITE,
+    WRITE,
 )
 def deposit_in(
     loss: float,
@@ -397,7 +406,14 @@ def _real_power(value: float, times: int) -> float:
 
 @inlined
 def _joined(
-    own_real: float, own_imaginary: float, error: float, times: int, real: Floats, imaginary: Floats, at: int, off: Floats
+    own_real: float,
+    own_imaginary: float,
+    error: float,
+    times: int,
+    real: Floats,
+    imaginary: Floats,
+    at: int,
+    off: Floats,
 ) -> float:
     """Multiply a power into what is there already, which `off` bounds the error of; returns a bound of its size."""
     size = (np.sqrt(own_real * own_real + own_imaginary * own_imaginary) + error) * (1.0 + 8.0 * _U)
@@ -498,9 +514,7 @@ def pack(
     return (wrong + (stage_error + 4.0 * _U) * size) * (1.0 + 4.0 * length * _U) + TINY
 
 
-@kernel(
-    types.void, READ, types.int64, types.int64, types.float64, types.float64, types.float64, WRITE
-)
+@kernel(types.void, READ, types.int64, types.int64, types.float64, types.float64, types.float64, WRITE)
 def hockey_stick(
     masses: Floats, start: int, first: int, tilt: float, spacing: float, epsilon: float, out: Floats
 ) -> None:

@@ -305,10 +305,8 @@ _LEAST_RATE = 1e-200
 
 def _times(one: float, other: float, towards: float) -> float:
     """The product rounded up or down, where a factor is not 1; a rate is raised to the least that is computed with."""
-    if one == 1.0 or other == 1.0:
-        product = one * other
-    else:
-        product = math.nextafter(one * other, towards)
+    exact = one == 1.0 or other == 1.0
+    product = one * other if exact else math.nextafter(one * other, towards)
     return product if towards == 0.0 else min(max(product, _LEAST_RATE), 1.0)
 
 

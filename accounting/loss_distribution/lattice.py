@@ -14,8 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
-from operator import add
+from functools import lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -130,7 +129,9 @@ class _Shape:
 
     def __init__(self, parts: _Parts) -> None:
         self.parts = [(*cells.above.sketch(), times) for cells, times in parts]
-        self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts if losses.size)
+        self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts)
+        farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in self.parts)
+        self.steepest = min(_STEEPEST / farthest, _GREATEST_TILT) if farthest else 1.0
 
     def log_moment(self, tilt: float) -> tuple[float, float, float]:
         """log E[e^(tilt·loss)] and its first two derivatives."""
@@ -148,11 +149,11 @@ class _Shape:
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """The saddle point of E[e^(tilt·loss)]·e^(−tilt·ε)/(tilt·(1 + tilt))."""
-        return _bisected(lambda tilt: self.log_moment(tilt)[1] - 1 / tilt - 1 / (1 + tilt) > epsilon)
+        return self._bisected(lambda tilt: self.log_moment(tilt)[1] - 1 / tilt - 1 / (1 + tilt) > epsilon)
 
     def tilt_for_delta(self, delta: float) -> float:
         """The tilt whose saddle point lies at the ε that belongs to δ."""
-        return _bisected(lambda tilt: self.log_delta(tilt) < math.log(delta))
+        return self._bisected(lambda tilt: self.log_delta(tilt) < math.log(delta))
 
     def log_delta(self, tilt: float) -> float:
         """About log δ at the ε that this tilt is the saddle point of."""
@@ -161,20 +162,20 @@ class _Shape:
         epsilon = mean - 1 / tilt - 1 / (1 + tilt)
         return total - tilt * epsilon - math.log(tilt * (1 + tilt)) - math.log(2 * math.pi * curvature) / 2
 
-
-def _bisected(beyond: Callable[[float], bool]) -> float:
-    low, high = math.log(_LEAST_TILT), math.log(_GREATEST_TILT)
-    for _ in range(30):
-        middle = (low + high) / 2
-        if beyond(math.exp(middle)):
-            high = middle
-        else:
-            low = middle
-    return math.exp((low + high) / 2)
+    def _bisected(self, beyond: Callable[[float], bool]) -> float:
+        low, high = math.log(_LEAST_TILT), math.log(self.steepest)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if beyond(math.exp(middle)):
+                high = middle
+            else:
+                low = middle
+        return math.exp((low + high) / 2)
 
 
 _INSIDE = 0.999
 _LEAST_TILT, _GREATEST_TILT = 1e-6, 1e6
+_HALVINGS = 30
 
 
 _STEEPEST = 500.0
@@ -223,12 +224,10 @@ def _plan_for_delta(parts: _Parts, delta: float, most: int | None) -> _Plan:
 
 
 def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: float, most: int | None) -> _Plan:
-    total, mean, variance = shape.log_moment(tilt)
+    total, _, variance = shape.log_moment(tilt)
     releases = sum(times for _, times in parts)
     deviation = math.sqrt(variance) or 1e-3
-    farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in shape.parts)
-    changes = np.geomspace(0.05, 60, 30) / deviation
-    changes = np.minimum(changes, _STEEPEST / farthest) if farthest else changes
+    changes = np.minimum(np.geomspace(0.05, 60, 30) / deviation, shape.steepest)
     above = np.array([(shape.log_moment(tilt + change)[0] - total + _OUTSIDE) / change for change in changes])
     below = np.array([(total - shape.log_moment(tilt - change)[0] - _OUTSIDE) / change for change in changes])
     steeper, flatter = float(changes[np.argmin(above)]), float(changes[np.argmax(below)])
@@ -247,6 +246,7 @@ def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: floa
     ranges = tuple(
         _range(losses, masses, tilt, delta / releases, releases, spacing) for losses, masses, _ in shape.parts
     )
+    limit = _STEEPEST / max(max(abs(first), abs(first + count)) for first, count in ranges)
     scales = tuple(
         float(np.log(np.sum(masses * np.exp(tilt * losses - np.max(tilt * losses)))) + np.max(tilt * losses))
         for losses, masses, _ in shape.parts
@@ -256,9 +256,9 @@ def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: floa
         ranges,
         count.bit_length() - 1,
         math.floor(least / spacing) - 1,
-        tilt * spacing,
-        steeper * spacing,
-        flatter * spacing,
+        min(tilt * spacing, limit),
+        min(steeper * spacing, limit),
+        min(flatter * spacing, limit),
         scales,
         sum(times * (first + count - 1) for (first, count), (_, times) in zip(ranges, parts, strict=True)),
         epsilon,
@@ -401,10 +401,10 @@ class _Composed:
                 "Choose a larger δ, or more lattice points.",
             )
         end = math.nextafter(self.plan.spacing * max(self.plan.last + 1, 0), math.inf)
-        upper = _crossing(lambda epsilon: self.upper_delta(epsilon), delta.lower, self.plan, end)[1]
-        lower = 0.0
-        if self.below is not None:
-            lower = _crossing(lambda epsilon: self.lower_delta(epsilon), delta.upper, self.plan, end)[0]
+        if self.upper_delta(0.0).upper <= delta.lower:
+            return Enclosure.of(0, precision=_BITS)
+        upper = _crossing(self.upper_delta, delta.lower, self.plan, end)[1]
+        lower = _crossing(self.lower_delta, delta.upper, self.plan, upper)[0]
         return Enclosure.between(lower, upper, precision=_BITS)
 
     def masses(self) -> tuple[Floats, Floats]:
@@ -419,12 +419,10 @@ class _Composed:
 def _crossing(law: Callable[[float], Enclosure], delta: Fraction, plan: _Plan, end: float) -> tuple[float, float]:
     """Two numbers ε ≥ 0 close to each other, between which a non-increasing law falls to δ.
 
-    At the first the law is above δ, or it is 0; at the second it is at most δ. The law is a point, and so small at `end`.
+    At the first the law is above δ, or it is 0; at the second it is at most δ, or it is `end`. The law returns points.
     """
     aim = _log(delta)
     low, high = 0.0, end
-    if law(0.0).upper <= delta:
-        return 0.0, 0.0
     slope = plan.tilt / plan.spacing
     at, before = min(max(plan.epsilon, 0.0), end), None
     for _ in range(_MOST_STEPS):

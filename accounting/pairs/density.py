@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -11,7 +11,10 @@ from ..arguments import non_negative, order_above_one, probability
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 
 @final
@@ -87,6 +90,16 @@ class DensityPair(Pair):
             return non_negative("renyi_law", law(order_above_one(order), direction))
 
         return checked
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """Interpolated from δ(ε), from above."""
+        return None if self.delta_law is None else self._cells
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import interpolated_cells
+
+        return interpolated_cells(self, direction)
 
     @property
     def zero_concentrated(self) -> Enclosure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import field, frozen
 
@@ -19,7 +19,10 @@ from ..errors import InvalidType, InvalidValue
 from .falling_sums import with_falling_terms
 from .gaussian import GaussianPair
 from .lattice_steps import lattice_steps, over_steps
-from .pair import DeltaLaw, Pair, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, RenyiLaw
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 _LEAST, _GREATEST = Fraction(1, 2**32), Fraction(2**128)
 _SUMMED = 2**12
@@ -84,6 +87,19 @@ class DiscreteGaussianPair(Pair):
     def zero_concentrated(self) -> Enclosure:
         """ρ = k²/2σ²."""
         return over_steps(self.steps, self._normal)
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """An atom for each point that matters; None where they are too many."""
+        from ..loss_distribution.families import few_points
+
+        return self._cells if few_points(self.variance, lattice_steps(self.steps)[1]) else None
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import discrete_gaussian_cells
+
+        total = _sum_of_all(self.variance, self.precision)
+        return discrete_gaussian_cells(self.variance, total, *lattice_steps(self.steps), direction)
 
     def _normal(self, steps: int) -> Enclosure:
         return Enclosure.of(Fraction(steps * steps) / (2 * self.variance), precision=self.precision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import frozen
 
@@ -15,8 +15,11 @@ from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .lattice_steps import lattice_steps, over_steps
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 _Law: TypeAlias = Callable[[Enclosure, int], Enclosure]
 
@@ -91,6 +94,18 @@ class DiscreteLaplacePair(Pair):
     def gaussian(self) -> Enclosure:
         """That of randomised response with the same ε."""
         return RandomisedResponsePair(self._pure(Direction.REMOVE)).gaussian
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """An atom for each step from one centre to the other; None where they are too many."""
+        from ..loss_distribution.families import few_steps
+
+        return self._cells if few_steps(self.unit, lattice_steps(self.steps)[1]) else None
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import discrete_laplace_cells
+
+        return discrete_laplace_cells(self.unit, *lattice_steps(self.steps), direction)
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self._over(lambda unit, steps: unit * steps)

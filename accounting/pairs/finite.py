@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -16,9 +16,12 @@ from ..enclosures import DEFAULT_PRECISION, Enclosure
 from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue, OutsideDomain
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 Table: TypeAlias = tuple[Fraction, ...]
 """The probabilities of the outputs; they sum to 1."""
@@ -109,6 +112,11 @@ class FinitePair(Pair):
         response = self._response
         return None if response is None else response.gaussian
 
+    @property
+    def loss_cells(self) -> LossCells:
+        """An atom for each output."""
+        return self._cells
+
     def sampled(self, rate: Enclosure) -> Pair:
         """The mixture, exactly, where the rate is a single number."""
         if not probability("rate", rate).is_point:
@@ -139,6 +147,11 @@ class FinitePair(Pair):
             tuple(_multinomial(law, count) for count in counts) for law in (merged.present, merged.absent)
         )
         return FinitePair(present, absent, precision=self.precision)
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import finite_cells
+
+        return finite_cells(self.present, self.absent, direction)
 
     def _laws(self, direction: Direction) -> tuple[Table, Table]:
         return (self.present, self.absent) if direction is Direction.REMOVE else (self.absent, self.present)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -12,8 +12,11 @@ from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .estimates import mean_of_two
-from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw
 from .randomised_response import RandomisedResponsePair
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 
 @final
@@ -84,6 +87,16 @@ class LaplacePair(Pair):
     def gaussian(self) -> Enclosure:
         """That of randomised response with the same ε."""
         return RandomisedResponsePair(self.shift).gaussian
+
+    @property
+    def loss_cells(self) -> LossCells:
+        """Atoms at both ends, and a density between them."""
+        return self._cells
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import laplace_cells
+
+        return laplace_cells(self.shift, direction)
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self.shift

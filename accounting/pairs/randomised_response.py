@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -14,7 +14,10 @@ from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.monotone import increasing
 from .estimates import mean_of_two
-from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 
 @final
@@ -84,11 +87,21 @@ class RandomisedResponsePair(Pair):
 
         return increasing(lambda e: normal_upper_quantile(1 / (e.exp() + 1)) * 2, self.epsilon).maximum(0)
 
+    @property
+    def loss_cells(self) -> LossCells:
+        """Two atoms."""
+        return self._cells
+
     def repeated(self, times: int) -> Pair:
         """Repeated randomised response, which has an exact δ."""
         from .repeated_response import RepeatedResponse
 
         return self if whole("times", times, 1) == 1 else RepeatedResponse(self.epsilon, times)
+
+    def _cells(self, direction: Direction) -> Cells:
+        from ..loss_distribution.families import response_cells
+
+        return response_cells(self.epsilon, direction)
 
     def _pure(self, direction: Direction) -> Enclosure:
         return self.epsilon

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
@@ -13,8 +13,11 @@ from ..corners import between_low_and_high
 from ..directions import Direction
 from ..enclosures import Enclosure
 from .estimates import sampled_estimate
-from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
+from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 from .randomised_response import RandomisedResponsePair
+
+if TYPE_CHECKING:
+    from ..loss_distribution.cells import Cells
 
 
 @final
@@ -128,6 +131,18 @@ class Sampled(Pair):
 
         least, most = at(self.rate.lower, delta.upper), at(self.rate.upper, delta.lower)
         return None if least is None or most is None else least.hull(most)
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """Those of the base, mixed."""
+        law, rate = self.base.loss_cells, self.rate
+        if law is None:
+            return None
+
+        def mixed(direction: Direction) -> Cells:
+            return law(direction).sampled(rate)
+
+        return mixed
 
     def sampled(self, rate: Enclosure) -> Pair:
         """Sampling a sample multiplies the rates."""
