@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certdp.accounted import NotionAbsent
 from certdp.accounting.accountants import GAUSSIAN_DP
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -43,7 +44,6 @@ from certdp.interoperation import (
     ZeroConcentrated,
     event_of,
 )
-from certdp.sampled_releases import NotionAbsent
 
 SMALL = Fraction(1, 10**10)
 
@@ -197,11 +197,11 @@ def test_guarantees_say_what_they_rest_on() -> None:
 
 def test_one_accountant_can_be_asked() -> None:
     run = SelfComposed(PoissonSampled("0.01", Gaussian(1)), 100).run()
-    assert run.epsilon(Delta("1e-5"), GAUSSIAN_DP).epsilon.upper > run.epsilon(Delta("1e-5")).epsilon.upper
+    assert run.epsilon(Delta("1e-5"), accountant=GAUSSIAN_DP).epsilon.upper > run.epsilon(Delta("1e-5")).epsilon.upper
     with pytest.raises(NotionAbsent):
-        ZeroConcentrated("0.1").run().epsilon(Delta("1e-5"), GAUSSIAN_DP)
+        ZeroConcentrated("0.1").run().epsilon(Delta("1e-5"), accountant=GAUSSIAN_DP)
     with pytest.raises(NotionAbsent):
-        ZeroConcentrated("0.1").run().delta(Epsilon(1), GAUSSIAN_DP)
+        ZeroConcentrated("0.1").run().delta(Epsilon(1), accountant=GAUSSIAN_DP)
 
 
 def test_parameters_out_of_range_are_refused_by_name() -> None:

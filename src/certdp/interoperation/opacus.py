@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
+from ..accounted import Answer, Interval, NotionAbsent
 from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.units import Delta
-from ..sampled_releases import Answer, Interval, NotionAbsent
 from .events import Composed, Gaussian, PoissonSampled, SelfComposed
 
 Steps: TypeAlias = tuple[float, float, int]
