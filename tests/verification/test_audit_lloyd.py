@@ -1,4 +1,4 @@
-"""The audit on the noise of DP-Lloyd's sums: the library's passes, and an exponential radius is caught in the plane."""
+"""The audit on the Laplace sum and on the noise of DP-Lloyd's sums: both pass, and an exponential radius is caught."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from certdp.accounting.norms import Norm
+from certdp.accounting.provenance import Public
 from certdp.accounting.units import Epsilon
+from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lp_sum import lp_noise
-from certdp.plugins.contract import Coins
-from certdp.verification.audit import Releases, audit
+from certdp.plugins.contract import Coins, WeightedSample
+from certdp.verification.audit import Audit, Releases, audit, repeated
 
 RUNS = 6_000
 
@@ -61,3 +63,21 @@ def test_an_exponential_radius_is_caught(dimension: int) -> None:
 def test_on_the_line_an_exponential_radius_is_right() -> None:
     found = audit(with_exponential_radius(1, 0.1, 1), with_exponential_radius(1, 0.0, 2), runs=10 * RUNS)
     assert not found.refutes(Epsilon("0.1"))
+
+
+def audit_of_laplace_sums(dimension: int, scale: str, seed: int) -> Audit:
+    """On a data set with a record of ℓ1 norm 1, and on one without it."""
+    mechanism, coins = LaplaceSum(scale=Public(scale)), Coins.seeded(seed)
+    record = np.full((1, dimension), 1 / dimension)
+    present, absent = WeightedSample(record, np.ones(1)), WeightedSample(record[:0], np.ones(0))
+    return audit(repeated(mechanism, present, coins), repeated(mechanism, absent, coins), runs=RUNS)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 10])
+def test_laplace_sums_keep_their_epsilon(dimension: int, stream: int) -> None:
+    assert not audit_of_laplace_sums(dimension, "1", 300 + stream).refutes(Epsilon(1))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 10])
+def test_laplace_sums_with_too_little_noise_are_caught(dimension: int) -> None:
+    assert audit_of_laplace_sums(dimension, "1/4", 300).refutes(Epsilon(1))

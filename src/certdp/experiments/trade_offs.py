@@ -235,5 +235,6 @@ class _Grid:
             panel.set_xlabel(horizontal)
         for panel in self.picture.axes[:, 0]:
             panel.set_ylabel("cost / n (squared units of the data)")
-        self.picture.axes[0, 0].legend(fontsize="x-small")
+        keys, names = self.picture.axes[0, 0].get_legend_handles_labels()
+        self.picture.figure.legend(keys, names, loc="outside lower center", ncols=len(names), fontsize="small")
         return self.picture.png(f"{title}\nmedian, quartiles of {plan.repetitions} runs, {plan.split.value} split")
