@@ -293,6 +293,9 @@ def deposit_in(
 def dominating(left: Floats, right: Floats, units: Floats, out: Floats) -> None:
     """out: masses of the lattice points, each at least what the cells on its two sides leave there, step 6."""
     for i in range(out.size):
+        if units[i] + units[i + 1] == 0.0:  # nothing was ever put there
+            out[i] = 0.0
+            continue
         above = left[i + 1] * (1.0 + (units[i + 1] + 4.0) * _U)
         below = right[i] * (1.0 + (units[i] + 4.0) * _U)
         out[i] = (above + below + TINY) * (1.0 + 4.0 * _U)

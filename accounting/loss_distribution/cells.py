@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
@@ -22,7 +23,8 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 
 _ROUNDING_UNITS = 6.0
-_MOST_SKETCHED = 1 << 12
+RAISED = Fraction(1, 2**36)
+"""Single losses are raised by this part of the spacing, below: those that lie on the lattice stay on it."""
 
 
 @final
@@ -234,9 +236,15 @@ class Law:
         """The masses of the cells of a lattice.
 
         With `up` every loss and every mass left of the first point is moved up where rounding has to move it;
-        otherwise losses are moved down, and masses left of the first point are left out.
+        otherwise losses are moved down, but for the single ones, which may first be raised by `RAISED` of the spacing,
+        and masses left of the first point are left out.
         """
         return _split(self, lattice, up)
+
+    def single_losses(self) -> Floats:
+        """The finite losses of atoms, rounded up."""
+        losses = self.losses(self.atoms.low if self._swapped else self.atoms.high, up=True)
+        return losses[np.isfinite(losses)]
 
     def sketch(self) -> tuple[Floats, Floats]:
         """Losses, all finite, and about their masses under the first law."""
@@ -361,6 +369,7 @@ def _split(law: Law, lattice: Lattice, up: bool) -> Split:
     losses = law.losses(atoms.high if high else atoms.low, up=up)
     if not up:
         masses = np.where(losses == math.inf, 0.0, masses)
+        losses = np.nextafter(losses + lattice.spacing * float(RAISED), -math.inf)
     add(losses, masses, atoms.units)
     if law.spread is not None:
         _add_spread(law, law.spread, lattice, up, split)

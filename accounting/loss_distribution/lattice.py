@@ -25,7 +25,7 @@ from ..arguments import non_negative, probability, whole
 from ..bulk import Floats
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
-from .cells import Cells, Lattice, Law
+from .cells import RAISED, Cells, Lattice, Law
 
 MOST_POINTS = 1 << 22
 """The longest transform."""
@@ -128,6 +128,8 @@ class _Shape:
     """About the losses of the parts: where to put the lattice, and how to tilt it."""
 
     def __init__(self, parts: _Parts) -> None:
+        self.cells = parts
+        self.only_atoms = all(cells.above.spread is None for cells, _ in parts)
         self.parts = [(*cells.above.sketch(), times) for cells, times in parts]
         self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts)
         farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in self.parts)
@@ -146,6 +148,31 @@ class _Shape:
             mean += times * centre
             variance += times * float(weights @ (losses - centre) ** 2) / mass
         return total, mean, variance
+
+    def scales(self, tilt: float) -> tuple[float, ...]:
+        """log E[e^(tilt·loss)] of one release of each part."""
+        tops = [float(np.max(tilt * losses)) for losses, _, _ in self.parts]
+        return tuple(
+            top + math.log(float(np.sum(masses * np.exp(tilt * losses - top))))
+            for top, (losses, masses, _) in zip(tops, self.parts, strict=True)
+        )
+
+    def common_spacing(self) -> float | None:
+        """The largest spacing of which all single losses are multiples, where they are few and there is one."""
+        found = np.unique(np.abs(np.concatenate([cells.above.single_losses() for cells, _ in self.cells])))
+        found = found[found > 0]
+        if not 0 < found.size <= _MOST_COMMON:
+            return None
+        largest = float(found[-1])
+        divisor = 0.0
+        for loss in found.tolist():
+            while loss > _EQUAL * largest:
+                divisor, loss = loss, math.fmod(divisor, loss)
+                if largest > MOST_POINTS * divisor:
+                    return None
+                if divisor - loss < _EQUAL * largest:  # a remainder of almost the whole is none
+                    loss = 0.0
+        return largest / round(largest / divisor)
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """The saddle point of E[e^(tilt·loss)]·e^(−tilt·ε)/(tilt·(1 + tilt))."""
@@ -176,9 +203,12 @@ class _Shape:
 _INSIDE = 0.999
 _LEAST_TILT, _GREATEST_TILT = 1e-6, 1e6
 _HALVINGS = 30
+_MOST_COMMON = 1 << 12
+_EQUAL = 1e-9
 
 
-_STEEPEST = 500.0
+_STEEPEST = 1000.0  # tilt times the farthest loss
+_STEEPEST_STEP = 6.0  # tilt times the spacing
 
 
 @final
@@ -194,7 +224,6 @@ class _Plan:
         tilt: θ, per index.
         steeper, flatter: by how much the tilts differ at which the mass above and below the window is bounded.
         scales: about the logarithm of each part's moment at the tilt.
-        last: the last index that a finite sum of losses can have.
         epsilon: about the ε that is asked for.
     """
 
@@ -206,7 +235,6 @@ class _Plan:
     steeper: float
     flatter: float
     scales: tuple[float, ...]
-    last: int
     epsilon: float
 
 
@@ -232,35 +260,22 @@ def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: floa
     below = np.array([(total - shape.log_moment(tilt - change)[0] - _OUTSIDE) / change for change in changes])
     steeper, flatter = float(changes[np.argmin(above)]), float(changes[np.argmax(below)])
     greatest, least = float(np.min(above)), min(float(np.max(below)), epsilon)
-    window = greatest - least
-
+    window = max(greatest - least, 1e-9)
     wanted = math.sqrt(4 * _GAP * max(epsilon, deviation / 10) / (releases * (1 + tilt)))
-    common = _common_spacing(shape)
-    longest = most or MOST_POINTS
-    if common is not None and window / common < longest / 2:
-        wanted = common
-    count = max(min(longest, 1 << math.ceil(math.log2(max(window / wanted, 1.0) + 4))), _FEWEST_POINTS)
-    if most is not None:
-        count = most
-    spacing = wanted if wanted == common else min(window / (count - 4), 8.0)
+    spacing, count = _spacing(shape, window, wanted, most)
     ranges = tuple(
         _range(losses, masses, tilt, delta / releases, releases, spacing) for losses, masses, _ in shape.parts
     )
-    limit = _STEEPEST / max(max(abs(first), abs(first + count)) for first, count in ranges)
-    scales = tuple(
-        float(np.log(np.sum(masses * np.exp(tilt * losses - np.max(tilt * losses)))) + np.max(tilt * losses))
-        for losses, masses, _ in shape.parts
-    )
+    tilt = min(tilt, _STEEPEST_STEP / spacing)
     return _Plan(
         spacing,
         ranges,
         count.bit_length() - 1,
         math.floor(least / spacing) - 1,
-        min(tilt * spacing, limit),
-        min(steeper * spacing, limit),
-        min(flatter * spacing, limit),
-        scales,
-        sum(times * (first + count - 1) for (first, count), (_, times) in zip(ranges, parts, strict=True)),
+        tilt * spacing,
+        min(steeper * spacing, _STEEPEST_STEP),
+        min(flatter * spacing, _STEEPEST_STEP),
+        shape.scales(tilt),
         epsilon,
     )
 
@@ -279,25 +294,23 @@ def _range(losses: Floats, masses: Floats, tilt: float, delta: float, releases: 
     return first - 1, max(last - first, 0) + 4
 
 
-def _common_spacing(shape: _Shape) -> float | None:
-    """The largest spacing of which all losses are multiples, where they are few and there is one."""
-    found = np.unique(np.abs(np.concatenate([losses for losses, _, _ in shape.parts])))
-    found = found[found > 0]
-    if not 0 < found.size <= _MOST_COMMON:
-        return None
-    largest = float(found[-1])
-    divisor = 0.0
-    for loss in found.tolist():
-        while loss > 1e-9 * largest:
-            divisor, loss = loss, math.fmod(divisor, loss)
-            if largest / divisor > MOST_POINTS:
-                return None
-            if divisor - loss < 1e-9 * largest:  # a remainder of almost the whole is none
-                loss = 0.0
-    return largest / round(largest / divisor)
+def _spacing(shape: _Shape, window: float, wanted: float, most: int | None) -> tuple[float, int]:
+    """The spacing and the number of points of the window; single losses lie on the lattice where they can."""
+    common = shape.common_spacing()
+    longest = MOST_POINTS if most is None else most
+    if common is not None and shape.only_atoms and window / common + 4 <= longest:
+        wanted = common
+    count = 1 << math.ceil(math.log2(max(window / wanted, 1.0) + 4))
+    count = max(min(count, longest), _FEWEST_POINTS) if most is None else most
+    if wanted == common:
+        return min(common, _WIDEST), count
+    spacing = window / (count - 4)
+    if common is not None and spacing < common:
+        spacing = common / math.floor(common / spacing)
+    return min(spacing, _WIDEST), count
 
 
-_MOST_COMMON = 1 << 12
+_WIDEST = 8.0
 
 
 # Composition: every number below is a bound, or has one of its error
@@ -333,11 +346,15 @@ class _Composed:
     Attributes:
         plan: where it is.
         scale: the sum of the logarithms that masses were divided by.
+        last: the last index that a finite sum of losses can have.
+        raised: a bound of how far the losses below were raised, all together.
         above, below: the two sides; no lower one where a part has none.
     """
 
     plan: _Plan
     scale: Enclosure
+    last: int
+    raised: Enclosure
     above: _Side
     below: _Side | None
 
@@ -352,7 +369,7 @@ class _Composed:
         """A number that δ(ε) does not exceed."""
         side, plan = self.above, self.plan
         first, sums, spread = self._sums(side, epsilon)
-        if first > plan.last:
+        if first > self.last:
             return Enclosure.of(side.infinite.upper, precision=_BITS)
         end = plan.start + (1 << plan.log_points)
         total = spread + _point(sums[1]) + _point(side.off) * _point(sums[2]) + side.largest * _point(sums[3])
@@ -369,7 +386,8 @@ class _Composed:
         side = self.below
         if side is None:
             return Enclosure.of(0, precision=_BITS)
-        first, sums, spread = self._sums(side, epsilon)
+        raised = (self.raised + Fraction(epsilon)).upper_float
+        first, sums, spread = self._sums(side, raised)
         missing = _point(sums[1]) + _point(side.off) * _point(sums[2]) + (side.over + side.under) * _point(sums[4])
         finite = (spread - missing).maximum(0) * self._scaled(first)
         found = side.infinite + finite
@@ -400,7 +418,7 @@ class _Composed:
                 f"a δ above the mass at infinite losses, {self.above.infinite.upper_float:.3g}",
                 "Choose a larger δ, or more lattice points.",
             )
-        end = math.nextafter(self.plan.spacing * max(self.plan.last + 1, 0), math.inf)
+        end = math.nextafter(self.plan.spacing * max(self.last + 1, 0), math.inf)
         if self.upper_delta(0.0).upper <= delta.lower:
             return Enclosure.of(0, precision=_BITS)
         upper = _crossing(self.upper_delta, delta.lower, self.plan, end)[1]
@@ -481,11 +499,13 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     end = plan.start + length
     above, below = _Tally(plan.start, end), _Tally(plan.start, end)
     scale = Enclosure.of(0, precision=_BITS)
+    last = 0
     for (cells, times), (first, count), about in zip(parts, plan.ranges, plan.scales, strict=True):
         lattice = Lattice(plan.spacing, first, count)
         upper, infinite = _upper_masses(cells.above, lattice)
         log_scale = about + math.log(kernels.tilted_sum(upper, first, plan.tilt, about))
         scale = scale + _point(log_scale) * times
+        last += times * (first + int(np.max(np.flatnonzero(upper), initial=0)))
         real, imaginary = np.empty(length), np.zeros(length)
         size = kernels.fold(upper, first, plan.tilt, log_scale, True, real)
         above.count(upper, first, plan, log_scale, times, size, infinite)
@@ -503,7 +523,9 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     real /= length
     imaginary /= length
     off /= length
-    return _Composed(plan, scale, above.side(real, off, plan), below.side(imaginary, off, plan) if two_sided else None)
+    raised = _point(plan.spacing) * (RAISED * sum(times for _, times in parts))
+    lower_side = below.side(imaginary, off, plan) if two_sided else None
+    return _Composed(plan, scale, last, raised, above.side(real, off, plan), lower_side)
 
 
 class _Tally:
@@ -512,7 +534,9 @@ class _Tally:
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
         zero = Enclosure.of(0, precision=_BITS)
-        self.largest = self.over = self.under = self.finite = zero
+        self.largest = self.finite = zero
+        self.over: list[tuple[float, int]] = []
+        self.under: list[tuple[float, int]] = []
 
     def count(
         self, masses: Floats, first: int, plan: _Plan, log_scale: float, times: int, size: float, infinite: float
@@ -520,12 +544,11 @@ class _Tally:
         """Add a part."""
         from .._kernels import lattice as kernels
 
-        def log_sum(tilt: float) -> Enclosure:
-            return _log_above(kernels.tilted_sum(masses, first, tilt, log_scale)) * times
-
-        self.largest = self.largest + _log_above(size) * times
-        self.over = self.over + log_sum(plan.tilt + plan.steeper)
-        self.under = self.under + log_sum(plan.tilt - plan.flatter)
+        if size == math.inf:
+            raise InvalidValue("parts", "losses far apart", "losses whose moments binary64 holds at the tilt used")
+        self.largest = self.largest + _point(size).log() * times
+        for sums, tilt in ((self.over, plan.tilt + plan.steeper), (self.under, plan.tilt - plan.flatter)):
+            sums.append((kernels.tilted_sum(masses, first, tilt, log_scale), times))
         if infinite >= 1.0:
             self.finite = self.finite - _point(1e6)
         elif infinite > 0.0:
@@ -539,16 +562,17 @@ class _Tally:
             masses,
             off,
             self.largest.exp(),
-            (self.over - steeper * self.end).exp(),
-            (self.under + flatter * (self.start - 1)).exp(),
+            self._outside(self.over, -steeper * self.end),
+            self._outside(self.under, flatter * (self.start - 1)),
             -self.finite.expm1(),
         )
 
-
-def _log_above(value: float) -> Enclosure:
-    if value == math.inf:
-        raise InvalidValue("parts", "losses far apart", "losses whose moments binary64 holds at the tilt used")
-    return _point(value).log()
+    def _outside(self, sums: list[tuple[float, int]], at_edge: Enclosure) -> Enclosure:
+        """A bound of the tilted mass beyond an edge of the window, by its moment at another tilt."""
+        everything = self.largest.exp()
+        if any(moment == math.inf for moment, _ in sums):
+            return everything
+        return sum((_point(moment).log() * times for moment, times in sums), at_edge).exp().minimum(everything)
 
 
 @lru_cache(maxsize=32)
