@@ -86,8 +86,8 @@ class TestCosts:
             plan = Plan([part])
             assert plan.pairs == part.pairs
             assert plan.zero_concentrated().bound == part.zero_concentrated().bound
-            assert plan.epsilon(Delta("1e-4")).epsilon == part.epsilon(Delta("1e-4")).epsilon
-            assert plan.delta(Epsilon(1)).delta == part.delta(Epsilon(1)).delta
+            mine, alone = (run.epsilon(Delta("1e-4"), accountant=RENYI) for run in (plan, part))
+            assert mine.epsilon == alone.epsilon
 
     def test_the_order_of_the_parts_does_not_matter(self) -> None:
         first, second = Plan([LAPLACE, COUNT]), Plan([COUNT, LAPLACE])
@@ -117,6 +117,8 @@ class TestCosts:
         assert "releases fixed beforehand" in stated
         assert "declaration laplace-sum" in stated
         assert "declaration gaussian-sum" in stated
+        assumptions = [str(assumption) for assumption in Plan([LAPLACE, GAUSSIAN]).zero_concentrated().assumptions]
+        assert "part 2 = gaussian-sum (noise_multiplier=3) · full · 1 release" in assumptions
 
 
 class TestRecords:

@@ -15,7 +15,7 @@ from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside
 from .accounting.common_record import case_on_axis
 from .accounting.composed_runs import composed
-from .accounting.derivation import Derivation, Theorem
+from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidType, InvalidValue
 from .accounting.pairs import Pair, compose_pairs
@@ -118,7 +118,8 @@ class Plan(Accounted):
     @cached_property
     def derivation(self) -> Derivation:
         """What the pairs rest on."""
-        return _FIXED.conclude([part.derivation for part in self.parts])
+        parts = [Assumption(f"part {number}", " · ".join(row)) for number, *row in self._rows()]
+        return _FIXED.conclude([part.derivation for part in self.parts], parts)
 
     @property
     def payments(self) -> tuple[Payment, ...]:

@@ -181,3 +181,49 @@ def test_nothing_in_a_file_is_run(write: Write) -> None:
     for name in ("certdp.mechanisms.count:Count", "os:system", "__import__('os')"):
         with pytest.raises(InvalidValue, match=r"release\[1\]\.mechanism: got .* one of: "):
             plan_from_file(write(f'[[release]]\nmechanism="{name}"\nsampler="full"\n'))
+
+
+SMALL = '[[release]]\nmechanism="count"\nsampler="full"\noption.scale=4\n' * 2
+
+
+class TestCommands:
+    """`certdp epsilon --plan FILE` and `certdp delta --plan FILE`."""
+
+    def test_what_a_plan_costs(self, write: Write, certdp: Any) -> None:
+        path = write(SMALL)
+        data = certdp("epsilon", "--plan", path, "--json").json
+        assert data["epsilon"] == [0.5, 0.5]
+        part = {"mechanism": "count", "sampler": "full", "resample": "each", "steps": 1}
+        assert data["plan"] == {"file": str(path), "releases": [part, part]}
+        assert (data["mechanism"], data["sampler"], data["steps"]) == (None, None, None)
+        assert {"name": "part 2", "value": "count (scale=4) · full · 1 release"} in data["assumptions"]
+        assert (
+            certdp("delta", "--plan", path, "--epsilon", "0.5", "--accountant", "basic", "--json").json["delta"][1] == 0
+        )
+        words = certdp("epsilon", *basic).out
+        assert words.count("count on a sample drawn by full") == 2
+        assert "0.5-DP" in words
+
+    @pytest.mark.parametrize(
+        ("others", "parameter"),
+        [
+            (("--mechanism", "count"), "mechanism"),
+            (("--sampler", "full"), "sampler"),
+            (("--option", "scale=1"), "option"),
+            (("--resample", "each"), "resample"),
+            (("--steps", 2), "steps"),
+        ],
+    )
+    def test_nothing_beside_a_plan_says_what_is_released(
+        self, write: Write, refusal: Any, others: tuple[Any, ...], parameter: str
+    ) -> None:
+        error = refusal("epsilon", "--plan", write(SMALL), *others)
+        assert (error["parameter"], error["admissible"]) == (parameter, "nothing, beside a plan")
+
+    def test_one_of_the_two_is_needed(self, refusal: Any) -> None:
+        assert refusal("epsilon")["parameter"] == "mechanism"
+        assert "--plan FILE" in refusal("delta", "--epsilon", 1, "--mechanism", "count")["remedy"]
+
+    def test_an_entry_of_the_file_is_named(self, write: Write, refusal: Any) -> None:
+        error = refusal("epsilon", "--plan", write(SMALL + "steps=0\n"))
+        assert (error["parameter"], error["value"]) == ("release[2].steps", "0")

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 from rich.console import Console
 
+from ..accounted import Accounted, Answer
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
@@ -18,10 +19,12 @@ from ..accounting.provenance import Public
 from ..accounting.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.units import Delta, Epsilon
 from ..files import write_whole
-from ..sampled_releases import Answer, SampledReleases
+from ..plans import Plan
+from ..sampled_releases import SampledReleases
 from .composition import Composition, composed
 from .output import Output
 from .outputs import check_places
+from .plan_files import plan_from_file
 
 _WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
 
@@ -30,8 +33,9 @@ _WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": Resam
 class Request:
     """The commands' arguments."""
 
-    mechanism: str
-    sampler: str
+    plan: Path | None
+    mechanism: str | None
+    sampler: str | None
     options: list[str]
     resample: str | None
     steps: int
@@ -41,7 +45,7 @@ class Request:
     allow: list[str] | None
 
 
-_Question: TypeAlias = Callable[[SampledReleases, Accountant], Answer]
+_Question: TypeAlias = Callable[[Accounted, Accountant], Answer]
 _ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 
 
@@ -61,13 +65,7 @@ def _answer(request: Request, question: _Question, asked: str, output: Output) -
     if request.accountant not in _ACCOUNTANTS:
         raise InvalidValue("accountant", request.accountant, ", ".join(_ACCOUNTANTS), "Choose one of them")
     check_places(None, {"plot": request.plot})
-    plan = _plan(request)
-    given = composed(
-        request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
-    )
-    releases = SampledReleases(
-        mechanism=given.mechanism, sampler=given.stating_sampler, releases=plan, domain=_domain(given)
-    )
+    releases = _one_run(request) if request.plan is None else _from_file(request, request.plan)
     answer = question(releases, _ACCOUNTANTS[request.accountant])
     if request.plot is not None:
         from ..plots import plot_accounting
@@ -75,6 +73,37 @@ def _answer(request: Request, question: _Question, asked: str, output: Output) -
         write_whole(request.plot, plot_accounting(releases, answer))
     data = _as_json(request, releases, answer)
     output.show(data, lambda console: _print(console, data, asked))
+
+
+_Run: TypeAlias = SampledReleases | Plan
+
+
+def _from_file(request: Request, plan: Path) -> Plan:
+    """The runs that a file states; nothing beside it says what is released."""
+    others = {"mechanism": request.mechanism, "sampler": request.sampler, "resample": request.resample}
+    for name, value in {**others, "option": ", ".join(request.options) or None}.items():
+        if value is not None:
+            raise InvalidValue(name, value, "nothing, beside a plan", "State it in the file of the plan")
+    if request.steps > 1:
+        raise InvalidValue("steps", request.steps, "nothing, beside a plan", "State it in the file of the plan")
+    return plan_from_file(plan, third_party=request.third_party, allow=request.allow)
+
+
+def _one_run(request: Request) -> SampledReleases:
+    names = {"mechanism": request.mechanism, "sampler": request.sampler}
+    for role, name in names.items():
+        if name is None:
+            raise InvalidValue(role, "nothing", f"a {role}", f"Name one: --{role} NAME; or state a plan: --plan FILE")
+    given = composed(
+        str(request.mechanism),
+        str(request.sampler),
+        request.options,
+        third_party=request.third_party,
+        allow=request.allow,
+    )
+    return SampledReleases(
+        mechanism=given.mechanism, sampler=given.stating_sampler, releases=_plan(request), domain=_domain(given)
+    )
 
 
 def _plan(request: Request) -> Releases:
@@ -112,13 +141,14 @@ def _whole(text: str) -> int:
         raise InvalidValue("dimension", text, "a whole number ≥ 1") from None
 
 
-def _as_json(request: Request, releases: SampledReleases, answer: Answer) -> dict[str, Any]:
+def _as_json(request: Request, releases: _Run, answer: Answer) -> dict[str, Any]:
     guarantee = answer.guarantee
     return {
         "mechanism": request.mechanism,
         "sampler": request.sampler,
         "resample": request.resample,
-        "steps": request.steps,
+        "steps": request.steps if request.plan is None else None,
+        "plan": None if request.plan is None else {"file": str(request.plan), "releases": _parts(releases)},
         "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
         "delta": [answer.delta.lower, answer.delta.upper],
         "notion": guarantee.bound.notion.name,
@@ -142,6 +172,20 @@ def _as_json(request: Request, releases: SampledReleases, answer: Answer) -> dic
     }
 
 
+def _parts(releases: _Run) -> list[dict[str, Any]]:
+    """What a plan releases, as its file says it."""
+    parts = releases.parts if isinstance(releases, Plan) else (releases,)
+    return [
+        {
+            "mechanism": part.mechanism.about.name,
+            "sampler": part.sampler.about.name,
+            "resample": "once" if isinstance(part.releases, SampleOnce) else "each",
+            "steps": part.releases.steps,
+        }
+        for part in parts
+    ]
+
+
 def _order(order: Fraction | None) -> float | None:
     return None if order is None else float(order)
 
@@ -154,8 +198,9 @@ def _stated_domain(domain: NormBall | None) -> dict[str, Any] | None:
 
 def _print(console: Console, data: dict[str, Any], asked: str) -> None:
     guarantee, domain = data["guarantee"], data["guarantee"]["domain"]
-    times = "" if data["steps"] == 1 else f", {data['steps']:,} releases, sampled {_HOW[data['resample']]}"
-    console.print(f"[bold]{data['mechanism']}[/bold] on a sample drawn by [bold]{data['sampler']}[/bold]{times}")
+    for part in [data] if data["plan"] is None else data["plan"]["releases"]:
+        times = "" if part["steps"] == 1 else f", {part['steps']:,} releases, sampled {_HOW[part['resample']]}"
+        console.print(f"[bold]{part['mechanism']}[/bold] on a sample drawn by [bold]{part['sampler']}[/bold]{times}")
     console.print(f"  [bold]{guarantee['statement']}[/bold]", highlight=False)
     if domain is not None:
         console.print(f"  for every record with {norm(domain['norm'])} ≤ {domain['radius']}", markup=False)

@@ -37,6 +37,12 @@ DivideBy = Annotated[str, typer.Option("--divide-by", metavar="BOUND", help="Div
 
 Mechanism = Annotated[str, typer.Option(metavar="NAME", help="What is released; `certdp plugins` lists the names.")]
 Sampler = Annotated[str, typer.Option(metavar="NAME", help="How records are drawn; full draws every one.")]
+PlannedMechanism = Annotated[str | None, typer.Option("--mechanism", metavar="NAME", help="What is released.")]
+PlannedSampler = Annotated[str | None, typer.Option("--sampler", metavar="NAME", help="How records are drawn.")]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", metavar="FILE", help="TOML file with several releases, in place of one mechanism."),
+]
 Options = Annotated[
     list[str] | None,
     typer.Option(
@@ -247,8 +253,9 @@ def cluster(
 
 @app.command()
 def epsilon(
-    mechanism: Mechanism,
-    sampler: Sampler,
+    mechanism: PlannedMechanism = None,
+    sampler: PlannedSampler = None,
+    plan: PlanFile = None,
     option: Options = None,
     resample: Resample = None,
     steps: Steps = 1,
@@ -265,6 +272,7 @@ def epsilon(
 
     with reporting(json) as output:
         request = Request(
+            plan=plan,
             mechanism=mechanism,
             sampler=sampler,
             options=option or [],
@@ -280,9 +288,10 @@ def epsilon(
 
 @app.command()
 def delta(
-    mechanism: Mechanism,
-    sampler: Sampler,
     epsilon: Annotated[str, typer.Option(metavar="E", help="ε ≥ 0, in nats.")],
+    mechanism: PlannedMechanism = None,
+    sampler: PlannedSampler = None,
+    plan: PlanFile = None,
     option: Options = None,
     resample: Resample = None,
     steps: Steps = 1,
@@ -298,6 +307,7 @@ def delta(
 
     with reporting(json) as output:
         request = Request(
+            plan=plan,
             mechanism=mechanism,
             sampler=sampler,
             options=option or [],
