@@ -8,7 +8,7 @@ from ..arguments import whole
 from ..bulk_sampled_gaussian import epsilon_upper
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..errors import InvalidValue
+from ..errors import InvalidValue, OutsideDomain
 from ..guarantees import require
 from ..pairs import Pair
 from ..pairs.sampled_gaussian import SampledGaussian
@@ -17,10 +17,10 @@ from .nodes import FigureOf
 from .truncated_gaussian import truncated_gaussian
 
 
-def composed_epsilon(steps: int, delta: Delta) -> FigureOf:
+def epsilon_of_steps(steps: int, delta: Delta) -> FigureOf:
     """ε at δ of T steps that were fixed beforehand, each on a fresh sample: the larger of the two directions.
 
-    From both sides by the loss distribution where the composed pair has one; else from above by the best Rényi order.
+    From both sides by the loss distribution where that gives an answer; else from above by the best Rényi order.
 
     Raises:
         InvalidValue: for fewer steps than 1, and for δ = 0, at which no ε bounds Gaussian noise.
@@ -29,17 +29,21 @@ def composed_epsilon(steps: int, delta: Delta) -> FigureOf:
     level = _positive(delta)
 
     def figure(rate: float, shift: float) -> Enclosure:
-        pair = _composed(rate, shift, times)
-        remove, add = (pair.smallest_epsilon(level, direction) for direction in Direction)
-        if remove is not None and add is not None:
-            return remove.maximum(add)
         bound, _ = epsilon_upper(rate, shift, times, level.lower_float)
-        return Enclosure.of(0).hull(Fraction(float(bound)))
+        by_order = Enclosure.of(0).hull(Fraction(float(bound)))
+        pair = _composed(rate, shift, times)
+        try:
+            remove, add = (pair.smallest_epsilon(level, direction) for direction in Direction)
+        except (InvalidValue, OutsideDomain):  # δ(ε) is not proven to fall to δ, or beyond what enclosures hold
+            return by_order
+        if remove is None or add is None:
+            return by_order
+        return remove.maximum(add).minimum(by_order.upper)
 
     return figure
 
 
-def truncated_mu(steps: int, delta: Delta) -> FigureOf:
+def truncated_mu_of_steps(steps: int, delta: Delta) -> FigureOf:
     """The μ of `TruncatedGaussian` at δ₀ for T steps, from above: a label, and no guarantee of Gaussian DP.
 
     Raises:

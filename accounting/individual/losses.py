@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import whole
-from ..bulk import Floats
+from ..bulk import Floats, _shared
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from ..guarantees import require
@@ -17,6 +17,8 @@ from ..units import Delta, Order
 from .log_moments import LogMoments, with_margin
 from .orders import WHOLE_ORDERS, Orders
 from .steps import Step
+
+_SHARE = 256  # records worth a thread
 
 
 @final
@@ -97,8 +99,13 @@ class IndividualLosses:
         if not 0.0 < target < 1.0:
             lost = self._totals.max(axis=1, initial=0.0) > 0.0
             return Private(np.where(lost & (target == 0.0), np.inf, 0.0))
-        out = np.empty(len(self._totals))
-        kernels.epsilon(self._totals, self._orders.values, with_margin(self._additions + 1), target, out)
+        out, orders, grown = np.empty(len(self._totals)), self._orders.values, with_margin(self._additions + 1)
+
+        def run(start: int, stop: int) -> bool:
+            kernels.epsilon(self._totals[start:stop], orders, grown, target, out[start:stop])
+            return True
+
+        _shared(run, len(out), _SHARE, self._threads)
         return Private(out)
 
 

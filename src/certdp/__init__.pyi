@@ -40,6 +40,14 @@ from .accounting.guarantees import Guarantee as Guarantee
 from .accounting.guarantees import compose as compose
 from .accounting.guarantees import for_groups as for_groups
 from .accounting.importance_sampling import theorem_6 as theorem_6
+from .accounting.individual.composed import epsilon_of_steps as epsilon_of_steps
+from .accounting.individual.composed import truncated_mu_of_steps as truncated_mu_of_steps
+from .accounting.individual.filter import IndividualFilter as IndividualFilter
+from .accounting.individual.losses import IndividualLosses as IndividualLosses
+from .accounting.individual.nodes import NodeTable as NodeTable
+from .accounting.individual.orders import Orders as Orders
+from .accounting.individual.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
+from .accounting.individual.truncated_gaussian import truncated_gaussian as truncated_gaussian
 from .accounting.losses import Attained as Attained
 from .accounting.losses import DiscreteGaussianLoss as DiscreteGaussianLoss
 from .accounting.losses import DiscreteLaplaceLoss as DiscreteLaplaceLoss
@@ -108,6 +116,13 @@ from .data import Records as Records
 from .data import example_records as example_records
 from .data import open_records as open_records
 from .data import read_records as read_records
+from .individual import LossHistogram as LossHistogram
+from .individual import LossSummary as LossSummary
+from .individual import individual_epsilon as individual_epsilon
+from .individual import losses_file as losses_file
+from .individual import plot_losses as plot_losses
+from .individual import release_count as release_count
+from .individual import release_quantile as release_quantile
 from .measurement import Measurement as Measurement
 from .mechanisms.count import Count as Count
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
@@ -199,6 +214,8 @@ __all__ = [
     "GaussianSum",
     "Guarantee",
     "Importance",
+    "IndividualFilter",
+    "IndividualLosses",
     "InvalidType",
     "InvalidValue",
     "LaplaceLoss",
@@ -206,16 +223,20 @@ __all__ = [
     "LaplaceSum",
     "Lloyd",
     "Loss",
+    "LossHistogram",
+    "LossSummary",
     "LpSum",
     "Measurement",
     "Mechanism",
     "NoFiniteSupremum",
     "NoPureValue",
+    "NodeTable",
     "Norm",
     "NormBall",
     "Notion",
     "NotionAbsent",
     "Order",
+    "Orders",
     "Outside",
     "OutsideDomain",
     "Pair",
@@ -251,6 +272,7 @@ __all__ = [
     "Supremum",
     "Theorem",
     "Tightness",
+    "TruncatedGaussian",
     "Truth",
     "Undecided",
     "Unit",
@@ -270,6 +292,7 @@ __all__ = [
     "compose_profiles",
     "decide",
     "draw",
+    "epsilon_of_steps",
     "epsilon_per_record",
     "example_records",
     "for_groups",
@@ -277,9 +300,12 @@ __all__ = [
     "gaussian_to_approximate_at",
     "gaussian_to_renyi",
     "gaussian_to_zero_concentrated",
+    "individual_epsilon",
     "largest_weights",
+    "losses_file",
     "norm",
     "open_records",
+    "plot_losses",
     "psi",
     "psi_add",
     "publish",
@@ -288,11 +314,15 @@ __all__ = [
     "pure_to_renyi",
     "pure_to_zero_concentrated",
     "read_records",
+    "release_count",
+    "release_quantile",
     "renyi_per_record",
     "renyi_to_approximate",
     "renyi_to_approximate_at",
     "supremum",
     "theorem_6",
+    "truncated_gaussian",
+    "truncated_mu_of_steps",
     "weigh",
     "weights_file",
     "zero_concentrated_to_approximate",

@@ -14,7 +14,7 @@ from certdp.accounting.bulk_sampled_gaussian import epsilon_upper
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.individual.composed import composed_epsilon, truncated_mu
+from certdp.accounting.individual.composed import epsilon_of_steps, truncated_mu_of_steps
 from certdp.accounting.individual.nodes import NodeTable
 from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
 from certdp.accounting.units import Delta
@@ -104,7 +104,7 @@ def test_digits() -> None:
 def test_epsilon_of_a_single_step_is_around_the_exact_one() -> None:
     rng = np.random.default_rng(3)
     rate = 10 ** rng.uniform(-2, -0.3, 12)
-    table = NodeTable(composed_epsilon(1, Delta("1e-5")), rate_digits=5)
+    table = NodeTable(epsilon_of_steps(1, Delta("1e-5")), rate_digits=5)
     found = table.figures(rate, 1.0).reveal()
     exact = gaussian_epsilon(rate, np.array([1.0]), 1e-5)
     assert (found.lower <= exact * (1 + 1e-9)).all()
@@ -114,7 +114,7 @@ def test_epsilon_of_a_single_step_is_around_the_exact_one() -> None:
 
 def test_epsilon_of_many_steps_is_at_most_that_of_the_best_order() -> None:
     rate = np.array([0.004, 0.011])
-    found = NodeTable(composed_epsilon(200, Delta("1e-5")), rate_digits=3).figures(rate, 0.9).reveal()
+    found = NodeTable(epsilon_of_steps(200, Delta("1e-5")), rate_digits=3).figures(rate, 0.9).reveal()
     nodes = np.ceil(rate * 2.0**11 / [1, 2]) / 2.0**11 * [1, 2]  # 0.004 and 0.011 lie in [2^-8, 2^-7) and [2^-7, 2^-6)
     bound, _ = epsilon_upper(nodes, 0.9, 200, 1e-5)
     assert (found.upper <= bound).all()
@@ -124,21 +124,21 @@ def test_epsilon_of_many_steps_is_at_most_that_of_the_best_order() -> None:
 def test_the_truncated_label_of_a_node_holds_for_its_records() -> None:
     delta = Delta("1e-6")
     rate = np.array([0.0101, 0.3])
-    mu = NodeTable(truncated_mu(1, delta), rate_digits=4).figures(rate, 0.8).reveal().upper
+    mu = NodeTable(truncated_mu_of_steps(1, delta), rate_digits=4).figures(rate, 0.8).reveal().upper
     for q, m in zip(rate.tolist(), mu.tolist(), strict=True):
-        own = truncated_mu(1, delta)(q, 0.8).upper
+        own = truncated_mu_of_steps(1, delta)(q, 0.8).upper
         assert own <= Fraction(m) <= own * Fraction("1.1")
 
 
 def test_figures_refuse_what_they_cannot_tell() -> None:
     with pytest.raises(InvalidValue, match="delta"):
-        composed_epsilon(3, Delta(0))
+        epsilon_of_steps(3, Delta(0))
     with pytest.raises(InvalidValue, match="steps"):
-        composed_epsilon(0, Delta("0.1"))
+        epsilon_of_steps(0, Delta("0.1"))
     with pytest.raises(InvalidType, match="delta"):
-        composed_epsilon(3, 0.1)  # type: ignore[arg-type]
+        epsilon_of_steps(3, 0.1)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="delta"):
-        truncated_mu(3, Delta(0))
+        truncated_mu_of_steps(3, Delta(0))
 
 
 def test_growth_in_rate_and_shift() -> None:

@@ -77,7 +77,7 @@ def test_beyond_the_cut_it_says_nothing_of_mu() -> None:
 
 def test_what_is_within_the_cut_at_once_has_no_shift() -> None:
     label = truncated_gaussian(law_of(sampled("1e-6")), Delta("1e-5"))
-    assert (label.mu, label.epsilon) == (0, 0)
+    assert label.mu == label.epsilon == 0
 
 
 def test_at_no_delta_it_is_refused() -> None:
