@@ -197,9 +197,8 @@ class TestCommands:
         assert data["plan"] == {"file": str(path), "releases": [part, part]}
         assert (data["mechanism"], data["sampler"], data["steps"]) == (None, None, None)
         assert {"name": "part 2", "value": "count (scale=4) · full · 1 release"} in data["assumptions"]
-        assert (
-            certdp("delta", "--plan", path, "--epsilon", "0.5", "--accountant", "basic", "--json").json["delta"][1] == 0
-        )
+        basic = ("--plan", path, "--accountant", "basic")
+        assert certdp("delta", *basic, "--epsilon", "0.5", "--json").json["delta"][1] == 0
         words = certdp("epsilon", *basic).out
         assert words.count("count on a sample drawn by full") == 2
         assert "0.5-DP" in words
