@@ -36,6 +36,16 @@ from .accounting.expressions import Expression as Expression
 from .accounting.expressions import W as W
 from .accounting.expressions import norm as norm
 from .accounting.feasible_weights import largest_weights as largest_weights
+from .accounting.filters import ApproximateFilter as ApproximateFilter
+from .accounting.filters import BudgetExceeded as BudgetExceeded
+from .accounting.filters import Filter as Filter
+from .accounting.filters import GaussianFilter as GaussianFilter
+from .accounting.filters import LossReading as LossReading
+from .accounting.filters import PureFilter as PureFilter
+from .accounting.filters import PureOdometer as PureOdometer
+from .accounting.filters import RenyiFilter as RenyiFilter
+from .accounting.filters import RenyiOdometer as RenyiOdometer
+from .accounting.filters import ZeroConcentratedFilter as ZeroConcentratedFilter
 from .accounting.guarantees import Guarantee as Guarantee
 from .accounting.guarantees import compose as compose
 from .accounting.guarantees import for_groups as for_groups
@@ -110,7 +120,11 @@ from .accounting.units import Order as Order
 from .accounting.units import Probability as Probability
 from .accounting.units import Sensitivity as Sensitivity
 from .accounting.units import Weight as Weight
+from .adaptive import AdaptiveRun as AdaptiveRun
+from .adaptive import DominatedRun as DominatedRun
+from .adaptive import NoAccountant as NoAccountant
 from .clustering import DPKMeans as DPKMeans
+from .commands.plan_files import plan_from_file as plan_from_file
 from .data import Reading as Reading
 from .data import Records as Records
 from .data import example_records as example_records
@@ -132,6 +146,7 @@ from .mechanisms.laplace_sum import LaplaceSum as LaplaceSum
 from .mechanisms.lloyd import Lloyd as Lloyd
 from .mechanisms.lp_sum import LpSum as LpSum
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
+from .plans import Plan as Plan
 from .plugins.contract import CONTRACT_VERSION as CONTRACT_VERSION
 from .plugins.contract import About as About
 from .plugins.contract import Claim as Claim
@@ -176,12 +191,15 @@ __all__ = [
     "REPLACE",
     "ZERO_CONCENTRATED",
     "About",
+    "AdaptiveRun",
     "AddRemove",
     "Answer",
     "Approximate",
+    "ApproximateFilter",
     "Assumption",
     "Attained",
     "Audit",
+    "BudgetExceeded",
     "CertdpError",
     "Claim",
     "Coins",
@@ -199,16 +217,19 @@ __all__ = [
     "DiscreteLaplace",
     "DiscreteLaplaceLoss",
     "DiscreteLaplacePair",
+    "DominatedRun",
     "Element",
     "Enclosure",
     "Epsilon",
     "Evidence",
     "Expression",
     "FamilyLoss",
+    "Filter",
     "FinitePair",
     "Full",
     "Gain",
     "GaussianDP",
+    "GaussianFilter",
     "GaussianLoss",
     "GaussianPair",
     "GaussianSum",
@@ -224,10 +245,12 @@ __all__ = [
     "Lloyd",
     "Loss",
     "LossHistogram",
+    "LossReading",
     "LossSummary",
     "LpSum",
     "Measurement",
     "Mechanism",
+    "NoAccountant",
     "NoFiniteSupremum",
     "NoPureValue",
     "NodeTable",
@@ -240,6 +263,7 @@ __all__ = [
     "Outside",
     "OutsideDomain",
     "Pair",
+    "Plan",
     "PluginError",
     "Poisson",
     "PrivacyConstrained",
@@ -248,7 +272,9 @@ __all__ = [
     "Probability",
     "Public",
     "Pure",
+    "PureFilter",
     "PureLoss",
+    "PureOdometer",
     "PureProfile",
     "RandomisedResponse",
     "RandomisedResponsePair",
@@ -259,7 +285,9 @@ __all__ = [
     "Relation",
     "Released",
     "Renyi",
+    "RenyiFilter",
     "RenyiLoss",
+    "RenyiOdometer",
     "Replace",
     "ResampleEach",
     "Role",
@@ -283,6 +311,7 @@ __all__ = [
     "WeightedSample",
     "Weighting",
     "ZeroConcentrated",
+    "ZeroConcentratedFilter",
     "ZeroConcentratedLoss",
     "audit",
     "best_order",
@@ -305,6 +334,7 @@ __all__ = [
     "losses_file",
     "norm",
     "open_records",
+    "plan_from_file",
     "plot_losses",
     "psi",
     "psi_add",
