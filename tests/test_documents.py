@@ -12,10 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from certdp.commands.app import app
+from certdp.commands.plan_files import plan_from_file
 from certdp.verification.runner import run
 
 ROOT = Path(__file__).parents[1]
 README, PLUGINS = ROOT / "README.md", ROOT / "docs/plugins.md"
+COMPOSITION = ROOT / "docs/composition.md"
 
 BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"# → (.+)$", re.MULTILINE)
@@ -31,7 +33,7 @@ def commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("certdp ")]
 
 
-@pytest.mark.parametrize("document", [README, PLUGINS], ids=lambda path: str(path.name))
+@pytest.mark.parametrize("document", [README, PLUGINS, COMPOSITION], ids=lambda path: str(path.name))
 def test_python_prints_what_the_document_says(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"__name__": "document"}
     for block in blocks(document, "python"):
@@ -45,6 +47,15 @@ def test_commands_of_the_readme_succeed(tmp_path: Path, monkeypatch: pytest.Monk
     for command in commands():
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, (command, result.output)
+
+
+def test_the_plan_of_the_page_on_composition_is_its_python(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    (text,) = blocks(COMPOSITION, "toml")
+    file.write_text(text, "utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(blocks(COMPOSITION, "python")[0], str(COMPOSITION), "exec"), names)
+    assert plan_from_file(file) == names["plan"]
 
 
 def test_claims_of_the_guide_are_checked() -> None:
