@@ -102,7 +102,7 @@ def test_cells_of_a_histogram() -> None:
     assert LossHistogram.of([]).counts.sum() == 0
     assert len(DEFAULT_GRID.value) == 65
     with pytest.raises(InvalidValue, match="same grid"):
-        found + LossHistogram.of([])
+        _ = found + LossHistogram.of([])
 
 
 @pytest.mark.parametrize("grid", [(), (1.0, 1.0), (2.0, 1.0), (1.0, np.inf), (np.nan,)])

@@ -167,7 +167,8 @@ def _label(case: Case) -> TruncatedGaussian:
 
 def _lost(case: Case, epsilon: Fraction, direction: Direction) -> Fraction:
     """δ(ε) from the densities: beyond the point where their ratio is e^ε, or short of it."""
-    rate, shift = case["rate"], case["shift"]
+    rate: Fraction = case["rate"]
+    shift: Fraction = case["shift"]
     level = exponential(epsilon if direction is Direction.REMOVE else -epsilon)
     inner = (level - 1 + rate) / rate
     if inner <= 0:  # the ratio never falls so low
