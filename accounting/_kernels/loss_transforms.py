@@ -22,13 +22,15 @@ from .elementary import exp, log, log1p
 from .sampled_gaussian import _bend, _log_mixture, _share
 
 MOST_NODES = 1 << 15
+LAST_NODE = 1 << 29
+"""k·h is exact up to this k."""
 
 _TWO: types.Type = types.UniTuple(types.float64, 2)  # type: ignore[no-untyped-call]  # numba is untyped
 _THREE: types.Type = types.UniTuple(types.float64, 3)  # type: ignore[no-untyped-call]
 
 _U = 2.0**-53
 _LARGEST = 700.0
-_SMALLEST = 1e-290  # more than underflow can lose
+_SMALLEST = 1e-270  # more than underflow can lose
 _ROUND = 1.5 * 2.0**52
 _INVERSE_ROOT_2PI = 0.3989422804014327
 _STRIP = 15.0 / 16.0 * math.pi
@@ -36,8 +38,7 @@ _WIDEST = 60.0
 _TWO_PI = 6.283185307179586
 _BELOW_TWO_PI = 6.28318530717958
 _COARSE = ~((1 << 29) - 1)  # keeps 23 bits of a fraction
-_LAST = 1 << 29  # k·h is exact up to this k
-_TENFOLD = 1.01  # covers the rounding of bounds
+_ROOM = 1.01  # covers the rounding of a bound
 _PLAIN = 40.0
 _DIRECT = 30.0  # peak exponent from which on moments are summed as they are
 _ROUGH_NATS = 25.0
@@ -275,7 +276,7 @@ def _cell(j: int, x: float, h: float, c: float, sign: float, scale: float, loss:
     """A bound of the weights over the cell of an inner node, from its neighbours (step 3)."""
     power = max(_exponent(c, sign, loss[j - 1]), _exponent(c, sign, loss[j + 1]))
     near = max(abs(x) - 0.5 * h, 0.0)
-    return exp(min(max(power - 0.5 * near * near - scale, -_LARGEST), _LARGEST)) * _TENFOLD
+    return exp(min(max(power - 0.5 * near * near - scale, -_LARGEST), _LARGEST)) * _ROOM
 
 
 @inlined
@@ -284,7 +285,7 @@ def _least(j: int, x: float, h: float, c: float, sign: float, scale: float, loss
     power = min(_exponent(c, sign, loss[j - 1]), _exponent(c, sign, loss[j + 1]))
     far = abs(x) + 0.5 * h
     value = power - 0.5 * far * far - scale
-    return exp(value) / _TENFOLD if value > -_LARGEST else 0.0
+    return exp(value) / _ROOM if value > -_LARGEST else 0.0
 
 
 @inlined
@@ -320,11 +321,11 @@ def _rule(
         top = _cell(j, x, h, c, sign, scale, loss)
         if flat:
             near, other = max(abs(x) - 0.5 * h, 0.0), max(abs(x - s) - 0.5 * h, 0.0)
-            top += (1.0 + order * q) * exp(max(-0.5 * near * near, -_LARGEST)) * _TENFOLD
-            top += order * q * exp(max(-0.5 * other * other, -_LARGEST)) * _TENFOLD
+            top += (1.0 + order * q) * exp(max(-0.5 * near * near, -_LARGEST)) * _ROOM
+            top += order * q * exp(max(-0.5 * other * other, -_LARGEST)) * _ROOM
         ahead = x + h
-        pull = y * s * min(1.0, _odds(ahead, q, s, log_q) * _TENFOLD)
-        spread = bent * min(0.25, _share(ahead, q, s, log_q) * _TENFOLD)
+        pull = y * s * min(1.0, _odds(ahead, q, s, log_q) * _ROOM)
+        spread = bent * min(0.25, _share(ahead, q, s, log_q) * _ROOM)
         a = widest
         for _ in range(3):
             a = min(widest, max(_TWO_PI / h - pull, 0.0) / _turning(a, s, spread))
@@ -333,7 +334,7 @@ def _rule(
         here = top
         if a > 0.0:
             grown = 0.5 * a * a + pull * a + _turned(a, s, spread)
-            here = top * exp(min(grown - _BELOW_TWO_PI * a / h, _LARGEST)) * _TENFOLD
+            here = top * exp(min(grown - _BELOW_TWO_PI * a / h, _LARGEST)) * _ROOM
             total += 2.0 * h * here / (1.0 - exp(-_BELOW_TWO_PI * a / h))
         else:
             total += 2.0 * h * here
@@ -343,7 +344,7 @@ def _rule(
         if j > 1:
             total += 2.0 * abs(a - depth) * max(here, before)
         before, depth = here, a
-    return (total + cut) / h * _TENFOLD + _SMALLEST
+    return (total + cut) / h * _ROOM + _SMALLEST
 
 
 @kernel(types.float64, *[types.float64] * 8, READ)
@@ -366,10 +367,10 @@ def rounding(
         error = _loss_error(x, s, loss[j])
         relative = _weight_error(x, c, loss[j], error, scale)
         d = abs(loss[j] - centre)
-        nu += weight[j] * (error + (relative + (20.0 + nodes) * _U) * d)
+        nu += weight[j] * (error + (relative + (20.0 + 1.5 * nodes) * _U) * d)
         omega += weight[j] * relative
         farthest = max(farthest, d)
-    return nu / total * _TENFOLD, (omega / total + nodes * _U) * _TENFOLD, farthest
+    return nu / total * _ROOM, (omega / total + nodes * _U) * _ROOM, farthest
 
 
 @inlined
@@ -409,7 +410,7 @@ def add_logarithms(
         y = (k + 1) * step
         a, b = _ratio(y, total, loss, weight, centre)
         moved = abs(a) + abs(b)
-        hid = (y * nu + hidden + moved * omega + 8.0 * _U * moved) * _TENFOLD
+        hid = (y * nu + hidden + moved * omega + 8.0 * _U * moved) * _ROOM
         square = a * (2.0 + a) + b * b
         if moved < 0.5:
             r = 0.5 * log1p(square)
@@ -423,7 +424,7 @@ def add_logarithms(
             each = 1.2 * hid / left + slip + _U * (8.0 * abs(r) + 10.0 * abs(t))
             size[k] += times * r
             phase[k] += times * t
-            error[k] += times * each * _TENFOLD
+            error[k] += times * each * _ROOM
             error[k] += 2.0 * _U * (abs(size[k]) + abs(times * r) + abs(times * t))
             error[k] += 2.0 * _U * abs(phase[k]) if phase[k] < math.inf else 0.0
         else:
@@ -484,7 +485,7 @@ def _log_moment(
         relative = omega + _rule(q, s, sign, c, 0.0, h, first, scale, loss, False) / total
         return scale + value, 1.1 * relative + 10.0 * _U * (scale + abs(value) + 1.0) if relative < 0.01 else math.inf
     found, hidden = _moment(q, s, sign, c, h, first, loss)
-    missed = (hidden + _rule(q, s, sign, c, 0.0, h, first, 0.0, loss, True)) * unit * _TENFOLD
+    missed = (hidden + _rule(q, s, sign, c, 0.0, h, first, 0.0, loss, True)) * unit * _ROOM
     found *= unit
     value = log1p(found)
     relative = missed / (1.0 + found)
@@ -549,7 +550,7 @@ def deviation(
         found += h * top * far * far
         if j == 1 or j == last:
             found += top * (far * far / 5.0 + 2.0 * far * s / 25.0 + 2.0 * s * s / 125.0)
-    return math.sqrt(found / (h * total * (1.0 - omega))) * _TENFOLD + _SMALLEST
+    return math.sqrt(found / (h * total * (1.0 - omega))) * _ROOM + _SMALLEST
 
 
 @kernel(types.void, *[types.float64] * 9, READ, WRITE, WRITE)
@@ -578,15 +579,15 @@ def variation(
     for j in range(nodes - 2, 0, -1):
         x = (first + j) * h
         density = _cell(j, x, h, c, sign, scale, loss) / (s * _share(x - h, q, s, log_q))
-        highest = max(highest, density * _TENFOLD)
-        height[j] = 2.0 * modes * highest / mass * _TENFOLD
+        highest = max(highest, density * _ROOM)
+        height[j] = 2.0 * modes * highest / mass * _ROOM
         right += h * _least(j, x, h, c, sign, scale, loss)
-        below[j] = 1.0 - right / (h * total * (1.0 + omega)) / _TENFOLD
+        below[j] = 1.0 - right / (h * total * (1.0 + omega)) / _ROOM
     left = 0.0
     for j in range(1, nodes - 1):
         top = _cell(j, (first + j) * h, h, c, sign, scale, loss)
         left += 0.2 * top if j == 1 else 0.0
-        below[j] = min(below[j], left / mass * _TENFOLD)
+        below[j] = min(below[j], left / mass * _ROOM)
         left += h * top
     below[0], height[0] = below[1], height[1]
     below[nodes - 1], height[nodes - 1] = 1.0, 0.0
@@ -614,7 +615,7 @@ def covered(
             break
         a, b = _ratio(y, total, loss, weight, centre)
         moved = abs(a) + abs(b)
-        hid = (y * nu + hidden + moved * omega + 8.0 * _U * moved) * _TENFOLD
+        hid = (y * nu + hidden + moved * omega + 8.0 * _U * moved) * _ROOM
         # 1 − |φ|² = −2a − a² − b², from below
         gap = -(a * (2.0 + a)) - b * b - 2.1 * hid - hid * hid - 8.0 * _U * moved
         gap = min(gap, 1.0)
@@ -650,4 +651,4 @@ def contour_sum(
         else:
             hidden += 2.0 * exp(size[k] + error[k]) / math.sqrt(norm)
         hidden += _U * abs(total)
-    return total, hidden * _TENFOLD, slope
+    return total, hidden * _ROOM, slope

@@ -161,7 +161,9 @@ class GaussianTransform(Transform):
         return c * (c + 1) * square / 2, (c + 0.5) * square, square
 
     def on(self, c: float, *, reach: float, steps: int) -> Line | None:
-        """The line, in closed form."""
+        """The line, in closed form; None for a shift that is not known exactly: see `ends`."""
+        if not self.variance.is_point:
+            return None
         return _GaussianLine(self.variance, exact(c))
 
 
@@ -240,7 +242,7 @@ class SampledGaussianTransform(Transform):
     @property
     def ends(self) -> tuple[Transform, Transform]:
         """Those at binary64 numbers below and above rate and shift: the pair at the larger ones dominates."""
-        if self._known:
+        if self._known or math.isinf(self.shift.upper_float):
             return self, self
         low = _sampled(_float(self.rate.lower_float), _float(self.shift.lower_float), self.direction)
         return low, _sampled(_float(min(self.rate.upper_float, 1.0)), _float(self.shift.upper_float), self.direction)
@@ -328,14 +330,15 @@ class _SampledLine(Line):
         from .._kernels import loss_transforms as kernels
 
         step, first, count = kernels.plan(rate, shift, sign, tilt, reach, nats, flat)
-        if not _FEWEST <= count <= kernels.MOST_NODES:
+        if not (_FEWEST <= count <= kernels.MOST_NODES and abs(first) + count < kernels.LAST_NODE):
             return None
         loss, weight = np.empty(int(count)), np.empty(int(count))
         scale, total, mean = kernels.fill(rate, shift, sign, tilt, step, first, loss, weight)
         still = kernels.rule(rate, shift, sign, tilt, 0.0, step, first, scale, loss) / total
         turning = kernels.rule(rate, shift, sign, tilt, reach, step, first, scale, loss) / total if reach else still
         nu, omega, farthest = kernels.rounding(shift, tilt, step, first, scale, total, loss, weight, mean)
-        if not (still + turning + omega < _MOST_HIDDEN and farthest * reach < _LARGEST_TURN):
+        # Where the largest weight, which is 1, is at no inner node the window is useless.
+        if not (still + turning + omega < _MOST_HIDDEN and farthest * reach < _LARGEST_TURN and total >= 1):
             return None
         return cls(
             rate=rate,

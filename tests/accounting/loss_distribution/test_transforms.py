@@ -1,0 +1,249 @@
+"""Moments on vertical lines and their errors, against Arb's certified quadrature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import frozen
+from flint import acb, arb, ctx, fmpq
+
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.loss_distribution import transforms
+from certdp.accounting.loss_distribution.transforms import (
+    GaussianTransform,
+    Line,
+    Logarithms,
+    SampledGaussianTransform,
+    sampled_gaussian_transform,
+)
+from certdp.accounting.pairs import GaussianPair, LaplacePair, SampledGaussian
+
+BITS = 160
+DRAWS = 12
+
+
+@frozen
+class Case:
+    """A sampled Gaussian, a line c + iy and a point on it."""
+
+    rate: float
+    shift: float
+    direction: Direction
+    tilt: float
+    y: float
+
+    @property
+    def transform(self) -> SampledGaussianTransform:
+        return SampledGaussianTransform(Enclosure.of(self.rate), Enclosure.of(self.shift), self.direction)
+
+    def moment(self, y: float) -> acb:
+        """M(c + iy)."""
+        q, s, z = acb(self.rate), acb(self.shift), acb(arb(self.tilt), arb(y))
+        power = z + 1 if self.direction is Direction.REMOVE else -z
+
+        def integrand(x: acb, analytic: bool) -> acb:
+            density = 1 - q + q * (s * (x - s / 2)).exp()
+            return (density.log(analytic=analytic) * power - x * x / 2).exp()
+
+        right = (self.tilt + 1) * self.shift if self.direction is Direction.REMOVE else 0.0
+        left = 0.0 if self.direction is Direction.REMOVE else -self.tilt * self.shift
+        ends = (-40.0 + left, 40.0 + right)
+        integral: Any = acb.integral(integrand, *ends, rel_tol=arb(2) ** -100, eval_limit=10**6, depth_limit=10**4)
+        return acb(integral / (2 * arb.pi()).sqrt())
+
+    def ratio(self, y: float, centre: Fraction) -> acb:
+        """M(c + iy)·e^(−iym)/M(c)."""
+        turn = arb(y) * ball(centre)
+        return self.moment(y) / self.moment(0.0) * acb(turn.cos(), -turn.sin())
+
+
+def ball(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def cases(stream: int, number: int = DRAWS) -> Iterator[Case]:
+    """Random ones, with c and y as contours of many or few steps would choose them."""
+    rng = np.random.default_rng([31, stream])
+    for i in range(number):
+        direction = list(Direction)[i % 2]
+        rate, shift = 10 ** rng.uniform(-9, -0.01), 10 ** rng.uniform(-1.5, 0.7)
+        tilt = 10 ** rng.uniform(-1, 1)
+        spread = rate * math.sqrt(math.expm1(shift * shift))
+        y = 10 ** rng.uniform(-2, 1.3) / min(max(spread, 1e-3), 2.0)
+        yield Case(float(rate), float(shift), direction, float(tilt), float(np.float32(y)))
+
+
+def line_of(case: Case, *, steps: int = 1) -> Line:
+    line = case.transform.on(case.tilt, reach=case.y, steps=steps)
+    assert line is not None, case
+    return line
+
+
+def test_log_moments_are_enclosed_and_tight(stream: int) -> None:
+    ctx.prec = BITS
+    for case in cases(stream):
+        found = line_of(case).log_moment
+        assert found is not None
+        true = case.moment(0.0).real.log()
+        assert ball(found.lower) <= true, case
+        assert true <= ball(found.upper), case
+        assert found.width <= Fraction(10) ** -9 * found.upper + Fraction(10) ** -15, case
+
+
+def test_logarithms_of_the_ratio_lie_within_their_errors(stream: int) -> None:
+    ctx.prec = BITS
+    known = 0
+    for case in cases(stream):
+        line = line_of(case)
+        values = Logarithms(case.y, 1)
+        line.add(1, values)
+        true = case.ratio(case.y, line.centre)
+        size, phase, error = values.size[0], values.phase[0], values.error[0]
+        if math.isinf(phase):
+            assert abs(true) <= arb(size + error).exp(), case
+            continue
+        known += 1
+        wrong = true / acb(arb(size), arb(phase)).exp()
+        assert abs(wrong.log()) <= arb(error), case
+        assert error < 1e-9 * max(1.0, 1e-3 / math.exp(size)), case
+    assert known >= DRAWS // 2
+
+
+def test_powers_are_those_of_one_release(stream: int) -> None:
+    """The same bound holds for n releases: n·error, at values of y that suit them."""
+    ctx.prec = BITS
+    for case in cases(stream, 6):
+        times = 10**9
+        reach = float(np.float32(case.y / math.sqrt(times)))
+        line = case.transform.on(case.tilt, reach=reach, steps=times)
+        assert line is not None
+        values = Logarithms(reach, 1)
+        line.add(times, values)
+        true = case.ratio(reach, line.centre).log() * times
+        assert abs(acb(arb(values.size[0]), arb(values.phase[0])) - true) <= arb(values.error[0]), case
+        assert values.error[0] < 1e-6, case
+
+
+def test_a_coarse_rule_still_knows_its_error(stream: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ctx.prec = BITS
+    monkeypatch.setattr(transforms, "_NATS", 4.0)
+    monkeypatch.setattr(transforms, "_MOST_HIDDEN", 0.2)
+    beyond_rounding = 0
+    for case in cases(stream):
+        line = case.transform.on(case.tilt, reach=case.y, steps=1)
+        if line is None:
+            continue
+        values = Logarithms(case.y, 1)
+        line.add(1, values)
+        if math.isinf(values.phase[0]):
+            continue
+        wrong = case.ratio(case.y, line.centre) / acb(arb(values.size[0]), arb(values.phase[0])).exp()
+        assert abs(wrong.log()) <= arb(values.error[0]), case
+        beyond_rounding += bool(abs(wrong.log()) > arb(1e-11))
+    assert beyond_rounding  # else the rule's own error was not at stake
+
+
+def test_tails_bound_every_value_beyond(stream: int) -> None:
+    ctx.prec = BITS
+    rng = np.random.default_rng([32, stream])
+    proven = 0
+    for case in cases(stream):
+        line = line_of(case)
+        here = line.estimate(case.y)
+        tail = line.tail(case.y, 0.9 * here)
+        assert here - 1e-9 <= tail <= 0
+        proven += tail < 0
+        for y in case.y * 10 ** rng.uniform(0, 1, 3):
+            assert abs(case.ratio(float(y), line.centre)) <= arb(tail).exp(), (case, y)
+    assert proven >= DRAWS // 2
+
+
+def test_tails_of_oscillating_ratios(stream: int) -> None:
+    """Rare large losses: |φ| falls, rises and falls again; the tail must bound the rise."""
+    ctx.prec = BITS
+    case = Case(0.01, 1.0, Direction.REMOVE, 8.069423910979742, 0.75)
+    line = line_of(case)
+    sizes = [abs(case.ratio(y, line.centre)) for y in (0.75, 1.45)]
+    assert sizes[0] < sizes[1]
+    assert arb(line.tail(0.75, 0.97 * line.estimate(0.75))).exp() >= sizes[1]
+
+
+def test_gaussian_in_closed_form() -> None:
+    ctx.prec = BITS
+    transform = GaussianTransform(Enclosure.of("0.25"))
+    line = transform.on(1.5, reach=8.0, steps=7)
+    assert line is not None
+    assert line.log_moment == Enclosure.of("0.46875")
+    assert line.centre == Fraction(1, 2)
+    values = Logarithms(0.5, 16)
+    line.add(7, values)
+    assert values.phase.tolist() == [0.0] * 16
+    for k in range(16):
+        assert abs(values.size[k] + 7 * 0.125 * ((k + 1) * 0.5) ** 2) <= values.error[k] < 1e-12
+    assert -0.125 * 64 <= line.tail(8.0, -1.0) < -0.125 * 64 + 1e-10
+
+
+def test_ends_bracket_parameters_that_no_float_holds() -> None:
+    transform = sampled_gaussian_transform(Enclosure.of("0.01"), Enclosure.of("10/11"), Direction.REMOVE)
+    assert transform.on(1.0, reach=1.0, steps=1) is None
+    low, high = transform.ends
+    moments = []
+    for end in (low, high):
+        line = end.on(1.0, reach=1.0, steps=1)
+        assert line is not None
+        assert line.log_moment is not None
+        moments.append(line.log_moment)
+    assert moments[0].lower < moments[1].upper
+    assert low.ends == (low, low)
+
+
+def test_degenerate_rates_and_shifts() -> None:
+    one, none = Enclosure.of(1), Enclosure.of(0)
+    for direction in Direction:
+        assert sampled_gaussian_transform(none, one, direction).null
+        assert sampled_gaussian_transform(one, none, direction).null
+        assert sampled_gaussian_transform(one, Enclosure.of(2), direction) == GaussianTransform(Enclosure.of(4))
+        low, high = sampled_gaussian_transform(Enclosure.between(0, 1), one, direction).ends
+        assert low.null
+        assert high == GaussianTransform(one)
+
+
+def test_the_largest_loss_of_the_add_direction() -> None:
+    add = sampled_gaussian_transform(Enclosure.of("1/4"), Enclosure.of(1), Direction.ADD).largest
+    assert add is not None
+    assert add.contains(-(Enclosure.of("3/4").log()))
+    assert sampled_gaussian_transform(Enclosure.of("1/4"), Enclosure.of(1), Direction.REMOVE).largest is None
+    assert GaussianTransform(Enclosure.of(1)).largest is None
+
+
+def test_parameters_out_of_reach_give_no_line() -> None:
+    for rate, shift in ((0.5, 1e4), (1e-295, 1.0), (0.5, 1e-120)):
+        for direction in Direction:
+            transform = SampledGaussianTransform(Enclosure.of(rate), Enclosure.of(shift), direction)
+            assert transform.on(1.0, reach=1.0, steps=1) is None
+            assert math.isnan(transform.estimate(1.0)[0])
+
+
+def test_pairs_know_their_transforms() -> None:
+    shift, rate = Enclosure.of(2), Enclosure.of("1/8")
+    for direction in Direction:
+        assert GaussianPair(shift).loss_transform(direction) == GaussianTransform(Enclosure.of(4))
+        sampled = SampledGaussian(shift, rate).loss_transform(direction)
+        assert sampled == SampledGaussianTransform(rate, shift, direction)
+    assert LaplacePair(shift).loss_transform is None
+
+
+def test_refusals() -> None:
+    with pytest.raises(InvalidValue, match="rate"):
+        sampled_gaussian_transform(Enclosure.of(2), Enclosure.of(1), Direction.ADD)
+    with pytest.raises(InvalidValue, match="shift"):
+        sampled_gaussian_transform(Enclosure.of("1/2"), Enclosure.of(-1), Direction.ADD)
+    with pytest.raises(InvalidType, match="rate"):
+        sampled_gaussian_transform(0.5, Enclosure.of(1), Direction.ADD)  # type: ignore[arg-type]
