@@ -6,7 +6,7 @@ Figures 6 and 7 are 3 and 4 for the data sets of the appendix.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from attrs import astuple, fields, frozen
@@ -23,6 +23,7 @@ SHARES_AGAINST_SIZE = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 EPSILONS_AGAINST_SIZE = (3.0, 100.0)
 
 _LEARNS = 0.99
+_WIDE = 5  # costs that differ by this factor are drawn on a logarithmic axis
 
 
 @final
@@ -77,8 +78,8 @@ def against_epsilon(plan: Plan, advance: Advance) -> Findings:
     for place, (data, some) in enumerate(zip(plan.data, sizes, strict=True)):
         for row, size in enumerate(some):
             panel = grid.panel(place, row, f"{data.name}, m = {size}")
-            _draw_epsilons(panel, [cell for cell in cells if (cell.data, cell.size) == (data.name, size)])
-            _draw_no_learning(panel, data)
+            of_one = [cell for cell in cells if (cell.data, cell.size) == (data.name, size)]
+            _draw(panel, data, of_one, _draw_epsilons)
     return _findings(plan, cells, grid.png("privacy loss ε (nats)", "Cost of DP k-means against ε", plan))
 
 
@@ -100,8 +101,8 @@ def against_size(plan: Plan, advance: Advance) -> Findings:
     for place, data in enumerate(plan.data):
         for row, epsilon in enumerate(EPSILONS_AGAINST_SIZE):
             panel = grid.panel(place, row, f"{data.name}, ε = {epsilon:g}")
-            _draw_sizes(panel, [cell for cell in cells if (cell.data, cell.epsilon) == (data.name, epsilon)])
-            _draw_no_learning(panel, data)
+            of_one = [cell for cell in cells if (cell.data, cell.epsilon) == (data.name, epsilon)]
+            _draw(panel, data, of_one, _draw_sizes)
     return _findings(plan, cells, grid.png("expected sample size m (records)", "Cost of DP k-means against m", plan))
 
 
@@ -181,6 +182,14 @@ def _compared(pairs: Sequence[tuple[Cell, Cell]]) -> dict[str, Any]:
     }
 
 
+def _draw(panel: Any, data: DataSet, cells: Sequence[Cell], draw: Callable[[Any, Sequence[Cell]], None]) -> None:
+    draw(panel, cells)
+    panel.axhline(data.mean_squared_norm, color="grey", linestyle="-.", linewidth=1, label="all centres 0")
+    costs = [data.mean_squared_norm, *(cost for cell in cells for cost in (cell.cost_q25, cell.cost_q75))]
+    if max(costs) > _WIDE * min(costs):
+        panel.set_yscale("log")
+
+
 def _draw_epsilons(panel: Any, cells: Sequence[Cell]) -> None:
     for name in CONTENDERS:
         of_one = [cell for cell in cells if cell.sampler == name and not math.isinf(cell.epsilon)]
@@ -208,10 +217,6 @@ def _band(panel: Any, places: Sequence[float], cells: Sequence[Cell], name: str)
     panel.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _draw_no_learning(panel: Any, data: DataSet) -> None:
-    panel.axhline(data.mean_squared_norm, color="grey", linestyle="-.", linewidth=1, label="all centres 0")
-
-
 @final
 @frozen
 class _Grid:
@@ -236,5 +241,6 @@ class _Grid:
         for panel in self.picture.axes[:, 0]:
             panel.set_ylabel("cost / n (squared units of the data)")
         keys, names = self.picture.axes[0, 0].get_legend_handles_labels()
-        self.picture.figure.legend(keys, names, loc="outside lower center", ncols=len(names), fontsize="small")
+        across = min(len(names), 3 * self.picture.axes.shape[1])  # three fit below a panel
+        self.picture.figure.legend(keys, names, loc="outside lower center", ncols=across, fontsize="small")
         return self.picture.png(f"{title}\nmedian, quartiles of {plan.repetitions} runs, {plan.split.value} split")
