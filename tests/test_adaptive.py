@@ -132,6 +132,16 @@ class TestPaidFromAFilter:
             AdaptiveRun(PureFilter(Pure(ONE), relation=ADD_REMOVE, unit=ELEMENT))  # type: ignore[arg-type]
         assert run.filter.number == 0
 
+    def test_many_parameters_chosen_one_from_another_stay_cheap_to_account_for(self) -> None:
+        run = pure_run(100)
+        scale: Any = 2
+        for _ in range(60):
+            step = laplace(run.chosen(scale))
+            run.pay(step)
+            scale = 3 if scale == 2 else 2
+        assert run.filter.number == 60
+        assert len(str(run.guarantee.derivation)) < 2000
+
 
 class TestNoAccountant:
     @pytest.mark.parametrize("name", ["epsilon", "delta", "pairs", "pure", "renyi", "zero_concentrated", "gaussian"])

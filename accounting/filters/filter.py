@@ -230,24 +230,27 @@ class Filter(ABC, Generic[B, R, U]):
         )
 
     def _check(self, cost: Guarantee[B, R, U]) -> None:
-        require("cost", cost, Guarantee, "Pay with the guarantee of what is released, given all earlier outputs")
-        if type(cost.bound) is not self._kind():
-            raise InvalidType(
-                "cost",
-                cost.bound,
-                f"a bound of {self.budget.notion} DP",
-                "Convert the guarantee to the notion of the budget first",
-            )
-        for name, mine, theirs in (
-            ("relation", self.relation, cost.relation),
-            ("unit", self.unit, cost.unit),
-        ):
-            if mine != theirs:
-                raise InvalidValue(name, theirs, f"{mine!r}, as for the budget", "Convert the guarantee to it first")
-        known = () if self.domain is None else self.domain.assumptions
-        for stated in cost.assumptions:
-            if stated.name in _OF_A_DOMAIN and stated not in known:
-                admissible = ", ".join(map(str, known)) or "no domain"
-                raise InvalidValue(
-                    "domain", str(stated), admissible, "Every cost must hold for all records of the filter's one domain"
-                )
+        require_cost(cost, self._kind(), relation=self.relation, unit=self.unit, domain=self.domain)
+
+
+def require_cost(cost: object, kind: type[Any], *, relation: Relation, unit: Unit, domain: NormBall | None) -> None:
+    """Raise unless `cost` is a guarantee with a bound of this kind, for this relation, unit and domain.
+
+    Raises:
+        InvalidType: for anything but a guarantee in that notion.
+        InvalidValue: for another relation, unit or domain.
+    """
+    if not isinstance(cost, Guarantee):
+        remedy = "Pay with the guarantee of what is released, given all earlier outputs"
+        raise InvalidType("cost", cost, "a Guarantee", remedy)
+    if type(cost.bound) is not kind:
+        raise InvalidType("cost", cost.bound, f"a bound of type {kind.__name__}", "Convert the guarantee to it first")
+    for name, mine, theirs in (("relation", relation, cost.relation), ("unit", unit, cost.unit)):
+        if mine != theirs:
+            raise InvalidValue(name, theirs, f"{mine!r}, as for the account", "Convert the guarantee to it first")
+    known = () if domain is None else domain.assumptions
+    for stated in cost.assumptions:
+        if stated.name in _OF_A_DOMAIN and stated not in known:
+            admissible = ", ".join(map(str, known)) or "no domain"
+            remedy = "Every cost must hold for all records of the account's one domain"
+            raise InvalidValue("domain", str(stated), admissible, remedy)

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Generic, TypeVar, final
+from typing import Any, Generic, TypeVar, final
 
 from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
+from ..domains import NormBall
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..units import Delta, Order
-from .filter import PRECISION
+from .filter import PRECISION, require_cost
 
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
@@ -59,21 +60,21 @@ class LossReading(Generic[R, U]):
 class _Account(Generic[R, U]):
     """Running sums of costs, and what they are about."""
 
-    def __init__(self, relation: R, unit: U, size: int) -> None:
+    def __init__(self, relation: R, unit: U, domain: NormBall | None, size: int) -> None:
         require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
         require("unit", unit, Unit, "Use RECORD, ELEMENT or User(contributions=…)")
+        if domain is not None:
+            require("domain", domain, NormBall, "Declare NormBall(norm=…, radius=Public(…)), or None")
         self.relation = relation
         self.unit = unit
+        self.domain = domain
         self.number = 0
         self.totals = [Enclosure.of(0, precision=PRECISION)] * size
         self.premises: dict[Derivation, None] = {}
         self.lock = Lock()
 
-    def check(self, cost: Guarantee[Pure, R, U] | Guarantee[Renyi, R, U] | Guarantee[ZeroConcentrated, R, U]) -> None:
-        require("cost", cost, Guarantee, "Pay with the guarantee of what is released, given all earlier outputs")
-        for name, mine, theirs in (("relation", self.relation, cost.relation), ("unit", self.unit, cost.unit)):
-            if mine != theirs:
-                raise InvalidValue(name, theirs, f"{mine!r}, as for the odometer", "Convert the guarantee first")
+    def check(self, cost: object, kind: type[Any]) -> None:
+        require_cost(cost, kind, relation=self.relation, unit=self.unit, domain=self.domain)
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
         with self.lock:
@@ -90,7 +91,9 @@ class _Account(Generic[R, U]):
             number=self.number,
             relation=self.relation,
             unit=self.unit,
-            derivation=theorem.conclude(self.premises, assumptions),
+            derivation=theorem.conclude(
+                self.premises, [*(() if self.domain is None else self.domain.assumptions), *assumptions]
+            ),
         )
 
 
@@ -101,19 +104,19 @@ class PureOdometer(Generic[R, U]):
     Args:
         relation: the change of the data that every cost must be proven for.
         unit: whom every cost must protect.
+        domain: the public domain of every cost whose guarantee depends on one; None where none may.
     """
 
-    def __init__(self, *, relation: R, unit: U) -> None:
-        self._account = _Account(relation, unit, 1)
+    def __init__(self, *, relation: R, unit: U, domain: NormBall | None = None) -> None:
+        self._account = _Account(relation, unit, domain, 1)
 
     def charge(self, cost: Guarantee[Pure, R, U]) -> LossReading[R, U]:
         """Count a cost, before what costs it is released.
 
         Raises:
-            InvalidType: for a cost in another notion. InvalidValue: for another relation or unit.
+            InvalidType: for a cost in another notion. InvalidValue: for another relation, unit or domain.
         """
-        self._account.check(cost)
-        require("cost", cost.bound, Pure, "Count pure losses only")
+        self._account.check(cost, Pure)
         self._account.add([cost.bound.epsilon], [cost.derivation])
         return self.reading
 
@@ -136,12 +139,15 @@ class RenyiOdometer(Generic[R, U]):
         delta: the probability with which readings may fail; above 0.
         relation: the change of the data that every cost must be proven for.
         unit: whom every cost must protect.
+        domain: the public domain of every cost whose guarantee depends on one; None where none may.
 
     Raises:
         InvalidValue: for no orders, repeated ones, and δ = 0.
     """
 
-    def __init__(self, orders: Sequence[Order], delta: Delta, *, relation: R, unit: U) -> None:
+    def __init__(
+        self, orders: Sequence[Order], delta: Delta, *, relation: R, unit: U, domain: NormBall | None = None
+    ) -> None:
         for order in orders:
             require("orders", order, Order, "Write Order(…) to read a number exactly")
         require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
@@ -151,7 +157,7 @@ class RenyiOdometer(Generic[R, U]):
         if not delta.value:
             raise InvalidValue("delta", str(delta), "δ > 0", "For certainty count pure losses: PureOdometer")
         self.delta = delta
-        self._account = _Account(relation, unit, len(self.orders))
+        self._account = _Account(relation, unit, domain, len(self.orders))
         spread = Enclosure.of(len(self.orders) / delta.value, precision=PRECISION).log()
         self._room = [spread / (order.value - 1) for order in self.orders]
 
@@ -160,11 +166,10 @@ class RenyiOdometer(Generic[R, U]):
 
         Raises:
             InvalidType: for a cost in another notion.
-            InvalidValue: for another relation or unit, and unless there is one cost for each order, in their order.
+            InvalidValue: for another relation, unit or domain, and unless each order has one cost, in their order.
         """
         for cost in costs:
-            self._account.check(cost)
-            require("cost", cost.bound, Renyi, "Convert it to Rényi DP at the odometer's orders first")
+            self._account.check(cost, Renyi)
         stated = [cost.bound.order for cost in costs]
         if stated != [order.value for order in self.orders]:
             known = ", ".join(str(order.value) for order in self.orders)
@@ -176,10 +181,9 @@ class RenyiOdometer(Generic[R, U]):
         """Count one release by its ρ: ρα at each order.
 
         Raises:
-            InvalidType: for a cost in another notion. InvalidValue: for another relation or unit.
+            InvalidType: for a cost in another notion. InvalidValue: for another relation, unit or domain.
         """
-        self._account.check(cost)
-        require("cost", cost.bound, ZeroConcentrated, "Convert it to zero-concentrated DP first")
+        self._account.check(cost, ZeroConcentrated)
         self._account.add([cost.bound.rho * order.value for order in self.orders], [cost.derivation])
         return self.reading
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from .accounted import Answer
 from .accounting.accountants import BEST, Accountant
 from .accounting.clipping import Outside
-from .accounting.derivation import Derivation, Theorem
+from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domination import dominates
 from .accounting.enclosures import Enclosure, Truth
 from .accounting.errors import InvalidType, InvalidValue
@@ -116,7 +116,7 @@ class AdaptiveRun(Generic[B, R]):
 
         No plan accepts it: a plan is fixed beforehand.
         """
-        paid = CHOSEN.conclude([self.filter.guarantee.derivation])
+        paid = CHOSEN.conclude(assumptions=[Assumption("counted under the budget", str(self.filter.budget))])
         nothing = Pure(Enclosure.of(0))
         return Released(value, Guarantee(bound=nothing, relation=self.filter.relation, unit=RECORD, derivation=paid))
 
@@ -257,7 +257,7 @@ class DominatedRun:
 
     def chosen(self, value: T) -> Released[T]:
         """A parameter that was computed from this run's releases: free here, because the plan accounts for them."""
-        paid = CHOSEN.conclude([self.plan.derivation])
+        paid = CHOSEN.conclude(assumptions=[Assumption("counted in a plan declared beforehand")])
         nothing = Pure(Enclosure.of(0))
         return Released(value, Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid))
 

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from certdp.accounting.derivation import Theorem
+from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.filters import PureOdometer, RenyiOdometer
 from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure, Renyi, ZeroConcentrated
+from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE
 from certdp.accounting.units import Delta, Order
 
@@ -86,6 +89,14 @@ def test_bad_costs_are_refused_and_not_counted() -> None:
     for relation, unit in ((REPLACE, RECORD), (ADD_REMOVE, ELEMENT)):
         with pytest.raises(InvalidValue):
             sums.charge(guaranteed(Pure(Enclosure.of(1)), relation=relation, unit=unit))
+    over = NormBall(norm=Norm.L2, radius=Public(3)).assumptions
+    elsewhere: Any = Guarantee(
+        bound=Pure(Enclosure.of(1)), relation=ADD_REMOVE, unit=RECORD, derivation=WHY.conclude(assumptions=over)
+    )
+    with pytest.raises(InvalidValue, match="no domain"):
+        sums.charge(elsewhere)
+    inside = PureOdometer(relation=ADD_REMOVE, unit=RECORD, domain=NormBall(norm=Norm.L2, radius=Public(3)))
+    assert "radius = 3" in map(str, inside.charge(elsewhere).derivation.assumptions)
     for costs in ((renyi(2, 1),), (renyi(8, 1), renyi(2, 1)), (renyi(2, 1), renyi(9, 1)), ()):
         with pytest.raises(InvalidValue, match="each of the orders 2, 8"):
             odometer.charge(*costs)
