@@ -16,11 +16,11 @@ _NAMES = """
 ADD_REMOVE APPROXIMATE About AdaptiveRun AddRemove Answer Approximate ApproximateFilter Assumption Attained Audit
 BudgetExceeded CONTRACT_VERSION CONVERSIONS CertdpError Claim Coins Conversion Coreset Count DPKMeans Delta DensityPair
 Derivation Direction DiscreteGaussian DiscreteGaussianLoss DiscreteGaussianPair DiscreteLaplace DiscreteLaplaceLoss
-DiscreteLaplacePair DominatedRun ELEMENT Element Enclosure Epsilon Evidence Expression FamilyLoss Filter FinitePair
-Full GAUSSIAN_DP Gain GaussianDP GaussianFilter GaussianLoss GaussianPair GaussianSum Guarantee Importance
-IndividualFilter IndividualLosses InvalidType InvalidValue LaplaceLoss LaplacePair LaplaceSum Lloyd Loss LossHistogram
-LossReading LossSummary LpSum Measurement Mechanism NoAccountant NoFiniteSupremum NoPureValue NodeTable Norm NormBall
-Notion NotionAbsent Order Orders Outside OutsideDomain PURE Pair Plan PluginError Poisson PrivacyConstrained Private
+DiscreteLaplacePair DominatedRun ELEMENT Element Enclosure Epsilon Evidence Expression FamilyLoss Filter FinitePair Full
+GAUSSIAN_DP Gain GaussianDP GaussianFilter GaussianLoss GaussianPair GaussianSum Guarantee Importance IndividualFilter
+IndividualLosses InvalidType InvalidValue LaplaceLoss LaplacePair LaplaceSum Lloyd Loss LossHistogram LossReading
+LossSummary LpSum Measurement Mechanism NoAccountant NoFiniteSupremum NoPureValue NodeTable Norm NormBall Notion
+NotionAbsent Order Orders Outside OutsideDomain PURE Pair Plan PluginError Poisson PrivacyConstrained Private
 PrivateValue Probability Public Pure PureFilter PureLoss PureOdometer PureProfile RECORD RENYI REPLACE
 RandomisedResponse RandomisedResponsePair Reading Record Records Registry Relation Released Renyi RenyiFilter RenyiLoss
 RenyiOdometer Replace ResampleEach Role SampleOnce SampledMechanism SampledReleases Sampler SamplingRate Sensitivity
@@ -29,9 +29,10 @@ ZERO_CONCENTRATED ZeroConcentrated ZeroConcentratedFilter ZeroConcentratedLoss a
 check compose compose_profiles decide draw epsilon_of_steps epsilon_per_record example_records for_groups
 gaussian_to_approximate gaussian_to_approximate_at gaussian_to_renyi gaussian_to_zero_concentrated individual_epsilon
 largest_weights losses_file norm open_records plan_from_file plot_losses psi psi_add publish pure_to_approximate
-pure_to_gaussian pure_to_renyi pure_to_zero_concentrated read_records release_count release_quantile renyi_per_record
-renyi_to_approximate renyi_to_approximate_at supremum theorem_6 truncated_gaussian truncated_mu_of_steps weigh
-weights_file zero_concentrated_to_approximate zero_concentrated_to_approximate_at zero_concentrated_to_renyi
+pure_to_gaussian pure_to_renyi pure_to_zero_concentrated read_records record_shifts release_count release_quantile
+renyi_per_record renyi_to_approximate renyi_to_approximate_at supremum theorem_6 truncated_gaussian
+truncated_mu_of_steps weigh weights_file zero_concentrated_to_approximate zero_concentrated_to_approximate_at
+zero_concentrated_to_renyi
 """
 SNAPSHOT = _NAMES.split()
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Self, final
 
+import numpy as np
 from attrs import frozen
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..bulk import Floats, _flat
-from ..bulk_sampled_gaussian import _rates_and_shifts
+from ..bulk import Floats, _exact, _flat, _require
+from ..bulk_sampled_gaussian import _common_shape, _rates_and_shifts
+from ..enclosures import Enclosure
 from ..errors import InvalidValue
+from ..exact import Number, exact
 from .log_moments import LogMoments
+
+_UP = 1.0 + 2.0**-50
 
 
 @final
@@ -50,3 +55,35 @@ class Step:
             moments.add_common(self.rate, float(self.shift[0]), times, totals, threads=threads)
         else:
             moments.add_each(self.rate, self.shift, times, totals, threads=threads)
+
+
+def record_shifts(weight: ArrayLike, sensitivity: ArrayLike, standard_deviation: Number) -> Floats:
+    """weight·sensitivity/standard deviation of each record, rounded up: how far it moves a noisy sum when drawn.
+
+    Args:
+        weight: with which the record enters when it is drawn, finite, ≥ 0; any where its rate is 0, such as 1.
+        sensitivity: how far the record moves the sum with weight 1, finite, ≥ 0, rounded up. Broadcast against weights.
+        standard_deviation: of the noise, above 0.
+
+    Guarantees: at least the exact quotient of the binary64 numbers given, above it by less than 2^-48 of it as long as
+    nothing underflows; 0 where a factor is 0, inf where it exceeds the range.
+
+    Raises:
+        InvalidType: for anything but arrays of real numbers, and a number.
+        InvalidValue: for numbers outside these ranges, or shapes that do not broadcast.
+    """
+    weights, sizes = _exact("weight", weight), _exact("sensitivity", sensitivity)
+    for name, array in (("weight", weights), ("sensitivity", sizes)):
+        _require(name, array, (array >= 0) & np.isfinite(array), "finite numbers ≥ 0")
+    deviation = exact(standard_deviation, parameter="standard_deviation")
+    if deviation <= 0:
+        raise InvalidValue("standard_deviation", standard_deviation, "a standard deviation > 0")
+    inverse = Enclosure.of(1 / deviation).upper_float
+    _common_shape(weight=weights, sensitivity=sizes)
+    with np.errstate(over="ignore", under="ignore"):
+        return _above(_above(weights * sizes, (weights > 0) & (sizes > 0)) * inverse, (weights > 0) & (sizes > 0))
+
+
+def _above(products: Floats, positive: NDArray[np.bool_]) -> Floats:
+    """More than products that were rounded once, underflow included; 0 where they are exactly 0."""
+    return np.where(positive, np.nextafter(products * _UP, np.inf), 0.0)

@@ -56,6 +56,7 @@ from .accounting.individual.filter import IndividualFilter as IndividualFilter
 from .accounting.individual.losses import IndividualLosses as IndividualLosses
 from .accounting.individual.nodes import NodeTable as NodeTable
 from .accounting.individual.orders import Orders as Orders
+from .accounting.individual.steps import record_shifts as record_shifts
 from .accounting.individual.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
 from .accounting.individual.truncated_gaussian import truncated_gaussian as truncated_gaussian
 from .accounting.losses import Attained as Attained
@@ -344,6 +345,7 @@ __all__ = [
     "pure_to_renyi",
     "pure_to_zero_concentrated",
     "read_records",
+    "record_shifts",
     "release_count",
     "release_quantile",
     "renyi_per_record",
