@@ -3,7 +3,7 @@
 Legend: a cell lies between neighbouring lattice points; what lies in it is written as a mass at its left and one at its
 right end, so that the mass under both laws is right. `units` are relative errors in units of u = 2^-53. A measure on
 losses stands for the masses under the first law; one measure is above another where its hockey-stick divergence is, at
-every ε. Sums run in the order written. The proofs are in `docs/soundness_lattice.md`, whose steps are named in the code.
+every ε. The proofs are in `docs/soundness_lattice.md`, whose steps are named in the code.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def base_losses(first: int, spacing: float, rate: float, swapped: bool, up: bool
     count = out.size
     for i in range(count):
         point = spacing * (first + (count - 1 - i if swapped else i))
-        below = point * (1.0 - 2.0 * _U) if point > 0.0 else point * (1.0 + 2.0 * _U)
-        above = point * (1.0 + 2.0 * _U) if point > 0.0 else point * (1.0 - 2.0 * _U)
+        below = point - 4.0 * _U * abs(point)
+        above = point + 4.0 * _U * abs(point)
         if swapped:
             out[i] = _unmixed(-below if up else -above, rate, up)
         else:
@@ -186,8 +186,8 @@ def laplace_cells(
 ) -> None:
     """The part with a density of Laplace(shift, 1) and Laplace(0, 1) on the cells between −shift, `losses`, shift.
 
-    With t = −shift, l₀, l₁, …, shift the masses at the ends of a cell are tanh(d/4)/2 times e^((t − shift)/2) under P and
-    e^(−(t + shift)/2) under Q, for t at that end (step 4). `losses` rise within (−shift, shift).
+    The masses at the ends t of a cell of width d are tanh(d/4)/2 times e^((t − shift)/2) under P and e^(−(t + shift)/2)
+    under Q (step 4). `losses` rise within (−shift, shift).
     """
     cells = losses.size + 1
     for k in range(cells):
@@ -280,10 +280,13 @@ def deposit_in(
     right: Floats,
     units: Floats,
 ) -> None:
-    """Add a single loss to the cell that it is known to lie in, one with two ends, whatever its bound says, step 5."""
-    point = -fma(float(first + cell - 1), spacing, -loss)
-    after = fma(float(first + cell), spacing, -loss)
-    at_left, at_right = _split(max(point, 0.0), max(after, 0.0), mass)
+    """Add a single loss to the cell that it is known to lie in, not the first, whatever its bound says, step 5."""
+    point = max(-fma(float(first + cell - 1), spacing, -loss), 0.0)
+    after = max(fma(float(first + cell), spacing, -loss), 0.0)
+    if cell == units.size - 1:
+        at_left, at_right = mass * exp(-point), mass * -expm1(-point)
+    else:
+        at_left, at_right = _split(point, after, mass)
     left[cell] += at_left
     right[cell] += at_right
     units[cell] = max(units[cell], mass_units + 30.0)
@@ -299,6 +302,12 @@ def dominating(left: Floats, right: Floats, units: Floats, out: Floats) -> None:
         above = left[i + 1] * (1.0 + (units[i + 1] + 4.0) * _U)
         below = right[i] * (1.0 + (units[i] + 4.0) * _U)
         out[i] = (above + below + TINY) * (1.0 + 4.0 * _U)
+
+
+@inlined
+def _rest(share: float) -> float:
+    """A number that 1 − share does not exceed."""
+    return min(1.0 - share + 2.0 * _U, 1.0)
 
 
 @kernel(types.void, READ, READ, READ, types.float64, WRITE, WRITE)
@@ -325,7 +334,7 @@ def dominated(left: Floats, right: Floats, units: Floats, spacing: float, keep: 
             keep[i] = 0.0 if before == 0.0 else before * lacking / extra * (1.0 + 8.0 * _U)
         else:
             keep[i] = 1.0
-            keep[i - 1] = 1.0 - extra / lacking * (1.0 - 8.0 * _U)
+            keep[i - 1] = _rest(extra / lacking * (1.0 - 8.0 * _U))
         keep[i] = min(keep[i], 1.0)
     found = keep[heaviest]
     keep[points] = 1.0
@@ -333,7 +342,7 @@ def dominated(left: Floats, right: Floats, units: Floats, spacing: float, keep: 
         lacking = (left[i - 1] * (1.0 + units[i - 1] * _U) + TINY) * growth
         extra = keep[i] * right[i] * (1.0 - (units[i] + 10.0) * _U)
         share = 1.0 if lacking <= extra else extra / lacking * (1.0 - 8.0 * _U)
-        keep[i - 1] = max(1.0 - share, found if i - 1 == heaviest else 0.0)
+        keep[i - 1] = max(_rest(share), found if i - 1 == heaviest else 0.0)
     for i in range(points):
         here, there = left[i + 1] + right[i + 1], left[i] + right[i]
         mass = keep[i + 1] * here * (1.0 - (units[i + 1] + 8.0) * _U)
@@ -355,7 +364,10 @@ def tilted_sum(masses: Floats, first: int, tilt: float, log_scale: float) -> flo
 
 @kernel(types.float64, READ, types.int64, types.float64, types.float64, types.boolean, WRITE)
 def fold(masses: Floats, first: int, tilt: float, log_scale: float, up: bool, out: Floats) -> float:
-    """out: mass·e^(tilt·index − log_scale) at index modulo its length, rounded up or down, step 8; returns a bound of Σ."""
+    """out: mass·e^(tilt·index − log_scale) at index modulo its length, rounded up or down, step 8.
+
+    Returns a bound of the sum.
+    """
     length = out.size
     sign = 1.0 if up else -1.0
     around = 4.0 + 2.0 * (masses.size // length)

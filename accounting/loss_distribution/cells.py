@@ -396,7 +396,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     rising = up == swapped
     kernels.base_losses(lattice.first, lattice.spacing, law.rate, swapped, rising, base)
     skipped, boundaries = spread.inside(base, up=rising)
-    if not boundaries.size:
+    if not boundaries.size and not up:
         return
     ends = spread.ends(boundaries, present=not swapped, absent=swapped or law.rate < 1.0)
     lefts = law.mixed(ends.present_left, ends.absent_left)
@@ -419,7 +419,8 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     low_units, high_units = (float(value) + _ROUNDING_UNITS for value in (cell_units[0], cell_units[outer]))
     into = lattice.first, lattice.spacing, split.left, split.right, split.units
     if up:
-        split.right[skipped] += rights[0]
+        if outer:
+            split.right[skipped] += rights[0]
         losses, masses, units = (
             np.array(two) for two in ((lowest, highest), (low_mass, high_mass), (low_units, high_units))
         )
@@ -434,10 +435,4 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     ):
         split.right[skipped] += rights[0]
         kernels.deposit_in(lowest, low_mass, low_units, skipped, *into)
-    if highest == math.inf:
-        split.right[stop] += high_mass
-    elif stop < count:
-        kernels.deposit_in(highest, high_mass, high_units, stop, *into)
-    else:
-        beyond = max(highest, math.nextafter(lattice.spacing * (lattice.first + count), math.inf))
-        kernels.deposit(*(np.array([one]) for one in (beyond, high_mass, high_units)), *into[:2], up, *into[2:])
+    kernels.deposit_in(highest, high_mass, high_units, stop, *into)

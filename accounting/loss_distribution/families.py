@@ -26,6 +26,7 @@ _LEAST_LOSS = 1e-12
 MOST_ATOMS = 1 << 17
 """Laws with more single losses have no cells."""
 _UNIT = 2.0**-53
+_SMALLEST = 2.0**-1074
 _BITS = 96
 
 
@@ -100,13 +101,18 @@ def finite_cells(present: Sequence[Fraction], absent: Sequence[Fraction], direct
     outputs = [(p, q) for p, q in zip(present, absent, strict=True) if p or q]
     losses = [_log_ratio(p, q) for p, q in outputs]
     low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
-    masses = [np.array([float(pair[which]) for pair in outputs]) for which in range(2)]
+    masses = [np.array([_float(pair[which]) for pair in outputs]) for which in range(2)]
 
     def law(*, above: bool) -> Law:
         atoms = single_losses(*masses, low, high, np.full(len(outputs), 2.0), above=above)
         return Law(None, atoms, 1.0, direction)
 
     return Cells(law(above=True), law(above=False))
+
+
+def _float(mass: Fraction) -> float:
+    """`mass` rounded to nearest; what is not 0 remains so."""
+    return max(float(mass), _SMALLEST) if mass else 0.0
 
 
 def _log_ratio(p: Fraction, q: Fraction) -> tuple[float, float]:
@@ -144,10 +150,11 @@ def discrete_laplace_cells(unit: Enclosure, fewest: int, most: int, direction: D
         if steps == 0:
             return NOTHING
         x = np.arange(steps + 1.0)
-        away = bulk.exp(-step * x)
+        away = np.maximum(bulk.exp(-step * x), _SMALLEST)
         one = Enclosure.of(step)
         ends, inner = 1 / ((-one).exp() + 1), -(-one).expm1() / ((-one).exp() + 1)
         masses = away * float(inner.midpoint)
+        masses = np.maximum(masses, _SMALLEST)
         masses[[0, -1]] = away[[0, -1]] * float(ends.midpoint)
         units = 8.0 + 2.0 * step * x
         losses = step * (2 * x - steps)
@@ -186,8 +193,8 @@ def discrete_gaussian_cells(
         error = 8 * _UNIT * np.abs(losses)
         units = 12.0 + 6.0 * np.maximum(np.where(present < 745, present, 0), np.where(absent < 745, absent, 0))
         atoms = single_losses(
-            weight * bulk.exp(-present),
-            weight * bulk.exp(-absent),
+            np.maximum(weight * bulk.exp(-present), _SMALLEST),
+            np.maximum(weight * bulk.exp(-absent), _SMALLEST),
             losses - error,
             losses + error,
             units,
@@ -230,7 +237,7 @@ def interpolated_cells(pair: Pair, direction: Direction) -> Cells:
     masses += [(corners[-1][1], Fraction(0)), (Fraction(0), 1 + slopes[0])]
     losses += [(math.inf, math.inf), (-math.inf, -math.inf)]
     low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
-    present, absent = (np.array([float(mass) for mass in column]) for column in zip(*masses, strict=True))
+    present, absent = (np.array([_float(mass) for mass in column]) for column in zip(*masses, strict=True))
     if direction is Direction.ADD:
         present, absent, low, high = absent, present, -high, -low
     atoms = single_losses(present, absent, low, high, np.full(present.size, 2.0), above=True)

@@ -77,10 +77,12 @@ def epsilon_by_lattice(parts: Sequence[tuple[Cells, int]], delta: Enclosure, *, 
     target = probability("delta", delta)
     if target.lower_float <= 0.0:
         raise InvalidValue("delta", delta, "an enclosure of numbers in (0, 1]")
-    found = _composed(merged, _plan_for_delta(merged, target.lower_float, most)).epsilon(target)
-    if found.width > _WIDE * found.upper:  # the estimate of ε was off, or the law is known roughly
-        again = _plan_for_epsilon(merged, found.upper_float, most)
-        found = found.intersection(_composed(merged, again).epsilon(target))
+    plan = _plan_for_delta(merged, target.lower_float, most)
+    found = _composed(merged, plan).epsilon(target)
+    if abs(found.upper_float - plan.epsilon) > _ASTRAY * found.upper_float:  # the tilt was made for another ε
+        again = _composed(merged, _plan_for_epsilon(merged, found.upper_float, most))
+        if again.above.infinite.upper <= target.lower:
+            found = found.intersection(again.epsilon(target))
     return found
 
 
@@ -110,7 +112,7 @@ def _merged(parts: Iterable[tuple[Cells, int]]) -> _Parts:
 
 
 _MOST_RELEASES = 1 << 40
-_WIDE = Fraction(1, 500)
+_ASTRAY = 0.05
 
 
 def _most_points(points: int | None) -> int | None:
@@ -131,6 +133,8 @@ class _Shape:
         self.cells = parts
         self.only_atoms = all(cells.above.spread is None for cells, _ in parts)
         self.parts = [(*cells.above.sketch(), times) for cells, times in parts]
+        if any(losses.size == 0 for losses, _, _ in self.parts):
+            raise InvalidValue("parts", "losses far apart", "losses whose masses binary64 holds")
         self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts)
         farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in self.parts)
         self.steepest = min(_STEEPEST / farthest, _GREATEST_TILT) if farthest else 1.0
@@ -207,7 +211,7 @@ _MOST_COMMON = 1 << 12
 _EQUAL = 1e-9
 
 
-_STEEPEST = 1000.0  # tilt times the farthest loss
+_STEEPEST = 5000.0  # tilt times the farthest loss
 _STEEPEST_STEP = 6.0  # tilt times the spacing
 
 
@@ -489,6 +493,8 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     from .._kernels import fft
     from .._kernels import lattice as kernels
 
+    if any(count > 4 * MOST_POINTS for _, count in plan.ranges):
+        raise InvalidValue("parts", "losses far apart", "losses of one release within the largest lattice")
     bulk.exp(np.zeros(1))  # refuses where the thread's arithmetic is not that of the proofs
     two_sided = all(cells.below is not None for cells, _ in parts)
     length = 1 << plan.log_points
