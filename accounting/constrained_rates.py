@@ -303,7 +303,7 @@ class ProfileConstrainedRate(PureConstrainedRate):
     """The weights of any pure loss, by Algorithm 1 where e^ε is convex in the weight, else to the first crossing.
 
     Attributes:
-        loss: ε(W, x).
+        declared: ε(W, x).
         total: ε*.
         largest: a cap on the weights, or None.
         releases: the plan of the run.
@@ -311,12 +311,17 @@ class ProfileConstrainedRate(PureConstrainedRate):
         domain: the public domain, where there is one.
     """
 
-    loss: PureLoss
+    declared: PureLoss
     total: Fraction
     largest: float | None = None
     releases: Releases = ONE_RELEASE
     digits: int | None = None
     domain: NormBall | None = None
+
+    @property
+    def loss(self) -> PureLoss:
+        """ε(W, x)."""
+        return self.declared
 
     @property
     def _held(self) -> bool:

@@ -47,7 +47,7 @@ _NEAREST = 60
 _STEPS = 4000
 _Key: TypeAlias = frozenset[tuple[Variable, Enclosure]]
 _LOOSER = 1 + Fraction(1, 2**40)
-_BEYOND = tuple(1 + Fraction(1, 2**bits) for bits in range(50, 0, -4))
+_BEYOND = tuple(1 + Fraction(1, 2**bits) for bits in range(50, -1, -1))
 """Where an infeasible weight beyond the last proven one is looked for."""
 _NEAR = 2.0**-42
 _NEAR_PRECISION = 96
@@ -364,7 +364,7 @@ class _Problem:
         return ((self.odds + 1 - least) / modulus + 1) * 2
 
     def infeasible_from(self, start: Fraction) -> Fraction | None:
-        """An infeasible weight by doubling; None where the loss grows, but none is found in range."""
+        """An infeasible weight by doubling; None where there is none in range, though the loss may grow."""
         weight = 2 * start
         while not self.infeasible(weight):
             weight *= 2
@@ -374,10 +374,10 @@ class _Problem:
         return weight
 
     def check_growth(self) -> None:
-        """Refuse a loss without a cap unless it grows: a convex e^ε that grows ends every record's feasible weights."""
+        """Refuse a loss that does not grow where there is no cap: all of a record's weights are feasible then."""
         assert self.slope is not None
         slope = enclose(self.slope, self.at(self.point(Fraction(1))), precision=self.precision)
-        if not self.capped and slope.greater(0) is not Truth.TRUE:
+        if not self.capped and slope.less_equal(0) is Truth.TRUE:
             self.refuse_without_cap()
 
     # Where it is not proven

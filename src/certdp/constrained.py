@@ -69,9 +69,13 @@ class ConstrainedReleases:
                 )
         _ = self.drawing
 
-    @cached_property
+    @property
     def drawing(self) -> ConstrainedRate:
         """How records are drawn for this run."""
+        return self._drawing
+
+    @cached_property
+    def _drawing(self) -> ConstrainedRate:
         match drawing_of(self.mechanism, self.sampler):
             case ConstrainedRate() as rate:
                 return rate.over(self.releases)

@@ -20,17 +20,20 @@ from .accounting.errors import InvalidValue
 from .accounting.expressions.floats import Floats
 from .accounting.feasible_weights import Reach, counted
 from .accounting.provenance import Private
-from .accounting.rates import Rate
 from .accounting.records import Features, Realisation
+from .constrained import ConstrainedReleases
 from .data import Records
 from .files import whole_file, writing
 from .measurement import expected_size, plus_cost
 from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
-from .sampled import matrix_within
+from .sampled import SampledMechanism, matrix_within
 
-_UNIT = 1015  # probabilities drawn are 0 or at least 2^-960: multiples of 2^-1013, and so of 2^-1015
 _DIGITS = 29
+_UNIT = 38 * _DIGITS  # every binary64 number is a multiple of 2^-1074
+
+Run: TypeAlias = SampledMechanism | ConstrainedReleases
+"""What is weighed: a run with a stated rate, or one with weights that are solved for."""
 
 Sink: TypeAlias = Callable[[Realisation], None]
 """Takes the weights and probabilities of the next records, in order."""
@@ -61,23 +64,6 @@ class Weighting:
     gap: float | None
     reach: Mapping[Reach, int] | None
     sample: WeightedSample | None = field(repr=False)
-
-
-class Run(Protocol):
-    """A run whose records are weighed: `SampledMechanism`, or `ConstrainedReleases`."""
-
-    @property
-    def drawing(self) -> Rate:
-        """How records are drawn."""
-        ...
-
-    def losses(self, rate: Rate, realisation: Realisation, features: Features) -> Floats:
-        """Certified losses per record."""
-        ...
-
-    def spent(self, domain: NormBall | None) -> Fraction:
-        """What released parameters cost beside."""
-        ...
 
 
 def weigh(
@@ -176,9 +162,9 @@ class _Total:
         rest, scale = probabilities, 0
         while rest.size:
             scale += _DIGITS
-            digits = np.rint(rest * 2.0**scale)
+            digits = np.rint(np.ldexp(rest, scale))
             self._units += int(digits.sum()) << (_UNIT - scale)
-            rest = rest - digits * 2.0**-scale
+            rest = rest - np.ldexp(digits, -scale)
             rest = rest[rest != 0]
 
     @property

@@ -221,3 +221,121 @@ def test_the_song_sample(certdp: Run, tmp_path: Path) -> None:
     assert ran.code == 0, ran
     assert (ran.json["private"]["n"], ran.json["private"]["psi_max"]) == (25_000, 1.0)
     assert len(pairs(tmp_path / "w.csv")) == 25_000
+
+
+GAUSSIAN = ("weights", "--mechanism", "gaussian-sum", "--option", "scale=40", "--target-epsilon", "1")
+PLUGIN = """
+from typing import Any, ClassVar
+import attrs
+from certdp.accounting.derivation import Evidence
+from certdp.accounting.expressions import W, log1p, norm
+from certdp.accounting.losses import PureLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, Real, named, positive
+
+
+@attrs.frozen(kw_only=True, field_transformer=named)
+class Logarithmic:
+    about: ClassVar[Any] = About(
+        name="logarithmic", version="7", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="Nobody 2026"
+    )
+    scale: Real = attrs.field(converter=positive, metadata={"help": "how wide"})
+
+    @property
+    def loss(self):
+        return PureLoss(log1p(W * W * norm(1) / self.scale.value))
+
+    def release(self, sample, coins):
+        return sample.weights @ sample.records
+"""
+
+
+class TestGeneralTargets:
+    def test_a_gaussian_sum_at_a_delta(self, certdp: Run, table: Path, tmp_path: Path) -> None:
+        arguments = (*GAUSSIAN, "--option", "radius=5", "--data", table, "--output", tmp_path / "w.csv")
+        data = certdp(*arguments, "--delta", "1e-6", "--json").json
+        assert (data["notion"], data["epsilon"], data["tau"], data["order"]) == ("approximate", [None, 1.0], None, None)
+        assert data["delta"] == pytest.approx(1e-6)
+        assert data["sampler"]["options"] == {"target": "1", "delta": "1/1000000"}
+        private = data["private"]
+        assert private["reach"] == [{**private["reach"][0], "name": "first crossing", "n": 60}]
+        assert (0 < private["gap"] < 0.01, private["gap_proven"]) == (True, True)
+        assert 0.9 < private["psi_max"] <= 1.0
+        text = certdp(*arguments, "--delta", "1e-6").out
+        assert "no kind of certificate states this target yet" in text
+        assert "first crossing" in text
+        assert "at δ = " in text
+
+    def test_a_gaussian_sum_at_an_order_over_several_samples(self, certdp: Run, table: Path, tmp_path: Path) -> None:
+        plan = ("--order", "3", "--steps", "4", "--resample", "each")
+        arguments = (*GAUSSIAN, "--option", "radius=5", "--data", table, "--output", tmp_path / "w.csv", *plan)
+        data = certdp(*arguments, "--json").json
+        assert (data["notion"], data["epsilon"], data["tau"], data["order"]) == ("Rényi", None, [None, 1.0], 3.0)
+        assert (data["steps"], data["resample"], data["private"]["gap_proven"]) == (4, "each", False)
+        assert {"name": "releases", "value": "4, each on a fresh sample"} in data["assumptions"]
+        text = certdp(*arguments).out
+        assert "τ ≤ 1.0 at order 3" in text
+        assert "4 releases, sampled afresh for each" in text
+
+    @pytest.mark.parametrize("resample", ["once", "each"])
+    def test_several_releases_of_a_pure_loss(self, certdp: Run, table: Path, tmp_path: Path, resample: str) -> None:
+        certificate, output = tmp_path / "c.json", tmp_path / "w.csv"
+        ran = certdp(
+            *("weights", "--mechanism", "laplace-sum", "--option", "scale=60", "--target-epsilon", "2"),
+            *("--option", "radius=6", "--steps", "5", "--resample", resample, "--data", table, "--output", output),
+            *("--certificate", certificate, "--json"),
+        )
+        assert (ran.code, ran.json["epsilon"]) == (0, [None, 2.0])
+        checked = certdp("check", certificate, "--json")
+        assert (checked.code, checked.json["verdict"], checked.json["epsilon"]) == (0, "holds", [None, 2.0])
+        norms, weights = np.minimum(np.abs(np.load(table)).sum(axis=1), 6), pairs(output)
+        loss = norms / 60 * weights["weight"]
+        if resample == "once":
+            psi = np.log1p(weights["probability"] * np.expm1(5 * loss))
+        else:
+            psi = 5 * np.log1p(weights["probability"] * np.expm1(loss))
+        assert psi == pytest.approx(2, rel=1e-9)
+
+    def test_a_plugin_whose_loss_is_not_linear(
+        self, certdp: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site = tmp_path / "site"
+        (site / "logarithmic-7.dist-info").mkdir(parents=True)
+        (site / "logarithmic_plugin.py").write_text(PLUGIN)
+        entry = "[certdp.mechanisms]\nlogarithmic = logarithmic_plugin:Logarithmic\n"
+        (site / "logarithmic-7.dist-info/entry_points.txt").write_text(entry)
+        (site / "logarithmic-7.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: logarithmic\nVersion: 7\n")
+        monkeypatch.syspath_prepend(str(site))
+        certificate, output = tmp_path / "c.json", tmp_path / "w.csv"
+        ran = certdp(
+            *("weights", "--mechanism", "logarithmic", "--option", "scale=3", "--option", "radius=6"),
+            *("--target-epsilon", "2", "--data", table, "--output", output, "--certificate", certificate, "--json"),
+        )
+        assert ran.code == 0, ran
+        assert ran.json["mechanism"]["distribution"] == "logarithmic"
+        assert ran.json["private"]["gap"] < 1e-12
+        assert [one["name"] for one in ran.json["private"]["reach"]] == ["largest"]
+        norms, weights = np.minimum(np.abs(np.load(table)).sum(axis=1), 6), pairs(output)
+        assert weights["weight"] == pytest.approx(np.expm1(2) / norms * 3, rel=1e-9)  # the root of w²·x/3 = c·w
+        assert certdp("check", certificate).code == 0
+
+    def test_refusals(self, refusal: Refusal, table: Path, tmp_path: Path) -> None:
+        places = ("--option", "radius=5", "--data", table, "--output", tmp_path / "w.csv")
+        assert (
+            "leave the certificate out"
+            in refusal(*GAUSSIAN, "--delta", "1e-6", *places, "--certificate", tmp_path / "c.json")["remedy"]
+        )
+        assert refusal(*GAUSSIAN, "--delta", "1e-6", "--order", "3", *places)["parameter"] == "order"
+        assert refusal(*GAUSSIAN, "--delta", "2", *places)["parameter"] == "delta"
+        assert refusal(*GAUSSIAN, *places)["parameter"] == "mechanism"
+        assert refusal(*CONSTRAINED, "--delta", "1e-6", *places)["parameter"] == "mechanism"
+        assert refusal(*CONSTRAINED, "--steps", "3", *places)["parameter"] == "resample"
+        assert refusal(*CONSTRAINED, "--steps", "3", "--resample", "twice", *places)["parameter"] == "resample"
+        assert refusal(*IMPORTANCE, "--delta", "1e-6", *places)["parameter"] == "delta"
+        assert refusal(*IMPORTANCE, "--steps", "3", "--resample", "each", *places)["parameter"] == "steps"
+        error = refusal(
+            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--target-epsilon", "1"),
+            *("--delta", "1e-6", *places),
+        )
+        assert error["parameter"] == "target"
+        assert error["admissible"].startswith("at least 4.88")
+        assert not (tmp_path / "w.csv").exists()

@@ -5,6 +5,7 @@ They decide what no rounded interval can: whether a bound that is reached is kep
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import isqrt
 from typing import Any, Final, NamedTuple
 
 from .expressions import Pool
@@ -58,7 +59,17 @@ def _quotients(a: Range, b: Range) -> Range | None:
     return None if b.lo <= 0 <= b.hi else _products(a, Range(1 / b.hi, 1 / b.lo))
 
 
+def _sqrt(base: Range) -> Range | None:
+    """Give both roots where they are rational."""
+    if base.lo < 0:
+        return None
+    lo, hi = (Fraction(isqrt(end.numerator), isqrt(end.denominator)) for end in base)
+    return Range(lo, hi) if (lo**2, hi**2) == base else None
+
+
 def _power(base: Range, exponent: Fraction) -> Range | None:
+    if base.lo == base.hi == 1:
+        return base
     if exponent.denominator != 1 or exponent < 1 or base.lo < 0 or _bits(base) * exponent > _MOST_BITS:
         return None
     return Range(base.lo**exponent.numerator, base.hi**exponent.numerator)
@@ -70,5 +81,6 @@ _OPERATIONS: Final[dict[str, Callable[..., Range | None]]] = {
     "multiply": _products,
     "divide": _quotients,
     "minimum": lambda a, b: Range(min(a.lo, b.lo), min(a.hi, b.hi)),
+    "sqrt": _sqrt,
     "maximum": lambda a, b: Range(max(a.lo, b.lo), max(a.hi, b.hi)),
 }

@@ -30,7 +30,7 @@ from ..files import write_whole
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
 from ..sampled import SampledMechanism, declared_loss, drawing_of, statement_of
-from ..weighting import Weighting, require_weights_path, weigh, weights_file
+from ..weighting import Run, Weighting, require_weights_path, weigh, weights_file
 from .composition import Composition, composed
 from .output import Output
 from .outputs import check_places, checked_certificate
@@ -112,7 +112,7 @@ class _Asked:
         prove: what holds on a domain, whose radius is given in words.
     """
 
-    run: SampledMechanism | ConstrainedReleases
+    run: Run
     prove: Callable[[NormBall | None, str], _Proven]
 
 
@@ -199,7 +199,7 @@ def _profile_proven(run_of: SampledMechanism, domain: NormBall | None, radius: s
 
 def _write(
     request: Request,
-    run_of: SampledMechanism | ConstrainedReleases,
+    run_of: Run,
     records: Records,
     domain: NormBall | None,
     outside: Outside,
@@ -232,7 +232,7 @@ def _progress(records: Records, output: Output) -> Iterator[Callable[[int], None
 def _show(
     request: Request,
     plan: Releases,
-    run_of: SampledMechanism | ConstrainedReleases,
+    run_of: Run,
     domain: NormBall | None,
     proven: _Proven,
     measured: Weighting,

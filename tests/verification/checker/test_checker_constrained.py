@@ -349,8 +349,8 @@ def test_owners_certificates_are_of_one_release_of_a_proportional_loss() -> None
     assert check(seal(owned(SIMPLE))).accepted
     for loss, target in OTHER_PROFILES.values():
         assert_refused(check(seal(owned(build(loss, target)))), "proportional")
-    for plan in ({"samples": 2}, {"together": 2}):
-        assert_refused(check(seal(owned(build(laplace(2), 2, **plan)))), "several releases")
+    for body in (build(laplace(2), 2, samples=2), build(laplace(2), 2, together=2)):
+        assert_refused(check(seal(owned(body))), "several releases")
 
 
 def test_without_a_domain_the_records_are_told() -> None:
