@@ -88,7 +88,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
 
 @inlined
 def _arctangent(t: float) -> float:
-    """arctan t for 0 ≤ t ≤ 1, within 5u relatively (step 1)."""
+    """arctan t for 0 ≤ t ≤ 1, within 6u relatively (step 1)."""
     base = 0.0
     if t > _TAN_EIGHTH:
         t = (t - 1.0) / (t + 1.0)

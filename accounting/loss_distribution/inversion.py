@@ -347,14 +347,7 @@ def _period(
     for _ in range(_MOST_PERIODS):
         if largest < epsilon + period * (1 - 2.0**-20):
             break
-        there = _saddle(
-            parts,
-            lambda here, target=epsilon + period: _Miss(
-                here.slope + math.log(here.c) - math.log1p(here.c) - target,
-                here.c * here.variance + 1 / (here.c + 1),
-            ),
-            c + min(period / point.variance, c) / 2,
-        )
+        there = _chernoff(parts, epsilon + period, c + min(period / point.variance, c) / 2)
         if there is not None and there.c > c:
             chernoff = there.log_moment - there.c * epsilon + there.c * math.log(there.c)
             chernoff -= (1 + there.c) * math.log1p(there.c) + (there.c - c) * period
@@ -362,6 +355,17 @@ def _period(
                 return period, there.c
         period *= 1.4
     return period, None
+
+
+def _chernoff(parts: Parts, level: float, start: float) -> _Saddle | None:
+    """Where κ(c)·M(c)·e^(−c·level) is least, nearly."""
+    return _saddle(
+        parts,
+        lambda here: _Miss(
+            here.slope + math.log(here.c) - math.log1p(here.c) - level, here.c * here.variance + 1 / (here.c + 1)
+        ),
+        start,
+    )
 
 
 @frozen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
@@ -117,7 +117,7 @@ def exact_delta_of_two(rate: float, shift: float, direction: Direction, level: f
         marks = sorted({mpmath.mpf(-15), mpmath.mpf(15) + s, *(mpmath.mpf(k) for k in range(-12, 13, 2))})
         if edge > 1 - q:
             marks = sorted({*marks, place(edge)})
-        return mpmath.quad(integrand, marks)
+        return mpmath.mpf(mpmath.quad(integrand, marks))
 
 
 @pytest.mark.parametrize("direction", list(Direction))
@@ -346,14 +346,9 @@ def test_delta_zero_has_no_answer() -> None:
 def test_corners_are_answered_or_refused_quickly(rate: float, shift: float, steps: int) -> None:
     for direction in Direction:
         parts = [(sampled(rate, shift, direction), steps)]
-        ask: list[Callable[[], Enclosure | None]] = [
-            lambda parts=parts: delta_by_transforms(parts, number(0)),
-            lambda parts=parts: delta_by_transforms(parts, number("1e9")),
-            lambda parts=parts: delta_by_transforms(parts, number("1e18")),
-            lambda parts=parts: epsilon_by_transforms(parts, number("1e-5")),
-            lambda parts=parts: epsilon_by_transforms(parts, number("1e-300")),
-        ]
-        for question in ask:
+        deltas = [partial(delta_by_transforms, parts, number(level)) for level in ("0", "1e9", "1e18")]
+        epsilons = [partial(epsilon_by_transforms, parts, number(level)) for level in ("1e-5", "1e-300")]
+        for question in deltas + epsilons:
             start = time.process_time()
             found = question()
             assert time.process_time() - start < 4

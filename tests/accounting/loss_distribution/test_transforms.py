@@ -76,7 +76,7 @@ def cases(stream: int, number: int = DRAWS) -> Iterator[Case]:
         rate, shift = 10 ** rng.uniform(-9, -0.01), 10 ** rng.uniform(-1.5, 0.7)
         tilt = 10 ** rng.uniform(-1, 1)
         spread = rate * math.sqrt(math.expm1(shift * shift))
-        y = 10 ** rng.uniform(-2, 1.3) / min(max(spread, 1e-3), 2.0)
+        y = min(10 ** rng.uniform(-2, 1.3) / min(max(spread, 1e-3), 2.0), 3000 / shift)  # within reach of the nodes
         yield Case(float(rate), float(shift), direction, float(tilt), float(np.float32(y)))
 
 
