@@ -76,8 +76,8 @@ def mixed_each(losses: Floats, rate: float, swapped: bool, up: bool, out: Floats
         out[i] = -_mixed(losses[i], rate, not up) if swapped else _mixed(losses[i], rate, up)
 
 
-@kernel(types.void, types.int64, types.float64, types.float64, types.boolean, types.boolean, WRITE)
-def base_losses(first: int, spacing: float, rate: float, swapped: bool, up: bool, out: Floats) -> None:
+@kernel(types.void, types.float64, types.int64, types.float64, types.float64, types.boolean, types.boolean, WRITE)
+def base_losses(offset: float, first: int, spacing: float, rate: float, swapped: bool, up: bool, out: Floats) -> None:
     """out: bounds of the losses before sampling that belong to the lattice points from `first` on.
 
     They do not fall in the order of `out`: with `swapped` that of the last point comes first. `up` is about the losses
@@ -85,9 +85,10 @@ def base_losses(first: int, spacing: float, rate: float, swapped: bool, up: bool
     """
     count = out.size
     for i in range(count):
-        point = spacing * (first + (count - 1 - i if swapped else i))
-        below = point - 4.0 * _U * abs(point)
-        above = point + 4.0 * _U * abs(point)
+        distance = spacing * (first + (count - 1 - i if swapped else i))
+        point = offset + distance
+        slack = 4.0 * _U * (abs(offset) + abs(distance))
+        below, above = point - slack, point + slack
         if swapped:
             out[i] = _unmixed(-below if up else -above, rate, up)
         else:

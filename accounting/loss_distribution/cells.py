@@ -30,17 +30,26 @@ RAISED = Fraction(1, 2**36)
 @final
 @frozen
 class Lattice:
-    """The losses spacing·first, spacing·(first + 1), …
+    """The losses offset + spacing·first, offset + spacing·(first + 1), …
 
     Attributes:
+        offset: the loss at index 0.
         spacing: the distance of neighbours; above 0, at most 8.
         first: index of the first point.
         count: how many points; at least 2.
     """
 
+    offset: float
     spacing: float
     first: int
     count: int
+
+    def indexed(self, losses: Floats, *, up: bool) -> Floats:
+        """Bounds of losses − offset."""
+        if not self.offset:
+            return losses
+        distances = np.nextafter(losses - self.offset, math.inf if up else -math.inf)
+        return np.where(np.isfinite(losses), distances, losses)
 
 
 @final
@@ -366,7 +375,7 @@ def _split(law: Law, lattice: Lattice, up: bool) -> Split:
     atoms = law.atoms
     high = up != law._swapped
     masses = law.mixed(atoms.present, atoms.absent)
-    losses = law.losses(atoms.high if high else atoms.low, up=up)
+    losses = lattice.indexed(law.losses(atoms.high if high else atoms.low, up=up), up=up)
     if not up:
         masses = np.where(losses == math.inf, 0.0, masses)
         losses = np.nextafter(losses + lattice.spacing * float(RAISED), -math.inf)
@@ -394,7 +403,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     base = np.empty(count)
     # the loss at a boundary must not exceed that of its lattice point above, and not fall short of it below
     rising = up == swapped
-    kernels.base_losses(lattice.first, lattice.spacing, law.rate, swapped, rising, base)
+    kernels.base_losses(lattice.offset, lattice.first, lattice.spacing, law.rate, swapped, rising, base)
     skipped, boundaries = spread.inside(base, up=rising)
     if not boundaries.size and not up:
         return
@@ -414,7 +423,7 @@ def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Spl
     split.units[skipped : stop + 1] = np.maximum(split.units[skipped : stop + 1], cell_units + _ROUNDING_UNITS)
     # the outermost cells also have ends that are no lattice points
     extreme = np.array([-spread.greatest, spread.greatest])
-    lowest, highest = np.sort(law.losses(extreme, up=up)).tolist()
+    lowest, highest = np.sort(lattice.indexed(law.losses(extreme, up=up), up=up)).tolist()
     low_mass, high_mass = float(lefts[0]), float(rights[outer])
     low_units, high_units = (float(value) + _ROUNDING_UNITS for value in (cell_units[0], cell_units[outer]))
     into = lattice.first, lattice.spacing, split.left, split.right, split.units

@@ -130,7 +130,7 @@ class _Shape:
     """About the losses of the parts: where to put the lattice, and how to tilt it."""
 
     def __init__(self, parts: _Parts) -> None:
-        self.cells = parts
+        self.single = [np.sort(cells.above.single_losses()) for cells, _ in parts]
         self.only_atoms = all(cells.above.spread is None for cells, _ in parts)
         self.parts = [(*cells.above.sketch(), times) for cells, times in parts]
         if any(losses.size == 0 for losses, _, _ in self.parts):
@@ -138,6 +138,9 @@ class _Shape:
         self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts)
         farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in self.parts)
         self.steepest = min(_STEEPEST / farthest, _GREATEST_TILT) if farthest else 1.0
+        deviation = math.sqrt(self.log_moment(0.0)[2])
+        if deviation:
+            self.steepest = min(self.steepest, _STEEPEST_DEVIATION / deviation)
 
     def log_moment(self, tilt: float) -> tuple[float, float, float]:
         """log E[e^(tilt·loss)] and its first two derivatives."""
@@ -162,8 +165,8 @@ class _Shape:
         )
 
     def common_spacing(self) -> float | None:
-        """The largest spacing of which all single losses are multiples, where they are few and there is one."""
-        found = np.unique(np.abs(np.concatenate([cells.above.single_losses() for cells, _ in self.cells])))
+        """The largest spacing of which all distances of a part's single losses are multiples, if there is one."""
+        found = np.unique(np.concatenate([single - single[:1] for single in self.single]))
         found = found[found > 0]
         if not 0 < found.size <= _MOST_COMMON:
             return None
@@ -177,6 +180,10 @@ class _Shape:
                 if divisor - loss < _EQUAL * largest:  # a remainder of almost the whole is none
                     loss = 0.0
         return largest / round(largest / divisor)
+
+    def offsets(self, spacing: float) -> tuple[float, ...]:
+        """For each part a number at which the lattice has a point, so that single losses lie on it where they can."""
+        return tuple(math.fmod(float(single[0]), spacing) if single.size else 0.0 for single in self.single)
 
     def tilt_for_epsilon(self, epsilon: float) -> float:
         """The saddle point of E[e^(tilt·loss)]·e^(−tilt·ε)/(tilt·(1 + tilt))."""
@@ -212,6 +219,7 @@ _EQUAL = 1e-9
 
 
 _STEEPEST = 5000.0  # tilt times the farthest loss
+_STEEPEST_DEVIATION = 50.0  # tilt times the standard deviation of the sum: there δ is below 10^-500 where it is normal
 _STEEPEST_STEP = 6.0  # tilt times the spacing
 
 
@@ -222,16 +230,18 @@ class _Plan:
 
     Attributes:
         spacing: h.
+        offsets: for each part, the loss at its index 0.
         ranges: first index and number of points for each part.
         log_points: log₂ N.
         start: the first index of the window.
         tilt: θ, per index.
         steeper, flatter: by how much the tilts differ at which the mass above and below the window is bounded.
-        scales: about the logarithm of each part's moment at the tilt.
+        scales: about the logarithm of each part's sum of tilted masses.
         epsilon: about the ε that is asked for.
     """
 
     spacing: float
+    offsets: tuple[float, ...]
     ranges: tuple[tuple[int, int], ...]
     log_points: int
     start: int
@@ -267,19 +277,23 @@ def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: floa
     window = max(greatest - least, 1e-9)
     wanted = math.sqrt(4 * _GAP * max(epsilon, deviation / 10) / (releases * (1 + tilt)))
     spacing, count = _spacing(shape, window, wanted, most)
+    offsets = shape.offsets(spacing)
     ranges = tuple(
-        _range(losses, masses, tilt, delta / releases, releases, spacing) for losses, masses, _ in shape.parts
+        _range(losses - offset, masses, tilt, delta / releases, releases, spacing)
+        for offset, (losses, masses, _) in zip(offsets, shape.parts, strict=True)
     )
+    least -= sum(times * offset for offset, (_, _, times) in zip(offsets, shape.parts, strict=True))
     tilt = min(tilt, _STEEPEST_STEP / spacing)
     return _Plan(
         spacing,
+        offsets,
         ranges,
         count.bit_length() - 1,
         math.floor(least / spacing) - 1,
         tilt * spacing,
         min(steeper * spacing, _STEEPEST_STEP),
         min(flatter * spacing, _STEEPEST_STEP),
-        shape.scales(tilt),
+        tuple(scale - tilt * offset for scale, offset in zip(shape.scales(tilt), offsets, strict=True)),
         epsilon,
     )
 
@@ -329,8 +343,7 @@ class _Side:
         masses: tilted masses of the sum, at index modulo N.
         off: a bound of how far each of them is off.
         largest: a bound of all of them together.
-        over: a bound of those above the window, per tilt at its end.
-        under: a bound of those below it.
+        over, under: bounds of those above and below the window.
         infinite: a bound of the mass at infinite losses.
     """
 
@@ -351,6 +364,7 @@ class _Composed:
         plan: where it is.
         scale: the sum of the logarithms that masses were divided by.
         last: the last index that a finite sum of losses can have.
+        offset: the loss at index 0 of the sum.
         raised: a bound of how far the losses below were raised, all together.
         above, below: the two sides; no lower one where a part has none.
     """
@@ -358,6 +372,7 @@ class _Composed:
     plan: _Plan
     scale: Enclosure
     last: int
+    offset: Enclosure
     raised: Enclosure
     above: _Side
     below: _Side | None
@@ -372,13 +387,14 @@ class _Composed:
     def upper_delta(self, epsilon: float) -> Enclosure:
         """A number that δ(ε) does not exceed."""
         side, plan = self.above, self.plan
-        first, sums, spread = self._sums(side, epsilon)
+        distance = (-self.offset + Fraction(epsilon)).lower_float
+        first, sums, spread = self._sums(side, distance)
         if first > self.last:
             return Enclosure.of(side.infinite.upper, precision=_BITS)
         end = plan.start + (1 << plan.log_points)
         total = spread + _point(sums[1]) + _point(side.off) * _point(sums[2]) + side.largest * _point(sums[3])
         over = side.over * (_point(plan.tilt) * min(0, first - end)).exp()
-        least = _least_index(epsilon, plan.spacing)
+        least = _least_index(distance, plan.spacing)
         if least < plan.start:  # what lies between ε and the window counts, too
             over = over + side.under * (_point(plan.tilt) * (first - least)).exp()
         finite = (total.maximum(0) + over) * self._scaled(first)
@@ -390,20 +406,20 @@ class _Composed:
         side = self.below
         if side is None:
             return Enclosure.of(0, precision=_BITS)
-        raised = (self.raised + Fraction(epsilon)).upper_float
-        first, sums, spread = self._sums(side, raised)
+        distance = (self.raised - self.offset + Fraction(epsilon)).upper_float
+        first, sums, spread = self._sums(side, distance)
         missing = _point(sums[1]) + _point(side.off) * _point(sums[2]) + (side.over + side.under) * _point(sums[4])
         finite = (spread - missing).maximum(0) * self._scaled(first)
         found = side.infinite + finite
         return Enclosure.of(min(found.lower, Fraction(1)), precision=_BITS)
 
-    def _sums(self, side: _Side, epsilon: float) -> tuple[int, Floats, Enclosure]:
+    def _sums(self, side: _Side, distance: float) -> tuple[int, Floats, Enclosure]:
         from .._kernels import lattice as kernels
 
         plan = self.plan
-        first = max(_least_index(epsilon, plan.spacing), plan.start)
+        first = max(_least_index(distance, plan.spacing), plan.start)
         sums = np.empty(5)
-        kernels.hockey_stick(side.masses, plan.start, first, plan.tilt, plan.spacing, epsilon, sums)
+        kernels.hockey_stick(side.masses, plan.start, first, plan.tilt, plan.spacing, distance, sums)
         return first, sums, _point(float(sums[0]))
 
     def _scaled(self, first: int) -> Enclosure:
@@ -422,12 +438,23 @@ class _Composed:
                 f"a δ above the mass at infinite losses, {self.above.infinite.upper_float:.3g}",
                 "Choose a larger δ, or more lattice points.",
             )
-        end = math.nextafter(self.plan.spacing * max(self.last + 1, 0), math.inf)
+        end = max((_point(self.plan.spacing) * (self.last + 1) + self.offset).upper_float, 0.0)
         if self.upper_delta(0.0).upper <= delta.lower:
             return Enclosure.of(0, precision=_BITS)
         upper = _crossing(self.upper_delta, delta.lower, self.plan, end)[1]
-        lower = _crossing(self.lower_delta, delta.upper, self.plan, upper)[0]
-        return Enclosure.between(lower, upper, precision=_BITS)
+        return Enclosure.between(self._lower_epsilon(delta.upper, upper), upper, precision=_BITS)
+
+    def _lower_epsilon(self, delta: Fraction, upper: float) -> float:
+        """An ε ≥ 0 at which δ(ε) is above δ, or 0; it is sought right below `upper`, for which the tilt was made."""
+        if self.below is None:
+            return 0.0
+        high, below = upper, upper * _CLOSE
+        while below < upper:
+            low = upper - below
+            if self.lower_delta(low).upper > delta:
+                return _crossing(self.lower_delta, delta, self.plan, high, low)[0]
+            high, below = low, 4 * below
+        return 0.0
 
     def masses(self) -> tuple[Floats, Floats]:
         """The losses of the window and about their masses."""
@@ -435,18 +462,21 @@ class _Composed:
         indices = np.arange(plan.start, plan.start + (1 << plan.log_points))
         scale = float(self.scale.midpoint)
         masses = self.above.masses[indices % indices.size] * np.exp(scale - plan.tilt * indices)
-        return indices * plan.spacing, np.maximum(masses, 0)
+        return indices * plan.spacing + self.offset.upper_float, np.maximum(masses, 0)
 
 
-def _crossing(law: Callable[[float], Enclosure], delta: Fraction, plan: _Plan, end: float) -> tuple[float, float]:
-    """Two numbers ε ≥ 0 close to each other, between which a non-increasing law falls to δ.
+def _crossing(
+    law: Callable[[float], Enclosure], delta: Fraction, plan: _Plan, end: float, start: float = 0.0
+) -> tuple[float, float]:
+    """Two numbers from `start` to `end`, close to each other, between which a law falls to δ.
 
-    At the first the law is above δ, or it is 0; at the second it is at most δ, or it is `end`. The law returns points.
+    At the first the law is above δ, or it is `start`; at the second it is at most δ, or it is `end`. The law returns
+    points.
     """
     aim = _log(delta)
-    low, high = 0.0, end
+    low, high = start, end
     slope = plan.tilt / plan.spacing
-    at, before = min(max(plan.epsilon, 0.0), end), None
+    at, before = min(max(plan.epsilon, start), end), None
     for _ in range(_MOST_STEPS):
         value = law(at).upper
         excess = _log(value) - aim
@@ -468,6 +498,7 @@ def _crossing(law: Callable[[float], Enclosure], delta: Fraction, plan: _Plan, e
 
 _MOST_STEPS = 80
 _FINE = 2.0**-36
+_CLOSE = 2.0**-12
 
 
 def _log(value: Fraction) -> float:
@@ -478,9 +509,9 @@ def _log(value: Fraction) -> float:
     return math.log(value / Fraction(2) ** shift) + shift * math.log(2)
 
 
-def _least_index(epsilon: float, spacing: float) -> int:
-    """The least index whose point is at least ε."""
-    return math.ceil(Fraction(epsilon) / Fraction(spacing))
+def _least_index(distance: float, spacing: float) -> int:
+    """The least index that many spacings beyond index 0."""
+    return math.ceil(Fraction(distance) / Fraction(spacing))
 
 
 def _point(value: float) -> Enclosure:
@@ -505,13 +536,15 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     end = plan.start + length
     above, below = _Tally(plan.start, end), _Tally(plan.start, end)
     scale = Enclosure.of(0, precision=_BITS)
-    last = 0
-    for (cells, times), (first, count), about in zip(parts, plan.ranges, plan.scales, strict=True):
-        lattice = Lattice(plan.spacing, first, count)
+    offset = Enclosure.of(0, precision=_BITS)
+    for (cells, times), origin, (first, count), about in zip(
+        parts, plan.offsets, plan.ranges, plan.scales, strict=True
+    ):
+        lattice = Lattice(origin, plan.spacing, first, count)
+        offset = offset + _point(origin) * times
         upper, infinite = _upper_masses(cells.above, lattice)
         log_scale = about + math.log(kernels.tilted_sum(upper, first, plan.tilt, about))
         scale = scale + _point(log_scale) * times
-        last += times * (first + int(np.max(np.flatnonzero(upper), initial=0)))
         real, imaginary = np.empty(length), np.zeros(length)
         size = kernels.fold(upper, first, plan.tilt, log_scale, True, real)
         above.count(upper, first, plan, log_scale, times, size, infinite)
@@ -531,7 +564,7 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     off /= length
     raised = _point(plan.spacing) * (RAISED * sum(times for _, times in parts))
     lower_side = below.side(imaginary, off, plan) if two_sided else None
-    return _Composed(plan, scale, last, raised, above.side(real, off, plan), lower_side)
+    return _Composed(plan, scale, above.greatest, offset, raised, above.side(real, off, plan), lower_side)
 
 
 class _Tally:
@@ -543,6 +576,7 @@ class _Tally:
         self.largest = self.finite = zero
         self.over: list[tuple[float, int]] = []
         self.under: list[tuple[float, int]] = []
+        self.least = self.greatest = 0
 
     def count(
         self, masses: Floats, first: int, plan: _Plan, log_scale: float, times: int, size: float, infinite: float
@@ -553,6 +587,9 @@ class _Tally:
         if size == math.inf:
             raise InvalidValue("parts", "losses far apart", "losses whose moments binary64 holds at the tilt used")
         self.largest = self.largest + _point(size).log() * times
+        there = np.flatnonzero(masses)
+        self.least += times * (first + int(there[0])) if there.size else 0
+        self.greatest += times * (first + int(there[-1])) if there.size else 0
         for sums, tilt in ((self.over, plan.tilt + plan.steeper), (self.under, plan.tilt - plan.flatter)):
             sums.append((kernels.tilted_sum(masses, first, tilt, log_scale), times))
         if infinite >= 1.0:
@@ -564,12 +601,13 @@ class _Tally:
         """The side of the law of the sum."""
         steeper = _point(plan.tilt + plan.steeper) - _point(plan.tilt)
         flatter = _point(plan.tilt) - _point(plan.tilt - plan.flatter)
+        zero = Enclosure.of(0, precision=_BITS)
         return _Side(
             masses,
             off,
             self.largest.exp(),
-            self._outside(self.over, -steeper * self.end),
-            self._outside(self.under, flatter * (self.start - 1)),
+            zero if self.greatest < self.end else self._outside(self.over, -steeper * self.end),
+            zero if self.least >= self.start else self._outside(self.under, flatter * (self.start - 1)),
             -self.finite.expm1(),
         )
 
