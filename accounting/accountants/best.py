@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 from attrs import evolve, field, frozen
 
 from ..enclosures import Enclosure
-from ..errors import InvalidValue
+from ..errors import InvalidValue, OutsideDomain
 from .accountant import Accountant, Finding
 from .advanced import ADVANCED
 from .basic import BASIC
@@ -49,19 +50,35 @@ class BestAccountant(Accountant):
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """None where nothing finite follows in any notion."""
-        return _best(accountant.epsilon(pairs, delta) for accountant in self.asked)
+        return _best(partial(accountant.epsilon, pairs, delta) for accountant in self.asked)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """None where nothing follows in any notion."""
-        return _best(accountant.delta(pairs, epsilon) for accountant in self.asked)
+        return _best(partial(accountant.delta, pairs, epsilon) for accountant in self.asked)
 
 
 BEST = BestAccountant()
 
 
-def _best(answers: Iterable[Finding | None]) -> Finding | None:
-    found = tuple(answer for answer in answers if answer is not None)
+def _best(questions: Iterable[Callable[[], Finding | None]]) -> Finding | None:
+    """The smallest upper end; a number beyond what one accountant can compute is left to the others.
+
+    Raises:
+        OutsideDomain: where such a number left nothing.
+    """
+    found: tuple[Finding, ...] = ()
+    beyond: OutsideDomain | None = None
+    for ask in questions:
+        try:
+            answer = ask()
+        except OutsideDomain as refused:
+            beyond = refused
+            continue
+        if answer is not None:
+            found = (*found, answer)
     if not found:
+        if beyond is not None:
+            raise beyond
         return None
     winner = min(found, key=_rank)
     lower = [answer.bounds.enclosure.lower for answer in found if answer.bounds.two_sided]

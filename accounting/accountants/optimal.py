@@ -127,5 +127,6 @@ def _delta_of_equal(own: float, times: int, epsilon: float) -> float:
     before = math.ceil((epsilon / own + times) / 2) - 1
     if before >= times:
         return 0.0
-    truth, lie = (float(bdtrc(before, times, 1 / (1 + math.exp(sign * own)))) for sign in (-1, 1))
+    lies = math.exp(-own) / (1 + math.exp(-own))
+    truth, lie = (float(bdtrc(before, times, chance)) for chance in (1 - lies, lies))
     return max(truth - math.exp(min(epsilon, 700.0)) * lie, 0.0)

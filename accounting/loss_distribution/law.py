@@ -7,10 +7,12 @@ lattice does, where every release has one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TypeAlias
 
+from ..arguments import non_negative
 from ..directions import Direction
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..pairs.pair import Pair
 from .cells import Cells
@@ -39,15 +41,21 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for an ε that reaches below 0.
     """
-    transforms = _transforms(releases, direction)
-    if transforms is not None:
-        found = delta_by_transforms(transforms, epsilon)
-        if found is not None:
-            return found
-    cells = _cells(releases, direction)
-    if cells is None:
-        return Enclosure.between(0, 1)
-    return delta_by_lattice(cells, epsilon)
+    telling = _telling(releases)
+    whole = _pure(telling, direction)
+    if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
+        return Enclosure.of(0, precision=epsilon.precision)
+    transforms = _transforms(telling, direction)
+    found = None if transforms is None else delta_by_transforms(transforms, epsilon)
+    if found is not None:
+        return found
+    cells = _cells(telling, direction)
+    try:
+        return _single_delta(telling, epsilon, direction) if cells is None else delta_by_lattice(cells, epsilon)
+    except InvalidValue as refused:
+        if refused.parameter != "parts":
+            raise
+        return _single_delta(telling, epsilon, direction)  # losses beyond what a lattice can hold
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -56,15 +64,57 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for a δ outside [0, 1], and where no ε is proven to suffice.
     """
-    transforms = _transforms(releases, direction)
-    if transforms is not None:
-        found = epsilon_by_transforms(transforms, delta)
-        if found is not None:
-            return found
-    cells = _cells(releases, direction)
-    if cells is None:
+    telling = _telling(releases)
+    if not telling:
+        return Enclosure.of(0, precision=delta.precision)
+    transforms = _transforms(telling, direction)
+    found = None if transforms is None else epsilon_by_transforms(transforms, delta)
+    if found is not None:
+        return found
+    cells = _cells(telling, direction)
+    try:
+        return _single_epsilon(telling, delta, direction) if cells is None else epsilon_by_lattice(cells, delta)
+    except InvalidValue as refused:
+        if refused.parameter != "parts":
+            raise
+        return _single_epsilon(telling, delta, direction)
+
+
+def _single_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:
+    """From the largest δ(ε) of a single release to 1."""
+    laws = [law for pair, _ in releases if (law := pair.delta) is not None]
+    return reduce(Enclosure.maximum, (law(epsilon, direction) for law in laws), Enclosure.of(0)).hull(1)
+
+
+def _single_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
+    """From the largest ε of a single release to the sum of all pure losses.
+
+    Raises:
+        InvalidValue: where some release has no pure loss.
+    """
+    most = _pure(releases, direction)
+    if most is None:
         raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
-    return epsilon_by_lattice(cells, delta)
+    least = [found for pair, _ in releases if (found := pair.smallest_epsilon(delta, direction)) is not None]
+    return reduce(Enclosure.maximum, least, Enclosure.of(0)).minimum(most).hull(most)
+
+
+def _telling(releases: Releases) -> Releases:
+    """Those that lose anything."""
+    return [
+        (pair, times) for pair, times in releases if pair.pure is None or any(pair.pure(d).upper for d in Direction)
+    ]
+
+
+def _pure(releases: Releases, direction: Direction) -> Enclosure | None:
+    """The largest loss of all releases together, where it is known to be finite."""
+    total = Enclosure.of(0)
+    for pair, times in releases:
+        law = pair.pure
+        if law is None:
+            return None
+        total = total + law(direction) * times
+    return total
 
 
 def _transforms(releases: Releases, direction: Direction) -> list[tuple[Transform, int]] | None:

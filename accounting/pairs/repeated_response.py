@@ -18,7 +18,8 @@ from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
 from .repeated import Repeated
 
-_MOST_SUMMED = 10
+_MOST_SUMMED = 100_000
+_MOST_LIES = 10
 
 
 @final
@@ -94,7 +95,19 @@ class RepeatedResponse(Pair):
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         return self._one.renyi(order, direction) * self.times
 
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """From the sum, or the lattice, whichever `delta` comes from."""
+        if self.times <= _MOST_SUMMED:
+            return super().smallest_epsilon(delta, direction)
+        from ..loss_distribution.law import composed_epsilon
+
+        return composed_epsilon(self.releases, delta, direction)
+
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        if self.times > _MOST_SUMMED:
+            from ..loss_distribution.law import composed_delta
+
+            return composed_delta(self.releases, epsilon, direction)
         return between_corners(
             lambda own, level: _delta_at(own, level, self.times),
             rising=self.epsilon,
@@ -111,7 +124,7 @@ def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
     if gain.lower >= times:
         return zero
     lies = times / (own.exp() + 1)  # expected ones
-    composed = _tails if lies.greater(_MOST_SUMMED) is Truth.TRUE else _summed
+    composed = _tails if lies.greater(_MOST_LIES) is Truth.TRUE else _summed
     return composed(own, level, times, gain)
 
 
