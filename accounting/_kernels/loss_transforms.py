@@ -39,6 +39,7 @@ _TWO_PI = 6.283185307179586
 _BELOW_TWO_PI = 6.28318530717958
 _COARSE = ~((1 << 29) - 1)  # keeps 23 bits of a fraction
 _ROOM = 1.01  # covers the rounding of a bound
+_MOST_RELATIVE = 2.0**-9
 _PLAIN = 40.0
 _DIRECT = 30.0  # peak exponent from which on moments are summed as they are
 _ROUGH_NATS = 25.0
@@ -362,14 +363,17 @@ def rounding(
     """What rounding can hide (step 5): ν of the ratio per unit of y, ω of the total relatively; the largest |ℓ − m|."""
     nu = omega = farthest = 0.0
     nodes = loss.size
-    for j in range(1, nodes - 1):
+    for j in range(nodes):
         x = (first + j) * h
         error = _loss_error(x, s, loss[j])
         relative = _weight_error(x, c, loss[j], error, scale)
-        d = abs(loss[j] - centre)
-        nu += weight[j] * (error + (relative + (20.0 + 1.5 * nodes) * _U) * d)
-        omega += weight[j] * relative
-        farthest = max(farthest, d)
+        if relative > _MOST_RELATIVE:  # the bounds over cells would not hold
+            return math.inf, math.inf, math.inf
+        if 0 < j < nodes - 1:
+            d = abs(loss[j] - centre)
+            nu += weight[j] * (error + (relative + (20.0 + 1.5 * nodes) * _U) * d)
+            omega += weight[j] * relative
+            farthest = max(farthest, d)
     return nu / total * _ROOM, (omega / total + nodes * _U) * _ROOM, farthest
 
 
@@ -546,6 +550,7 @@ def deviation(
     for j in range(1, last + 1):
         x = (first + j) * h
         far = max(abs(loss[j - 1] - centre), abs(loss[j + 1] - centre))
+        far += _loss_error(x - h, s, loss[j - 1]) + _loss_error(x + h, s, loss[j + 1])
         top = _cell(j, x, h, c, sign, scale, loss)
         found += h * top * far * far
         if j == 1 or j == last:

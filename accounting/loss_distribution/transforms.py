@@ -34,7 +34,7 @@ _SMALLEST_TILT = 1e-100
 _FEWEST, _FEWEST_OF_OCTAVE = 8, 64
 _MOST_HIDDEN = 1e-3
 _TAIL_NATS = 12.0  # what the trapezoid rule hides in a tail is near e^-12 of what |φ| lacks to 1
-_MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 40, 1000, 3_000_000  # of a tail; the last two of an octave
+_MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 32, 1000, 1_000_000  # of a tail; the last two of an octave
 _LARGEST_TURN = 2.0**29
 
 
@@ -334,11 +334,10 @@ class _SampledLine(Line):
             return None
         loss, weight = np.empty(int(count)), np.empty(int(count))
         scale, total, mean = kernels.fill(rate, shift, sign, tilt, step, first, loss, weight)
-        still = kernels.rule(rate, shift, sign, tilt, 0.0, step, first, scale, loss) / total
-        turning = kernels.rule(rate, shift, sign, tilt, reach, step, first, scale, loss) / total if reach else still
+        missed = kernels.rule(rate, shift, sign, tilt, reach, step, first, scale, loss) / total  # at y = 0 it is less
         nu, omega, farthest = kernels.rounding(shift, tilt, step, first, scale, total, loss, weight, mean)
         # Where the largest weight, which is 1, is at no inner node the window is useless.
-        if not (still + turning + omega < _MOST_HIDDEN and farthest * reach < _LARGEST_TURN and total >= 1):
+        if not (missed + omega < _MOST_HIDDEN and farthest * reach < _LARGEST_TURN and total >= 1):
             return None
         return cls(
             rate=rate,
@@ -355,8 +354,8 @@ class _SampledLine(Line):
             loss=loss,
             weight=weight,
             nu=nu,
-            omega=omega + still,
-            hidden=still + turning,
+            omega=omega + missed,
+            hidden=2 * missed,
         )
 
     def reaching(self, reach: float, nats: float) -> _SampledLine | None:
