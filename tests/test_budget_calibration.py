@@ -73,7 +73,7 @@ def test_the_scale_of_gaussian_noise_against_its_closed_form(sigma: float, epsil
         return
     found = calibrate(gaussian, wanted, Continuous(relative_gap=2.0**-30))
     assert abs(float(found.value) / sigma - 1) <= 2.0**-28
-    assert found.refuted
+    assert found.refuted or abs(float(found.refused or 0) / sigma - 1) < 2.0**-40  # nearer than binary64 tells
     assert found.answer.delta.upper <= float(delta)
 
 

@@ -14,9 +14,10 @@ from typing import Generic, Protocol, TypeVar, final
 
 from attrs import field, frozen, mutable
 
+from .accounted import Answer, NotionAbsent
+from .accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
 from .accounting.errors import InvalidValue, OutsideDomain
 from .accounting.units import Delta, Epsilon
-from .sampled_releases import Answer, NotionAbsent
 
 _MOST_QUESTIONS = 200
 _UNPROVEN = 700.0  # a margin, in nats, for what no bound was found for
@@ -29,11 +30,11 @@ _HALF = 0.5
 class Accountable(Protocol):
     """A run fixed beforehand that can be asked what it costs."""
 
-    def epsilon(self, delta: Delta) -> Answer:
+    def epsilon(self, delta: Delta, *, accountant: Accountant = ...) -> Answer:
         """The smallest proven ε at δ."""
         ...
 
-    def delta(self, epsilon: Epsilon) -> Answer:
+    def delta(self, epsilon: Epsilon, *, accountant: Accountant = ...) -> Answer:
         """The smallest proven δ at ε."""
         ...
 
@@ -196,7 +197,7 @@ def calibrate(
         budget: what it may cost.
         over: the values: `Continuous()` for noise, `Continuous(more_is_safer=False, highest=1)` for a rate, `Whole()`
             for a number of releases.
-        ask: how a run is asked; `spent` unless given.
+        ask: how a run is asked; by `spent` unless given.
 
     Guarantees:
         `answer` proves the run at `value` to be within the budget. Where the loss is monotone in the value, as the
@@ -219,9 +220,25 @@ def calibrate(
     return search.result()
 
 
-def spent(run: Accountable, budget: Budget) -> Answer:
-    """What a run costs in the terms of a budget: its δ at the budget's ε, or its pure ε where the budget has no δ."""
-    return run.delta(budget.epsilon) if budget.delta.value else run.epsilon(budget.delta)
+def spent(run: Accountable, budget: Budget, accountant: Accountant | None = None) -> Answer:
+    """What a run costs in the terms of a budget: its δ at the budget's ε, or its pure ε where the budget has no δ.
+
+    Args:
+        run: fixed beforehand.
+        budget: tells what is asked.
+        accountant: who answers; unless given, the loss distribution where there is one, else the best of all.
+
+    Raises:
+        NotionAbsent: where no finite bound follows.
+    """
+    if accountant is None:
+        try:
+            return spent(run, budget, LOSS_DISTRIBUTION)
+        except NotionAbsent:
+            return spent(run, budget, BEST)
+    if budget.delta.value:
+        return run.delta(budget.epsilon, accountant=accountant)
+    return run.epsilon(budget.delta, accountant=accountant)
 
 
 @final

@@ -62,17 +62,27 @@ def run_delta(request: Request, epsilon: str, output: Output) -> None:
 
 
 def _answer(request: Request, question: _Question, asked: str, output: Output) -> None:
-    if request.accountant not in _ACCOUNTANTS:
-        raise InvalidValue("accountant", request.accountant, ", ".join(_ACCOUNTANTS), "Choose one of them")
+    accountant = accountant_of(request)
     check_places(None, {"plot": request.plot})
     releases = _one_run(request) if request.plan is None else _from_file(request, request.plan)
-    answer = question(releases, _ACCOUNTANTS[request.accountant])
+    answer = question(releases, accountant)
     if request.plot is not None:
         from ..plots import plot_accounting
 
         write_whole(request.plot, plot_accounting(releases, answer))
     data = _as_json(request, releases, answer)
     output.show(data, lambda console: _print(console, data, asked))
+
+
+def accountant_of(request: Request) -> Accountant:
+    """The accountant that a request names.
+
+    Raises:
+        InvalidValue: for an unknown name.
+    """
+    if request.accountant not in _ACCOUNTANTS:
+        raise InvalidValue("accountant", request.accountant, ", ".join(_ACCOUNTANTS), "Choose one of them")
+    return _ACCOUNTANTS[request.accountant]
 
 
 _Run: TypeAlias = SampledReleases | Plan
@@ -102,26 +112,35 @@ def _one_run(request: Request) -> SampledReleases:
         allow=request.allow,
     )
     return SampledReleases(
-        mechanism=given.mechanism, sampler=given.stating_sampler, releases=_plan(request), domain=_domain(given)
+        mechanism=given.mechanism,
+        sampler=given.stating_sampler,
+        releases=releases_of(request.resample, request.steps),
+        domain=domain_of(given),
     )
 
 
-def _plan(request: Request) -> Releases:
-    if request.resample is None:
-        if request.steps > 1:
+def releases_of(resample: str | None, steps: int) -> Releases:
+    """The releases that the options describe.
+
+    Raises:
+        InvalidValue: for several whose sampling is not stated.
+    """
+    if resample is None:
+        if steps > 1:
             raise InvalidValue(
                 "resample",
                 "nothing",
                 "once or each",
-                f"{request.steps} releases on one sample cost something else than each on a fresh sample: say which",
+                f"{steps} releases on one sample cost something else than each on a fresh sample: say which",
             )
-        return ResampleEach(request.steps)
-    if request.resample not in _WAYS:
-        raise InvalidValue("resample", request.resample, "once or each")
-    return _WAYS[request.resample](request.steps)
+        return ResampleEach(steps)
+    if resample not in _WAYS:
+        raise InvalidValue("resample", resample, "once or each")
+    return _WAYS[resample](steps)
 
 
-def _domain(given: Composition) -> NormBall | None:
+def domain_of(given: Composition) -> NormBall | None:
+    """The public domain that the run's options state; None where they state none."""
     if "radius" not in given.run:
         if "dimension" in given.run:
             raise InvalidValue("dimension", given.run["dimension"], "nothing, without a radius", "Declare a radius too")

@@ -322,6 +322,48 @@ def delta(
 
 
 @app.command()
+def calibrate(
+    mechanism: Mechanism,
+    sampler: Sampler,
+    find: Annotated[
+        str,
+        typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler."),
+    ],
+    epsilon: Annotated[str, typer.Option(metavar="E", help="ε of the budget, in nats.")],
+    delta: Annotated[str, typer.Option(metavar="D", help="δ of the budget; at 0 the pure ε.")] = "0",
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None,
+    at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None,
+    accountant: Accountant = "best",
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """The least noise, the most releases or the highest rate within a budget: the safe end, proven."""
+    from .account import Request
+    from .calibrate import Target, run_calibrate
+    from .output import reporting
+
+    with reporting(json) as output:
+        request = Request(
+            plan=None,
+            mechanism=mechanism,
+            sampler=sampler,
+            options=option or [],
+            resample=resample,
+            steps=steps,
+            accountant=accountant,
+            plot=None,
+            third_party=third_party,
+            allow=allow,
+        )
+        target = Target(find=find, epsilon=epsilon, delta=delta, at_least=at_least, at_most=at_most)
+        run_calibrate(request, target, output)
+
+
+@app.command()
 def check(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")],
     data: Data = None,

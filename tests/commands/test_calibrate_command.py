@@ -1,0 +1,66 @@
+"""`certdp calibrate`: values found, keys, words and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+GAUSSIAN = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "poisson", "--option", "rate=0.01")
+LAPLACE = ("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "radius=1")
+
+
+def test_the_noise_of_the_reference(certdp: Command) -> None:
+    steps = ("--steps", 1000, "--resample", "each")
+    ran = certdp(*GAUSSIAN, *steps, "--find", "noise_multiplier", "--epsilon", 1, "--delta", "1e-5", "--json")
+    data = ran.json
+    assert ran.code == 0
+    assert data["value"] == pytest.approx(1.41462, abs=1e-5)
+    assert (data["refuted"], data["gap"] < 1e-6) == (True, True)
+    assert data["delta"][1] <= 1e-5
+    assert data["accountant"] == "loss-distribution"
+    assert {"name": "mechanism.noise_multiplier", "value": data["exact"]} in data["assumptions"]
+
+
+def test_laplace_noise(certdp: Command) -> None:
+    data = certdp(*LAPLACE, "--find", "scale", "--epsilon", "0.5", "--json").json
+    assert data["value"] == pytest.approx(2.0, rel=1e-6)
+    assert data["value"] >= 2.0
+    assert data["epsilon"][1] <= 0.5
+    assert (data["refuted"], data["find"]) == (True, "scale")
+
+
+def test_steps_in_words(certdp: Command) -> None:
+    out = certdp(*LAPLACE, "--option", "scale=10", "--resample", "each", "--find", "steps", "--epsilon", "0.75").out
+    assert "steps = 7\n" in out
+    assert "steps = 8 is proven to exceed the budget" in out
+    assert "0.7" in out
+
+
+def test_a_rate_within_its_range(certdp: Command) -> None:
+    common = ("calibrate", "--mechanism", "count", "--option", "scale=1", "--sampler", "poisson", "--find", "rate")
+    data = certdp(*common, "--epsilon", "2", "--json").json
+    assert (data["value"], data["refused"], data["gap"]) == (1.0, None, 0.0)
+    assert "the end of the range" in certdp(*common, "--epsilon", "2").out
+    assert certdp(*common, "--epsilon", "2", "--at-most", "0.25", "--json").json["value"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        ((*LAPLACE, "--find", "radius", "--epsilon", 1), "find"),
+        ((*LAPLACE, "--find", "nothing", "--epsilon", 1), "option"),
+        ((*LAPLACE, "--option", "scale=1", "--find", "scale", "--epsilon", 1), "find"),
+        ((*LAPLACE, "--option", "scale=1", "--find", "steps", "--epsilon", 1), "resample"),
+        ((*LAPLACE, "--find", "scale", "--epsilon", "0"), "budget"),
+        ((*LAPLACE, "--find", "scale", "--epsilon", "1", "--accountant", "nobody"), "accountant"),
+        ((*LAPLACE, "--find", "scale", "--epsilon", "-1"), "epsilon"),
+    ],
+)
+def test_refusals_name_the_parameter(certdp: Command, arguments: tuple[object, ...], parameter: str) -> None:
+    ran = certdp(*arguments, "--json")
+    assert ran.code == 2
+    assert ran.json["error"]["parameter"] == parameter
