@@ -90,6 +90,8 @@ def bulk_table() -> Table:
     out = np.empty(RECORDS)
     for opponent in (bisected, bisected_side_by_side):
         opponent(np.full(1, 0.1), 1.0, out[:1])  # compiled before the clock runs
+    largest_weights(np.full(1, 0.1), Fraction(1))
+    bulk.norms(records[:1], Norm.L1)
     for target, lowest in ((1.0, 1e-3), (1.0, 1e-9), (0.01, 1e-3), (10.0, 1e-3)):
         losses = target * np.exp(rng.uniform(math.log(lowest), math.log(0.9), RECORDS))
         exact = Fraction(target)

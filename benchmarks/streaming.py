@@ -1,9 +1,9 @@
 """Weights of ten million records of a file, beside reading the file: time and the largest memory of the process.
 
-Rows: the bytes alone, in blocks of 8 MiB; the records, checked; their weights within a target ε, over a public domain
-outside of which some are clipped; the same with the weights written. Cold: the file is not in the system's cache
-before. Ratios are to the bytes alone. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes
-per record and as much again.
+For npy, Parquet and CSV (a twentieth of the records): the bytes alone, in blocks of 8 MiB; the records, checked; their
+weights within a target ε, over a public domain outside of which some are clipped. For npy also with the weights
+written. Cold: the file is not in the system's cache before. "Of reading": elapsed time, warm, relative to reading the
+records. Run: python benchmarks/streaming.py [RECORDS] [FOLDER]; the folder needs 64 bytes per record and as much again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+from numpy.typing import NDArray
+from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 from rich.table import Table
 
@@ -25,20 +28,38 @@ from certdp.data import open_records
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 from certdp.weighting import weigh, weights_file
 
+Floats = NDArray[np.float64]
 COLUMNS, BLOCK, ROUNDS = 8, 1 << 23, 3
 RUN = SampledMechanism(mechanism=LaplaceSum(scale=Public(20)), sampler=PrivacyConstrained(target=Public(1)))
 DOMAIN = NormBall(norm=RUN.norm, radius=Public(10))
 
 
-def write(path: Path, records: int) -> None:
+def blocks(records: int) -> Iterator[Floats]:
     rng = np.random.default_rng(0)
+    for start in range(0, records, 10**6):
+        yield rng.normal(size=(min(10**6, records - start), COLUMNS))
+
+
+def write_npy(path: Path, records: int) -> None:
     with path.open("wb") as file:
         header = {"descr": "<f8", "fortran_order": False, "shape": (records, COLUMNS)}
         np.lib.format.write_array_header_1_0(file, header)
-        for start in range(0, records, 10**6):
-            rng.normal(size=(min(10**6, records - start), COLUMNS)).tofile(file)
-        file.flush()
-        os.fsync(file.fileno())
+        for block in blocks(records):
+            block.tofile(file)
+
+
+def write_parquet(path: Path, records: int) -> None:
+    schema = pyarrow.schema([(f"x{column}", pyarrow.float64()) for column in range(COLUMNS)])
+    with ParquetWriter(path, schema, use_dictionary=False) as file:
+        for block in blocks(records):
+            file.write_table(pyarrow.table(list(block.T), schema=schema), row_group_size=1 << 17)
+
+
+def write_csv(path: Path, records: int) -> None:
+    with path.open("w") as file:
+        file.write(",".join(f"x{column}" for column in range(COLUMNS)) + "\n")
+        for block in blocks(records):
+            np.savetxt(file, block, fmt="%.17g", delimiter=",")
 
 
 def forget(path: Path) -> None:
@@ -81,42 +102,55 @@ def timed(work: Callable[[Path], None], path: Path) -> tuple[float, float]:
 
 
 def peak() -> float:
-    """The largest resident memory so far, in MB."""
+    """The largest resident memory since `forget_peak`, in MB."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return float(found[1]) / 1024 if found else float("nan")
 
 
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def measured(path: Path, records: int, works: dict[str, Callable[[Path], None]]) -> Table:
+    table = Table(title=f"{records:,} records of {COLUMNS} numbers, {path.suffix}; least of {ROUNDS} rounds")
+    for name in ("work", "cold s", "warm s", "of reading", "CPU s", "of reading", "10⁶/s", "peak MB"):
+        table.add_column(name, justify="left" if name == "work" else "right")
+    best: dict[str, tuple[float, float, float]] = {}
+    memory: dict[str, float] = {}
+    for name, work in works.items():
+        cold, warm, used = float("inf"), float("inf"), float("inf")
+        forget_peak()
+        for _ in range(ROUNDS):
+            forget(path)
+            cold = min(cold, timed(work, path)[0])
+            elapsed, cpu = timed(work, path)
+            warm, used = min(warm, elapsed), min(used, cpu)
+        best[name], memory[name] = (cold, warm, used), peak()
+    _, reading, reading_used = best["records"]
+    for name, (cold, warm, used) in best.items():
+        cells = [f"{cold:.2f}", f"{warm:.2f}", f"{warm / reading:.2f}", f"{used:.2f}", f"{used / reading_used:.2f}"]
+        table.add_row(name, *cells, f"{records / warm / 1e6:.1f}", f"{memory[name]:.0f}")
+    return table
+
+
 def main() -> None:
     records = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
-    table = Table(title=f"{records:,} records of {COLUMNS} numbers in an npy file; least of {ROUNDS} rounds")
-    for name in ("work", "cold s", "ratio", "warm s", "ratio", "CPU s", "million/s", "peak MB"):
-        table.add_column(name, justify="left" if name == "work" else "right")
+    reading = {"bytes": read_bytes, "records": read, "weights": weights}
+    writing = {"… to parquet": weights_to(".out.parquet"), "… to csv": weights_to(".out.csv")}
     with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as folder:
-        path = Path(folder, "records.npy")
         small = Path(folder, "small.npy")
-        write(small, 1000)
+        write_npy(small, 1000)
         weights(small)  # compiles the kernels
-        write(path, records)
-        bytes_alone = (float("nan"), float("nan"))
-        for name, work in (
-            ("bytes", read_bytes),
-            ("records", read),
-            ("weights", weights),
-            ("… to parquet", weights_to(".parquet")),
-            ("… to csv", weights_to(".csv")),
+        for suffix, write, share, works in (
+            (".npy", write_npy, 1, reading | writing),
+            (".parquet", write_parquet, 1, reading),
+            (".csv", write_csv, 20, reading),
         ):
-            cold, warm, used = float("inf"), float("inf"), float("inf")
-            for _ in range(ROUNDS):
-                forget(path)
-                cold = min(cold, timed(work, path)[0])
-                elapsed, cpu = timed(work, path)
-                warm, used = min(warm, elapsed), min(used, cpu)
-            if work is read_bytes:
-                bytes_alone = (cold, warm)
-            cells = [f"{cold:.2f}", f"{cold / bytes_alone[0]:.2f}", f"{warm:.2f}", f"{warm / bytes_alone[1]:.2f}"]
-            cells += [f"{used:.2f}", f"{records / warm / 1e6:.1f}", f"{peak():.0f}"]
-            table.add_row(name, *cells)
-    Console().print(table)
+            path = Path(folder, "records" + suffix)
+            write(path, records // share)
+            os.sync()
+            Console().print(measured(path, records // share, works))
+            path.unlink()
 
 
 if __name__ == "__main__":

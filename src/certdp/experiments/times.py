@@ -1,9 +1,12 @@
-"""IS Figure 5 and Tables 2 and 3: what computing weights, sampling and DP-Lloyd take, beside DP-Lloyd on all data."""
+"""IS Figure 5 and Tables 2 and 3: what computing weights, sampling and DP-Lloyd take, beside DP-Lloyd on all data.
+
+All of it runs in one thread; times are those of the processor, which other programs disturb less than those of a clock.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +26,7 @@ SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 @final
 @frozen
 class Timing:
-    """Seconds of one contender at one size: medians over the repetitions.
+    """Processor seconds of one contender at one size: medians over the repetitions.
 
     Attributes:
         data: name of the data set.
@@ -99,7 +102,7 @@ def _measured(plan: Plan, advance: Advance) -> list[Timing]:
 def _parts(
     contest: Contest, contender: SampledMechanism, plan: Plan, place: tuple[int, ...]
 ) -> tuple[float, float, float]:
-    """Median seconds of the three parts."""
+    """Median processor seconds of the three parts."""
     _once(contest, contender, coins_at(*place, 0))  # compiles, where nothing has before
     seconds = [_once(contest, contender, coins_at(*place, repetition)) for repetition in range(plan.repetitions)]
     weights, sampling, lloyd = np.median(seconds, axis=0).tolist()
@@ -109,13 +112,13 @@ def _parts(
 def _once(contest: Contest, contender: SampledMechanism, coins: Coins) -> tuple[float, float, float]:
     rate = contender.drawing.on(contest.domain)
     features = Features(contest.data.records)  # anew: computing the norms is part of computing the weights
-    start = perf_counter()
+    start = process_time()
     realisation = rate.realise(features)
-    weighted = perf_counter()
+    weighted = process_time()
     sample = draw_from(features, realisation, coins)
-    drawn = perf_counter()
+    drawn = process_time()
     contender.mechanism.release(sample, coins)
-    return weighted - start, drawn - weighted, perf_counter() - drawn
+    return weighted - start, drawn - weighted, process_time() - drawn
 
 
 def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
