@@ -9,8 +9,7 @@ from typing import final
 
 from attrs import frozen
 
-from .accountants import Law, WorstPairs, gaussian, zero_concentrated
-from .accountants.worst_pairs import largest
+from .accountants.worst_pairs import Law, WorstPairs, gaussian, largest, zero_concentrated
 from .enclosures import Enclosure
 from .errors import InvalidValue
 from .pairs import Pair, PureLaw, RenyiLaw, compose_pairs

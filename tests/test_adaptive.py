@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.accountants import RENYI
+from certdp.accounting.accountants import RENYI, ZERO_CONCENTRATED
 from certdp.accounting.conversions import best_order
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.domains import NormBall
@@ -85,7 +85,7 @@ class TestPaidFromAFilter:
         run.release(laplace(2), DATA)
         assert run.would_exceed(laplace(1)) is Truth.TRUE
         with pytest.raises(BudgetExceeded):
-            run.release(laplace(1), "no data: they are not read")  # type: ignore[arg-type]
+            run.release(laplace(1), "no data: they are not read")
         assert run.filter.number == 1
         run.release(laplace(2), DATA)
         assert run.filter.spent == Pure(ONE)
@@ -181,9 +181,10 @@ class TestDominated:
         run.use(laplace(8, "1/3", SampleOnce(2)))
         with pytest.raises(InvalidValue, match="used up"):
             run.use(laplace(100))
+        quick: Any = {"accountant": ZERO_CONCENTRATED}
         for mine, planned in (
-            (run.epsilon(Delta("1e-5"), accountant=RENYI), self.PLAN.epsilon(Delta("1e-5"), accountant=RENYI)),
-            (run.delta(Epsilon(3), accountant=RENYI), self.PLAN.delta(Epsilon(3), accountant=RENYI)),
+            (run.epsilon(Delta("1e-5"), **quick), self.PLAN.epsilon(Delta("1e-5"), **quick)),
+            (run.delta(Epsilon(3), **quick), self.PLAN.delta(Epsilon(3), **quick)),
         ):
             assert (mine.epsilon, mine.delta) == (planned.epsilon, planned.delta)
             assert "each step dominated by one declared beforehand" in str(mine.guarantee.derivation)

@@ -118,7 +118,7 @@ def _most_rho(epsilon: Fraction, delta: Fraction) -> Enclosure:
     high = 2 * low
     while excess(high) <= 0:
         low, high = high, 2 * high
-    found = brentq(excess, low * _ROOM, high, xtol=low * _NEAR, rtol=_NEAR)
+    found: Any = brentq(excess, low * _ROOM, high, xtol=low * _NEAR)
     while excess(found) > 0:
         found *= _ROOM
     return Enclosure.of(found)

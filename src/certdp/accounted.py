@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar, final
 
 from attrs import frozen
@@ -16,11 +17,8 @@ from .accounting.accountants import (
     Finding,
     Law,
     WorstPairs,
-    gaussian,
-    pure,
-    renyi_at,
-    zero_concentrated,
 )
+from .accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from .accounting.derivation import Assumption, Derivation
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
@@ -183,17 +181,17 @@ class Accounted(ABC):
 
     precision: int
 
-    @property
+    @cached_property
     @abstractmethod
     def relation(self) -> AddRemove | Replace:
         """The change of the data that the guarantees protect against."""
 
-    @property
+    @cached_property
     @abstractmethod
     def pairs(self) -> WorstPairs:
         """The pairs of the whole run."""
 
-    @property
+    @cached_property
     @abstractmethod
     def derivation(self) -> Derivation:
         """What the pairs rest on."""

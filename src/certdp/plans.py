@@ -100,7 +100,7 @@ class Plan(Accounted):
         """Working precision of proofs, in bits."""
         return max(part.precision for part in self.parts)
 
-    @property
+    @cached_property
     def relation(self) -> AddRemove | Replace:
         """The change of the data that the guarantees protect against."""
         return self.parts[0].relation

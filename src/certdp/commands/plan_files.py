@@ -197,9 +197,7 @@ def _common_norm(parts: Iterable[Composition]) -> Norm:
     }
     if len(norms) > 1:
         known = " or ".join(norms)
-        raise InvalidValue(
-            "norm", "nothing", known, "Records are measured in these norms: say which one is bounded"
-        )
+        raise InvalidValue("norm", "nothing", known, "Records are measured in these norms: say which one is bounded")
     return Norm.of(next(iter(norms), Norm.L1.value))
 
 

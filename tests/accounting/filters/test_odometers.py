@@ -83,9 +83,10 @@ def test_bad_odometers_are_refused(orders: Any, delta: Any, parameter: str) -> N
 def test_bad_costs_are_refused_and_not_counted() -> None:
     sums = PureOdometer(relation=ADD_REMOVE, unit=RECORD)
     odometer = RenyiOdometer(ORDERS, Delta("1e-3"), relation=ADD_REMOVE, unit=RECORD)
-    for cost in (renyi(2, 1), Pure(Enclosure.of(1)), 1.0):
+    wrong: Any
+    for wrong in (renyi(2, 1), Pure(Enclosure.of(1)), 1.0):
         with pytest.raises(InvalidType):
-            sums.charge(cost)
+            sums.charge(wrong)
     for relation, unit in ((REPLACE, RECORD), (ADD_REMOVE, ELEMENT)):
         with pytest.raises(InvalidValue):
             sums.charge(guaranteed(Pure(Enclosure.of(1)), relation=relation, unit=unit))
