@@ -5,8 +5,9 @@ are installed. Each is asked with its defaults and, where it has any, with bette
 closed forms in mpmath at 60 digits, which share no code with certdp. Cases that take a peer longer than LIMIT seconds
 or more than MEMORY bytes are recorded as such.
 
-Run: python benchmarks/peer_accuracy.py PYTHON DATA.json       ask the peers, PYTHON being an interpreter that has them
-     python benchmarks/peer_accuracy.py DATA.json PAGE.md      write the page of docs/ from their answers
+Run: python benchmarks/peer_accuracy.py ask PYTHON PEERS.json          PYTHON: an interpreter that has the peers
+     python benchmarks/peer_accuracy.py prove OWN.json                 certdp's intervals
+     python benchmarks/peer_accuracy.py compare PEERS.json OWN.json    docs/accuracy.md, from both
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 DELTAS = (1e-2, 1e-5, 1e-10, 1e-15)
-LIMIT, MEMORY = 60, 6 * 2**30
+LIMIT, MEMORY = 20, 6 * 2**30
 Case: TypeAlias = dict[str, Any]
 Value: TypeAlias = tuple[float | None, float] | str
 """What a peer calls its lower bound (None where it has none) and its upper bound, or its value; or why it has none."""
@@ -265,11 +266,277 @@ def ask_peers(target: Path) -> None:
         print(case, flush=True)
 
 
+# certdp's own.
+
+
+def event(case: Case) -> Any:
+    """The case as certdp reads it."""
+    from certdp.interoperation import Gaussian, Laplace, PoissonSampled, RandomisedResponse, SelfComposed
+
+    match case:
+        case {"mechanism": "gaussian", "noise": noise}:
+            once: Any = Gaussian(noise)
+        case {"mechanism": "laplace", "noise": noise}:
+            once = Laplace(noise)
+        case {"mechanism": "response", "noise": noise}:
+            once = RandomisedResponse(noise, 2)
+        case {"noise": noise, "rate": rate}:
+            once = PoissonSampled(rate, Gaussian(noise))
+    return SelfComposed(once, case["steps"])
+
+
+def prove(target: Path) -> None:
+    """certdp's interval of every case, into a file."""
+    import certdp
+    from certdp.accounting.relations import ADD_REMOVE, REPLACE
+
+    known = json.loads(target.read_text("utf-8")) if target.is_file() else []
+    done = [entry["case"] for entry in known]
+    for case in cases():
+        if case in done:
+            continue
+        run = event(case).run(REPLACE if case["mechanism"] == "response" else ADD_REMOVE)
+        found = []
+        for delta in DELTAS:
+            start = time.perf_counter()
+            answer = run.epsilon(certdp.Delta(delta))
+            spent = round(time.perf_counter() - start, 3)
+            found.append([answer.epsilon.lower, answer.epsilon.upper, str(answer.accountant), spent])
+        known.append({"case": case, "found": found})
+        target.write_text(json.dumps(known), "utf-8")
+        print(case, found, flush=True)
+
+
+# Exact answers, without certdp.
+
+
+def exact(case: Case, delta: float) -> Any:
+    """The smallest ε in 60 digits, where a closed form gives δ(ε); None elsewhere."""
+    import mpmath
+
+    mpmath.mp.dps = 60
+    noise, steps = mpmath.mpf(case["noise"]), case["steps"]
+    match case:
+        case {"mechanism": "gaussian"} | {"rate": 1.0}:
+            shift = mpmath.sqrt(steps) / noise
+            most = shift * shift + 60 * shift
+
+            def profile(epsilon: Any) -> Any:
+                above, below = mpmath.ncdf(shift / 2 - epsilon / shift), mpmath.ncdf(-shift / 2 - epsilon / shift)
+                return above - mpmath.exp(epsilon) * below
+        case {"mechanism": "response"}:
+            kept, other = 1 - noise / 2, noise / 2
+            loss = mpmath.log(kept / other)
+            most = steps * loss
+
+            levels = [(2 * k - steps) * loss for k in range(steps + 1)]
+            weights = [mpmath.binomial(steps, k) * kept**k * other ** (steps - k) for k in range(steps + 1)]
+            outcomes = list(zip(weights, levels, strict=True))
+
+            def profile(epsilon: Any) -> Any:
+                return mpmath.fsum(w * -mpmath.expm1(epsilon - level) for w, level in outcomes if level > epsilon)
+        case {"mechanism": "laplace", "steps": 1}:
+            most = 1 / noise
+
+            def profile(epsilon: Any) -> Any:
+                return -mpmath.expm1((epsilon - 1 / noise) / 2)
+        case _:
+            return None
+    low, high = mpmath.mpf(0), most
+    if profile(low) <= delta:
+        return low
+    for _ in range(110):
+        middle = (low + high) / 2
+        low, high = (middle, high) if profile(middle) > delta else (low, middle)
+    return high
+
+
+# The page.
+
+
+def named(case: Case) -> str:
+    rate = f"q = {case['rate']:g}, " if "rate" in case else ""
+    noise = "p" if case["mechanism"] == "response" else "σ" if "gaussian" in case["mechanism"] else "b"
+    return f"{rate}{noise} = {case['noise']:.6g}, {case['steps']:,} ×"
+
+
+def shown(lower: float | None, upper: float) -> str:
+    """An interval in as many digits as its ends share, and two more."""
+    if lower is None:
+        return f"≤ {upper:.6g}"
+    if lower == upper:
+        return f"{upper:.10g}"
+    if not lower:
+        return f"[0, {upper:.3g}]"
+    digits = min(15, max(2, 2 - math.floor(math.log10(upper / lower - 1))) if upper > lower * (1 + 1e-15) else 15)
+    return f"[{lower:.{digits}g}, {upper:.{digits}g}]"
+
+
+class Figure:
+    """One value of a peer beside certdp's interval.
+
+    Attributes:
+        verdict: "below", "inside", "above", "infinite" or "none".
+        text: as the tables show it.
+        ratio: how far off: the peer's value over the nearer end.
+    """
+
+    def __init__(self, value: Value, lower: float | None, upper: float) -> None:
+        self.value = value
+        self.ratio = math.nan
+        if isinstance(value, str):
+            self.verdict, self.text = "none", "time" if "more than" in value else "–"
+            return
+        claim = value[1]
+        if math.isnan(claim) or claim == math.inf:
+            self.verdict, self.text = ("infinite", "∞") if claim == math.inf else ("none", "NaN")
+        elif lower is not None and claim < lower:
+            self.verdict = "below"
+            self.ratio = claim / lower
+            self.text = f"**{percent(self.ratio)}**"
+        elif claim > upper:
+            self.verdict = "above"
+            self.ratio = claim / upper if upper else math.inf
+            self.text = percent(self.ratio)
+        else:
+            self.verdict, self.text, self.ratio = "inside", "=", 1.0
+
+
+def percent(ratio: float) -> str:
+    """How far off: as a factor where it is a large one, else in per cent."""
+    if ratio == math.inf:
+        return "> 0"
+    off = (ratio - 1) * 100
+    if ratio > 10:
+        return f"×{ratio:.0f}"
+    digits = 0 if abs(off) >= 10 else max(0, 1 - math.floor(math.log10(abs(off)))) if off else 0
+    return f"{off:+.{min(digits, 3)}f} %" if abs(off) >= 5e-4 else f"{off:+.0e} %"
+
+
+def rows(heading: list[str], cells: list[list[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heading)} |"
+    yield f"|{'---|' * len(heading)}"
+    yield from (f"| {' | '.join(row)} |" for row in cells)
+    yield ""
+
+
+def compare(peers: Path, own: Path, page: Path) -> None:
+    """Write the figures into the page, below the line that says that they are written by this script."""
+    data = json.loads(peers.read_text("utf-8"))
+    proven = {json.dumps(entry["case"]): entry["found"] for entry in json.loads(own.read_text("utf-8"))}
+    answers: dict[tuple[str, str], list[Value]] = {}
+    for answer in data["answers"]:
+        values = answer.get("values") or [answer["error"]] * len(DELTAS)
+        answers[answer["peer"], json.dumps(answer["case"])] = [v if isinstance(v, str) else tuple(v) for v in values]
+    figures: dict[tuple[str, str, float], Figure] = {}
+    for (peer, case), values in answers.items():
+        for (lower, upper, *_), delta, value in zip(proven.get(case, ()), DELTAS, values, strict=True):
+            figures[peer, case, delta] = Figure(value, lower, upper)
+    checked = 0
+    for case, found in proven.items():
+        for (lower, upper, *_), delta in zip(found, DELTAS, strict=True):
+            truth = exact(json.loads(case), delta)
+            if truth is not None:
+                checked += 1
+                if not (lower is None or lower <= truth) or not truth <= upper:
+                    raise SystemExit(f"certdp's interval misses the exact ε: {case} at {delta}")
+    lines = list(written(data["versions"], proven, figures, checked))
+    before = page.read_text("utf-8").partition(MARK)[0]
+    page.write_text(before + MARK + "\n\n" + "\n".join(lines).rstrip() + "\n", "utf-8")
+
+
+MARK = "<!-- The rest is written by benchmarks/peer_accuracy.py. -->"
+
+
+def written(
+    versions: dict[str, str],
+    proven: dict[str, list[Any]],
+    figures: dict[tuple[str, str, float], Figure],
+    checked: int,
+) -> Iterator[str]:
+    yield "## Who lies where"
+    yield ""
+    yield (
+        f"{len(figures):,} figures. Versions: "
+        + ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
+        + ". "
+        f"certdp's interval holds the exact ε in all {checked} cases with a closed form."
+    )
+    yield ""
+    summary = []
+    for peer in PEERS:
+        mine = [figure for (name, *_), figure in figures.items() if name == peer]
+        count = {verdict: sum(f.verdict == verdict for f in mine) for verdict in VERDICTS}
+        above = sorted(f.ratio for f in mine if f.verdict == "above")
+        below = sorted(f.ratio for f in mine if f.verdict == "below")
+        summary.append(
+            [
+                peer,
+                *(str(count[verdict]) for verdict in VERDICTS),
+                percent(above[len(above) // 2]) if above else "",
+                percent(max((r for r in above if r < math.inf), default=1.0)) if above else "",
+                percent(below[0]) if below else "",
+            ]
+        )
+    yield from rows(["peer", *VERDICTS, "above: median", "above: most", "below: most"], summary)
+    yield "## Below the proven interval"
+    yield ""
+    for peer in PEERS:
+        low = [(key, f) for key, f in figures.items() if key[0] == peer and f.verdict == "below"]
+        if low:
+            low.sort(key=lambda item: item[1].ratio)
+            yield f"**{peer}**: {len(low)}" + (f", of which the {SHOWN} furthest off:" if len(low) > SHOWN else ":")
+            yield ""
+            cells = []
+            for (_, case, delta), figure in low[:SHOWN]:
+                lower, upper, *_ = proven[case][DELTAS.index(delta)]
+                mechanism = json.loads(case)["mechanism"]
+                assert not isinstance(figure.value, str)
+                claim = figure.value[1]
+                cells.append(
+                    [
+                        f"{mechanism}, {named(json.loads(case))}",
+                        f"{delta:g}",
+                        shown(lower, upper),
+                        f"{claim:.10g}",
+                        figure.text,
+                    ]
+                )
+            yield from rows(["case", "δ", "certdp", "peer", "off"], cells)
+    for mechanism, deltas in (
+        ("gaussian", DELTAS),
+        ("laplace", DELTAS),
+        ("response", DELTAS),
+        ("sampled gaussian", (1e-5, 1e-10)),
+    ):
+        asked = [peer for peer, (_, mechanisms, _) in PEERS.items() if mechanism in mechanisms]
+        for delta in deltas:
+            yield f"## {mechanism.capitalize()}, δ = {delta:g}"
+            yield ""
+            cells = []
+            for case, found in proven.items():
+                if json.loads(case)["mechanism"] == mechanism:
+                    lower, upper, *_ = found[DELTAS.index(delta)]
+                    texts = [
+                        figures[peer, case, delta].text if (peer, case, delta) in figures else "" for peer in asked
+                    ]
+                    cells.append([named(json.loads(case)), shown(lower, upper), *texts])
+            yield from rows(["case", "certdp", *asked], cells)
+
+
+VERDICTS = ("below", "inside", "above", "infinite", "none")
+SHOWN = 8
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--ask", target]:
             ask_peers(Path(target))
-        case [interpreter, data] if data.endswith(".json"):
+        case ["ask", interpreter, data]:
             subprocess.run([interpreter, __file__, "--ask", data], check=True)
+        case ["prove", data]:
+            prove(Path(data))
+        case ["compare", data, own]:
+            compare(Path(data), Path(own), Path(__file__).parents[1] / "docs/accuracy.md")
         case _:
             raise SystemExit(__doc__)
