@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from math import inf
+from math import inf, isfinite
 from typing import NoReturn, Self, TypeAlias, final
 
 import numpy as np
@@ -358,20 +358,20 @@ class ProfileConstrainedRate(PureConstrainedRate):
     def _norms(self, features: Features, ranges: Mapping[Variable, Range]) -> _At:
         """Where the norms of each record lie: as sharp as precision allows, or in a cell of the grid."""
         known = {v: features.norm(v) for v in ranges}
+
+        def sharp(index: int) -> _Norms:
+            found = features.enclosures(index, precision=_PRECISION)
+            return {v: _within(found[v].lower, found[v].upper, side) for v, side in ranges.items()}
+
         if self.digits is None:
-
-            def sharp(index: int) -> _Norms:
-                found = features.enclosures(index, precision=_PRECISION)
-                return {v: _within(found[v].lower, found[v].upper, side) for v, side in ranges.items()}
-
             return sharp
         cells = {v: _cells(norms, self.digits) for v, norms in known.items()}
 
         def coarse(index: int) -> _Norms:
-            return {
-                v: _within(Fraction(float(cells[v][0][index])), Fraction(float(cells[v][1][index])), side)
-                for v, side in ranges.items()
-            }
+            ends = {v: (float(low[index]), float(high[index])) for v, (low, high) in cells.items()}
+            if not all(isfinite(high) for _, high in ends.values()):
+                return sharp(index)  # a norm beyond the range of the grid
+            return {v: _within(Fraction(ends[v][0]), Fraction(ends[v][1]), side) for v, side in ranges.items()}
 
         return coarse
 

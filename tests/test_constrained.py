@@ -441,6 +441,15 @@ def test_without_a_domain_a_record_that_loses_too_much_is_named(name: str) -> No
     assert any("at weight 1" in str(item) for item in RUNS[name][0].derivation(None).assumptions)
 
 
+@pytest.mark.parametrize("digits", [{}, {"digits": 6}])
+def test_norms_beyond_binary64_are_refused_like_others(digits: dict[str, Any]) -> None:
+    records = np.array([[1.0, 0.5], [1.5e308, 1.5e308]])
+    with pytest.raises(InvalidValue, match="record 1"):
+        weighed(solved(losing(log1p(W * W * norm(1))), 2, **digits), records)
+    _, weights, _ = weighed(solved(losing(log1p(W * W * norm(1))), 700, **digits), records[:1])
+    assert weights[0] > 1e300
+
+
 def test_zero_vectors_have_the_cap() -> None:
     runs = [solved(losing(log1p(W * W * norm(1))), 2, largest_weight=8)]
     runs.append(solved(GaussianSum(scale=Public(20)), 1, delta="1e-5", largest_weight=8))
