@@ -17,7 +17,7 @@ from .pictures import Picture
 
 EPSILON, SHARES = 3.0, (0.04,)
 _TITLES = {"opt": "opt: privacy-constrained", "core": "core: coreset", "unif": "unif: uniform"}
-_AREA = 15.0  # of the mark of a record with the weight of uniform sampling, in square points
+_AREA, _INK = 15.0, 20_000.0  # of the mark of a record with the weight of uniform sampling, and of all: square points
 
 
 @final
@@ -82,7 +82,7 @@ def _draw(picture: Picture, line: int, data: DataSet, samples: dict[str, Sample]
     losses = np.concatenate([sample.losses for sample in samples.values()])
     colours = ScalarMappable(Normalize(losses.min(initial=0.0), losses.max(initial=0.0)), "viridis")
     for panel, (name, sample) in zip(picture.axes[line], samples.items(), strict=True):
-        areas = _AREA * sample.weights * size / len(data.records)
+        areas = min(_AREA, _INK / size) * sample.weights * size / len(data.records)
         panel.scatter(*sample.points.T, s=areas, c=colours.to_rgba(sample.losses), alpha=0.7, linewidths=0)
         panel.set_title(f"{_TITLES[name]}, {len(sample.weights)} records", fontsize="small")
         panel.set_xlabel("first principal component")
