@@ -21,8 +21,9 @@ Many releases, each on a fresh sample or all on one, cost an (ε, δ):
 ...     sampler=certdp.Poisson(rate=certdp.Public("0.01")),
 ...     releases=certdp.ResampleEach(1000),
 ... )
->>> print(training.epsilon(certdp.Delta("1e-5")))
-(2.100835132597042, 1e-05)-DP, composed in the Rényi notion at order 7.77579
+>>> answer = training.epsilon(certdp.Delta("1e-5"))
+>>> print(f"{answer.epsilon.upper:.9f} by {answer.accountant} accounting")
+1.828236667 by loss-distribution accounting
 
 Names are loaded when they are first used, so that importing certdp is light.
 """

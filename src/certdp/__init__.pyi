@@ -35,6 +35,7 @@ from .accounting.errors import Undecided as Undecided
 from .accounting.expressions import Expression as Expression
 from .accounting.expressions import W as W
 from .accounting.expressions import norm as norm
+from .accounting.feasible_weights import Reach as Reach
 from .accounting.feasible_weights import largest_weights as largest_weights
 from .accounting.filters import ApproximateFilter as ApproximateFilter
 from .accounting.filters import BudgetExceeded as BudgetExceeded
@@ -124,8 +125,14 @@ from .accounting.units import Weight as Weight
 from .adaptive import AdaptiveRun as AdaptiveRun
 from .adaptive import DominatedRun as DominatedRun
 from .adaptive import NoAccountant as NoAccountant
+from .budget_calibration import Budget as Budget
+from .budget_calibration import Calibration as Calibration
+from .budget_calibration import Continuous as Continuous
+from .budget_calibration import Whole as Whole
+from .budget_calibration import calibrate as calibrate
 from .clustering import DPKMeans as DPKMeans
 from .commands.plan_files import plan_from_file as plan_from_file
+from .constrained import ConstrainedReleases as ConstrainedReleases
 from .data import Reading as Reading
 from .data import Records as Records
 from .data import example_records as example_records
@@ -200,10 +207,14 @@ __all__ = [
     "Assumption",
     "Attained",
     "Audit",
+    "Budget",
     "BudgetExceeded",
+    "Calibration",
     "CertdpError",
     "Claim",
     "Coins",
+    "ConstrainedReleases",
+    "Continuous",
     "Conversion",
     "Coreset",
     "Count",
@@ -279,6 +290,7 @@ __all__ = [
     "PureProfile",
     "RandomisedResponse",
     "RandomisedResponsePair",
+    "Reach",
     "Reading",
     "Record",
     "Records",
@@ -311,11 +323,13 @@ __all__ = [
     "Weight",
     "WeightedSample",
     "Weighting",
+    "Whole",
     "ZeroConcentrated",
     "ZeroConcentratedFilter",
     "ZeroConcentratedLoss",
     "audit",
     "best_order",
+    "calibrate",
     "can_sampling_improve",
     "check",
     "compose",

@@ -16,7 +16,7 @@ from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import norm
 from ..accounting.provenance import Public
-from ..accounting.releases import Releases, ResampleEach, SampleOnce
+from ..accounting.releases import SampleOnce
 from ..accounting.units import Delta, Epsilon
 from ..files import write_whole
 from ..plans import Plan
@@ -24,9 +24,8 @@ from ..sampled_releases import SampledReleases
 from .composition import Composition, composed
 from .output import Output
 from .outputs import check_places
+from .plan import plan_of
 from .plan_files import plan_from_file
-
-_WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
 
 
 @frozen(kw_only=True)
@@ -114,29 +113,9 @@ def _one_run(request: Request) -> SampledReleases:
     return SampledReleases(
         mechanism=given.mechanism,
         sampler=given.stating_sampler,
-        releases=releases_of(request.resample, request.steps),
+        releases=plan_of(request.resample, request.steps),
         domain=domain_of(given),
     )
-
-
-def releases_of(resample: str | None, steps: int) -> Releases:
-    """The releases that the options describe.
-
-    Raises:
-        InvalidValue: for several whose sampling is not stated.
-    """
-    if resample is None:
-        if steps > 1:
-            raise InvalidValue(
-                "resample",
-                "nothing",
-                "once or each",
-                f"{steps} releases on one sample cost something else than each on a fresh sample: say which",
-            )
-        return ResampleEach(steps)
-    if resample not in _WAYS:
-        raise InvalidValue("resample", resample, "once or each")
-    return _WAYS[resample](steps)
 
 
 def domain_of(given: Composition) -> NormBall | None:

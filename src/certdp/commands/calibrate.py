@@ -18,9 +18,10 @@ from ..accounting.units import Delta, Epsilon
 from ..budget_calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
 from ..plugins.contract import options
 from ..sampled_releases import SampledReleases
-from .account import Request, accountant_of, domain_of, releases_of
+from .account import Request, accountant_of, domain_of
 from .composition import Composition, composed
 from .output import Output
+from .plan import plan_of
 
 _STEPS = "steps"
 _LARGEST = 2.0**200
@@ -75,7 +76,7 @@ def _steps(request: Request, target: Target) -> _Family:
     given = _given(request, [])
 
     def run(steps: Fraction) -> SampledReleases:
-        return _releases(given, releases_of(request.resample, int(steps)))
+        return _releases(given, plan_of(request.resample, int(steps)))
 
     if target.at_least is not None:
         raise InvalidValue("at-least", target.at_least, "nothing, where the steps are looked for", "Leave it out")
@@ -87,7 +88,7 @@ def _option(request: Request, target: Target) -> _Family:
     stated = [text.partition("=")[0] for text in request.options]
     if target.find in stated:
         raise InvalidValue("find", target.find, "an option that is not given", f"Leave --option {target.find}=… out")
-    plan = releases_of(request.resample, request.steps)
+    plan = plan_of(request.resample, request.steps)
     low = _number("at-least", target.at_least, 1 / _LARGEST)
     high = _number("at-most", target.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from ..accounting.errors import InvalidValue
 from ..accounting.releases import Releases, ResampleEach, SampleOnce
 
-_WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
+WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
+"""What --resample says, and what it means."""
 
 
 def plan_of(resample: str | None, steps: int) -> Releases:
@@ -25,6 +26,6 @@ def plan_of(resample: str | None, steps: int) -> Releases:
                 f"{steps} releases on one sample cost something else than each on a fresh sample: say which",
             )
         return ResampleEach(steps)
-    if resample not in _WAYS:
+    if resample not in WAYS:
         raise InvalidValue("resample", resample, "once or each")
-    return _WAYS[resample](steps)
+    return WAYS[resample](steps)

@@ -14,7 +14,7 @@ option = {noise_multiplier = 2, rate = 0.01}
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,12 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import Symbol, variables
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
-from ..accounting.releases import Releases, ResampleEach, SampleOnce
+from ..accounting.releases import Releases, ResampleEach
 from ..plans import Plan
 from ..sampled import declared_loss, declared_rate
 from ..sampled_releases import SampledReleases
 from .composition import Composition, composed
+from .plan import WAYS
 
 _LARGEST = 1 << 20
 """Bytes of a file: a plan is short."""
@@ -40,7 +41,6 @@ _DOMAIN = ("dimension", "norm", "radius")
 _SHARED = ("dimension", "radius")
 _RELEASE = ("mechanism", "option", "resample", "sampler", "steps")
 _ROLES = ("mechanism", "sampler")
-_WAYS: Mapping[str, Callable[[int], Releases]] = {"each": ResampleEach, "once": SampleOnce}
 
 
 def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan:
@@ -162,14 +162,14 @@ def _releases(place: str, stated: Mapping[str, Any]) -> Releases:
     way = stated.get("resample")
     if way is None and steps == 1:
         return ResampleEach(1)
-    if not isinstance(way, str) or way not in _WAYS:
+    if not isinstance(way, str) or way not in WAYS:
         raise InvalidValue(
             f"{place}.resample",
             "nothing" if way is None else way,
             '"once" or "each"',
             f"{steps} releases on one sample cost something else than each on a fresh sample: say which",
         )
-    return _WAYS[way](steps)
+    return WAYS[way](steps)
 
 
 def _domain(stated: Mapping[str, Any], parts: Iterable[Composition]) -> NormBall | None:
