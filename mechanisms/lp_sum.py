@@ -101,7 +101,7 @@ class LpSum:
     @property
     def _exponential(self) -> Exponential:
         def around(centre: Release, coins: Coins) -> Release:
-            return centre + lp_noise(self.norm.value, self.scale.value, (1, len(centre)), coins)[0]
+            return centre + lp_noise(self.norm.value, self.scale.value, (1, len(centre)), coins).reshape(-1)
 
         return Exponential(
             sensitivity=norm(self.norm.value),

@@ -125,7 +125,7 @@ def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
     """Colours are samplers, styles are data sets; both axes are shares, so that one line stands for m/n."""
     from matplotlib.lines import Line2D
 
-    styles = dict(zip((data.name for data in plan.data), ("-", "--", "-.", ":"), strict=False))
+    styles: dict[str, Any] = dict(zip((data.name for data in plan.data), ("-", "--", "-.", ":"), strict=False))
     for data, style in styles.items():
         for name in CONTENDERS:
             of_one = [timing for timing in timings if (timing.data, timing.sampler) == (data, name)]
