@@ -69,7 +69,7 @@ class TradeOff:
             _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
         ]
         lower = max(chord.low for chord in chords)
-        upper = max(*_between(chords), 1 - error * self.places[-1].factor)  # D ≥ 0 beyond the last place
+        upper = max(_between(chords))
         return Enclosure.between(max(lower, _ZERO), min(max(upper, _ZERO), 1 - error), precision=DEFAULT_PRECISION)
 
 
@@ -112,7 +112,7 @@ class _Ordinate:
 
 
 def _between(known: Sequence[_Ordinate]) -> Iterator[Fraction]:
-    """Upper bounds of the concave function between each two neighbours."""
+    """Upper bounds of the concave function, at most 1, between each two neighbours and beyond the last."""
     rises = [(b.high - a.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the slope into b
     falls = [(a.high - b.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the fall out of a
     for index, (left, right) in enumerate(pairwise(known)):
@@ -129,6 +129,7 @@ def _between(known: Sequence[_Ordinate]) -> Iterator[Fraction]:
             crossing = (right.high - left.high + fall * width) / (rise + fall)
             reached = min(max(crossing, _ZERO), width)
             yield max(left.high + rise * reached, right.high + fall * (width - reached))
+    yield known[-1].high if rises[-1] <= 0 else _ONE
 
 
 def _short(value: Fraction) -> Fraction:
