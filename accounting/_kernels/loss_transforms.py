@@ -42,7 +42,7 @@ _ROOM = 1.01  # covers the rounding of a bound
 _MOST_RELATIVE = 2.0**-9
 _PLAIN = 40.0
 _DIRECT = 30.0  # peak exponent from which on moments are summed as they are
-_ROUGH_NATS = 25.0
+_ROUGH_NATS, _ROUGH_NODES = 25.0, 1 << 12  # of estimates
 _SURE = 0.5  # phases known no better than that count as unknown
 
 # π/2 = _QUARTER_HIGH + _QUARTER_LOW + d with |d| < 2^-108.
@@ -206,12 +206,12 @@ def _plan(q: float, s: float, sign: float, c: float, y: float, nats: float, flat
             x = low + i * gap
             share = _share(x, q, s, log_q)
             height = _exponent(c, sign, sign * _log_mixture(s * (x - 0.5 * s), q, log_q)) - 0.5 * x * x - peak
-            rest = nats + height + 3.0 + (0.5 * abs(x) + order * s * share) * h
+            rest = nats + height + 2.0 + 0.5 * abs(sign * order * s * share - x) * h
             if rest > 0.0:
                 pull = y * s * min(1.0, _odds(x, q, s, log_q))
                 need = max(need, _need(rest, s, bent * min(0.25, share), pull, widest))
             other = max(log(1.0 + order * q) - 0.5 * x * x, log(order * q) - 0.5 * (x - s) ** 2)
-            rest = nats + other - peak + 3.0 + 0.5 * abs(x) * h
+            rest = nats + other - peak + 2.0 + 0.5 * abs(x) * h
             if flat and rest > 0.0:
                 need = max(need, _need(rest, s, 0.0, 0.0, widest))
         h = _TWO_PI / need
@@ -275,9 +275,14 @@ def _weight_error(x: float, c: float, loss: float, error: float, scale: float) -
 @inlined
 def _cell(j: int, x: float, h: float, c: float, sign: float, scale: float, loss: Floats) -> float:
     """A bound of the weights over the cell of an inner node, from its neighbours (step 3)."""
-    power = max(_exponent(c, sign, loss[j - 1]), _exponent(c, sign, loss[j + 1]))
-    near = max(abs(x) - 0.5 * h, 0.0)
-    return exp(min(max(power - 0.5 * near * near - scale, -_LARGEST), _LARGEST)) * _ROOM
+    left, right = _exponent(c, sign, loss[j - 1]), _exponent(c, sign, loss[j + 1])
+    if sign > 0.0:  # γL is convex: below the chord of the neighbours
+        top = 0.5 * (left + right)
+        slope = abs(0.5 * (right - left) - x * h)
+    else:  # and concave: below the chords extended from either side
+        top = _exponent(c, sign, loss[j])
+        slope = max(abs(top - left - x * h), abs(right - top - x * h))
+    return exp(min(max(top + 0.5 * slope - 0.5 * (x * x) - scale, -_LARGEST), _LARGEST)) * _ROOM
 
 
 @inlined
@@ -517,7 +522,7 @@ def log_moment(
 def estimate(q: float, s: float, sign: float, c: float) -> tuple[float, float, float]:
     """log M(c) and its first two derivatives, quickly; NaN where that takes too many nodes."""
     h, first, count = _plan(q, s, sign, c, 0.0, _ROUGH_NATS, True)
-    if not 8.0 <= count <= MOST_NODES:
+    if not 8.0 <= count <= _ROUGH_NODES:
         return math.nan, math.nan, math.nan
     loss, weight = np.empty(int(count)), np.empty(int(count))
     scale, total, mean = _fill(q, s, sign, c, h, first, loss, weight)

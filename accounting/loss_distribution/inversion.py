@@ -30,14 +30,16 @@ Parts: TypeAlias = Sequence[tuple[Transform, int]]
 _NATS = 30.0  # what the step and the cut hide is near e^-30 of δ
 _SPARE = 4.0  # and may be larger by e^4
 _USEFUL = Fraction(1, 1000)  # the relative width from which on a value is worth nothing here
-_MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS = 60, 24, 12, 6, 40
+_MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVELS = 60, 24, 12, 6, 40, 5
+_NEAR_LEVEL = 1e-3
 _MOST_VALUES, _MOST_WORK = 1 << 17, 15_000_000
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
-_LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 1e6
+_LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
+_BEYOND = (1.0, 0.9, 0.75, 0.5)
 
 
 def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
@@ -108,7 +110,7 @@ def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
     if epsilon > _LARGEST_LEVEL:
         return None
     level = float(epsilon)
-    point = _saddle(parts, lambda here: _Miss(here.epsilon - level, here.c * here.curvature))
+    point = _at_level(parts, level)
     contour = None if point is None else _contour(parts, point, level)
     return None if contour is None else contour.delta(epsilon)
 
@@ -127,9 +129,26 @@ def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
             return None
         if nothing.upper <= delta:
             return Enclosure.of(0)
-        point = _saddle(parts, lambda here: _Miss(here.epsilon, here.c * here.curvature))
-    contour = None if point is None else _contour(parts, point, max(point.epsilon, 0.0))
-    return None if contour is None else contour.epsilon(delta, wanted)
+        point = _at_level(parts, 0.0)
+    low, high = 0.0, math.inf
+    for _ in range(_MOST_LEVELS):
+        level = 0.0 if point is None else max(point.epsilon, 0.0)
+        contour = None if point is None else _contour(parts, point, level)
+        if contour is None:
+            return None
+        found = contour.epsilon(delta, wanted, level)
+        if found is not None:
+            return found
+        # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
+        low, high = (level, high) if contour.log_delta(level) > wanted else (low, level)
+        if high == math.inf or high - low < _NEAR_LEVEL * high:
+            return None
+        point = _at_level(parts, (low + high) / 2)
+    return None
+
+
+def _at_level(parts: Parts, level: float) -> _Saddle | None:
+    return _saddle(parts, lambda here: _Miss(here.epsilon - level, here.c * here.curvature))
 
 
 def _largest(parts: Parts) -> Enclosure | None:
@@ -248,9 +267,14 @@ class _Contour:
             return None
         return Enclosure.between(min(lower, Fraction(1)), min(upper, Fraction(1)))
 
-    def epsilon(self, delta: Fraction, log_delta: float) -> Enclosure | None:
+    def log_delta(self, epsilon: float) -> float:
+        """About log δ(ε); −inf where that is unknown."""
+        total, hidden, _ = self._sum(exact(epsilon))
+        return self._level + math.log(total) - self.c * epsilon if total > 2 * hidden else -math.inf
+
+    def epsilon(self, delta: Fraction, log_delta: float, start: float) -> Enclosure | None:
         """The ε with δ(ε) = δ, near the one that the contour is meant for; proven at both ends."""
-        root, gap = self._root(log_delta)
+        root, gap = self._root(log_delta, start)
         if not math.isfinite(root):
             return None
         high = self._proven(root, gap, lambda value: value.upper <= delta)
@@ -278,13 +302,16 @@ class _Contour:
         largest = Enclosure.of(beyond).log() * beyond - Enclosure.of(1 + beyond).log() * (1 + beyond)
         return left + (log_moment - beyond * epsilon + largest).exp() / (period * (beyond - c)).expm1()
 
-    def _root(self, log_delta: float) -> tuple[float, float]:
+    @property
+    def _level(self) -> float:
+        """About the logarithm of what the sum is multiplied by, beside e^(−cε)."""
+        c, step = self.c, self.logarithms.step
+        return float(self.log_moment.midpoint) - math.log(2 * math.pi / step) - math.log(c) - math.log(c + 1)
+
+    def _root(self, log_delta: float, start: float) -> tuple[float, float]:
         """About ε, and how far from it a proof should succeed."""
-        c = self.c
-        level = float(self.log_moment.midpoint) - math.log(2 * math.pi * c * (c + 1) / self.logarithms.step)
-        root = float(self.centre)
-        found = exact(root)
-        gap = math.nan
+        c, level = self.c, self._level
+        root, gap, found = start, math.nan, exact(start)
         for _ in range(_MOST_ROOTS):
             total, hidden, slope = self._sum(found)
             if not total > 2 * hidden:
@@ -325,7 +352,6 @@ def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
     step = math.ldexp(math.floor(math.ldexp(mantissa, _STEP_DIGITS)), exponent - _STEP_DIGITS)
     size = math.log(c) + math.log(c + 1) + math.log(point.curvature) / 2  # of 1/(z(z + 1)), against δ
     lines = _lines(parts, point, step, lambda reach: _NATS + size - math.log(reach))
-    moment_beyond = None if beyond is None else _log_moment(_on(parts, beyond, 0.0))
     if lines is None:
         return None
     logarithms, centre = Logarithms(step, lines.count), Fraction(0)
@@ -334,8 +360,18 @@ def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
         centre += line.centre * times
     exact_c, exact_step = exact(c), exact(step)
     cut = Enclosure.of(exact(lines.tail)).exp() * (2 * exact_c * (exact_c + 1) / (exact_step**2 * lines.count))
-    right = None if beyond is None or moment_beyond is None else (beyond, moment_beyond)
+    right = None if beyond is None else _beyond(parts, c, beyond)
     return _Contour(c, logarithms, centre, lines.log_moment, cut.upper, right, largest)
+
+
+def _beyond(parts: Parts, c: float, beyond: float) -> tuple[float, Enclosure] | None:
+    """The given c′, or one between c and it, and log M(c′)."""
+    for part in _BEYOND:
+        further = c + part * (beyond - c)
+        moment = _log_moment(_on(parts, further, 0.0))
+        if moment is not None:
+            return further, moment
+    return None
 
 
 def _period(

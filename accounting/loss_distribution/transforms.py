@@ -33,7 +33,8 @@ _LARGEST_TILT = 1e14  # of c + 1 times the shift
 _SMALLEST_TILT = 1e-100
 _FEWEST, _FEWEST_OF_OCTAVE = 8, 64
 _MOST_HIDDEN = 1e-3
-_TAIL_NATS = 12.0  # what the trapezoid rule hides in a tail is near e^-12 of what |φ| lacks to 1
+_FIRST_NATS, _LATER_NATS = 6.0, 2.0  # what the rule hides in a tail is near e^-2 of what |φ| lacks to 1
+_FEWEST_NATS = 9.0
 _MOST_OCTAVES, _MOST_VALUES, _MOST_TAIL_WORK = 32, 1000, 1_000_000  # of a tail; the last two of an octave
 _LARGEST_TURN = 2.0**29
 
@@ -440,10 +441,12 @@ class _SampledLine(Line):
         from .._kernels import loss_transforms as kernels
 
         spread = kernels.deviation(*self._nodes[1:], self.loss, self.mean)
+        nats = _FIRST_NATS  # where |φ| is close to what is to be proven
         for _ in range(_MOST_OCTAVES):
             if y >= stop:
                 return True
-            line = self.reaching(min(stop, 2 * y), _TAIL_NATS - math.log(lost))
+            line = self.reaching(min(stop, 2 * y), max(nats - math.log(lost), _FEWEST_NATS))
+            nats = _LATER_NATS
             if line is None:
                 return False
             y = kernels.covered(
