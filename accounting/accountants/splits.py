@@ -7,7 +7,7 @@ its size, and δ_l = δ(ε_l) by its own pair; or with its pure loss and δ_l = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from operator import add
@@ -19,13 +19,14 @@ from ..conversions import smallest_epsilon
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..pairs import Pair
-from .worst_pairs import delta_at, pure, zero_concentrated
+from .worst_pairs import delta_at, largest, pure, zero_concentrated
 
 Scale: TypeAlias = Fraction | None
 """c ≥ 0; None for pure losses alone."""
 
 _MOST_KINDS = 64
 _SCALE_BITS = 30
+_NUDGES = 40, 20, 8
 _SCAN, _REFINEMENTS = 8, 10
 _REACH = 16
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -116,14 +117,30 @@ class Split:
 
 @lru_cache(maxsize=64)
 def smallest_scale(split: Split, delta: Enclosure) -> Scale:
-    """About the smallest c with Σ n_l·δ_l ≤ δ, where that holds; None where it is not proven to hold anywhere."""
+    """About the smallest c at which Σ n_l·δ_l ≤ δ is proven; None where it is not proven to hold anywhere."""
     if not split.scalable:
         return None
     try:
-        found = smallest_epsilon(lambda scale: total_delta(split.at(scale.lower)), delta, precision=_SCALE_BITS)
+        near = _near_smallest_scale(split, delta)
     except InvalidValue:
         return None
-    return found.upper
+    scales = (near * (1 + Fraction(1, 2**bits)) for bits in _NUDGES)  # a law may be looser than its inverse
+    return next((c for c in (near, *scales) if total_delta(split.at(c)).less_equal(delta) is Truth.TRUE), None)
+
+
+def _near_smallest_scale(split: Split, delta: Enclosure) -> Fraction:
+    if len(split.releases) == 1:
+        ((one, times),) = split.releases
+        return largest(_inverted(one, delta / times)).upper / split.sizes[0]
+    return smallest_epsilon(lambda scale: total_delta(split.at(scale.lower)), delta, precision=_SCALE_BITS).upper
+
+
+def _inverted(pair: Pair, delta: Enclosure) -> Iterator[Enclosure]:
+    """The smallest ε of a pair that has a law δ(ε), in each direction."""
+    for direction in pair.directions:
+        found = pair.smallest_epsilon(delta, direction)
+        assert found is not None
+        yield found
 
 
 def total_epsilon(shares: Iterable[Share]) -> Enclosure:
@@ -181,7 +198,7 @@ def epsilon_at_best_scale(split: Split, delta: Enclosure, bound: Composition, ab
 
     if low is not None:
         scales.append(low)
-        if low:
+        if low and split.count > 1:
             scales.append(_best_scale(value, low, low * _REACH))
     proven = []
     for scale in scales:
