@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounted import Accounted
+from .accounted import Accounted, Answer
 from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside
 from .accounting.common_record import case_on_axis
@@ -28,6 +28,8 @@ from .sampled_releases import SampledReleases
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from .run_certificates import Certified
 
 _FIXED = Theorem("law", "releases fixed beforehand, one after the other")
 
@@ -146,6 +148,18 @@ class Plan(Accounted):
         """
         used = coins or Coins()
         return [part.release(records, outside, coins=used) for part in self.parts]
+
+    def certificate(self, answer: Answer) -> Certified:
+        """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
+
+        The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
+
+        Raises:
+            InvalidValue: for a loss that no certificate states, and where the checker has no method that proves it.
+        """
+        from .run_certificates import certified
+
+        return certified(self, self.parts, self.domain, answer)
 
     def __str__(self) -> str:
         return "\n".join(" · ".join(cell for cell in row if cell) for row in self._rows())

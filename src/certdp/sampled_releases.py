@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from attrs import field, frozen
 from numpy.typing import ArrayLike
@@ -26,6 +26,9 @@ from .accounting.sampling import ALWAYS, SamplingRate
 from .accounting.worst_cases import Case, WorstCases, worst_cases
 from .plugins.contract import Coins, Mechanism, Release, Sampler, draw_from, payments, stated
 from .sampled import declared_loss, declared_rate, matrix_within
+
+if TYPE_CHECKING:
+    from .run_certificates import Certified
 
 __all__ = ["Answer", "Interval", "NotionAbsent", "SampledReleases"]
 
@@ -137,6 +140,18 @@ class SampledReleases(Accounted):
         realisation = realise(self._rate, features)
         samples = self.releases.samples(lambda: draw_from(features, realisation, used))
         return [self.mechanism.release(sample, used) for sample in samples]
+
+    def certificate(self, answer: Answer) -> Certified:
+        """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
+
+        The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
+
+        Raises:
+            InvalidValue: for a loss that no certificate states, and where the checker has no method that proves it.
+        """
+        from .run_certificates import certified
+
+        return certified(self, (self,), self.domain, answer)
 
     # Shared steps
 

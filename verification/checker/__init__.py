@@ -7,16 +7,18 @@ that a certificate names, and gives the same verdict on every machine.
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import constrained, profile
+from . import composed, constrained, profile
+from .composed import NOT_PROVEN
 from .data import Data
 from .envelope import open_envelope
 from .verdict import Claim, Outcome, Refused, Verdict
 
-__all__ = ["Claim", "Data", "Outcome", "Verdict", "check"]
+__all__ = ["NOT_PROVEN", "Claim", "Data", "Outcome", "Verdict", "check"]
 
 KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
     constrained.KIND: constrained.check_constrained_pure_profile,
+    composed.KIND: composed.check_composed_approximate,
 }
 
 

@@ -11,7 +11,6 @@ rule is not in any file. An owner's figures are compared for one release of a lo
 the largest weight is found again; for other runs there are no owner's certificates.
 """
 
-import math
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -94,7 +93,7 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     check_figures(body, domain)
     if body["data"] is not None:
         _check_comparable(inputs)
-    if body["data"] is not None and body["data"]["psi_max"] > _rounded_up(inputs.total):
+    if body["data"] is not None and body["data"]["psi_max"] > intervals.upper_float(inputs.total):
         raise Refused("the stated largest psi exceeds the target and the cost of the released constants")
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     box = {**norm_ranges(used, domain, others, arithmetic), WEIGHT: intervals.FROM_ONE}
@@ -174,17 +173,8 @@ def _check_claim(claim: dict[str, Any], inputs: Inputs) -> None:
         return
     if supremum["lower"] is not None or supremum["maximiser"] is not None:
         raise Refused("the target is only a bound: no lower end and no maximiser can be claimed")
-    if supremum["upper"] != _rounded_up(inputs.total):
+    if supremum["upper"] != intervals.upper_float(inputs.total):
         raise Refused("the upper end is not the target and the cost of the released constants, rounded up")
-
-
-def _rounded_up(value: Fraction) -> float:
-    """Give the least binary64 at or above a number of at least 0."""
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return math.inf
-    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def _prove_drawable(inputs: Inputs, domain: Domain, arithmetic: Arithmetic) -> None:

@@ -61,6 +61,15 @@ def exact(value: float) -> Mpf:
     return result
 
 
+def upper_float(value: Fraction) -> float:
+    """Give the least binary64 at or above a number of at least 0."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
 def magnitude(value: Mpf) -> float:
     """Give the k of 2^(k-1) ≤ |value| < 2^k."""
     if value[1]:

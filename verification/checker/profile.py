@@ -106,22 +106,9 @@ def _compose(body: dict[str, Any]) -> Profile:
     in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, loss))
     if in_rate or not in_loss <= {WEIGHT}:
         raise Refused("the rate may use norms alone, the loss norms and the weight")
-    relative, cost = Fraction(inputs["rounding"]), Fraction(inputs["released_cost"])
-    if relative >= 1:
-        raise Refused("inputs.rounding must be below 1")
-    if relative < _LEAST_ROUNDING and not _exactly_drawn(inputs):
-        raise Refused("inputs.rounding is below what drawing binary64 probabilities needs")
-    zero, one = pool.constant(0), pool.constant(1)
-
-    def rounded(value: int, of: str) -> int:
-        error = pool.node("multiply", pool.constant(relative), pool.variable(rounding(of)))
-        return pool.node("multiply", value, pool.node("add", one, error))
-
-    drawn = pool.node("minimum", one, rounded(rate, "rate")) if relative else rate
-    weight = one
-    if inputs["weighted"]:
-        weight = pool.node("divide", one, rate)
-        weight = pool.node("maximum", one, rounded(weight, "weight")) if relative else weight
+    cost = Fraction(inputs["released_cost"])
+    drawn, weight = realised(pool, rate, inputs)
+    zero = pool.constant(0)
     spent = pool.replace(loss, {pool.variable(WEIGHT): weight})
 
     def sampled(exponent: int) -> int:
@@ -137,6 +124,25 @@ def _compose(body: dict[str, Any]) -> Profile:
         if pool.parse(body["claim"]["profile"][direction], where) != composed:
             raise Refused(f"{where} is not what {THEOREM} gives for the inputs")
     return Profile(pool, loss, rate, remove, add)
+
+
+def realised(pool: Pool, rate: int, inputs: dict[str, Any]) -> tuple[int, int]:
+    """Give the probability drawn and the weight applied, within the stated rounding of the declared ones."""
+    relative, one = Fraction(inputs["rounding"]), pool.constant(1)
+    if relative >= 1:
+        raise Refused("inputs.rounding must be below 1")
+    if relative < _LEAST_ROUNDING and not _exactly_drawn(inputs):
+        raise Refused("inputs.rounding is below what drawing binary64 probabilities needs")
+
+    def rounded(value: int, of: str) -> int:
+        error = pool.node("multiply", pool.constant(relative), pool.variable(rounding(of)))
+        return pool.node("multiply", value, pool.node("add", one, error))
+
+    drawn = pool.node("minimum", one, rounded(rate, "rate")) if relative else rate
+    if not inputs["weighted"]:
+        return drawn, one
+    weight = pool.node("divide", one, rate)
+    return drawn, pool.node("maximum", one, rounded(weight, "weight")) if relative else weight
 
 
 def _exactly_drawn(inputs: dict[str, Any]) -> bool:

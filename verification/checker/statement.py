@@ -11,7 +11,7 @@ from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
 
-_PART = shapes.record(
+PART: Final = shapes.record(
     name=shapes.text,
     version=shapes.text,
     distribution=shapes.text,
@@ -53,8 +53,8 @@ def body_of(kind: str, theorem: str, inputs: shapes.Shape) -> shapes.Shape:
         theorem=shapes.one_of(theorem),
         claim=_CLAIM,
         inputs=inputs,
-        mechanism=_PART,
-        sampler=_PART,
+        mechanism=PART,
+        sampler=PART,
         assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
         precision=shapes.integer(24, 4096),
         versions=shapes.mapping(shapes.text),

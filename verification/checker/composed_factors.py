@@ -1,0 +1,39 @@
+"""What a run of releases is composed of, at the worst of the records that one cell of each part's cover holds."""
+
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+GAUSSIAN: Final = "gaussian"
+LAPLACE: Final = "laplace"
+PURE: Final = "pure"
+ZERO_CONCENTRATED: Final = "zero-concentrated"
+FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
+"""N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
+
+The first three are symmetric: an involution of the outputs swaps the laws with and without the record.
+"""
+SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE)
+
+REMOVE: Final = "remove"
+ADD: Final = "add"
+DIRECTIONS: Final = (REMOVE, ADD)
+
+
+class Factor(NamedTuple):
+    """Releases of one kind: `together` on each of `samples` fresh samples, each holding the record with this rate."""
+
+    family: str
+    parameter: Fraction
+    rate: Fraction
+    together: int
+    samples: int
+
+    @property
+    def null(self) -> bool:
+        """Whether nothing is lost: the record is never drawn, or does not matter."""
+        return not self.parameter or not self.rate
+
+    @property
+    def sampled(self) -> bool:
+        """Whether sampling changes anything."""
+        return self.rate < 1

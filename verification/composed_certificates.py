@@ -1,0 +1,427 @@
+"""Writing certificates of (ε, δ) of runs of releases: what is released, how records are covered, and one method.
+
+The method is one that the independent checker can evaluate by itself. So the number certified is the checker's: it
+may be above the answer's, where the answer rests on an accountant without such a method, never below.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import singledispatch
+from importlib.metadata import version
+from typing import final
+
+from attrs import frozen
+
+from ..accounting.accountants import RENYI, Finding, WorstPairs
+from ..accounting.accountants.worst_pairs import largest, pure
+from ..accounting.conversions.renyi_search import choose_ratio
+from ..accounting.derivation import Assumption
+from ..accounting.directions import Direction
+from ..accounting.domains import NormBall
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import ratio_text
+from ..accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
+from ..accounting.expressions import Range as Side
+from ..accounting.importance_sampling import realised
+from ..accounting.losses import (
+    DiscreteGaussianLoss,
+    DiscreteLaplaceLoss,
+    FamilyLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    Loss,
+    PureLoss,
+    ZeroConcentratedLoss,
+)
+from ..accounting.releases import Releases, SampleOnce
+from ..accounting.sampling import SamplingRate
+from ..accounting.suprema import supremum
+from .certificates import FORMAT, Json, PluginStatement, sealed
+from .checker import NOT_PROVEN, check
+
+KIND = "composed-approximate"
+
+_SPARED = Fraction(1, 2**100)
+_LOOSE = Fraction(1, 2**48)
+_MOST_CELLS = 64
+_LADDER = (0.0, 2.0**-51, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0)
+"""By how much more than the answer is tried, relatively, until the checker proves it."""
+
+
+@final
+@frozen
+class StatedLoss:
+    """A family of pairs that certificates know, and its parameter.
+
+    Attributes:
+        family: as the certificate names it.
+        parameter: an expression in W and norms.
+    """
+
+    family: str
+    parameter: Expression
+
+
+@singledispatch
+def stated_loss(loss: Loss) -> StatedLoss:
+    """What a certificate says that a record costs: the loss's own family, or one that dominates it.
+
+    Raises:
+        InvalidValue: for a loss that no certificate states.
+    """
+    raise InvalidValue(
+        "certificate",
+        type(loss).__name__,
+        "a loss with a pure ε, ρ, or Laplace or Gaussian noise",
+        "No kind of certificate states this loss yet: leave the certificate out",
+    )
+
+
+@stated_loss.register
+def _(loss: GaussianLoss) -> StatedLoss:
+    return StatedLoss("gaussian", loss.shift)
+
+
+@stated_loss.register
+def _(loss: LaplaceLoss) -> StatedLoss:
+    return StatedLoss("laplace", loss.shift)
+
+
+@stated_loss.register
+def _(loss: PureLoss) -> StatedLoss:
+    return StatedLoss("pure", loss.epsilon)
+
+
+@stated_loss.register
+def _(loss: DiscreteLaplaceLoss) -> StatedLoss:
+    return StatedLoss("pure", loss.pure.epsilon)
+
+
+@stated_loss.register
+def _(loss: DiscreteGaussianLoss) -> StatedLoss:
+    return StatedLoss("zero-concentrated", loss.steps * loss.steps * (1 / (2 * loss.variance)))
+
+
+@stated_loss.register
+def _(loss: ZeroConcentratedLoss) -> StatedLoss:
+    return StatedLoss("zero-concentrated", loss.rho)
+
+
+@stated_loss.register
+def _(loss: FamilyLoss) -> StatedLoss:
+    if loss.pure is None:
+        return stated_loss.dispatch(Loss)(loss)
+    return StatedLoss("pure", loss.pure.epsilon)
+
+
+@final
+@frozen(kw_only=True)
+class ReleaseStatement:
+    """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
+
+    Attributes:
+        mechanism: the mechanism's statement.
+        sampler: the sampler's.
+        loss: what one record costs.
+        rate: with what probability and weight it is drawn.
+        releases: how many, and on which samples.
+        corners: how many pairs bound the records of the domain.
+    """
+
+    mechanism: PluginStatement
+    sampler: PluginStatement
+    loss: Loss
+    rate: SamplingRate
+    releases: Releases
+    corners: int
+
+    def as_json(self, domain: NormBall | None, spared: Fraction) -> Json:
+        """As the certificate has it."""
+        stated = stated_loss(self.loss)
+        return {
+            "mechanism": self.mechanism.as_json(),
+            "sampler": self.sampler.as_json(),
+            "loss": {"family": stated.family, "parameter": serialise(stated.parameter)},
+            "rate": serialise(self.rate.probability),
+            "weighted": self.rate.weighted,
+            "rounding": ratio_text(self.rate.rounding),
+            "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
+            "steps": self.releases.steps,
+            "cover": _Cover(stated.parameter, self.rate, domain, spared).tree(self.corners),
+        }
+
+    def assumptions(self, number: int) -> Iterator[tuple[str, str]]:
+        """Name the public constants of the part."""
+        place = f"part {number}: "
+        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
+            yield f"{place}evidence of {role} {plugin.name}", plugin.evidence
+            yield from ((f"{place}{role}.{key}", value) for key, value in plugin.options.items())
+        way = "on one sample" if isinstance(self.releases, SampleOnce) else "each on a fresh sample"
+        yield f"{place}releases", f"{self.releases.steps}, {way}"
+        if self.rate.rounding:
+            yield f"{place}relative rounding of probability and weight", ratio_text(self.rate.rounding)
+
+
+class _Cover:
+    """Cells of a domain, each with the largest parameter and rate of its records."""
+
+    def __init__(self, parameter: Expression, rate: SamplingRate, domain: NormBall | None, spared: Fraction) -> None:
+        used = realised(rate)
+        never = rate.probability == Constant(Fraction(0))
+        given = {W: Constant(Fraction(1)) if never else used.weight}
+        roots = substitute(parameter, given), used.probability
+        occurring = frozenset(v for root in (parameter, rate.probability, *roots) for v in variables(root) if v != W)
+        meaning: Mapping[Variable, Expression] = {}
+        self.box: Mapping[Variable, Side] = dict.fromkeys(occurring, Side(Fraction(-1), Fraction(1)))
+        if domain is not None:
+            meaning, self.box = domain.box(occurring)
+        self.roots = [substitute(root, meaning) for root in roots]
+        self.spared = 1 + spared
+
+    def tree(self, corners: int) -> Json:
+        """The cells: one where one pair bounds all records, else as many as are allowed, along the widest side."""
+        return self._split(self.box, 1 if corners == 1 else _MOST_CELLS // 2)
+
+    def _split(self, cell: Mapping[Variable, Side], cells: int) -> Json:
+        wide = {v: _width(side) for v, side in cell.items() if v.symbol is not Symbol.ROUNDING and _width(side)}
+        if cells < 2 or not wide:
+            return self._leaf(cell)
+        chosen = max(wide, key=lambda v: (wide[v], v.name))
+        low, high = _ends(cell[chosen])
+        middle = (low + high) / 2
+        halves = (("below", Side(low, middle)), ("above", Side(middle, high)))
+        sides = {part: self._split({**cell, chosen: side}, cells // 2) for part, side in halves}
+        return {"coordinate": f"{chosen.symbol.value}({chosen.index})", "at": ratio_text(middle), **sides}
+
+    def _leaf(self, cell: Mapping[Variable, Side]) -> Json:
+        parameter, rate = (
+            max(supremum(root, {v: cell[v] for v in variables(root)}, slack=Fraction(0)).enclosure.upper, Fraction(0))
+            for root in self.roots
+        )
+        return {
+            "parameter": ratio_text(parameter * self.spared),
+            "rate": ratio_text(min(rate * self.spared, Fraction(1))),
+        }
+
+
+def _ends(side: Side) -> tuple[Fraction, Fraction]:
+    assert side.lower is not None
+    assert side.upper is not None
+    return side.lower, side.upper
+
+
+def _width(side: Side) -> Fraction:
+    low, high = _ends(side)
+    return high - low
+
+
+@final
+@frozen(kw_only=True)
+class RunStatement:
+    """A run fixed beforehand, as a certificate states it.
+
+    Attributes:
+        parts: its releases, in order.
+        pairs: the pairs of the whole run.
+        relation: the change of the data, by name.
+        domain: the public domain of the records, or None.
+        released_cost: pure ε spent on releasing constants, or a bound of it.
+        assumptions: what its guarantee rests on beside the constants that the parts state.
+    """
+
+    parts: tuple[ReleaseStatement, ...]
+    pairs: WorstPairs
+    relation: str
+    domain: NormBall | None
+    released_cost: Fraction
+    assumptions: tuple[Assumption, ...]
+
+    def as_json(self, spared: Fraction) -> Json:
+        """The certificate's body without claim numbers, method, theorem and digest."""
+        domain = self.domain
+        return {
+            "format": FORMAT,
+            "kind": KIND,
+            "audience": "public",
+            "claim": {
+                "unit": "record",
+                "relation": self.relation,
+                "notion": "approximate",
+                "domain": None
+                if domain is None
+                else {
+                    "norm": domain.norm.value,
+                    "radius": ratio_text(domain.radius.value),
+                    "dimension": domain.dimension,
+                },
+            },
+            "parts": [part.as_json(domain, spared) for part in self.parts],
+            "released_cost": ratio_text(self.released_cost),
+            "assumptions": self._assumptions(),
+            "versions": {
+                "certdp": version("certdp"),
+                "mpmath": version("mpmath"),
+                "python": platform.python_version(),
+            },
+        }
+
+    def _assumptions(self) -> list[Json]:
+        own = [item for number, part in enumerate(self.parts, 1) for item in part.assumptions(number)]
+        if self.domain is not None:
+            own += [(a.name, a.value) for a in self.domain.assumptions]
+        if self.released_cost:
+            own.append(("released cost", ratio_text(self.released_cost)))
+        told = {(name.partition(": ")[2] or name, value) for name, value in own}
+        rest = [(a.name, a.value) for a in self.assumptions if (a.name, a.value) not in told]
+        return [{"name": name, "value": value} for name, value in dict.fromkeys([*own, *rest])]
+
+
+@final
+@frozen
+class Certified:
+    """A certificate that the checker has accepted.
+
+    Attributes:
+        content: its bytes.
+        epsilon: the ε that it proves; at least that of the answer.
+        delta: the δ that it proves.
+        method: how, as the certificate names it.
+    """
+
+    content: bytes
+    epsilon: Fraction
+    delta: Fraction
+    method: str
+
+
+@final
+@frozen
+class _Proposal:
+    """A method, what it needs to be told at (ε, δ), and an ε or δ from which on it may prove them."""
+
+    name: str
+    theorem: str
+    parameters: Callable[[Fraction, Fraction], Json | None]
+    start: float
+
+
+def certified_epsilon(run: RunStatement, delta: Fraction, epsilon: float) -> Certified:
+    """A certificate of an ε at δ that is at least `epsilon`, as near to it as some method proves.
+
+    Args:
+        run: what is released.
+        delta: δ, stated exactly.
+        epsilon: the answer's upper end.
+
+    Raises:
+        InvalidValue: for a loss that no certificate states, and where no method of the checker proves anything.
+    """
+    start = max(epsilon, 0.0)
+    return _first_proven(run, _proposals(run, delta, None), start, lambda found: (Fraction(found), delta))
+
+
+def certified_delta(run: RunStatement, epsilon: Fraction, delta: float) -> Certified:
+    """A certificate of a δ at ε that is at least `delta`; otherwise as `certified_epsilon`."""
+    return _first_proven(run, _proposals(run, None, epsilon), delta, lambda found: (epsilon, Fraction(found)))
+
+
+def _first_proven(
+    run: RunStatement,
+    proposals: Sequence[_Proposal],
+    answer: float,
+    claimed: Callable[[float], tuple[Fraction, Fraction]],
+) -> Certified:
+    """Try the methods at the answer, then a little above it, until the checker proves one."""
+    reason = "there is none for these losses"
+    for spared in (_SPARED, _LOOSE):
+        body = run.as_json(spared)
+        live = sorted(proposals, key=lambda proposal: max(proposal.start, answer))
+        for step in _LADDER:
+            for proposal in tuple(live):
+                epsilon, delta = claimed(max(proposal.start, answer) * (1 + step))
+                parameters = proposal.parameters(epsilon, delta)
+                verdict, content = None, b""
+                if parameters is not None:
+                    content = _content(body, proposal, epsilon, delta, parameters)
+                    verdict = check(content)
+                    if verdict.accepted:
+                        return Certified(content, epsilon, delta, proposal.name)
+                    reason = verdict.reason
+                if verdict is None or NOT_PROVEN not in verdict.reason:
+                    live.remove(proposal)  # a larger number does not help
+    raise InvalidValue(
+        "certificate",
+        "a run whose (ε, δ) the checker does not prove",
+        "one that it proves by pure losses, one release, Rényi divergences or the loss distribution",
+        f"It says: {reason}. Leave the certificate out",
+    )
+
+
+def _content(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction, parameters: Json) -> bytes:
+    claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
+    method = {"name": proposal.name, **parameters}
+    return sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
+
+
+def _proposals(run: RunStatement, delta: Fraction | None, epsilon: Fraction | None) -> list[_Proposal]:
+    """The methods that may prove something about the run."""
+    found = [_Proposal("hockey-stick", _HOCKEY_STICK, lambda e, d: {}, 0.0)]
+    loss = run.pairs.worst(pure)
+    if loss is not None:
+        total = (loss.enclosure + run.released_cost).upper
+        reached = epsilon is None or total <= epsilon
+        if reached:
+            start = 0.0 if epsilon is not None else Enclosure.of(total).upper_float
+            found.append(_Proposal("pure", _PURE, lambda e, d: {}, start))
+    found += _by_orders(run, delta, epsilon)
+    return found
+
+
+def _by_orders(run: RunStatement, delta: Fraction | None, epsilon: Fraction | None) -> Iterator[_Proposal]:
+    """Rényi orders: the best one, and the whole ones beside it, where sampled moments are sharp."""
+    cost = run.released_cost
+    finding: Finding | None = None
+    if delta is not None and delta > 0:
+        finding = RENYI.epsilon(run.pairs, Enclosure.of(delta))
+    elif epsilon is not None and epsilon >= cost:
+        finding = RENYI.delta(run.pairs, Enclosure.of(epsilon - cost))
+    if finding is None or finding.order is None:
+        return
+    orders = {finding.order, Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
+    for order in sorted(orders):
+        start = finding.bounds.enclosure.upper_float if order == finding.order else 0.0
+        if delta is not None:
+            start = (Enclosure.of(start) + cost).upper_float
+        yield _Proposal("renyi", _RENYI, _touching(run, order), start)
+
+
+def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fraction], Json | None]:
+    """The order in both directions, and where the conversion touches best."""
+    laws = [law for pair in run.pairs.bounding if (law := pair.renyi) is not None]
+    taus = {direction: largest(law(order, direction) for law in laws).upper_float for direction in Direction}
+
+    def parameters(epsilon: Fraction, _: Fraction) -> Json | None:
+        level = float(epsilon - run.released_cost)
+        if level < 0:
+            return None
+        sides = {}
+        for direction, tau in taus.items():
+            ratio, value = choose_ratio(float(order - 1), tau, level) if tau else (0.0, math.inf)
+            usable = math.isfinite(ratio) and math.isfinite(value) and ratio > 0
+            sides[direction.value] = {
+                "order": ratio_text(order),
+                "ratio": ratio_text(Fraction(ratio)) if usable else None,
+            }
+        return sides
+
+    return parameters
+
+
+_PURE = "IS Theorem 6 and basic composition"
+_HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
+_RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
