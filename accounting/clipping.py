@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from typing import final
 
 import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
 
 from . import bulk
 from .domains import NormBall
 from .expressions.floats import Floats
 from .norms import Norm
+from .records import Features
 
 _LEAST_SHRINK = 2.0**-48
 
@@ -33,7 +37,23 @@ def largest_radius(domain: NormBall) -> float:
     return radius if domain.radius.value >= radius else float(np.nextafter(radius, 0.0))
 
 
-def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats, int]:
+@final
+@frozen(eq=False)
+class Held:
+    """Records as a run uses them.
+
+    Attributes:
+        features: of the records within the domain, in order.
+        outside: how many were clipped or dropped.
+        inside: per record given, whether it lay within; None where every one is used.
+    """
+
+    features: Features
+    outside: int
+    inside: NDArray[np.bool_] | None
+
+
+def hold(records: Floats, domain: NormBall | None, outside: Outside, *, first: int = 0) -> Held:
     """The records, all within the domain.
 
     A record counts as outside where its norm, rounded up, exceeds the radius. Each is handled by itself: the result
@@ -41,26 +61,34 @@ def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats
 
     Args:
         records: float64 matrix (n, d) of finite numbers; not changed.
-        domain: the public domain.
+        domain: the public domain; None where every record is used as it is.
         outside: clip or drop.
-
-    Returns:
-        the records within the domain, in order, and how many were clipped or dropped.
+        first: number of the first record in the data set, for messages to its curator.
 
     Guarantees:
         Each record returned has, exactly, at most the domain's radius as its norm. A clipped one keeps its direction,
         and at least 1 − 2^-40 of the radius, as far as the subnormal range holds it.
     """
-    radius = largest_radius(domain)
-    beyond = bulk.norms(records, domain.norm) > radius
+    if domain is None:
+        return Held(Features(records, first=first), 0, None)
+    radius, norms = largest_radius(domain), bulk.norms(records, domain.norm)
+    beyond = norms > radius
     count = int(beyond.sum())
-    if not count:
-        return records, 0
-    if outside is Outside.DROP:
-        return records[~beyond], count
-    result = records.copy()
-    result[beyond] = _scaled(records[beyond], domain.norm, radius)
-    return result, count
+    inside = None
+    if count and outside is Outside.DROP:
+        inside = ~beyond
+        records, norms = records[inside], norms[inside]
+    elif count:
+        records = records.copy()
+        records[beyond] = _scaled(records[beyond], domain.norm, radius)
+        norms[beyond] = bulk.norms(records[beyond], domain.norm)
+    return Held(Features(records, first=first, norms={domain.norm: norms}), count, inside)
+
+
+def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats, int]:
+    """The records themselves, all within the domain, and how many were outside; see `hold`."""
+    held = hold(records, domain, outside)
+    return held.features.records, held.outside
 
 
 def _shrink(norm: Norm) -> float:

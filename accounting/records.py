@@ -52,12 +52,13 @@ class Features:
     Args:
         records: float64 matrix (n, d) of finite numbers.
         first: number of the first of them in the data set, for messages to its curator.
+        norms: what `bulk.norms` gave for these records, where that is known already.
     """
 
-    def __init__(self, records: Floats, *, first: int = 0) -> None:
+    def __init__(self, records: Floats, *, first: int = 0, norms: Mapping[Norm, Floats] | None = None) -> None:
         self.records = records
         self.first = first
-        self._norms: dict[Variable, Floats] = {}
+        self._norms = {Variable(Symbol.NORM, norm.value): known for norm, known in (norms or {}).items()}
 
     def __len__(self) -> int:
         return len(self.records)

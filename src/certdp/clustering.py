@@ -17,7 +17,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside, hold
 from .accounting.clusters import Integers, nearest_centres, squared_distances
 from .accounting.domains import NormBall
 from .accounting.enclosures import Enclosure
@@ -26,7 +26,6 @@ from .accounting.exact import Number, exact
 from .accounting.expressions.floats import Floats
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
-from .accounting.records import Features
 from .calibration import calibrated, proven
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
@@ -169,8 +168,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         mechanism, sampler, claim = self._calibrated(domain)
         coins, threads = self._coins(), effective_n_jobs(self.n_jobs)
 
-        records, beyond = confine(given - origin if origin.any() else given, domain, outside)
-        features = Features(records)
+        held = hold(given - origin if origin.any() else given, domain, outside)
+        features = held.features
         drawing = SampledMechanism(mechanism=mechanism, sampler=sampler).drawing.on(domain)
         sample = draw_from(features, drawing.realise(features), coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
@@ -183,7 +182,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.is_private_ = coins.private
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
-        self.private_ = Private(Fit(labels, inertia, len(given), beyond, len(sample)))
+        self.private_ = Private(Fit(labels, inertia, len(given), held.outside, len(sample)))
         return self
 
     def predict(self, X: Any) -> Integers:

@@ -9,7 +9,7 @@ from typing import Any, final
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside, hold
 from .accounting.constrained_rates import ONE_RELEASE, ConstrainedRate
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
@@ -179,10 +179,8 @@ class ConstrainedReleases:
             One release per step.
         """
         matrix = matrix_within(records, domain)
-        if domain is not None:
-            matrix, _ = confine(matrix, domain, outside)
         used = coins or Coins()
-        features = Features(matrix)
+        features = hold(matrix, domain, outside).features
         realisation = self.drawing.on(domain).realise(features)
         samples = self.releases.samples(lambda: draw_from(features, realisation, used))
         return [self.mechanism.release(sample, used) for sample in samples]

@@ -155,7 +155,7 @@ def _put_back(losses: Floats, chunk: Floats, domain: NormBall | None) -> Floats:
     """The losses of all records of a chunk, where those of the records within the domain are known."""
     every = np.zeros(len(chunk))
     if domain is not None:  # without one, none is dropped
-        every[bulk.norms(chunk, domain.norm) <= largest_radius(domain)] = losses  # as `confine` tells them
+        every[bulk.norms(chunk, domain.norm) <= largest_radius(domain)] = losses  # as `hold` tells them
     return every
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import field, frozen
 
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside, hold
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidValue
 from .accounting.expressions.floats import Floats
@@ -80,11 +80,9 @@ def measured(
     drawn: list[Floats] = []
     moved = 0
     for start in range(0, len(matrix), _CHUNK):
-        chunk = matrix[start : start + _CHUNK]
-        if domain is not None:
-            chunk, beyond = confine(chunk, domain, outside)
-            moved += beyond
-        features = Features(chunk, first=start)
+        held = hold(matrix[start : start + _CHUNK], domain, outside, first=start)
+        moved += held.outside
+        features = held.features
         realisation = rate.realise(features)
         parts.append(losses(realisation, features))
         drawn.append(realisation.probability)

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside, hold
 from .accounting.derivation import Assumption
 from .accounting.domains import NormBall
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
@@ -345,10 +345,8 @@ class SampledMechanism:
             coins: the operating system's unless given; a release with seeded coins is not private.
         """
         matrix = matrix_within(records, domain)
-        if domain is not None:
-            matrix, _ = confine(matrix, domain, outside)
         used = coins or Coins()
-        features = Features(matrix)
+        features = hold(matrix, domain, outside).features
         return self.mechanism.release(draw_from(features, self.drawing.on(domain).realise(features), used), used)
 
 

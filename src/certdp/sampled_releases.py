@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .accounted import Accounted, Answer, Interval, NotionAbsent
 from .accounting.accountants import WorstPairs
-from .accounting.clipping import Outside, confine
+from .accounting.clipping import Outside, hold
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidType, InvalidValue
@@ -19,7 +19,7 @@ from .accounting.expressions import Symbol, variables
 from .accounting.norms import Norm
 from .accounting.pairs import Pair
 from .accounting.provenance import Payment
-from .accounting.records import Features, realise
+from .accounting.records import realise
 from .accounting.relations import ADD_REMOVE, RECORD, REPLACE, AddRemove, Replace
 from .accounting.releases import Releases, ResampleEach
 from .accounting.sampling import ALWAYS, SamplingRate
@@ -133,10 +133,8 @@ class SampledReleases(Accounted):
             One release per step.
         """
         matrix = matrix_within(records, self.domain)
-        if self.domain is not None:
-            matrix, _ = confine(matrix, self.domain, outside)
         used = coins or Coins()
-        features = Features(matrix)
+        features = hold(matrix, self.domain, outside).features
         realisation = realise(self._rate, features)
         samples = self.releases.samples(lambda: draw_from(features, realisation, used))
         return [self.mechanism.release(sample, used) for sample in samples]

@@ -12,15 +12,15 @@ from typing import Any, BinaryIO, Protocol, TypeAlias, final
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
-from .accounting import bulk
-from .accounting.clipping import Outside, confine, largest_radius
+from .accounting.clipping import Outside, hold
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidValue
 from .accounting.expressions.floats import Floats
 from .accounting.feasible_weights import Reach, counted
 from .accounting.provenance import Private
-from .accounting.records import Features, Realisation
+from .accounting.records import Realisation
 from .constrained import ConstrainedReleases
 from .data import Records
 from .files import whole_file, writing
@@ -105,8 +105,8 @@ def weigh(
     reach: Counter[Reach] | None = None
     drawn: list[WeightedSample] = []
     for chunk in records.chunks(rows):
-        held, beyond = (chunk, 0) if domain is None else confine(chunk, domain, outside)
-        features = Features(held, first=done)
+        held = hold(chunk, domain, outside, first=done)
+        features = held.features
         realisation = rate.realise(features)
         bounds = run.losses(rate, realisation, features)
         psi_max = max(psi_max, float(bounds.max(initial=0.0)))
@@ -118,10 +118,10 @@ def weigh(
         if coins is not None:
             drawn.append(draw_from(features, realisation, coins))
         if into is not None:
-            into(realisation if domain is None or len(held) == len(chunk) else _put_back(realisation, chunk, domain))
+            into(realisation if held.inside is None else _put_back(realisation, held.inside))
         done += len(chunk)
-        kept += len(held)
-        moved += beyond
+        kept += len(features)
+        moved += held.outside
         if progress is not None:
             progress(done)
     return Private(
@@ -137,10 +137,9 @@ def weigh(
     )
 
 
-def _put_back(realisation: Realisation, chunk: Floats, domain: NormBall) -> Realisation:
+def _put_back(realisation: Realisation, inside: NDArray[np.bool_]) -> Realisation:
     """What is drawn of all records of a chunk, where it is known of those within the domain."""
-    inside = bulk.norms(chunk, domain.norm) <= largest_radius(domain)  # as `confine` tells them
-    probability, weight = np.zeros(len(chunk)), np.full(len(chunk), math.inf)
+    probability, weight = np.zeros(len(inside)), np.full(len(inside), math.inf)
     probability[inside], weight[inside] = realisation.probability, realisation.weight
     return Realisation(probability, weight, realisation.gap)
 

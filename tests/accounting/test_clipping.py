@@ -12,8 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from certdp.accounting.clipping import Outside, confine, largest_radius
+from certdp.accounting import bulk
+from certdp.accounting.clipping import Outside, confine, hold, largest_radius
 from certdp.accounting.domains import NormBall
+from certdp.accounting.expressions import Symbol, Variable
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
 
@@ -147,3 +149,20 @@ def test_a_record_inside_is_left_alone() -> None:
     unchanged, none = confine(records, ball(Norm.L2, 51), Outside.CLIP)
     assert none == 0
     assert unchanged is records
+
+
+@given(MATRICES, NORMS, RADII, st.sampled_from(list(Outside)))
+@settings(deadline=None)
+def test_what_is_held_knows_its_norms_and_where_it_was(
+    records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any, outside: Outside
+) -> None:
+    domain = ball(norm, radius)
+    held = hold(records, domain, outside, first=7)
+    kept = held.features.records
+    assert np.array_equal(held.features.norm(Variable(Symbol.NORM, norm.value)), bulk.norms(kept, norm))
+    assert held.features.first == 7
+    if held.inside is None:
+        assert len(kept) == len(records)
+    else:
+        assert np.array_equal(kept, records[held.inside])
+        assert held.outside == int((~held.inside).sum())
