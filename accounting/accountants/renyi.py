@@ -27,6 +27,7 @@ from .worst_pairs import Bounds, WorstPairs, largest
 
 _Curve: TypeAlias = Callable[[Fraction], Enclosure]
 _Search: TypeAlias = Callable[[_Curve], RenyiConversion]
+_LARGEST_MOMENT = 2**60  # of (α − 1)ε, whose exponential the enclosures must hold
 _At: TypeAlias = Callable[[Fraction, Enclosure], Enclosure]
 
 
@@ -51,9 +52,16 @@ class RenyiAccountant(Accountant):
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """None where a pair has no Rényi curve."""
-        return self._best(
-            pairs, lambda curve: best_order_at_epsilon(curve, epsilon), lambda a, tau: delta_at_order(a, tau, epsilon)
-        )
+
+        def search(curve: _Curve) -> RenyiConversion:
+            def within_reach(order: Fraction) -> Enclosure:
+                if (order - 1) * epsilon.upper > _LARGEST_MOMENT:
+                    raise OutsideDomain(f"δ at order {float(order):.6g} is beyond what an enclosure holds")
+                return curve(order)
+
+            return best_order_at_epsilon(within_reach, epsilon)
+
+        return self._best(pairs, search, lambda order, tau: delta_at_order(order, tau, epsilon))
 
     def _best(self, pairs: WorstPairs, search: _Search, at: _At) -> Finding | None:
         """The bound of the worse direction.
