@@ -67,6 +67,14 @@ class Derivation(ABC):
         """All assumptions, in order of first appearance, each once."""
         return tuple(dict.fromkeys(self._walk()))
 
+    def about(self, whose: str) -> Derivation:
+        """The same derivation, its assumptions named as those of `whose`, beside assumptions of the same name."""
+        return _Derived(
+            self.theorem,
+            tuple(premise.about(whose) for premise in self.premises),
+            tuple(Assumption(f"{whose}: {assumed.name}", assumed.value) for assumed in self.own_assumptions),
+        )
+
     def _walk(self) -> Iterator[Assumption]:
         for premise in self.premises:
             yield from premise.assumptions

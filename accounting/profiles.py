@@ -15,7 +15,7 @@ from .errors import InvalidValue
 from .expressions import Apply, Constant, Expression, Operation, Symbol, Variable, enclose, substitute, variables
 from .guarantees import Guarantee, compose, require
 from .notions import PURE, Pure
-from .provenance import Payment
+from .provenance import Payment, named_costs
 from .relations import Relation, Unit
 from .suprema import Supremum, supremum
 
@@ -206,7 +206,7 @@ def plus_payments(profile: PureProfile[R, U], payments: Iterable[Payment]) -> Pu
     due = [payment for payment in dict.fromkeys(payments) if payment not in profile.payments]
     if not due:
         return profile
-    paid = plus_cost(profile, compose(*(payment.cost for payment in due)))
+    paid = plus_cost(profile, compose(*named_costs(due, first=len(profile.payments) + 1)))
     return evolve(paid, payments=(*profile.payments, *due))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias, TypeVar, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .errors import InvalidType, InvalidValue
 from .exact import Number, exact
@@ -52,6 +52,19 @@ class Payment:
 
     def __attrs_post_init__(self) -> None:
         require("cost", self.cost, Guarantee, "A released value carries the guarantee of its release")
+
+
+def named_costs(payments: Iterable[Payment], *, first: int = 1) -> list[Guarantee[Any, Any, Any]]:
+    """What each release cost, its assumptions named as those of released parameters 1, 2 and so on.
+
+    Args:
+        payments: the releases, each once.
+        first: the number of the first.
+    """
+    return [
+        evolve(payment.cost, derivation=payment.cost.derivation.about(f"released parameter {number}"))
+        for number, payment in enumerate(payments, first)
+    ]
 
 
 def _payment(cost: Guarantee[Any, Any, Any] | Payment) -> Payment:

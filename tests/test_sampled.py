@@ -421,3 +421,20 @@ def test_what_is_no_plugin_norm_or_certificate_is_told() -> None:
         NormBall(norm=1, radius=Public(5))  # type: ignore[arg-type]  # pyright: ignore
     with pytest.raises(TypeError, match="admissible: the bytes of a certificate"):
         check("out.json")  # type: ignore[arg-type]  # pyright: ignore
+
+
+def test_a_released_parameter_brings_assumptions_of_its_own_name() -> None:
+    earlier = certdp.SampledReleases(
+        mechanism=certdp.LaplaceSum(scale=Public(10)),
+        sampler=certdp.Full(),
+        domain=NormBall(norm=Norm.L1, radius=Public(1)),
+    )
+    run = SampledMechanism(
+        mechanism=certdp.LaplaceSum(scale=certdp.Released(3, earlier.pure())),
+        sampler=certdp.Poisson(rate=Public("0.1")),
+    )
+    domain = NormBall(norm=Norm.L1, radius=Public(2))
+    stated = {assumed.name: assumed.value for assumed in run.guarantee(domain).assumptions}
+    assert (stated["mechanism.scale"], stated["released parameter 1: mechanism.scale"]) == ("3", "10")
+    assert (stated["radius"], stated["released parameter 1: radius"]) == ("2", "1")
+    assert certdp.check(run.certificate(domain)).outcome.value == "holds"

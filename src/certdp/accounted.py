@@ -38,7 +38,7 @@ from .accounting.notions import (
     ZeroConcentrated,
 )
 from .accounting.pairs import RandomisedResponsePair, compose_pairs
-from .accounting.provenance import Payment
+from .accounting.provenance import Payment, named_costs
 from .accounting.relations import RECORD, AddRemove, Record, Replace
 from .accounting.trade_off import TradeOff, trade_off
 from .accounting.units import Delta, Epsilon, Order
@@ -328,7 +328,7 @@ class Accounted(ABC):
     @property
     def _costs(self) -> list[Guarantee[Pure, Any, Any]]:
         """The guarantees of the releases of parameters, each once."""
-        spent = [payment.cost for payment in self.payments]
+        spent = named_costs(self.payments)
         for cost in spent:
             if (cost.relation, cost.unit, cost.bound.notion) != (self.relation, RECORD, PURE):
                 raise InvalidValue(

@@ -21,7 +21,7 @@ from .accounting.guarantees import Guarantee
 from .accounting.norms import Norm
 from .accounting.notions import PURE, Bound
 from .accounting.profiles import plus_payments, within
-from .accounting.provenance import Payment
+from .accounting.provenance import Payment, named_costs
 from .accounting.rates import Rate
 from .accounting.records import Features, Realisation
 from .accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
@@ -99,7 +99,7 @@ class ConstrainedReleases:
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
         found = self.drawing.on(domain).derivation(premises)
-        paid = [payment.cost.derivation for payment in self._payments(domain)]
+        paid = [cost.derivation for cost in named_costs(self._payments(domain))]
         return self.bound(domain).notion.composition_theorem.conclude([found, *paid]) if paid else found
 
     def guarantee(self, domain: NormBall) -> Guarantee[Any, AddRemove, Record]:
