@@ -145,7 +145,13 @@ def gaussian_cells(
         while done < d:
             here = start + done
             to_p, to_q = here - shift, here
-            far = max(abs(to_p) if with_p else 0.0, abs(to_q) if with_q else 0.0) + 1.0
+            near_p, near_q = with_p and abs(to_p) <= EDGE + 1.0, with_q and abs(to_q) <= EDGE + 1.0
+            if not (near_p or near_q):  # between the two laws, or beside them
+                edge = -EDGE if here < -EDGE else shift - EDGE
+                after = d if here >= shift - EDGE else min(d, max(done + 0.5, edge - start))
+                done = after
+                continue
+            far = max(abs(to_p) if near_p else 0.0, abs(to_q) if near_q else 0.0) + 1.0
             reach = 1.0 / (far + shift + 1.0)
             after = min(d, done + 2.0 * reach / _RATIO_EIGHT)
             panel = after - done

@@ -141,7 +141,7 @@ class Spread(ABC):
 @final
 @frozen
 class NormalSpread(Spread):
-    """The loss s·x − s²/2 of N(s, 1) and N(0, 1); 1e-10 ≤ s ≤ 2^20."""
+    """The loss s·x − s²/2 of N(s, 1) and N(0, 1); 1e-10 ≤ s ≤ 1000."""
 
     shift: float
 
@@ -263,10 +263,11 @@ class Law:
         if self.spread is not None:
             pieces.append(self.spread.sketch())
         base, present, absent = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
-        with np.errstate(over="ignore", divide="ignore"):
-            losses = np.where(
-                base > 600, base + math.log(self.rate), np.log1p(self.rate * np.expm1(np.minimum(base, 600.0)))
-            )
+        losses = base
+        if self.rate < 1:
+            with np.errstate(divide="ignore"):
+                near = np.log1p(self.rate * np.expm1(np.minimum(base, 600.0)))
+            losses = np.where(base > 600, base + math.log(self.rate), near)
         if self._swapped:
             losses, masses = -losses, absent
         else:
@@ -274,7 +275,7 @@ class Law:
         order = np.argsort(losses, kind="stable")
         losses, masses = losses[order], masses[order]
         kept = np.isfinite(losses) & (masses > 0)
-        return losses[kept], masses[kept]
+        return (losses[kept], masses[kept]) if np.any(kept) else (np.zeros(1), np.full(1, _NEXT_TO_NOTHING))
 
     def mixed(self, present: Floats, absent: Floats) -> Floats:
         """Masses under the first law; off by 6 units more."""
@@ -318,6 +319,7 @@ class Cells:
 
 
 _LEAST_RATE = 1e-200
+_NEXT_TO_NOTHING = 1e-300
 
 
 def _times(one: float, other: float, towards: float) -> float:
@@ -344,10 +346,10 @@ def single_losses(
     def rounded(masses: Floats) -> Floats:
         return np.where((masses < kernels.TINY) & (masses > 0), kernels.TINY if above else 0.0, masses)
 
-    columns = (rounded(present), rounded(absent), low, high, units)
+    columns = [rounded(present), rounded(absent), low, high, units]
     if above and elsewhere:
         extra = (elsewhere, elsewhere, -math.inf, math.inf, 0.0)
-        columns = tuple(np.append(column, value) for column, value in zip(columns, extra, strict=True))
+        columns = [np.append(column, value) for column, value in zip(columns, extra, strict=True)]
     return Atoms(*(np.ascontiguousarray(column, dtype=np.float64) for column in columns))
 
 

@@ -21,7 +21,7 @@ from ..errors import InvalidType, OutsideDomain
 from ..pairs.pair import DeltaLaw, Pair
 from .cells import NO_ATOMS, NOTHING, Atoms, Cells, LaplaceSpread, Law, NormalSpread, single_losses
 
-_LEAST_SHIFT, _GREATEST_SHIFT = 1e-10, 2.0**20
+_LEAST_SHIFT, _GREATEST_SHIFT = 1e-10, 1e3
 _LEAST_LOSS = 1e-12
 MOST_ATOMS = 1 << 17
 """Laws with more single losses have no cells."""
@@ -101,10 +101,10 @@ def finite_cells(present: Sequence[Fraction], absent: Sequence[Fraction], direct
     outputs = [(p, q) for p, q in zip(present, absent, strict=True) if p or q]
     losses = [_log_ratio(p, q) for p, q in outputs]
     low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
-    masses = [np.array([_float(pair[which]) for pair in outputs]) for which in range(2)]
+    seen, unseen = (np.array([_float(pair[which]) for pair in outputs]) for which in range(2))
 
     def law(*, above: bool) -> Law:
-        atoms = single_losses(*masses, low, high, np.full(len(outputs), 2.0), above=above)
+        atoms = single_losses(seen, unseen, low, high, np.full(len(outputs), 2.0), above=above)
         return Law(None, atoms, 1.0, direction)
 
     return Cells(law(above=True), law(above=False))

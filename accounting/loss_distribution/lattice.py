@@ -133,8 +133,6 @@ class _Shape:
         self.single = [np.sort(cells.above.single_losses()) for cells, _ in parts]
         self.only_atoms = all(cells.above.spread is None for cells, _ in parts)
         self.parts = [(*cells.above.sketch(), times) for cells, times in parts]
-        if any(losses.size == 0 for losses, _, _ in self.parts):
-            raise InvalidValue("parts", "losses far apart", "losses whose masses binary64 holds")
         self.greatest = sum(times * float(losses[-1]) for losses, _, times in self.parts)
         farthest = max(float(np.max(np.abs(losses))) for losses, _, _ in self.parts)
         self.steepest = min(_STEEPEST / farthest, _GREATEST_TILT) if farthest else 1.0
@@ -266,9 +264,10 @@ def _plan_for_delta(parts: _Parts, delta: float, most: int | None) -> _Plan:
 
 
 def _plan(parts: _Parts, shape: _Shape, epsilon: float, tilt: float, delta: float, most: int | None) -> _Plan:
-    total, _, variance = shape.log_moment(tilt)
+    total, mean, variance = shape.log_moment(tilt)
     releases = sum(times for _, times in parts)
-    deviation = math.sqrt(variance) or 1e-3
+    size = abs(mean) + epsilon + 1e-3
+    deviation = math.sqrt(variance) if variance > (1e-6 * size) ** 2 else size / 10
     changes = np.minimum(np.geomspace(0.05, 60, 30) / deviation, shape.steepest)
     above = np.array([(shape.log_moment(tilt + change)[0] - total + _OUTSIDE) / change for change in changes])
     below = np.array([(total - shape.log_moment(tilt - change)[0] - _OUTSIDE) / change for change in changes])
@@ -316,12 +315,11 @@ def _spacing(shape: _Shape, window: float, wanted: float, most: int | None) -> t
     """The spacing and the number of points of the window; single losses lie on the lattice where they can."""
     common = shape.common_spacing()
     longest = MOST_POINTS if most is None else most
-    if common is not None and shape.only_atoms and window / common + 4 <= longest:
-        wanted = common
-    count = 1 << math.ceil(math.log2(max(window / wanted, 1.0) + 4))
+    exact = common if common is not None and shape.only_atoms and window / common + 4 <= longest else None
+    count = 1 << math.ceil(math.log2(max(window / (exact or wanted), 1.0) + 4))
     count = max(min(count, longest), _FEWEST_POINTS) if most is None else most
-    if wanted == common:
-        return min(common, _WIDEST), count
+    if exact is not None:
+        return min(exact, _WIDEST), count
     spacing = window / (count - 4)
     if common is not None and spacing < common:
         spacing = common / math.floor(common / spacing)
@@ -460,9 +458,10 @@ class _Composed:
         """The losses of the window and about their masses."""
         plan = self.plan
         indices = np.arange(plan.start, plan.start + (1 << plan.log_points))
-        scale = float(self.scale.midpoint)
-        masses = self.above.masses[indices % indices.size] * np.exp(scale - plan.tilt * indices)
-        return indices * plan.spacing + self.offset.upper_float, np.maximum(masses, 0)
+        distances = indices.astype(np.float64)
+        masses = self.above.masses[indices % indices.size] * np.exp(self.scale.upper_float - plan.tilt * distances)
+        losses = distances * plan.spacing + self.offset.upper_float
+        return losses, np.maximum(masses, 0.0)
 
 
 def _crossing(
@@ -524,7 +523,7 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
     from .._kernels import fft
     from .._kernels import lattice as kernels
 
-    if any(count > 4 * MOST_POINTS for _, count in plan.ranges):
+    if any(count > MOST_POINTS for _, count in plan.ranges):
         raise InvalidValue("parts", "losses far apart", "losses of one release within the largest lattice")
     bulk.exp(np.zeros(1))  # refuses where the thread's arithmetic is not that of the proofs
     two_sided = all(cells.below is not None for cells, _ in parts)
@@ -543,15 +542,18 @@ def _composed(parts: _Parts, plan: _Plan) -> _Composed:
         lattice = Lattice(origin, plan.spacing, first, count)
         offset = offset + _point(origin) * times
         upper, infinite = _upper_masses(cells.above, lattice)
-        log_scale = about + math.log(kernels.tilted_sum(upper, first, plan.tilt, about))
+        lower, certain = (np.zeros(count), 0.0) if cells.below is None else _lower_masses(cells.below, lattice)
+        sums = [kernels.tilted_sum(masses, first, plan.tilt, about) for masses in (upper, lower)]
+        log_scale = about + math.log(max(sums))
         scale = scale + _point(log_scale) * times
-        real, imaginary = np.empty(length), np.zeros(length)
-        size = kernels.fold(upper, first, plan.tilt, log_scale, True, real)
-        above.count(upper, first, plan, log_scale, times, size, infinite)
-        if two_sided and cells.below is not None:
-            lower, certain = _lower_masses(cells.below, lattice)
-            size += kernels.fold(lower, first, plan.tilt, log_scale, False, imaginary)
-            below.count(lower, first, plan, log_scale, times, size, certain)
+        real, imaginary = np.empty(length), np.empty(length)
+        sizes = [
+            kernels.fold(masses, first, plan.tilt, log_scale, up, folded)
+            for masses, up, folded in ((upper, True, real), (lower, False, imaginary))
+        ]
+        above.count(upper, first, plan, log_scale, times, sizes[0], infinite)
+        below.count(lower, first, plan, log_scale, times, sizes[1], certain)
+        size = sum(sizes)
         fft.forward(real, imaginary, *roots)
         error = fft.STAGE_UNITS * plan.log_points * _UNIT * size * (1 + 1e-9) + kernels.TINY
         kernels.multiply_power(real, imaginary, times, error, *above_product, *below_product)

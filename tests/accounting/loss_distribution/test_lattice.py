@@ -1,0 +1,335 @@
+"""δ(ε) of compositions on a lattice: against closed forms, quadrature, contours, and the laws of composition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.fft
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certdp.accounting._kernels import fft
+from certdp.accounting.conversions.smallest_epsilon import smallest_epsilon
+from certdp.accounting.directions import Direction
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.loss_distribution.cells import Cells
+from certdp.accounting.loss_distribution.inversion import delta_by_transforms
+from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
+from certdp.accounting.pairs import (
+    DensityPair,
+    DiscreteLaplacePair,
+    FinitePair,
+    GaussianPair,
+    LaplacePair,
+    Pair,
+    RandomisedResponsePair,
+    RepeatedResponse,
+    Sampled,
+    SampledGaussian,
+)
+
+UNIT = 2.0**-53
+REMOVE, ADD = Direction.REMOVE, Direction.ADD
+
+
+def number(value: float | str | Fraction) -> Enclosure:
+    return Enclosure.of(value)
+
+
+def cells_of(pair: Pair, direction: Direction = REMOVE) -> Cells:
+    law = pair.loss_cells
+    assert law is not None
+    return law(direction)
+
+
+def law_of(pair: Pair, direction: Direction = REMOVE) -> Callable[[Enclosure], Enclosure]:
+    law = pair.delta
+    assert law is not None
+    return lambda epsilon: law(epsilon, direction)
+
+
+def holds(found: Enclosure, truth: Enclosure) -> bool:
+    """Whether both enclosures may hold the same number: neither end is proven on the wrong side."""
+    return found.lower <= truth.upper and truth.lower <= found.upper
+
+
+def gap(found: Enclosure) -> float:
+    return float((found.upper - found.lower) / found.upper)
+
+
+@pytest.mark.parametrize("log_length", [1, 2, 5, 11, 14])
+def test_the_transform_is_within_its_bound(log_length: int) -> None:
+    generator = np.random.default_rng(log_length)
+    length = 1 << log_length
+    values = generator.exponential(size=length) ** 8 + 1j * generator.normal(size=length)
+    real, imaginary = values.real.copy(), values.imag.copy()
+    roots = fft.roots_of_unity(log_length)
+    fft.forward(real, imaginary, *roots)
+    reversed_bits = np.array([int(f"{k:0{log_length}b}"[::-1], 2) for k in range(length)])
+    exact = scipy.fft.fft(values.astype(np.clongdouble))
+    bound = fft.STAGE_UNITS * log_length * UNIT * float(np.sum(np.abs(values)))
+    assert np.max(np.abs((real + 1j * imaginary)[reversed_bits] - exact)) < bound
+    bound = fft.STAGE_UNITS * log_length * UNIT * float(np.sum(np.hypot(real, imaginary)))
+    exact = np.conj(scipy.fft.fft(np.conj((real + 1j * imaginary)[reversed_bits].astype(np.clongdouble))))
+    fft.backward(real, imaginary, *roots)
+    assert np.max(np.abs(real + 1j * imaginary - exact)) < bound
+
+
+def test_roots_of_unity_are_within_five_units() -> None:
+    log_length = 13
+    real, imaginary = fft.roots_of_unity(log_length)
+    with mpmath.workprec(120):
+        for stage in (0, 1, 5, 12):
+            for j in {0, 1, (1 << stage) // 3, (1 << stage) - 1} & set(range(1 << stage)):
+                at = (1 << stage) + j
+                true = mpmath.expjpi(-mpmath.mpf(j) / (1 << stage))
+                assert abs(mpmath.mpc(real[at], imaginary[at]) - true) < 5 * UNIT
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(
+    ("shift", "times"), [("1", 1), ("0.5", 3), ("0.1", 100), ("0.01", 10_000), (Fraction(1, 200), 40_000), ("6", 2)]
+)
+def test_gaussian_releases_at_any_number(shift: str | Fraction, times: int, direction: Direction) -> None:
+    pair = GaussianPair(number(shift))
+    law = law_of(pair.repeated(times))
+    scale = float(pair.shift.midpoint) * math.sqrt(times)
+    for epsilon in (0, Fraction(scale) / 3, Fraction(3 * scale), Fraction(9 * scale)):
+        found = delta_by_lattice([(cells_of(pair, direction), times)], Enclosure.of(epsilon))
+        assert holds(found, law(Enclosure.of(epsilon)))
+        assert gap(found) < 0.05
+
+
+@pytest.mark.parametrize("delta", ["0.01", "1e-5", "1e-30", "1e-120"])
+def test_the_epsilon_of_gaussian_releases(delta: str) -> None:
+    found = epsilon_by_lattice([(cells_of(GaussianPair(number("0.1"))), 100)], number(delta))
+    truth = smallest_epsilon(law_of(GaussianPair(number(1))), number(delta))
+    assert holds(found, truth)
+    assert gap(found) < 1e-3
+
+
+@pytest.mark.parametrize("times", [1, 2, 10, 1000, 10**6])
+@pytest.mark.parametrize("epsilon", ["0", "0.2", "1", "4"])
+def test_randomised_response_is_exact_but_for_rounding(times: int, epsilon: str) -> None:
+    own = Enclosure.of(1 / math.sqrt(times))
+    found = delta_by_lattice([(cells_of(RandomisedResponsePair(own)), times)], number(epsilon))
+    truth = law_of(RepeatedResponse(own, times))(number(epsilon))
+    assert holds(found, truth)
+    assert found.upper - found.lower <= max(found.upper / 10**6, Fraction(1, 10**15))
+
+
+def test_discrete_laws_are_exact_but_for_rounding() -> None:
+    pair = FinitePair(
+        (Fraction(1, 7), Fraction(2, 7), Fraction(4, 7)), (Fraction(4, 7), Fraction(2, 7), Fraction(1, 7))
+    )
+    for direction in Direction:
+        for times in (1, 2, 6):
+            for factor in (Fraction(1), Fraction(3, 2), Fraction(9)):
+                epsilon = Enclosure.of(factor).log()
+                found = delta_by_lattice([(cells_of(pair, direction), times)], epsilon)
+                composed = pair.repeated(times)
+                assert isinstance(composed, FinitePair)
+                assert found.contains(composed.hockey_stick(factor, direction))
+                assert found.upper - found.lower < Fraction(1, 10**9)
+
+
+def test_infinite_losses_are_kept_apart() -> None:
+    pair = FinitePair((Fraction(1, 2), Fraction(1, 2), Fraction(0)), (Fraction(1, 4), Fraction(0), Fraction(3, 4)))
+    composed = pair.repeated(3)
+    assert isinstance(composed, FinitePair)
+    found = delta_by_lattice([(cells_of(pair), 3)], number(1))
+    assert holds(found, law_of(composed)(number(1)))
+    assert gap(found) < 1e-8
+    with pytest.raises(InvalidValue, match="infinite losses"):
+        epsilon_by_lattice([(cells_of(pair), 3)], number("0.8"))
+
+
+def laplace_delta(shift: float, times: int, epsilon: mpmath.mpf) -> mpmath.mpf:
+    """By the convolution of δ with the law of one loss."""
+    s = mpmath.mpf(shift)
+    if times == 1:
+        if epsilon >= s:
+            return mpmath.mpf(0)
+        return 1 - mpmath.exp((epsilon - s) / 2) if epsilon >= -s else 1 - mpmath.exp(epsilon)
+    kinks = sorted({-s, s, *(x for k in range(-times, times + 1) if abs(x := epsilon - k * s) < s)})
+
+    def less(loss: mpmath.mpf) -> mpmath.mpf:
+        return laplace_delta(shift, times - 1, epsilon - loss)
+
+    between = mpmath.quad(lambda loss: mpmath.exp((loss - s) / 2) / 4 * less(loss), kinks, maxdegree=5)
+    return less(s) / 2 + mpmath.exp(-s) / 2 * less(-s) + between
+
+
+@pytest.mark.parametrize(
+    ("shift", "times", "epsilon"), [(1.0, 1, 0.5), (1.0, 2, 0.7), (1.0, 2, 1.9), (0.5, 2, 0.0), (2.0, 3, 2.5)]
+)
+def test_laplace_releases_against_quadrature(shift: float, times: int, epsilon: float) -> None:
+    with mpmath.workdps(12 if times == 3 else 20):
+        truth = laplace_delta(shift, times, mpmath.mpf(epsilon))
+    for direction in Direction:
+        found = delta_by_lattice([(cells_of(LaplacePair(number(shift)), direction), times)], number(epsilon))
+        assert found.lower_float <= float(truth) * (1 + 1e-9)
+        assert float(truth) * (1 - 1e-9) <= found.upper_float
+        assert gap(found) < 1e-3
+
+
+@pytest.mark.parametrize(("releases", "delta", "epsilon"), [(1000, "1e-5", 1.8282367), (10_000, "1e-5", 6.1877124)])
+def test_the_sampled_gaussian_of_the_literature(releases: int, delta: str, epsilon: float) -> None:
+    pair = SampledGaussian(number(1), number("0.01"))
+    found = epsilon_by_lattice([(cells_of(pair), releases)], number(delta))
+    assert found.lower_float < epsilon < found.upper_float + 5e-8
+    assert gap(found) < 1e-3
+    finer = epsilon_by_lattice([(cells_of(pair), releases)], number(delta), points=1 << 18)
+    assert gap(finer) < 5e-5
+    assert holds(finer, found)
+    other = epsilon_by_lattice([(cells_of(pair, ADD), releases)], number(delta))
+    assert other.upper < found.lower
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize(
+    ("rate", "shift", "times", "epsilon"),
+    [
+        ("0.01", "1", 1000, "1.5"),
+        ("0.2", "0.5", 50, "3"),
+        ("0.001", "1", 10**4, "0.2"),
+        ("0.05", "1.5", 100, "2"),
+        ("0.01", "1", 3000, "9"),
+    ],
+)
+def test_contours_agree(rate: str, shift: str, times: int, epsilon: str, direction: Direction) -> None:
+    pair = SampledGaussian(number(shift), number(rate))
+    truth = delta_by_transforms([(pair.loss_transform(direction), times)], number(epsilon))
+    assert truth is not None
+    found = delta_by_lattice([(cells_of(pair, direction), times)], number(epsilon))
+    assert holds(found, truth)
+    assert gap(found) < 0.2
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from(
+        [
+            GaussianPair(number("0.3")),
+            LaplacePair(number("0.4")),
+            Sampled(LaplacePair(number(1)), number("0.2")),
+            RandomisedResponsePair(number("0.25")),
+            DiscreteLaplacePair(number("0.125"), number(3)),
+            SampledGaussian(number(1), number("0.1")),
+        ]
+    ),
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.sampled_from(list(Direction)),
+    st.floats(0, 3),
+)
+def test_releases_count_as_often_as_they_are_made(
+    pair: Pair, times: int, more: int, direction: Direction, epsilon: float
+) -> None:
+    cells, level = cells_of(pair, direction), number(epsilon)
+    together = delta_by_lattice([(cells, times + more)], level)
+    assert delta_by_lattice([(cells, times), (cells, more)], level) == together
+    fewer = delta_by_lattice([(cells, times)], level)
+    assert fewer.lower <= together.upper
+    law = pair.delta
+    if law is not None and times == 1:
+        assert holds(fewer, law(level, direction))
+
+
+def test_the_order_of_parts_does_not_matter() -> None:
+    parts = [
+        (cells_of(GaussianPair(number("0.2"))), 20),
+        (cells_of(Sampled(LaplacePair(number(1)), number("0.1"))), 50),
+        (cells_of(RandomisedResponsePair(number("0.05"))), 100),
+    ]
+    one, other = (delta_by_lattice(order, number(2)) for order in (parts, parts[::-1]))
+    assert holds(one, other)
+    assert 0 < gap(one) < 0.05
+
+
+def test_different_gaussian_releases_add_up() -> None:
+    parts = [(cells_of(GaussianPair(number(shift))), times) for shift, times in (("0.3", 4), ("0.1", 28), ("0.6", 1))]
+    truth = law_of(GaussianPair(number(1)))(number(2))
+    found = delta_by_lattice(parts, number(2))
+    assert holds(found, truth)
+    assert gap(found) < 0.02
+
+
+def test_a_bare_delta_law_gives_an_upper_end() -> None:
+    bare = DensityPair(delta_law=law_with_both(GaussianPair(number("0.1"))))
+    truth = law_of(GaussianPair(number(1)))(number(3))
+    found = delta_by_lattice([(cells_of(bare), 100)], number(3))
+    assert found.lower == 0
+    assert truth.lower <= found.upper <= truth.upper * Fraction(12, 10)
+
+
+def law_with_both(pair: Pair) -> Callable[[Enclosure, Direction], Enclosure]:
+    law = pair.delta
+    assert law is not None
+    return law
+
+
+def test_enclosed_parameters_and_levels() -> None:
+    pair = SampledGaussian(Enclosure.between("0.9", 1), Enclosure.between("0.1", "0.11"))
+    found = delta_by_lattice([(cells_of(pair), 30)], Enclosure.between(2, "2.1"))
+    for shift, rate, epsilon in (("0.9", "0.1", "2.1"), (1, "0.11", 2)):
+        corner = SampledGaussian(number(shift), number(rate))
+        assert holds(found, delta_by_lattice([(cells_of(corner), 30)], number(epsilon)))
+    assert gap(found) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("pair", "times", "epsilon"),
+    [
+        (GaussianPair(number("0.1")), 10, "1000"),
+        (GaussianPair(number(100)), 3, "1"),
+        (GaussianPair(number("1e-12")), 10**9, "0.1"),
+        (SampledGaussian(number(1), number("1e-12")), 10**6, "0"),
+        (SampledGaussian(number(1), number(0)), 10, "0"),
+        (LaplacePair(number(700)), 2, "10"),
+        (RandomisedResponsePair(number(0)), 10**9, "0"),
+    ],
+)
+def test_corners_have_an_answer(pair: Pair, times: int, epsilon: str) -> None:
+    for direction in Direction:
+        found = delta_by_lattice([(cells_of(pair, direction), times)], number(epsilon), points=1 << 12)
+        assert 0 <= found.lower <= found.upper <= 1
+
+
+def test_every_epsilon_suffices_for_a_delta_of_one() -> None:
+    assert epsilon_by_lattice([(cells_of(LaplacePair(number(1))), 5)], number(1)).upper == 0
+
+
+def test_the_masses_of_a_plot() -> None:
+    losses, masses = loss_masses([(cells_of(GaussianPair(number("0.1"))), 100)])
+    assert math.isclose(np.sum(masses), 1, rel_tol=1e-6)
+    assert math.isclose(losses @ masses, 0.5, rel_tol=1e-3)
+    assert np.all(masses >= 0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "points", "error", "message"),
+    [
+        ([], None, InvalidValue, "parts"),
+        ([(cells_of(LaplacePair(number(1))), 0)], None, InvalidValue, "times"),
+        ([(cells_of(LaplacePair(number(1))), 2.0)], None, InvalidType, "times"),
+        ([(cells_of(LaplacePair(number(1))), 2**41)], None, InvalidValue, "releases"),
+        ([(cells_of(LaplacePair(number(1))), 1)], 1000, InvalidValue, "power of two"),
+    ],
+)
+def test_bad_input_is_refused(
+    parts: list[tuple[Cells, int]], points: int | None, error: type[InvalidValue], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        delta_by_lattice(parts, number(1), points=points)
+
+
+def test_a_delta_of_zero_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="delta"):
+        epsilon_by_lattice([(cells_of(LaplacePair(number(1))), 1)], number(0))
