@@ -387,7 +387,7 @@ class Figure:
         if isinstance(value, str):
             self.verdict, self.text = "none", "time" if "more than" in value else "–"
             return
-        claim = value[1]
+        claim = value[1] if math.isnan(value[1]) else max(0.0, value[1])
         if math.isnan(claim) or claim == math.inf:
             self.verdict, self.text = ("infinite", "∞") if claim == math.inf else ("none", "NaN")
         elif lower is not None and claim < lower:
@@ -423,7 +423,8 @@ def rows(heading: list[str], cells: list[list[str]]) -> Iterator[str]:
 def compare(peers: Path, own: Path, page: Path) -> None:
     """Write the figures into the page, below the line that says that they are written by this script."""
     data = json.loads(peers.read_text("utf-8"))
-    proven = {json.dumps(entry["case"]): entry["found"] for entry in json.loads(own.read_text("utf-8"))}
+    found_by_case = {json.dumps(entry["case"]): entry["found"] for entry in json.loads(own.read_text("utf-8"))}
+    proven = {key: found_by_case[key] for key in map(json.dumps, cases()) if key in found_by_case}
     answers: dict[tuple[str, str], list[Value]] = {}
     for answer in data["answers"]:
         values = answer.get("values") or [answer["error"]] * len(DELTAS)
