@@ -36,6 +36,9 @@ class BasicAccountant(Accountant):
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
+        if delta.lower >= 1:
+            nothing = Enclosure.of(0, precision=delta.precision)
+            return Finding(Bounds(nothing, two_sided=True), APPROXIMATE, self.theorems[1:2], self)
         bound = pairs.worst(pure)
         if delta.lower > 0:
             found = [_epsilon(pair, Enclosure.of(delta.lower)) for pair in pairs.bounding]

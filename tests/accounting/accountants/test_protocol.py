@@ -405,8 +405,14 @@ CORNERS: dict[str, Pair] = {
 }
 
 
-@every
-@pytest.mark.parametrize("pair", CORNERS.values(), ids=CORNERS)
+SLOW = {"rate 1e-12", "all noise", "a billion responses that tell"}
+
+
+@each
+@pytest.mark.parametrize(
+    "pair",
+    [pytest.param(pair, id=name, marks=[pytest.mark.soundness] * (name in SLOW)) for name, pair in CORNERS.items()],
+)
 def test_corners_have_a_proven_answer_or_a_clear_error(accountant: Accountant, pair: Pair) -> None:
     questions = [(accountant.epsilon, ("0", "1e-300", "1e-5", "1")), (accountant.delta, ("0", "1", "1e6"))]
     for question, levels in questions:
