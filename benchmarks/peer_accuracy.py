@@ -526,7 +526,7 @@ def written(
 
 
 VERDICTS = ("below", "inside", "above", "infinite", "none")
-SHOWN = 8
+SHOWN = 24
 
 
 if __name__ == "__main__":

@@ -1,6 +1,11 @@
 """Other tools' accounts: dp_accounting's event trees, read and written, and an accountant with Opacus's protocol.
 
 Nothing here imports another tool: their objects are known by their class names and attributes.
+
+>>> laplace = '{"type": "LaplaceDpEvent", "noise_multiplier": 1}'
+>>> event = event_from_json('{"type": "PoissonSampledDpEvent", "sampling_probability": 0.5, "event": %s}' % laplace)
+>>> print(event.run().pure().bound.epsilon.upper_float)  # log(1 + (e − 1)/2)
+0.6201145069582776
 """
 
 from .dp_events import event_from_json as event_from_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from ..accounted import Accounted
 from ..accounting.accountants import WorstPairs
@@ -19,32 +19,17 @@ from ..accounting.relations import AddRemove, Replace
 class StatedRun(Accounted):
     """A whole run, fixed beforehand, by the pairs of its releases; ask it for ε at δ, δ at ε, or the loss in a notion.
 
-    Args:
+    Attributes:
         pairs: they dominate the run; those reached are attained by some pair of neighbouring data sets.
         relation: the change of the data that guarantees protect against.
         derivation: what the description assumes.
         precision: working precision of proofs, in bits.
     """
 
-    _pairs: WorstPairs = field(alias="pairs")
-    _relation: AddRemove | Replace = field(alias="relation")
-    _derivation: Derivation = field(alias="derivation")
+    pairs: WorstPairs
+    relation: AddRemove | Replace
+    derivation: Derivation
     precision: int = DEFAULT_PRECISION
-
-    @property
-    def pairs(self) -> WorstPairs:
-        """As stated."""
-        return self._pairs
-
-    @property
-    def relation(self) -> AddRemove | Replace:
-        """As stated."""
-        return self._relation
-
-    @property
-    def derivation(self) -> Derivation:
-        """As stated."""
-        return self._derivation
 
     @property
     def payments(self) -> tuple[Payment, ...]:
@@ -54,4 +39,4 @@ class StatedRun(Accounted):
     @property
     def named(self) -> tuple[str, str]:
         """The event that was declared."""
-        return "event", self._derivation.theorem.statement
+        return "event", self.derivation.theorem.statement
