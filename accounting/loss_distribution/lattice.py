@@ -377,10 +377,7 @@ class _Composed:
 
     def delta(self, least: float, greatest: float) -> Enclosure:
         """δ over [least, greatest]."""
-        upper = self.upper_delta(least)
-        if self.below is None:
-            return upper.hull(0)
-        return upper.hull(self.lower_delta(greatest))
+        return Enclosure.between(self.lower_delta(greatest).lower, self.upper_delta(least).upper, precision=_BITS)
 
     def upper_delta(self, epsilon: float) -> Enclosure:
         """A number that δ(ε) does not exceed."""

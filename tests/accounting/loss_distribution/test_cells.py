@@ -115,7 +115,8 @@ def test_one_law_lies_above_and_one_below(pair: Pair, direction: Direction, latt
 @pytest.mark.parametrize("shift", [1e-6, 0.3, 1.0, 7.5])
 @pytest.mark.parametrize("width", [1e-7, 0.003, 0.4])
 def test_normal_masses_are_within_their_units_of_arb(shift: float, width: float) -> None:
-    x = np.concatenate([start + width * np.arange(3) for start in (-9.0, -2.5, 0.5 * shift, shift + 3.0, shift + 12.0)])
+    starts = (-9.0, -2.5, 0.5 * shift, shift + 3.0, shift + 12.0)
+    x = np.array([start + width * k for start in starts for k in range(3)])
     p_left, q_left, p_right, q_right, units = (np.empty(x.size + 1) for _ in range(5))
     kernels.gaussian_cells(x, shift, True, True, p_left, q_left, p_right, q_right, units)
     before, ctx.prec = ctx.prec, 600
