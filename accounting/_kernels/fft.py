@@ -71,9 +71,7 @@ def roots_of_unity(log_length: int) -> tuple[Floats, Floats]:
 
 
 @inlined
-def _apart(
-    real: Floats, imaginary: Floats, root_real: Floats, root_imaginary: Floats, start: int, half: int
-) -> None:
+def _apart(real: Floats, imaginary: Floats, root_real: Floats, root_imaginary: Floats, start: int, half: int) -> None:
     """One butterfly stage of a block: sums go left, differences times roots go right."""
     for j in range(half):
         here, there = start + j, start + j + half
