@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..accounted import Accounted
 from ..accounting.accountants import WorstPairs
@@ -19,17 +20,32 @@ from ..accounting.relations import AddRemove, Replace
 class StatedRun(Accounted):
     """A whole run, fixed beforehand, by the pairs of its releases; ask it for ε at δ, δ at ε, or the loss in a notion.
 
-    Attributes:
+    Args:
         pairs: they dominate the run; those reached are attained by some pair of neighbouring data sets.
         relation: the change of the data that guarantees protect against.
         derivation: what the description assumes.
         precision: working precision of proofs, in bits.
     """
 
-    pairs: WorstPairs
-    relation: AddRemove | Replace
-    derivation: Derivation
+    _pairs: WorstPairs = field(alias="pairs")
+    _relation: AddRemove | Replace = field(alias="relation")
+    _derivation: Derivation = field(alias="derivation")
     precision: int = DEFAULT_PRECISION
+
+    @cached_property
+    def pairs(self) -> WorstPairs:
+        """As stated."""
+        return self._pairs
+
+    @cached_property
+    def relation(self) -> AddRemove | Replace:
+        """As stated."""
+        return self._relation
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """As stated."""
+        return self._derivation
 
     @property
     def payments(self) -> tuple[Payment, ...]:
