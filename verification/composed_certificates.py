@@ -43,13 +43,16 @@ from ..accounting.sampling import SamplingRate
 from ..accounting.suprema import supremum
 from .certificates import FORMAT, Json, PluginStatement, sealed
 from .checker import NOT_PROVEN, check
+from .composed_lines import Release, line_for
 
 KIND = "composed-approximate"
 
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
-_LADDER = (0.0, 2.0**-51, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0)
+_LINE_WORK = 5e6
+_LINE_PATIENCE = 7  # a check takes seconds
+_LADDER = (0.0, 2.0**-51, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1.0)
 """By how much more than the answer is tried, relatively, until the checker proves it."""
 
 
@@ -302,12 +305,40 @@ class Certified:
 @final
 @frozen
 class _Proposal:
-    """A method, what it needs to be told at (ε, δ), and an ε or δ from which on it may prove them."""
+    """A method that may prove (ε, δ).
+
+    Attributes:
+        name: as the certificate has it.
+        theorem: what it rests on.
+        parameters: what it needs to be told at (ε, δ).
+        start: the ε or δ from which on it may prove something; at least the answer.
+        patience: how many numbers it is tried with.
+    """
 
     name: str
     theorem: str
     parameters: Callable[[Fraction, Fraction], Json | None]
     start: float
+    patience: int = 1 << 10
+
+
+@final
+@frozen
+class _Question:
+    """What is to be certified: an ε at a δ or a δ at an ε, the other being None, and what was answered."""
+
+    run: RunStatement
+    body: Json
+    epsilon: Fraction | None
+    delta: Fraction | None
+    answer: float
+
+    def claimed(self, found: float) -> tuple[Fraction, Fraction]:
+        """The pair (ε, δ) with what was found."""
+        if self.epsilon is not None:
+            return self.epsilon, Fraction(found)
+        assert self.delta is not None
+        return Fraction(found), self.delta
 
 
 def certified_epsilon(run: RunStatement, delta: Fraction, epsilon: float) -> Certified:
@@ -321,38 +352,36 @@ def certified_epsilon(run: RunStatement, delta: Fraction, epsilon: float) -> Cer
     Raises:
         InvalidValue: for a loss that no certificate states, and where no method of the checker proves anything.
     """
-    start = max(epsilon, 0.0)
-    return _first_proven(run, _proposals(run, delta, None), start, lambda found: (Fraction(found), delta))
+    return _first_proven(run, None, delta, epsilon)
 
 
 def certified_delta(run: RunStatement, epsilon: Fraction, delta: float) -> Certified:
     """A certificate of a δ at ε that is at least `delta`; otherwise as `certified_epsilon`."""
-    return _first_proven(run, _proposals(run, None, epsilon), delta, lambda found: (epsilon, Fraction(found)))
+    return _first_proven(run, epsilon, None, delta)
 
 
-def _first_proven(
-    run: RunStatement,
-    proposals: Sequence[_Proposal],
-    answer: float,
-    claimed: Callable[[float], tuple[Fraction, Fraction]],
-) -> Certified:
+def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None, answer: float) -> Certified:
     """Try the methods at the answer, then a little above it, until the checker proves one."""
     reason = "there is none for these losses"
     for spared in (_SPARED, _LOOSE):
-        body = run.as_json(spared)
-        live = sorted(proposals, key=lambda proposal: max(proposal.start, answer))
-        for step in _LADDER:
+        question = _Question(run, run.as_json(spared), epsilon, delta, max(answer, 0.0))
+        live = sorted(_proposals(question), key=lambda proposal: proposal.start)
+        for number, step in enumerate(_LADDER):
             for proposal in tuple(live):
-                epsilon, delta = claimed(max(proposal.start, answer) * (1 + step))
-                parameters = proposal.parameters(epsilon, delta)
-                verdict, content = None, b""
-                if parameters is not None:
-                    content = _content(body, proposal, epsilon, delta, parameters)
-                    verdict = check(content)
-                    if verdict.accepted:
-                        return Certified(content, epsilon, delta, proposal.name)
-                    reason = verdict.reason
-                if verdict is None or NOT_PROVEN not in verdict.reason:
+                if number >= proposal.patience:
+                    live.remove(proposal)
+                    continue
+                claimed = question.claimed(proposal.start * (1 + step))
+                parameters = proposal.parameters(*claimed)
+                if parameters is None or claimed[1] >= 1:
+                    live.remove(proposal)
+                    continue
+                content = _content(question.body, proposal, *claimed, parameters)
+                verdict = check(content)
+                if verdict.accepted:
+                    return Certified(content, *claimed, proposal.name)
+                reason = verdict.reason
+                if NOT_PROVEN not in reason:
                     live.remove(proposal)  # a larger number does not help
     raise InvalidValue(
         "certificate",
@@ -368,36 +397,83 @@ def _content(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction
     return sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
 
 
-def _proposals(run: RunStatement, delta: Fraction | None, epsilon: Fraction | None) -> list[_Proposal]:
+def _proposals(question: _Question) -> Iterator[_Proposal]:
     """The methods that may prove something about the run."""
-    found = [_Proposal("hockey-stick", _HOCKEY_STICK, lambda e, d: {}, 0.0)]
+    run, answer = question.run, question.answer
+    yield _Proposal("hockey-stick", _HOCKEY_STICK, lambda e, d: {}, answer)
     loss = run.pairs.worst(pure)
     if loss is not None:
-        total = (loss.enclosure + run.released_cost).upper
-        reached = epsilon is None or total <= epsilon
-        if reached:
-            start = 0.0 if epsilon is not None else Enclosure.of(total).upper_float
-            found.append(_Proposal("pure", _PURE, lambda e, d: {}, start))
-    found += _by_orders(run, delta, epsilon)
-    return found
+        total = (loss.enclosure + run.released_cost).upper_float
+        if question.epsilon is None:
+            yield _Proposal("pure", _PURE, lambda e, d: {}, max(total, answer))
+        elif total <= question.epsilon:
+            yield _Proposal("pure", _PURE, lambda e, d: {}, answer)
+    yield from _on_lines(question)
+    yield from _by_orders(question)
 
 
-def _by_orders(run: RunStatement, delta: Fraction | None, epsilon: Fraction | None) -> Iterator[_Proposal]:
-    """Rényi orders: the best one, and the whole ones beside it, where sampled moments are sharp."""
-    cost = run.released_cost
+def _on_lines(question: _Question) -> Iterator[_Proposal]:
+    """The loss distribution, of Gaussian noise and of randomised responses."""
+    epsilon, delta = question.claimed(question.answer)
+    level = float(epsilon - question.run.released_cost)
+    known = _releases(question.body["parts"])
+    if known is None or level < 0 or not 0 < delta < 1:
+        return
+    releases, combinations = known
+    work = _LINE_WORK / (2 * combinations)
+    lines = {d: line_for(releases, level, math.log(delta), d, work) for d in Direction}
+    if any(line is None for line in lines.values()):
+        return
+    sides = {d.value: line.as_json() for d, line in lines.items() if line is not None}
+    dithered = max(line.raised for line in lines.values() if line is not None)
+    remove = lines[Direction.REMOVE]
+    start = question.answer + dithered
+    if question.epsilon is not None and remove is not None:
+        start = question.answer * math.exp(min(dithered * remove.real_part, 700.0))
+    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, _LINE_PATIENCE)
+
+
+def _releases(parts: Sequence[Json]) -> tuple[list[Release], int] | None:
+    """What is released at the largest parameter and rate of each part, and in how many ways their cells combine."""
+    found, combinations = [], 1
+    for part in parts:
+        leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
+        parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
+        family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
+        once = part["resample"] == "once" and rate < 1
+        if family not in ("gaussian", "pure") or (once and family == "pure" and steps > 1):
+            return None
+        if parameter and rate:
+            shift = parameter * math.sqrt(steps) if once else parameter
+            found.append(Release(family == "gaussian", shift, rate, 1 if once else steps))
+    return (found, combinations) if any(release.gaussian for release in found) else None
+
+
+def _leaves(tree: Json) -> Iterator[Json]:
+    """The cells of a cover."""
+    if "coordinate" in tree:
+        yield from _leaves(tree["below"])
+        yield from _leaves(tree["above"])
+    else:
+        yield tree
+
+
+def _by_orders(question: _Question) -> Iterator[_Proposal]:
+    """Rényi orders: the best one, and the whole ones beside it, where moments on samples are sharp."""
+    run, cost = question.run, question.run.released_cost
     finding: Finding | None = None
-    if delta is not None and delta > 0:
-        finding = RENYI.epsilon(run.pairs, Enclosure.of(delta))
-    elif epsilon is not None and epsilon >= cost:
-        finding = RENYI.delta(run.pairs, Enclosure.of(epsilon - cost))
+    if question.delta is not None and question.delta > 0:
+        finding = RENYI.epsilon(run.pairs, Enclosure.of(question.delta))
+    elif question.epsilon is not None and question.epsilon >= cost:
+        finding = RENYI.delta(run.pairs, Enclosure.of(question.epsilon - cost))
     if finding is None or finding.order is None:
         return
-    orders = {finding.order, Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
-    for order in sorted(orders):
-        start = finding.bounds.enclosure.upper_float if order == finding.order else 0.0
-        if delta is not None:
-            start = (Enclosure.of(start) + cost).upper_float
-        yield _Proposal("renyi", _RENYI, _touching(run, order), start)
+    near = {finding.order, Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
+    start = finding.bounds.enclosure
+    if question.delta is not None:
+        start = start + cost
+    for order in sorted(near):
+        yield _Proposal("renyi", _RENYI, _touching(run, order), max(start.upper_float, question.answer))
 
 
 def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fraction], Json | None]:
@@ -424,4 +500,5 @@ def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fractio
 
 _PURE = "IS Theorem 6 and basic composition"
 _HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
+_LOSS_DISTRIBUTION = "Poisson summation of the moments of the privacy loss"
 _RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"

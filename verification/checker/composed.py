@@ -156,7 +156,8 @@ def _combinations(parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner
 
 def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     steps = part["steps"]
-    together, samples = (steps, 1) if part["resample"] == "once" else (1, steps)
+    # where every record is drawn, releases on one sample are as good as each on its own
+    together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
 
 

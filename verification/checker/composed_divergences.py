@@ -22,7 +22,8 @@ from .intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, m
 from .verdict import Refused
 
 _UNIT: Final = Interval(ONE, ONE)
-_FARTHEST: Final = 64
+_MOST_RESPONSES: Final = 5_000
+_FARTHEST: Final = 32
 """Beyond, Mills' ratio is taken from its first terms."""
 
 
@@ -55,9 +56,12 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
     if all(factor.family == GAUSSIAN and not factor.sampled for factor in factors):
         square = sum((f.parameter**2 * f.together * f.samples for f in factors), Fraction(0))
         return _gaussian(arithmetic.sqrt(arithmetic.rational(square)), arithmetic.rational(epsilon), arithmetic)
-    if len(factors) > 1 or factors[0].samples > 1 or (factors[0].together > 1 and factors[0].family != GAUSSIAN):
-        raise Refused("this method is for one release, or Gaussian ones on one sample")
-    return _sampled(factors[0], epsilon, direction, arithmetic)
+    only = factors[0]
+    if len(factors) == 1 and only.family == PURE and only.together == 1 and only.samples > 1:
+        return _responses(only, only.samples, arithmetic.rational(epsilon), direction, arithmetic)
+    if len(factors) > 1 or only.samples > 1 or (only.together > 1 and only.family not in (GAUSSIAN, PURE)):
+        raise Refused("this method is for one release, equal randomised responses, or Gaussian noise on one sample")
+    return _sampled(only, epsilon, direction, arithmetic)
 
 
 def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arithmetic) -> Interval:
@@ -88,9 +92,33 @@ def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interva
         half = arithmetic.multiply(arithmetic.subtract(epsilon, parameter), arithmetic.rational(Fraction(1, 2)))
         return arithmetic.maximum(arithmetic.negate(arithmetic.expm1(half)), NOTHING)
     if factor.family == PURE:
-        told = arithmetic.maximum(arithmetic.negate(arithmetic.expm1(arithmetic.subtract(epsilon, parameter))), NOTHING)
-        return arithmetic.divide(told, arithmetic.add(_UNIT, arithmetic.exp(arithmetic.negate(parameter))))
+        return _responses(factor._replace(rate=Fraction(1)), factor.together, epsilon, REMOVE, arithmetic)
     raise Refused(f"the family {factor.family} has no delta of its own")
+
+
+def _responses(factor: Factor, times: int, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
+    """Enclose the delta of equal randomised responses, each on a sample: a sum over how often the truth came out."""
+    if times > _MOST_RESPONSES:
+        raise Refused(f"more than {_MOST_RESPONSES} responses exceed the work budget")
+    rate, parameter = arithmetic.rational(factor.rate), arithmetic.rational(factor.parameter)
+    chances, losses = [], []
+    for sign in (parameter, arithmetic.negate(parameter)):
+        loss = arithmetic.log1p(arithmetic.multiply(rate, arithmetic.expm1(sign)))
+        absent = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(sign)))
+        remove = direction == REMOVE
+        chances.append(arithmetic.multiply(absent, arithmetic.exp(loss)) if remove else absent)
+        losses.append(loss if remove else arithmetic.negate(loss))
+    odds = arithmetic.divide(chances[1], chances[0])
+    weight = arithmetic.power(chances[0], Fraction(times))
+    apart = arithmetic.subtract(losses[1], losses[0])
+    first = arithmetic.multiply(arithmetic.rational(Fraction(times)), losses[0])
+    total = NOTHING
+    for j in range(times + 1):
+        spent = arithmetic.add(first, arithmetic.multiply(arithmetic.rational(Fraction(j)), apart))
+        told = arithmetic.negate(arithmetic.expm1(arithmetic.subtract(epsilon, spent)))
+        total = arithmetic.add(total, arithmetic.multiply(weight, arithmetic.maximum(told, NOTHING)))
+        weight = arithmetic.multiply(weight, arithmetic.multiply(odds, arithmetic.rational(Fraction(times - j, j + 1))))
+    return total
 
 
 def _gaussian(shift: Interval, epsilon: Interval, arithmetic: Arithmetic) -> Interval:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from . import shapes
+from .composed_contour import MOST_PLACES, Budget, Line, delta_on_line
 from .composed_divergences import delta_of_one, pure_loss
 from .composed_factors import Factor
 from .composed_moments import LARGEST_ORDER, Moments, delta_at_order
@@ -14,6 +15,16 @@ from .verdict import Refused
 _ARITHMETIC: Final = Arithmetic(192)
 _ALONE: Final = shapes.record(name=shapes.text)
 _ORDER: Final = shapes.record(order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
+_LINE: Final = shapes.record(
+    real_part=shapes.not_negative,
+    step=shapes.not_negative,
+    places=shapes.integer(2, MOST_PLACES),
+    dither=shapes.not_negative,
+)
+_LINES: Final = shapes.record(name=shapes.text, remove=_LINE, add=_LINE)
+_SMALLEST: Final = Fraction(1, 2**60)
+_LARGEST: Final = Fraction(2**40)
+_LONGEST: Final = 2**128
 _ORDERS: Final = shapes.record(name=shapes.text, remove=_ORDER, add=_ORDER)
 
 
@@ -109,7 +120,38 @@ class Renyi:
         return delta_at_order(moment, order, ratio, epsilon, _ARITHMETIC).hi
 
 
+class LossDistribution:
+    """The moments of the privacy loss on a line in the complex plane, for each direction."""
+
+    name: Final = "loss-distribution"
+    theorem: Final = "Poisson summation of the moments of the privacy loss"
+
+    def __init__(self, stated: dict[str, Any]) -> None:
+        """Read the lines."""
+        _LINES(stated, "method")
+        self.lines: dict[str, Line] = {}
+        self._budget = Budget()
+        for direction in ("remove", "add"):
+            side = stated[direction]
+            c, h = Fraction(side["real_part"]), Fraction(side["step"])
+            line = self.lines[direction] = Line(c, h, side["places"], Fraction(side["dither"]))
+            if not all(_SMALLEST <= value <= _LARGEST for value in (c, h)) or line.dither > 1:
+                raise Refused(f"method.{direction} must have a real part and a step within 2^-60 and 2^40, dither <= 1")
+            if any(value.denominator > _LONGEST for value in (c, h, line.dither)):
+                raise Refused(f"method.{direction} has denominators beyond 2^128")
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return "the distribution of the privacy loss, from its moments on a line"
+
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta."""
+        if not factors:
+            return ZERO
+        return delta_on_line(factors, epsilon, direction, self.lines[direction], self._budget)
+
+
 METHODS: Final[dict[str, Callable[[dict[str, Any]], Method]]] = {
-    method.name: method for method in (PureSum, HockeyStick, Renyi)
+    method.name: method for method in (PureSum, HockeyStick, Renyi, LossDistribution)
 }
 """By name; each reads its parameters, or refuses them."""

@@ -1,0 +1,380 @@
+"""Delta of composed releases from the moments of the privacy loss, on a line in the complex plane.
+
+Legend: M(z) = E_P[e^(z·loss)] of one release, c > 0 the real part of z, y its imaginary part, h the step of y,
+z_k = c + ikh, phi(y) = M(c + iy)/M(c), |phi| <= 1, S the sum of the losses, delta(eps) = E[(1 - e^(eps - S))+].
+
+The contour. For Re z > 0 the integral of e^(zx)(1 - e^(x - S))+ over x is e^(zS)/(z(z + 1)). So by Poisson's formula
+(h/2pi)·sum over k of M(z_k)e^(-z_k·eps)/(z_k(z_k + 1)) = sum over m of e^(c·m·2pi/h)·delta(eps + m·2pi/h), whose terms
+are all at least 0: the left side bounds delta(eps) = (m = 0) from above, for every c > 0 and h > 0. The terms
+|k| >= K are, against k = 0, at most 2T·c(c + 1)/(h²(K - 1)) where |phi| <= T beyond Kh, as |z(z + 1)| >= y².
+
+Dither. One more release, of Gaussian noise with a small shift, dominates the run; it makes |phi| fall.
+
+Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2). On a sample, with B(x) = 1 - q + q·e^w, w = s(x - s/2), and
+g = z + 1 for remove, -z for add, M(z) is the integral of f = phi0·B^g over x, phi0 the density of N(0, 1). The
+trapezoid rule with step t errs by at most 2N/(e^(2pi·a/t) - 1) where the integral of |f(x + ib)| is at most N for all
+|b| <= a (Trefethen, Weideman 2014, Theorem 5.1). With v = sb, |v| < pi: B(x + ib) = A + Ce^(iv), A, C > 0, is off the
+negative axis, |arg B| <= |v|, and B(x)·cos(v/2) <= |B(x + ib)| <= B(x). So N = M(c)·e^(a²/2 + |y|sa), for add times
+cos(sa/2)^-c. Nodes left out: B lies between 1 and e^w, so beyond the window f is at most phi0, or phi0·e^(wg) =
+e^(g(g - 1)s²/2)·phi0(x - gs). M(c) >= 1 by Jensen's inequality. For randomised response the integral is a sum of two.
+
+|phi| beyond Y. For any x0 the part x < x0 of the integral is at most its mass; the rest, integrated by parts with
+dL/dx = s·rho, L = log B, rho = q·e^w/B, is at most V/Y, V the variation of F = f/(s·rho) on x >= x0, from 0. As
+d log F/dx = (g + 1)s·rho - x - s is a logistic function less a line, F has at most two maxima: V <= 4·sup F. The
+slope of the logistic function is (g + 1)s²·rho(1 - rho): where that is below 1, as it is for (g + 1)s² < 4 and as
+far as rho <= 1/((g + 1)s²), there is one maximum, and V <= 2·sup F; what lies beyond counts with its mass.
+
+Numbers are whole multiples of 2^-BITS with a bound of their error in these units, so that nothing depends on libraries.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import isqrt
+from typing import Final, NamedTuple
+
+from mpmath import libmp
+
+from .composed_divergences import normal_density, pi
+from .composed_factors import GAUSSIAN, PURE, REMOVE, Factor
+from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most
+from .verdict import Refused
+
+MOST_WORK: Final = 6_000_000
+"""Products of nodes and places on the line that one check may compute, or what takes as long: some seconds."""
+MOST_NODES: Final = 20_000
+MOST_PLACES: Final = 50_000
+_PLACE: Final = 60
+_NODE: Final = 400
+BITS: Final = 160
+_ONE: Final = 1 << BITS
+_GUARD: Final = 64
+_FINE: Final = Arithmetic(256)
+_COARSE: Final = Arithmetic(64)
+_UNIT: Final = Interval(ONE, ONE)
+_NATS: Final = 70
+_LEFT: Final = 12
+"""Standard deviations to the side on which B^g is at most 1."""
+
+Complex = tuple[int, int]
+"""Real and imaginary part in units of 2^-BITS."""
+
+
+class Line(NamedTuple):
+    """Where the moments are taken: c, h, the number of places, and the shift of the dither."""
+
+    real_part: Fraction
+    step: Fraction
+    places: int
+    dither: Fraction
+
+    @property
+    def end(self) -> Fraction:
+        """The imaginary part from which on the terms are bounded together."""
+        return self.step * self.places
+
+
+class _Part(NamedTuple):
+    """One release on the line.
+
+    `weights` are those of the nodes, in units, and add up to 1; `turns` are e^(i·h·loss) there. `error` bounds how far
+    the ratio of the sums is from phi, in units beside those of the arithmetic; `log_moment` encloses log M(c), `beyond`
+    bounds |phi| from the line's end on.
+    """
+
+    weights: list[int]
+    turns: list[Complex]
+    error: int
+    log_moment: Interval
+    beyond: Mpf
+    times: int
+
+
+class Budget:
+    """Work that one check may still do."""
+
+    def __init__(self) -> None:
+        """Start with all of it."""
+        self.left = MOST_WORK
+
+    def spend(self, work: int) -> None:
+        """Take some of it, or refuse."""
+        self.left -= work
+        if self.left < 0:
+            raise Refused("the loss distribution could not be verified within the work budget")
+
+
+def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, line: Line, budget: Budget) -> Mpf:
+    """Bound delta(epsilon) from above."""
+    square = line.dither**2
+    parts = []
+    budget.spend(_PLACE * line.places)
+    for factor in factors:
+        if factor.family == GAUSSIAN and not factor.sampled:
+            square += factor.parameter**2 * factor.together * factor.samples
+            continue
+        parts.append(_part(factor, direction, line, budget))
+    c, h = line.real_part, line.step
+    total, error = _sum(parts, square, epsilon, line)
+    exponent = _FINE.rational(c * (c + 1) * square / 2 - c * epsilon)
+    falling = _FINE.rational(-(line.end**2) * square / 2)
+    for part in parts:
+        times = _FINE.rational(Fraction(part.times))
+        exponent = _FINE.add(exponent, _FINE.multiply(times, part.log_moment))
+        falling = _FINE.add(falling, _FINE.multiply(times, _FINE.log(Interval(part.beyond, part.beyond))))
+    left = _FINE.rational(2 * c * (c + 1) / (h**2 * (line.places - 1)))
+    cut = _FINE.multiply(left, _FINE.exp(falling))
+    value = _FINE.add(_FINE.rational(Fraction(total + error, _ONE)), cut)
+    scale = _FINE.divide(_FINE.rational(h / (c * (c + 1))), _FINE.multiply(_FINE.rational(Fraction(2)), pi(256)))
+    bound = _FINE.multiply(_FINE.multiply(value, scale), _FINE.exp(exponent)).hi
+    return bound if at_most(ZERO, bound) else ZERO
+
+
+def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line) -> tuple[int, int]:
+    """Give the sum over |k| < places of c(c+1)/(z(z+1))·phi^n·e^(-iy·eps), and a bound of its error, in units."""
+    c, h = line.real_part, line.step
+    turn = _turn(_FINE.rational(h * ((2 * c + 1) * square / 2 - epsilon)))
+    rotation = (_ONE, 0)
+    states = [[(_ONE, 0)] * len(part.turns) for part in parts]
+    total, error = _ONE, 0
+    for k in range(1, line.places):
+        rotation = _product(rotation, turn)
+        y = k * h
+        real, imaginary = c * (c + 1) - y**2, y * (2 * c + 1)
+        size = c * (c + 1) / (real**2 + imaginary**2)
+        term = _product(rotation, (_whole(size * real), _whole(-size * imaginary)))
+        wrong = 4 * k + 8
+        if square:
+            fallen = _FINE.exp(_FINE.rational(-(y**2) * square / 2))
+            term = _product(term, (_units(fallen.lo), 0))
+            wrong += 8
+        for part, state in zip(parts, states, strict=True):
+            state[:] = map(_product, state, part.turns)
+            ratio = (
+                sum(w * p for w, (p, _) in zip(part.weights, state, strict=True)) >> BITS,
+                sum(w * p for w, (_, p) in zip(part.weights, state, strict=True)) >> BITS,
+            )
+            own = part.error + 4 * k + 4 * len(state) + 4
+            if own * part.times > _ONE >> 8:
+                raise Refused("the moments are too uncertain for so many releases")
+            term = _product(term, _power(ratio, part.times))
+            wrong += 2 * part.times * own + 4 * part.times + 4
+        total += 2 * term[0]
+        error += 3 * wrong  # every modulus is at most 1 but for its own small error, so errors add
+    return total, error
+
+
+def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the nodes of a factor."""
+    if factor.family == GAUSSIAN:
+        return _sampled_gaussian(factor, direction, line, budget)
+    if factor.family == PURE and factor.together == 1:
+        budget.spend(2 * line.places)
+        return _response(factor, direction, line)
+    raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
+
+
+def _power_of(direction: str, line: Line) -> Fraction:
+    """Give the real part of the power of B."""
+    return line.real_part + 1 if direction == REMOVE else -line.real_part
+
+
+def _placed(
+    masses: Sequence[Interval], losses: Sequence[Interval], direction: str, line: Line
+) -> tuple[list[int], list[Complex], Interval]:
+    """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses."""
+    total = NOTHING
+    for mass in masses:
+        total = _FINE.add(total, mass)
+    weights = [_units(_FINE.divide(mass, total).lo) for mass in masses]
+    sign = 1 if direction == REMOVE else -1
+    turns = [_turn(_FINE.multiply(_FINE.rational(sign * line.step), loss)) for loss in losses]
+    return weights, turns, total
+
+
+def _response(factor: Factor, direction: str, line: Line) -> _Part:
+    """Place the two outputs of randomised response."""
+    rate, loss = _FINE.rational(factor.rate), _FINE.rational(factor.parameter)
+    power = _FINE.rational(_power_of(direction, line))
+    masses, losses = [], []
+    for sign in (loss, _FINE.negate(loss)):
+        losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(sign))))
+        absent = _FINE.divide(_UNIT, _FINE.add(_UNIT, _FINE.exp(sign)))
+        masses.append(_FINE.multiply(absent, _FINE.exp(_FINE.multiply(power, losses[-1]))))
+    weights, turns, total = _placed(masses, losses, direction, line)
+    return _Part(weights, turns, 0, _FINE.log(total), ONE, factor.samples)
+
+
+class _Grid(NamedTuple):
+    """Nodes j·step for first <= j <= last, and how far the rule and the nodes left out may lead astray."""
+
+    step: Fraction
+    first: int
+    last: int
+    rule: Interval
+    left_out: Interval
+
+
+def _grid(shift: Fraction, direction: str, line: Line) -> _Grid:
+    """Choose the nodes, and bound the errors against M(c) >= 1."""
+    if shift > _LEFT:
+        raise Refused("the moments of so large a shift on a sample are not known to the checker")
+    c, high = line.real_part, min(Fraction(8), Fraction(5, 2) / shift)
+    turned = line.end * shift * high
+    wanted = (_NATS + high**2 / 2 + turned + (0 if direction == REMOVE else Fraction(8, 5) * c)) / (6 * high)
+    fineness = max(int(wanted), 1) + 1
+    step = Fraction(1, fineness)
+    g = c + 1 if direction == REMOVE else c
+    grown = (g * (g - 1) if direction == REMOVE else g * (g + 1)) * shift**2 / 2
+    spread = isqrt(int(2 * (_NATS + grown))) + 2 + int(shift)
+    far = int(g * shift) + spread
+    if (far + _LEFT) * fineness > MOST_NODES:
+        raise Refused("the moments could not be verified within the work budget")
+    first, last = (-_LEFT, far) if direction == REMOVE else (-far, _LEFT)
+    size = _FINE.exp(_FINE.rational(high**2 / 2 + turned))
+    if direction != REMOVE:
+        # cos(u) >= 1 - u²/2 > 0 for the u = shift·high/2 <= 5/4
+        cosine = _FINE.rational(1 - (shift * high / 2) ** 2 / 2)
+        size = _FINE.divide(size, _FINE.power(cosine, c))
+    reach = _FINE.multiply(_FINE.rational(2 * high / step), pi(256))
+    rule = _FINE.divide(_FINE.multiply(_FINE.rational(Fraction(2)), size), _FINE.expm1(reach))
+    beyond = _FINE.multiply(_FINE.exp(_FINE.rational(grown)), _tail(far - g * shift, step))
+    left_out = _FINE.add(beyond, _FINE.multiply(_FINE.rational(Fraction(2)), _tail(Fraction(_LEFT), step)))
+    return _Grid(step, first * fineness, last * fineness, rule, left_out)
+
+
+def _tail(start: Fraction, step: Fraction) -> Interval:
+    """Bound the sum of step·phi0 over nodes from `start` > 0 on: phi0(start)·(step + 1/start)."""
+    return _FINE.multiply(normal_density(_FINE.rational(start), _FINE), _FINE.rational(step + 1 / start))
+
+
+def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the nodes of the trapezoid rule."""
+    square = factor.parameter**2 * factor.together
+    shift = factor.parameter if factor.together == 1 else Fraction(isqrt(int(square * 2**160)) + 1, 2**80)
+    grid = _grid(shift, direction, line)
+    budget.spend((grid.last - grid.first + 1) * (line.places + _NODE))
+    rate, kept, step = _FINE.rational(factor.rate), _FINE.rational(1 - factor.rate), _FINE.rational(grid.step)
+    power = _FINE.rational(_power_of(direction, line))
+    densities, powers, losses, ratios = [], [], [], []
+    for j in range(grid.first, grid.last + 1):
+        x = j * grid.step
+        grown = _FINE.multiply(rate, _FINE.exp(_FINE.rational(shift * (x - shift / 2))))
+        losses.append(_FINE.log(_FINE.add(kept, grown)))
+        densities.append(normal_density(_FINE.rational(x), _FINE))
+        powers.append(_FINE.exp(_FINE.multiply(power, losses[-1])))
+        ratios.append(_FINE.add(_UNIT, _FINE.divide(kept, grown)))  # 1/rho
+    masses = [_FINE.multiply(step, _FINE.multiply(d, p)) for d, p in zip(densities, powers, strict=True)]
+    weights, turns, total = _placed(masses, losses, direction, line)
+    hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
+    if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
+        raise Refused("the moments could not be verified with nodes that far apart")
+    # M(c) lies between total/(1 + rule) and (total + left_out)/(1 - rule); |phi - ratio| <= 3·hidden
+    low = _FINE.divide(total, _FINE.add(_UNIT, grid.rule))
+    high = _FINE.divide(_FINE.add(total, grid.left_out), _FINE.subtract(_UNIT, grid.rule))
+    mass = Interval(low.lo, high.hi)
+    beyond = _beyond(densities, powers, ratios, grid, shift, _power_of(direction, line), mass.lo, line)
+    error = 3 * (_units(hidden.hi) + 1)
+    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+
+
+def _beyond(
+    densities: Sequence[Interval],
+    powers: Sequence[Interval],
+    ratios: Sequence[Interval],
+    grid: _Grid,
+    shift: Fraction,
+    power: Fraction,
+    mass: Mpf,
+    line: Line,
+) -> Mpf:
+    """Bound |phi| from the line's end on, by the best x0 of the nodes."""
+
+    def upper(a: Mpf, b: Mpf) -> Mpf:
+        product: Mpf = libmp.mpf_mul(a, b, 64, UP)
+        return product
+
+    tops = [
+        upper(_larger(d.hi, e.hi), _larger(p.hi, r.hi))
+        for d, e, p, r in zip(densities, densities[1:], powers, powers[1:], strict=False)
+    ]  # phi0 and B^g are monotone between nodes, 0 being a node
+    step = _COARSE.rational(grid.step).hi
+    masses = [upper(top, step) for top in tops]
+    below = list(accumulate(masses, _plus, initial=grid.left_out.hi))
+    slopes = [upper(top, ratio.hi) for top, ratio in zip(tops, ratios, strict=False)]  # 1/rho falls
+    steep = _COARSE.rational((power + 1) * shift**2)
+    flat = sum(at_most(steep.hi, ratio.lo) for ratio in ratios)
+    best = ONE
+    for last, maxima in ((len(tops), 1 if (power + 1) * shift**2 < 4 else 2), (max(flat - 1, 0), 1)):
+        beyond = ZERO if last == len(tops) else grid.left_out.hi
+        for mass_of_cell in masses[last:]:
+            beyond = _plus(beyond, mass_of_cell)
+        variation = _COARSE.rational(2 * maxima / (shift * line.end)).hi
+        highest = ZERO
+        for j in range(last - 1, -1, -1):
+            highest = _larger(highest, slopes[j])
+            outside = _plus(below[j], beyond)
+            bound = libmp.mpf_div(_plus(outside, upper(variation, highest)), mass, 64, UP)
+            best = bound if at_most(bound, best) else best
+    return best
+
+
+def _larger(a: Mpf, b: Mpf) -> Mpf:
+    return b if at_most(a, b) else a
+
+
+def _plus(a: Mpf, b: Mpf) -> Mpf:
+    return _COARSE.add(Interval(a, a), Interval(b, b)).hi
+
+
+# Whole multiples of 2^-BITS.
+
+
+def _units(value: Mpf) -> int:
+    """Give a number in units, rounded down."""
+    return int(libmp.to_int(libmp.mpf_floor(libmp.mpf_shift(value, BITS))))
+
+
+def _whole(value: Fraction) -> int:
+    return value.numerator * _ONE // value.denominator
+
+
+def _product(a: Complex, b: Complex) -> Complex:
+    """Multiply, within 2 units."""
+    (p, q), (r, s) = a, b
+    return (p * r - q * s) >> BITS, (p * s + q * r) >> BITS
+
+
+def _power(base: Complex, exponent: int) -> Complex:
+    """Raise to a whole power, within 4·exponent units for a modulus of at most 1 + 1/(256·exponent)."""
+    result, square = (_ONE, 0), base
+    while exponent:
+        if exponent & 1:
+            result = _product(result, square)
+        exponent >>= 1
+        if exponent:
+            square = _product(square, square)
+    return result
+
+
+def _turn(angle: Interval) -> Complex:
+    """Give e^(i·angle) within 1 unit: a Taylor series at a small part of the angle, squared back."""
+    fine = BITS + _GUARD
+    low, high = (libmp.to_int(libmp.mpf_floor(libmp.mpf_shift(end, fine))) for end in angle)
+    if high - low > 2**16 or abs(low) >> (fine + 24):
+        raise Refused("an angle on the contour is too uncertain or too large")
+    halvings = max(0, abs(low).bit_length() - fine + 6)
+    small = int(low) >> halvings
+    cosine, sine = 1 << fine, 0
+    real, imaginary = 1 << fine, 0
+    k = 1
+    while real or imaginary:
+        # times i·small/k
+        real, imaginary = -((imaginary * small) >> fine) // k, ((real * small) >> fine) // k
+        cosine, sine = cosine + real, sine + imaginary
+        k += 1
+        if abs(real) <= 1 and abs(imaginary) <= 1:
+            break
+    for _ in range(halvings):
+        cosine, sine = (cosine**2 - sine**2) >> fine, (2 * cosine * sine) >> fine
+    return cosine >> _GUARD, sine >> _GUARD
