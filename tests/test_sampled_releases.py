@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
 
+from certdp.accounting.accountants import ALL, LOSS_DISTRIBUTION, RENYI
 from certdp.accounting.derivation import Evidence, Theorem
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
@@ -62,6 +64,10 @@ def normal(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
+def _quantile(p: float) -> float:
+    return NormalDist().inv_cdf(p)
+
+
 def gaussian_delta(epsilon: float, mu: float) -> float:
     return normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu)
 
@@ -71,7 +77,7 @@ class TestOneRelease:
         answer = run(LAPLACE, FULL, domain=ball(2)).epsilon(Delta(0))
         assert (answer.epsilon.lower, answer.epsilon.upper) == (2, 2)
         assert answer.composed_in.name == "pure"
-        assert str(answer) == "2.0-DP, composed in the pure notion"
+        assert str(answer) == "2.0-DP by basic accounting"
 
     def test_what_was_asked_about_is_stated_as_it_was_given(self) -> None:
         answer = run(LAPLACE, FULL, domain=ball(2)).epsilon(Delta("1e-6"))
@@ -165,16 +171,47 @@ class TestLowerEnds:
 
 class TestManyReleases:
     def test_the_reference_of_the_field(self) -> None:
-        """q = 0.01, σ = 1, 1,000 steps, δ = 1e-5: 2.1014 by Lemma 2.5; the exact value is near 1.8282."""
+        """q = 0.01, σ = 1, 1,000 steps, δ = 1e-5: 2.1014 by Lemma 2.5; the exact value is near 1.8282367."""
         releases = run(gaussian("1"), Poisson(rate=Public("0.01")), ResampleEach(1000))
+        by_renyi = releases.epsilon(Delta("1e-5"), accountant=RENYI)
+        assert by_renyi.epsilon.upper == pytest.approx(2.1008351, abs=1e-6)
+        assert by_renyi.epsilon.lower is None
+        assert by_renyi.order == pytest.approx(7.776, abs=0.01)
+        assert (by_renyi.composed_in.name, str(by_renyi.accountant)) == ("Rényi", "renyi")
         answer = releases.epsilon(Delta("1e-5"))
-        assert 1.8282 < answer.epsilon.upper < 2.1014
-        assert answer.epsilon.upper == pytest.approx(2.1008351, abs=1e-6)
-        assert answer.epsilon.lower is None
-        assert answer.order == pytest.approx(7.776, abs=0.01)
-        assert answer.composed_in.name == "Rényi"
+        assert answer.accountant == LOSS_DISTRIBUTION
+        assert answer.epsilon.upper == pytest.approx(1.8282367, abs=1e-7)
+        assert answer.epsilon.lower == pytest.approx(answer.epsilon.upper, rel=1e-6)
         back = releases.delta(Epsilon(answer.epsilon.upper))
         assert back.delta.upper == pytest.approx(1e-5, rel=1e-6)
+
+    def test_what_each_accountant_proves_is_a_table(self) -> None:
+        answer = run(gaussian("1"), Poisson(rate=Public("0.01")), ResampleEach(100)).epsilon(Delta("1e-5"))
+        rows = {str(row.accountant): row for row in answer.compared.rows}
+        assert list(rows) == [accountant.name for accountant in ALL]
+        assert min(row.bounds.upper for row in rows.values()) == answer.epsilon.upper
+        header, *lines = str(answer.compared).splitlines()
+        assert header.split() == ["accountant", "lower", "upper", "order"]
+        assert [line.split()[0] for line in lines] == list(rows)
+        assert repr(rows["renyi"].bounds.upper) in str(answer.compared)
+        alone = run(gaussian("1"), HALF).epsilon(Delta("1e-5"), accountant=RENYI)
+        assert [str(row.accountant) for row in alone.compared.rows] == ["renyi"]
+
+    def test_an_accountant_whose_notion_does_not_follow_is_refused(self) -> None:
+        with pytest.raises(NotionAbsent, match="delta"):
+            run(gaussian("1"), HALF).epsilon(Delta(0), accountant=RENYI)
+
+    def test_the_trade_off_curve_of_normal_releases(self) -> None:
+        curve = run(gaussian("2"), FULL, ResampleEach(4)).trade_off()
+        for alpha in (0.01, 0.2, 0.7):
+            truth = normal(_quantile(1 - alpha) - 1)
+            assert curve.at(alpha).lower_float <= truth + 1e-12
+            assert truth - 1e-12 <= curve.at(alpha).upper_float <= truth + 0.01
+
+    def test_released_parameters_lower_the_trade_off_curve(self) -> None:
+        paid = run(LaplaceSum(scale=Released(Fraction(1), released())), FULL, domain=ball()).trade_off(places=16)
+        free = run(LAPLACE, FULL, domain=ball()).trade_off(places=16)
+        assert paid.at("0.2").lower < free.at("0.2").lower
 
     def test_gaussian_releases_on_one_sample_are_one_gaussian(self) -> None:
         four = run(gaussian("2"), HALF, SampleOnce(4)).epsilon(Delta("1e-6"))

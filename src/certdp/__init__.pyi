@@ -1,3 +1,13 @@
+from .accounted import Comparison as Comparison
+from .accounting.accountants import Accountant as Accountant
+from .accounting.accountants import AdvancedAccountant as AdvancedAccountant
+from .accounting.accountants import BasicAccountant as BasicAccountant
+from .accounting.accountants import BestAccountant as BestAccountant
+from .accounting.accountants import GaussianAccountant as GaussianAccountant
+from .accounting.accountants import LossDistributionAccountant as LossDistributionAccountant
+from .accounting.accountants import OptimalAccountant as OptimalAccountant
+from .accounting.accountants import RenyiAccountant as RenyiAccountant
+from .accounting.accountants import ZeroConcentratedAccountant as ZeroConcentratedAccountant
 from .accounting.amplification import psi as psi
 from .accounting.amplification import psi_add as psi_add
 from .accounting.clipping import Outside as Outside
@@ -116,6 +126,7 @@ from .accounting.sampling_gain import can_sampling_improve as can_sampling_impro
 from .accounting.suprema import NoFiniteSupremum as NoFiniteSupremum
 from .accounting.suprema import Supremum as Supremum
 from .accounting.suprema import supremum as supremum
+from .accounting.trade_off import TradeOff as TradeOff
 from .accounting.units import Delta as Delta
 from .accounting.units import Epsilon as Epsilon
 from .accounting.units import Order as Order
@@ -155,6 +166,7 @@ from .mechanisms.lloyd import Lloyd as Lloyd
 from .mechanisms.lp_sum import LpSum as LpSum
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
 from .plans import Plan as Plan
+from .plots import plot_accounting as plot_accounting
 from .plugins.contract import CONTRACT_VERSION as CONTRACT_VERSION
 from .plugins.contract import About as About
 from .plugins.contract import Claim as Claim
@@ -199,20 +211,25 @@ __all__ = [
     "REPLACE",
     "ZERO_CONCENTRATED",
     "About",
+    "Accountant",
     "AdaptiveRun",
     "AddRemove",
+    "AdvancedAccountant",
     "Answer",
     "Approximate",
     "ApproximateFilter",
     "Assumption",
     "Attained",
     "Audit",
+    "BasicAccountant",
+    "BestAccountant",
     "Budget",
     "BudgetExceeded",
     "Calibration",
     "CertdpError",
     "Claim",
     "Coins",
+    "Comparison",
     "ConstrainedReleases",
     "Continuous",
     "Conversion",
@@ -240,6 +257,7 @@ __all__ = [
     "FinitePair",
     "Full",
     "Gain",
+    "GaussianAccountant",
     "GaussianDP",
     "GaussianFilter",
     "GaussianLoss",
@@ -256,6 +274,7 @@ __all__ = [
     "LaplaceSum",
     "Lloyd",
     "Loss",
+    "LossDistributionAccountant",
     "LossHistogram",
     "LossReading",
     "LossSummary",
@@ -270,6 +289,7 @@ __all__ = [
     "NormBall",
     "Notion",
     "NotionAbsent",
+    "OptimalAccountant",
     "Order",
     "Orders",
     "Outside",
@@ -298,6 +318,7 @@ __all__ = [
     "Relation",
     "Released",
     "Renyi",
+    "RenyiAccountant",
     "RenyiFilter",
     "RenyiLoss",
     "RenyiOdometer",
@@ -313,6 +334,7 @@ __all__ = [
     "Supremum",
     "Theorem",
     "Tightness",
+    "TradeOff",
     "TruncatedGaussian",
     "Truth",
     "Undecided",
@@ -325,6 +347,7 @@ __all__ = [
     "Weighting",
     "Whole",
     "ZeroConcentrated",
+    "ZeroConcentratedAccountant",
     "ZeroConcentratedFilter",
     "ZeroConcentratedLoss",
     "audit",
@@ -350,6 +373,7 @@ __all__ = [
     "norm",
     "open_records",
     "plan_from_file",
+    "plot_accounting",
     "plot_losses",
     "psi",
     "psi_add",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ Command = Callable[..., Any]
 
 
 def test_the_reference_value(certdp: Command) -> None:
-    ran = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json")
+    ran = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--accountant", "renyi", "--json")
     assert ran.code == 0
     data = ran.json
     lower, upper = data["epsilon"]
@@ -23,7 +24,8 @@ def test_the_reference_value(certdp: Command) -> None:
     assert 1.8282 < upper < 2.1014
     assert data["delta"][0] <= 1e-5 <= data["delta"][1]
     assert data["order"] == pytest.approx(7.776, abs=0.01)
-    assert (data["notion"], data["composed_in"]) == ("approximate", "Rényi")
+    assert (data["notion"], data["composed_in"], data["accountant"]) == ("approximate", "Rényi", "renyi")
+    assert data["accountants"] == [{"name": "renyi", "bounds": [None, upper], "order": data["order"]}]
     assert data["guarantee"]["statement"] == f"({upper!r}, 1e-05)-DP"
     assert (data["guarantee"]["unit"], data["guarantee"]["relation"]) == ("record", "add-remove")
     assert {"name": "mechanism.noise_multiplier", "value": "1"} in data["assumptions"]
@@ -31,11 +33,36 @@ def test_the_reference_value(certdp: Command) -> None:
     assert (data["resample"], data["steps"], data["certificate"]) == ("each", 1000, None)
 
 
+def test_the_best_accountant_lists_all(certdp: Command) -> None:
+    data = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json").json
+    assert data["accountant"] == "loss-distribution"
+    assert data["epsilon"] == pytest.approx([1.8282367, 1.8282367], abs=1e-7)
+    names = [row["name"] for row in data["accountants"]]
+    assert names == ["basic", "advanced", "optimal", "zcdp", "gdp", "renyi", "loss-distribution"]
+    assert min(row["bounds"][1] for row in data["accountants"]) == data["epsilon"][1]
+
+
+@pytest.mark.parametrize("accountant", ["basic", "advanced", "optimal", "zcdp", "gdp", "renyi", "loss-distribution"])
+def test_each_accountant_can_be_asked_for(certdp: Command, accountant: str) -> None:
+    few = (*LAPLACE, "--sampler", "full", "--resample", "each", "--steps", 5, "--accountant", accountant, "--json")
+    for question in (("epsilon", "--delta", "1e-3"), ("delta", "--epsilon", "2")):
+        data = certdp(question[0], *few, *question[1:]).json
+        assert data["accountant"] == accountant
+        assert 0 < data[question[0]][1] < 12
+
+
 def test_delta_undoes_epsilon(certdp: Command) -> None:
     upper = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json").json["epsilon"][1]
     data = certdp("delta", *REFERENCE, "--epsilon", repr(upper), "--json").json
-    assert data["delta"][1] == pytest.approx(1e-5, rel=1e-5)
-    assert data["delta"][0] is None
+    assert data["delta"] == pytest.approx([1e-5, 1e-5], rel=1e-5)
+
+
+def test_a_plot_of_all_accountants(certdp: Command, tmp_path: Path) -> None:
+    picture = tmp_path / "accounting.png"
+    few = (*LAPLACE, "--sampler", "poisson", "--option", "rate=0.5", "--resample", "each", "--steps", 3)
+    data = certdp("epsilon", *few, "--delta", "1e-3", "--plot", picture, "--json").json
+    assert data["plot"] == str(picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_both_ends_where_both_are_proven(certdp: Command) -> None:
@@ -51,8 +78,12 @@ def test_in_words(certdp: Command) -> None:
     out = certdp("epsilon", *REFERENCE, "--delta", "1e-5").out
     assert "1,000 releases, sampled afresh for each" in out
     assert ", 1e-05)-DP" in out
-    assert "an upper bound of ε; no lower bound is proven" in out
-    assert "composed in the Rényi notion at order 7.77" in out
+    assert "the true ε lies in [1.82823" in out
+    assert "by loss-distribution accounting, in the approximate notion" in out
+    assert "\n    renyi              2.1008" in out
+    alone = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--accountant", "renyi").out
+    assert "an upper bound of ε; no lower bound is proven" in alone
+    assert "by renyi accounting, in the Rényi notion at order 7.77" in alone
     assert "for every record with ‖x‖₁ ≤ 1" in certdp("delta", *LAPLACE, "--sampler", "full", "--epsilon", "0.5").out
     assert "the true δ lies in [" in certdp("delta", *LAPLACE, "--sampler", "full", "--epsilon", "0.5").out
 
@@ -95,6 +126,8 @@ def test_once_and_each_are_two_answers(certdp: Command) -> None:
             "use the sampler full",
         ),
         (("--mechanism", "gauss", "--sampler", "full"), "mechanism", ""),
+        ((*REFERENCE, "--delta", "1e-5", "--accountant", "rdp"), "accountant", "loss-distribution"),
+        ((*REFERENCE, "--delta", "1e-5", "--plot", "/nowhere/plot.png"), "plot", "existing folder"),
     ],
 )
 def test_refusals(refusal: Command, arguments: tuple[object, ...], parameter: str, words: str) -> None:

@@ -31,7 +31,8 @@ ONE, TWO, HALF = Enclosure.of(1), Enclosure.of(2), Enclosure.of("0.5")
 def test_laws_of_the_parts_add() -> None:
     parts = LaplacePair(ONE), RandomisedResponsePair(HALF), Sampled(LaplacePair(TWO), HALF)
     both = Composed(parts)
-    assert both.delta is None
+    assert both.delta is not None
+    assert both.releases == tuple((part, 1) for part in parts)
     assert both.pure is not None
     assert both.renyi is not None
     for direction in Direction:
@@ -59,6 +60,33 @@ def test_a_law_that_a_part_lacks_is_absent() -> None:
     assert lattice.gaussian is None
     assert Composed((LaplacePair(ONE), lattice)).zero_concentrated is not None
     assert Repeated(curve, 3).pure is None
+
+
+def test_releases_are_counted_wherever_they_stand() -> None:
+    laplace, response = LaplacePair(ONE), RandomisedResponsePair(HALF)
+    both = Composed((Repeated(laplace, 3), response, Composed((laplace, RepeatedResponse(HALF, 4)))))
+    assert dict(both.releases) == {laplace: 4, response: 5}
+    once = Sampled(Repeated(laplace, 3), HALF)
+    assert once.releases == ((once, 1),)
+    assert once.directions == (Direction.REMOVE,)
+    assert Repeated(Sampled(laplace, HALF), 2).directions == tuple(Direction)
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_the_inverse_of_a_sampled_pair(direction: Direction) -> None:
+    """At the ε found, δ(ε) is at most δ; a little below it is not."""
+    for pair in (
+        Sampled(LaplacePair(TWO), HALF),
+        Sampled(Repeated(LaplacePair(ONE), 3), Enclosure.between("0.2", "0.25")),
+        Repeated(SampledGaussian(ONE, HALF), 5),
+    ):
+        level = Enclosure.of("1e-3")
+        found = pair.smallest_epsilon(level, direction)
+        assert found is not None
+        assert pair.delta is not None
+        upper, lower = (Enclosure.of(end) for end in (found.upper * (1 + Fraction(1, 10**3)), found.lower))
+        assert pair.delta(upper, direction).lower <= level.upper
+        assert pair.delta(lower, direction).upper >= level.lower * (1 - Fraction(1, 10**6))
 
 
 def test_normal_pairs_collapse_and_equal_ones_repeat() -> None:
