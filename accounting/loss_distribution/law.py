@@ -11,13 +11,14 @@ from functools import reduce
 from typing import TypeAlias
 
 from ..arguments import non_negative
+from ..bulk import Floats
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..pairs.pair import Pair
 from .cells import Cells
 from .inversion import delta_by_transforms, epsilon_by_transforms
-from .lattice import delta_by_lattice, epsilon_by_lattice
+from .lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from .transforms import Transform
 
 Releases: TypeAlias = Sequence[tuple[Pair, int]]
@@ -97,6 +98,18 @@ def _single_epsilon(releases: Releases, delta: Enclosure, direction: Direction) 
         raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
     least = [found for pair, _ in releases if (found := pair.smallest_epsilon(delta, direction)) is not None]
     return reduce(Enclosure.maximum, least, Enclosure.of(0)).minimum(most).hull(most)
+
+
+def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, Floats] | None:
+    """Losses of the releases together and about their masses, for a plot: it proves nothing.
+
+    Returns:
+        Losses, rising, and masses at them; infinite losses are left out. None where a release has no lattice, or none
+        loses anything.
+    """
+    telling = _telling(releases)
+    cells = _cells(telling, direction)
+    return loss_masses(cells) if cells else None
 
 
 def _telling(releases: Releases) -> Releases:

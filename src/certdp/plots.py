@@ -9,8 +9,10 @@ import numpy as np
 
 from .accounted import Accounted, Answer, Interval, NotionAbsent
 from .accounting.accountants import Accountant
+from .accounting.directions import Direction
 from .accounting.errors import InvalidValue
 from .accounting.expressions import Symbol, Variable, evaluate, variables
+from .accounting.loss_distribution.law import composed_masses
 from .accounting.norms import Norm
 from .accounting.trade_off import TradeOff
 from .accounting.units import Epsilon
@@ -20,6 +22,7 @@ from .verification.certificates import SampledPureClaim
 _POINTS = 600
 _PLACES = 24
 _ERRORS = 200
+_HIDDEN = 1e-12
 
 
 def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
@@ -44,14 +47,16 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
 
 def plot_accounting(run: Accounted, answer: Answer) -> bytes:
     """What accountants prove about a run, all of it public. Left: δ(ε) by each that was asked, up to somewhat beyond
-    the answer; the band is between the proven ends. Right: the trade-off curve, where the loss distribution is known.
+    the answer; the band is between the proven ends. Then, where they are known: the trade-off curve, and the
+    distribution of the privacy loss of its worst records.
 
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    figure = _figure(10)
-    curves, trade = figure.subplots(1, 2)
+    figure = _figure(15)
+    curves, trade, losses = figure.subplots(1, 3)
     _accountants(curves, run, answer)
+    plot_losses_of(run, losses)
     try:
         found = run.trade_off()
     except NotionAbsent:
@@ -75,6 +80,26 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     axes.legend()
 
 
+def plot_losses_of(run: Accounted, axes: Any) -> None:
+    """The distribution of a run's privacy loss in both directions, about, on axes of matplotlib."""
+    for number, pair in enumerate(run.pairs.bounding):
+        for direction, color in zip(Direction, ("#4c72b0", "#dd8452"), strict=True):
+            found = composed_masses(pair.releases, direction)
+            if found is not None:
+                tails = np.cumsum(found[1][::-1])[::-1]
+                shown = tails > _HIDDEN
+                label = direction.value if number == 0 else None
+                axes.plot(found[0][shown], tails[shown], color=color, linewidth=1, label=label)
+    if not axes.lines:
+        axes.set_axis_off()
+        return
+    axes.set_yscale("log")
+    axes.set_xlabel("privacy loss (nats)")
+    axes.set_ylabel("probability of more")
+    axes.set_title("loss of the worst records, about", fontsize="medium")
+    axes.legend()
+
+
 def _accountants(axes: Any, run: Accounted, answer: Answer) -> None:
     farthest = 1.5 * answer.epsilon.upper or 1.0
     places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
@@ -87,6 +112,7 @@ def _accountants(axes: Any, run: Accounted, answer: Answer) -> None:
             axes.fill_between(levels, *zip(*ends, strict=True), color=line.get_color(), alpha=0.3)
     axes.plot(answer.epsilon.upper, answer.delta.upper or np.nan, "o", color="black", markersize=4)
     axes.set_yscale("log")
+    axes.set_ylim(bottom=(answer.delta.upper or _HIDDEN) / 1e6, top=2.0)
     axes.set_xlabel("ε (nats)")
     axes.set_ylabel("δ")
     axes.set_title("what each accountant proves", fontsize="medium")
