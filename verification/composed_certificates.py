@@ -50,9 +50,10 @@ KIND = "composed-approximate"
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
-_LINE_WORK = 5e6
+_LINE_WORK = 1.5e7
+_SHARES = {Direction.REMOVE: 0.75, Direction.ADD: 0.25}
 _LINE_PATIENCE = 7  # a check takes seconds
-_LADDER = (0.0, 2.0**-51, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1.0)
+_LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
 """By how much more than the answer is tried, relatively, until the checker proves it."""
 
 
@@ -420,8 +421,8 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     if known is None or level < 0 or not 0 < delta < 1:
         return
     releases, combinations = known
-    work = _LINE_WORK / (2 * combinations)
-    lines = {d: line_for(releases, level, math.log(delta), d, work) for d in Direction}
+    work = {d: share * _LINE_WORK / combinations for d, share in _SHARES.items()}
+    lines = {d: line_for(releases, level, math.log(delta), d, work[d]) for d in Direction}
     if any(line is None for line in lines.values()):
         return
     sides = {d.value: line.as_json() for d, line in lines.items() if line is not None}

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _NATS = 27.0
+_ROUGHLY = 3.0
 _LARGEST_REACH = 60.0  # of (c + 1)·s: nodes beyond are too many for the checker
 _SMALLEST, _LARGEST = 1e-6, 1e6
 _BISECTIONS = 60
 _GROWTH = 1.25
 _MOST_PLACES = 40_000
-_NODE = 400  # what a node costs the checker, in places
-_PLACE = 60
+_NODE = 800  # what a node costs the checker, in places
+_PLACE = 120
 
 
 @final
@@ -94,28 +95,27 @@ def line_for(
         releases: the composed releases.
         epsilon: ε ≥ 0.
         log_delta: log δ, finite.
-        direction: which of the two.
+        direction: which of the two; where the δ of one is far below δ, a rough bound of it is enough.
         work: what the checker may spend.
     """
     import numpy as np
 
     run = _Run(releases, direction)
-    c = run.saddle(epsilon)
-    here = run.moments(c)
-    if not all(map(math.isfinite, here)):
-        return None
+    saddle = run.saddle(epsilon)
+    chernoff = [(c, run.chernoff(c, epsilon)) for c in (saddle / 2**i for i in range(5, -1, -1))]
+    enough = [c for c, bound in chernoff if bound < log_delta - 2]
+    c, nats = (enough[0], _ROUGHLY) if enough else (saddle, _NATS)
     right = [
-        (run.moments(d)[0] - d * epsilon + d * math.log(d) - (1 + d) * math.log1p(d) + _NATS - log_delta) / (d - c)
-        for d in (c * ratio for ratio in (1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0))
+        (run.chernoff(d, epsilon) + nats - log_delta) / (d - c)
+        for d in (c * ratio for ratio in (1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 14.0))
         if run.reachable(d)
     ]
-    period = max((_NATS - log_delta) / c, min(filter(math.isfinite, right), default=0.0))
+    period = max((nats - log_delta) / c, min(filter(math.isfinite, right), default=math.inf))
     h = float(np.float32(2 * math.pi / period))
-    if not (0 < h < 2.0**30 and math.isfinite(h)):
+    here = run.moments(c)[0]
+    if not (0 < h < 2.0**30 and math.isfinite(here)):
         return None
-    curvature = here[2] + c**-2 + (c + 1) ** -2
-    size = math.log(2 * c * (c + 1) / h) - math.log(2 * math.pi / curvature) / 2
-    return run.long_enough(float(np.float32(c)), h, size, work)
+    return run.long_enough(float(np.float32(c)), h, nats - log_delta + here - c * epsilon, work)
 
 
 class _Run:
@@ -176,8 +176,15 @@ class _Run:
             low, high = (low, middle) if rising else (middle, high)
         return math.exp(low)
 
-    def long_enough(self, c: float, h: float, size: float, work: float) -> Line | None:
-        """The shortest line without a dither that is affordable, else the longest affordable one with it."""
+    def chernoff(self, c: float, epsilon: float) -> float:
+        """About the logarithm of the bound M(c)·e^(−cε)·c^c/(1 + c)^(1 + c) of δ."""
+        return self.moments(c)[0] - c * epsilon + c * math.log(c) - (1 + c) * math.log1p(c)
+
+    def long_enough(self, c: float, h: float, wanted: float, work: float) -> Line | None:
+        """The shortest line without a dither that is affordable, else the longest affordable one with it.
+
+        `wanted` is the logarithm of what the terms left out, but for their number and |φ|, are too large by.
+        """
         import numpy as np
 
         places, best = 8.0, None
@@ -186,12 +193,8 @@ class _Run:
             end = count * h
             if self._work(c, end, count) > work:
                 break
-            missing = (
-                _NATS
-                + size
-                - math.log(count * h)
-                + sum(release.times * self._log_beyond(release, c, end) for release in self.releases)
-            )
+            beyond = sum(release.times * self._log_beyond(release, c, end) for release in self.releases)
+            missing = wanted - math.log(math.pi * end) + beyond
             best = Line(c, h, count, float(np.float32(math.sqrt(2 * max(missing, 0.0)) / end)))
             if missing <= 0:
                 break
@@ -236,5 +239,5 @@ class _Run:
             if last:
                 highest = np.maximum.accumulate(slopes[:last][::-1])[::-1]
                 inside = np.cumsum(masses)[:last] + float(masses[last:].sum()) + 2 * maxima * highest / end
-                best = min(best, 1.1 * float(inside.min()))
+                best = min(best, 1.08 * float(inside.min()))
         return math.log(best)

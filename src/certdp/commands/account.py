@@ -26,6 +26,7 @@ from .output import Output
 from .outputs import check_places
 from .plan import plan_of
 from .plan_files import plan_from_file
+from .run_certificates import print_certified, write_certificate
 
 
 @frozen(kw_only=True)
@@ -42,6 +43,7 @@ class Request:
     plot: Path | None
     third_party: bool
     allow: list[str] | None
+    certificate: Path | None = None
 
 
 _Question: TypeAlias = Callable[[Accounted, Accountant], Answer]
@@ -62,14 +64,15 @@ def run_delta(request: Request, epsilon: str, output: Output) -> None:
 
 def _answer(request: Request, question: _Question, asked: str, output: Output) -> None:
     accountant = accountant_of(request)
-    check_places(None, {"plot": request.plot})
+    check_places(None, {"plot": request.plot, "certificate": request.certificate})
     releases = _one_run(request) if request.plan is None else _from_file(request, request.plan)
     answer = question(releases, accountant)
     if request.plot is not None:
         from ..plots import plot_accounting
 
         write_whole(request.plot, plot_accounting(releases, answer))
-    data = _as_json(request, releases, answer)
+    certified = write_certificate(request.certificate, releases, answer)
+    data = {**_as_json(request, releases, answer), "certified": certified}
     output.show(data, lambda console: _print(console, data, asked))
 
 
@@ -165,7 +168,7 @@ def _as_json(request: Request, releases: _Run, answer: Answer) -> dict[str, Any]
             "domain": _stated_domain(releases.domain),
         },
         "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
-        "certificate": None,
+        "certificate": None if request.certificate is None else str(request.certificate),
         "plot": None if request.plot is None else str(request.plot),
     }
 
@@ -213,6 +216,7 @@ def _print(console: Console, data: dict[str, Any], asked: str) -> None:
         console.print("  accountants")
         for row in data["accountants"]:
             console.print(f"    {row['name']:<{_NAME_WIDTH}}  {row['bounds'][1]!r}", markup=False)
+    print_certified(console, data)
     console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
     console.print(f"  {guarantee['derivation']}", markup=False)
     console.print("  assumptions")

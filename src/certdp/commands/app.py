@@ -262,6 +262,9 @@ def epsilon(
     delta: Annotated[str, typer.Option(metavar="D", help="δ in [0, 1]; at 0 the pure ε, where there is one.")] = "0",
     accountant: Accountant = "best",
     plot: AccountingPlot = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -282,6 +285,7 @@ def epsilon(
             plot=plot,
             third_party=third_party,
             allow=allow,
+            certificate=certificate,
         )
         run_epsilon(request, delta, output)
 
@@ -297,6 +301,9 @@ def delta(
     steps: Steps = 1,
     accountant: Accountant = "best",
     plot: AccountingPlot = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -317,6 +324,7 @@ def delta(
             plot=plot,
             third_party=third_party,
             allow=allow,
+            certificate=certificate,
         )
         run_delta(request, epsilon, output)
 
@@ -337,6 +345,9 @@ def calibrate(
     at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None,
     at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None,
     accountant: Accountant = "best",
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -358,6 +369,7 @@ def calibrate(
             plot=None,
             third_party=third_party,
             allow=allow,
+            certificate=certificate,
         )
         target = Target(find=find, epsilon=epsilon, delta=delta, at_least=at_least, at_most=at_most)
         run_calibrate(request, target, output)

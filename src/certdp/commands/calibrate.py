@@ -21,7 +21,9 @@ from ..sampled_releases import SampledReleases
 from .account import Request, accountant_of, domain_of
 from .composition import Composition, composed
 from .output import Output
+from .outputs import check_places
 from .plan import plan_of
+from .run_certificates import print_certified, write_certificate
 
 _STEPS = "steps"
 _LARGEST = 2.0**200
@@ -53,10 +55,12 @@ def run_calibrate(request: Request, target: Target, output: Output) -> None:
     """The value that uses a budget best, and what the run then costs."""
     budget = Budget(epsilon=Epsilon(target.epsilon), delta=Delta(target.delta))
     accountant = accountant_of(request)
+    check_places(None, {"certificate": request.certificate})
     family = _steps(request, target) if target.find == _STEPS else _option(request, target)
     found = calibrate(family.run, budget, family.over)
     answer = spent(found.run, budget, accountant)
-    data = _as_json(target, budget, found, answer)
+    certified = write_certificate(request.certificate, found.run, answer)
+    data = {**_as_json(request, target, budget, found, answer), "certified": certified}
     output.show(data, lambda console: _print(console, request, data))
 
 
@@ -173,7 +177,9 @@ def _releases(given: Composition, plan: Releases) -> SampledReleases:
     )
 
 
-def _as_json(target: Target, budget: Budget, found: Calibration[Any], answer: Answer) -> dict[str, Any]:
+def _as_json(
+    request: Request, target: Target, budget: Budget, found: Calibration[Any], answer: Answer
+) -> dict[str, Any]:
     return {
         "find": target.find,
         "value": float(found.value),
@@ -192,7 +198,7 @@ def _as_json(target: Target, budget: Budget, found: Calibration[Any], answer: An
             "derivation": str(answer.guarantee.derivation),
         },
         "assumptions": [{"name": a.name, "value": a.value} for a in answer.guarantee.assumptions],
-        "certificate": None,
+        "certificate": None if request.certificate is None else str(request.certificate),
     }
 
 
@@ -208,6 +214,7 @@ def _print(console: Console, request: Request, data: dict[str, Any]) -> None:
         known = "is proven to exceed the budget" if data["refuted"] else "was not proven to keep it"
         refused = int(data["refused"]) if data["find"] == _STEPS else data["refused"]
         console.print(f"  {data['find']} = {refused!r} {known}", markup=False)
+    print_certified(console, data)
     console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
     console.print("  assumptions")
     for item in data["assumptions"]:

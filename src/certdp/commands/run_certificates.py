@@ -1,0 +1,41 @@
+"""`--certificate` of the commands that say what a run costs as (ε, δ)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..accounted import Answer
+from ..accounting.enclosures import Enclosure
+from ..files import write_whole
+from ..plans import Plan
+from ..sampled_releases import SampledReleases
+
+
+def write_certificate(path: Path | None, run: SampledReleases | Plan, answer: Answer) -> dict[str, Any] | None:
+    """Write the certificate of an answer, and say what it proves: JSON's key `certified`; None without a path.
+
+    Raises:
+        InvalidValue: where no certificate states the run, and for a place that cannot be written.
+    """
+    if path is None:
+        return None
+    found = run.certificate(answer)
+    write_whole(path, found.content)
+    epsilon, delta = (Enclosure.of(value).upper_float for value in (found.epsilon, found.delta))
+    return {"epsilon": epsilon, "delta": delta, "method": found.method}
+
+
+def print_certified(console: Console, data: dict[str, Any]) -> None:
+    """Say where the certificate is and what it proves, which may be a little more than the answer."""
+    certified = data["certified"]
+    if certified is None:
+        return
+    console.print(f"  certificate {data['certificate']}", markup=False, soft_wrap=True)
+    console.print(
+        f"    proves ({certified['epsilon']!r}, {certified['delta']!r})-DP by {certified['method']}", markup=False
+    )
+    if certified["epsilon"] > data["epsilon"][1] or certified["delta"] > data["delta"][1]:
+        console.print("    more than above: no method of the independent checker is as sharp", markup=False)
