@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar, final
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..notions import Notion
 from .worst_pairs import Bounds, WorstPairs
+
+Findings: TypeAlias = "Callable[[], tuple[Finding, ...]]"
 
 
 @final
@@ -25,7 +29,6 @@ class Finding:
         theorems: what it rests on: composition first, then conversion.
         accountant: who found it.
         order: the Rényi order used, or None.
-        compared: what each accountant found, where several were asked.
     """
 
     bounds: Bounds
@@ -33,12 +36,17 @@ class Finding:
     theorems: tuple[Theorem, ...]
     accountant: Accountant
     order: Fraction | None = None
-    compared: tuple[Finding, ...] = ()
+    _everyone: Findings = field(default=tuple, alias="everyone", eq=False, repr=False)
 
     @property
     def upper(self) -> Fraction:
         """The proven end."""
         return self.bounds.enclosure.upper
+
+    @cached_property
+    def compared(self) -> tuple[Finding, ...]:
+        """What each accountant finds, where one was chosen among several; those not needed are asked only now."""
+        return self._everyone()
 
 
 class Accountant(ABC):
@@ -49,6 +57,7 @@ class Accountant(ABC):
     Attributes:
         name: as the command line knows it.
         theorems: all that it may rest on.
+        lossless: whether its ends enclose what the pairs themselves lose, so that none of the others can undercut it.
 
     Guarantees: with the upper end of a finding every record of the run is protected, in both directions. A two-sided
     finding's lower end is proven to be at most the run's true ε at δ, or δ at ε.
@@ -56,6 +65,7 @@ class Accountant(ABC):
 
     name: ClassVar[str]
     theorems: ClassVar[tuple[Theorem, ...]]
+    lossless: ClassVar[bool] = False
 
     @abstractmethod
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:

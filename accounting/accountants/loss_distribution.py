@@ -27,6 +27,7 @@ class LossDistributionAccountant(Accountant):
 
     name = "loss-distribution"
     theorems = (_PAIRS,)
+    lossless = True
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """None where a pair has no law δ(ε), and where it is not proven to fall to δ."""

@@ -20,6 +20,9 @@ Law: TypeAlias = Callable[[Pair], Enclosure | None]
 """What a pair loses, the worse direction; None where the pair does not say."""
 
 
+_SHARP = Fraction(1, 2**20)
+
+
 @final
 @frozen
 class Bounds:
@@ -28,10 +31,12 @@ class Bounds:
     Attributes:
         enclosure: its upper end is proven.
         two_sided: whether its lower end is, too.
+        sharp: whether the upper end is within 2^-20, relatively, of what the bounding pairs lose.
     """
 
     enclosure: Enclosure
     two_sided: bool
+    sharp: bool = False
 
 
 @final
@@ -49,16 +54,21 @@ class WorstPairs:
 
     def worst(self, law: Law) -> Bounds | None:
         """The largest loss; None where some pair does not say."""
-        values = [law(pair) for pair in self.bounding]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        most = largest(known)
-        least = [value for value in map(law, self.reached) if value is not None]
+        found: dict[Pair, Enclosure] = {}
+        for pair in dict.fromkeys(self.bounding):
+            value = law(pair)
+            if value is None:
+                return None
+            found[pair] = value
+        most = largest(found.values())
+        sharp = most.width <= _SHARP * most.upper
+        # a pair that is reached, too, is asked once
+        answers = (found[pair] if pair in found else law(pair) for pair in self.reached)
+        least = [value for value in answers if value is not None]
         if not least:
-            return Bounds(most, two_sided=False)
+            return Bounds(most, two_sided=False, sharp=sharp)
         lower = min(largest(least).lower, most.upper)
-        return Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True)
+        return Bounds(Enclosure.between(lower, most.upper, precision=most.precision), two_sided=True, sharp=sharp)
 
 
 def pure(pair: Pair) -> Enclosure | None:

@@ -95,21 +95,26 @@ class Compared:
 class Comparison:
     """What each accountant that was asked proves; it prints as a table.
 
-    Attributes:
-        rows: one for each that found a bound, in the order asked.
+    Those who were not needed for the answer are asked when the rows are first looked at.
+
+    Args:
+        found: the finding that was chosen, or that of one accountant.
+        spent: an ε spent beside it.
     """
 
-    rows: tuple[Compared, ...]
+    _found: Finding
+    _spent: Enclosure | None = None
 
-    @classmethod
-    def of(cls, found: Finding, spent: Enclosure | None = None) -> Comparison:
-        """The findings of a comparison, with an ε spent beside them; of one accountant, its own finding."""
+    @cached_property
+    def rows(self) -> tuple[Compared, ...]:
+        """One for each that found a bound, in the order asked."""
+        spent = self._spent
 
         def total(bounds: Bounds) -> Bounds:
             return bounds if spent is None else with_cost(bounds, spent)
 
-        each = found.compared or (found,)
-        return cls(tuple(Compared(one.accountant, Interval.of(total(one.bounds)), one.order) for one in each))
+        each = self._found.compared or (self._found,)
+        return tuple(Compared(one.accountant, Interval.of(total(one.bounds)), one.order) for one in each)
 
     def __str__(self) -> str:
         rows = [("accountant", "lower", "upper", "order"), *map(_cells, self.rows)]
@@ -268,7 +273,7 @@ class Accounted(ABC):
                 f"{role.capitalize()} {name} declares nothing from which one does: state a δ above 0",
             )
         total = with_cost(found.bounds, self._cost)
-        compared = Comparison.of(found, self._cost)
+        compared = Comparison(found, self._cost)
         return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
 
     def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
@@ -295,7 +300,7 @@ class Accounted(ABC):
                 f"{role.capitalize()} {name} declares nothing from which one does: state a larger ε",
             )
         value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
-        return self._answer(Bounds(target, two_sided=True), value, found, Comparison.of(found), epsilon)
+        return self._answer(Bounds(target, two_sided=True), value, found, Comparison(found), epsilon)
 
     def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48) -> TradeOff:
         """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
