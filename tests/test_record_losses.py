@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certdp.accounting.accountants import BEST, WorstPairs, renyi_at
+from certdp.accounting.accountants import BEST, RENYI, WorstPairs, renyi_at
 from certdp.accounting.clipping import Outside
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
@@ -44,7 +44,8 @@ def test_each_record_is_bounded(plan: Releases) -> None:
     for index in range(0, 40, 7):
         q, s = float(rates[index]), float(norms[index] / rates[index] / 3)
         pair = plan.pair(GaussianPair(Enclosure.of(s)), Enclosure.of(q))
-        known = BEST.epsilon(WorstPairs((pair,), ()), Enclosure.of("1e-6"))
+        alone = pair.releases == ((pair, 1),)  # several releases compose by Rényi losses in bulk
+        known = (BEST if alone else RENYI).epsilon(WorstPairs((pair,), ()), Enclosure.of("1e-6"))
         law = renyi_at(Fraction(4))(pair)
         assert known is not None
         assert law is not None
