@@ -19,12 +19,33 @@ import numpy as np
 import pytest
 
 from certdp.accounting import _kernels, bulk
-from certdp.accounting._kernels import amplification_rows, error_function, sampled_gaussian
+from certdp.accounting._kernels import (
+    amplification_rows,
+    error_function,
+    feasible_weights,
+    fft,
+    individual,
+    lattice,
+    loss_transforms,
+    sampled_gaussian,
+)
 from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.norms import Norm
 
 NAME = "interpreted_kernels"
-KERNELS = ("elementary", "theorem_6", "norms", "error_function", "amplification_rows", "sampled_gaussian")
+KERNELS = (
+    "elementary",
+    "theorem_6",
+    "norms",
+    "error_function",
+    "amplification_rows",
+    "sampled_gaussian",
+    "loss_transforms",
+    "individual",
+    "feasible_weights",
+    "fft",
+    "lattice",
+)
 
 
 def fma(x: float, y: float, z: float) -> float:
@@ -175,3 +196,177 @@ def test_the_sampled_gaussian(interpreted: dict[str, Any]) -> None:
         agreeing(sampled_gaussian.renyi, source.renyi, rate, shift, np.full(4, order))
     steps, delta = np.array([1000.0]), np.array([1e-5])
     agreeing(sampled_gaussian.epsilon, source.epsilon, rate[:1], shift[:1], steps, delta, outputs=2)
+
+
+Call = Callable[[Any], tuple[Any, ...]]
+
+
+def same_bits(compiled: Any, source: Any, call: Call) -> None:
+    """What a call returns and writes has the same bits with the compiled kernels and with their source."""
+    with np.errstate(all="ignore"):
+        found, said = call(compiled), call(source)
+    assert [np.asarray(value).tobytes() for value in found] == [np.asarray(value).tobytes() for value in said]
+
+
+def test_sines_and_arguments(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(13)
+    values = np.concatenate([rng.uniform(-(2.0**30), 2.0**30, 300), np.exp2(rng.uniform(-1000, 30, 300))])
+    y, x = (rng.standard_normal(600) * np.exp2(rng.uniform(-100, 100, 600)) for _ in range(2))
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        sine, cosine, argument = np.empty(600), np.empty(600), np.empty(600)
+        kernels.sine_cosine_each(values, sine, cosine)
+        kernels.angle_each(y, x, argument)
+        return sine, cosine, argument
+
+    same_bits(loss_transforms, interpreted["loss_transforms"], call)
+
+
+@pytest.mark.parametrize(
+    ("q", "s", "sign", "c"),
+    [
+        (0.1, 1.0, 1.0, 3.0),
+        (0.1, 1.0, -1.0, 3.0),
+        (1e-4, 0.25, 1.0, 40.0),
+        (0.9, 2.0, -1.0, 0.5),
+        (0.25, 2.0, 1.0, 6.0),
+    ],
+)
+def test_moments_on_a_line(interpreted: dict[str, Any], q: float, s: float, sign: float, c: float) -> None:
+    def call(kernels: Any) -> tuple[Any, ...]:
+        reach = 2.0 / s
+        h, first, count = kernels.plan(q, s, sign, c, reach, 20.0, True)
+        loss, weight = np.empty(int(count)), np.empty(int(count))
+        scale, total, mean = kernels.fill(q, s, sign, c, h, first, loss, weight)
+        missed = kernels.rule(q, s, sign, c, reach, h, first, scale, loss) / total
+        nu, omega, farthest = kernels.rounding(s, c, h, first, scale, total, loss, weight, mean)
+        line = (q, s, sign, c, h, first, scale, total, omega + missed)
+        moment = kernels.log_moment(*line, loss)
+        deviation = kernels.deviation(*line[1:], loss, mean)
+        below, height = np.empty(loss.size), np.empty(loss.size)
+        kernels.variation(*line, loss, below, height)
+        phi = nu, omega, 2 * missed, total, loss, weight, mean
+        reached = kernels.covered(reach / 2, reach, 1e-6, deviation, *phi, 3)
+        size, phase, error = np.zeros(6), np.zeros(6), np.zeros(6)
+        for times, begin in ((1000.0, 0), (3.0, 0), (1e9, 4)):
+            kernels.add_logarithms(times, reach / 6, *phi, begin, 6, size, phase, error)
+        error[2] = 3.0
+        sums = kernels.contour_sum(c, reach / 6, mean / 3, size, phase, error)
+        estimate = kernels.estimate(q, s, sign, c)
+        known = (h, first, count, scale, total, mean, missed, nu, omega, farthest, *moment, deviation, reached, *sums)
+        assert all(math.isfinite(value) for value in known)
+        return *known, *estimate, loss, weight, below, height, size, phase, error
+
+    same_bits(loss_transforms, interpreted["loss_transforms"], call)
+
+
+def test_individual_moments(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(14)
+    rate, shift = np.exp2(-rng.exponential(4, 4)), np.exp2(rng.uniform(-6, 3, 4))
+    rate[0] = 1.0
+    orders, columns = np.array([2, 3, 6, 9]), np.array([0, 1, 2, 3])
+    base, climb = np.cumsum(rng.exponential(1, (300, 5)), axis=0), rng.exponential(1, (300, 5))
+    source = interpreted["individual"]
+    source._BLOCK = 4  # fewer idle lanes: records do not influence one another
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        totals = np.full((4, 5), 1e-3)
+        kernels.add_whole(rate, shift, orders, columns, 7.0, totals)
+        kernels.add_any(rate[:2], shift[:1], 2.5, 4, 3.0, totals[:2])
+        kernels.add_from_table(rate, base, climb, 3, (1023 - 30) << 3, 5.0, totals)
+        epsilons = np.empty(4)
+        kernels.epsilon(totals * 1e-3, np.array([2.0, 3.0, 6.0, 9.0, 9.5]), 1.0 + 2.0**-40, 1e-5, epsilons)
+        return totals, epsilons
+
+    same_bits(individual, source, call)
+
+
+def test_feasible_weights(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(15)
+    top = 0.5
+    losses = top * np.exp2(-rng.exponential(5, 60))
+    losses[:6] = 0.0, top, top * (1 - 2.0**-40), top * (1 - 2.0**-10), 2.0**-400, 2.0**-250
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        weight, rate = np.empty(60), np.empty(60)
+        high = math.expm1(top)
+        worst = kernels.linear(losses, high, 0.0, math.log(high), top, 2.0**1000, weight, rate)
+        return worst, weight, rate
+
+    same_bits(feasible_weights, interpreted["feasible_weights"], call)
+
+
+def test_the_fourier_transform(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(16)
+    roots = fft.roots_of_unity(13)  # longer than what is done in one go
+    values = rng.standard_normal((2, 1 << 13))
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        real, imaginary = values.copy()
+        kernels.forward(real, imaginary, *roots)
+        there = real.copy(), imaginary.copy()
+        kernels.backward(real, imaginary, *roots)
+        return *there, real, imaginary
+
+    same_bits(fft, interpreted["fft"], call)
+
+
+@pytest.mark.parametrize("up", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_cells_of_a_lattice(interpreted: dict[str, Any], up: bool, swapped: bool) -> None:
+    rng = np.random.default_rng(17)
+    losses = np.concatenate([rng.standard_normal(30) * np.exp2(rng.uniform(-40, 11, 30)), [0.0, math.inf, -math.inf]])
+    masses, mass_units = rng.exponential(1, losses.size), rng.uniform(0, 20, losses.size)
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        after, base, x = np.empty(losses.size), np.empty(40), np.empty(40)
+        kernels.mixed_each(losses, 0.01, swapped, up, after)
+        kernels.base_losses(0.01, -20, 0.0625, 0.3, swapped, up, base)
+        kernels.gaussian_coordinates(base, 0.75, up, x)
+        laplace = [np.empty(9) for _ in range(5)]
+        kernels.laplace_cells(np.linspace(-0.7, 0.6, 8), 0.75, *laplace)
+        left, right, units = np.zeros(41), np.zeros(41), np.zeros(41)
+        kernels.deposit(losses, masses, mass_units, -20, 0.0625, up, left, right, units)
+        kernels.deposit_in(0.33, 0.25, 3.0, 26, -20, 0.0625, left, right, units)
+        kernels.deposit_in(1.3, 0.25, 3.0, 40, -20, 0.0625, left, right, units)
+        above, keep, below = np.empty(40), np.empty(41), np.empty(40)
+        kernels.dominating(left, right, units, above)
+        kernels.dominated(left, right, units, 0.0625, keep, below)
+        return after, base, x, *laplace, left, right, units, above, keep, below
+
+    same_bits(lattice, interpreted["lattice"], call)
+
+
+@pytest.mark.soundness
+def test_normal_cells_of_a_lattice(interpreted: dict[str, Any]) -> None:
+    def call(kernels: Any) -> tuple[Any, ...]:
+        masses = [np.empty(4) for _ in range(5)]
+        kernels.gaussian_cells(np.array([-1.0, -0.875, 0.5]), 0.75, True, True, *masses)
+        return tuple(masses)
+
+    same_bits(lattice, interpreted["lattice"], call)
+
+
+def test_sums_on_a_lattice(interpreted: dict[str, Any]) -> None:
+    rng = np.random.default_rng(18)
+    masses = rng.exponential(1, 40) * (rng.random(40) < 0.8)
+    roots = fft.roots_of_unity(5)
+
+    def call(kernels: Any) -> tuple[Any, ...]:
+        real, imaginary = np.empty(32), np.empty(32)
+        sums = [
+            kernels.tilted_sum(masses, -9, 0.5, 3.0),
+            kernels.fold(masses, -9, 0.01, 4.0, True, real),
+            kernels.fold(masses, -9, 0.01, 4.0, False, imaginary),
+        ]
+        fft.forward(real, imaginary, *roots)
+        above, below = ([np.ones(17), np.zeros(17), np.zeros(17)] for _ in range(2))
+        kernels.multiply_power(real, imaginary, 13, 1e-13, *above, *below)
+        kernels.multiply_power(real, imaginary, 2, 1e-13, *above, *below)
+        sums.append(kernels.pack(*above, *below, 1e-14, real, imaginary))
+        fft.backward(real, imaginary, *roots)
+        out = np.empty(5)
+        kernels.hockey_stick(real, -9, -3, 0.25, 0.5, -2.0, out)
+        return *sums, *above, *below, real, imaginary, out
+
+    same_bits(lattice, interpreted["lattice"], call)
