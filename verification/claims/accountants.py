@@ -182,11 +182,13 @@ def _exact_tails(factor: Fraction, times: int, asked: Fraction) -> Fraction:
     return value(enclosed_log(asked), Direction.REMOVE).upper
 
 
-def _examine_transform(case: Case, delta: Callable[[Fraction, int, Fraction], Fraction]) -> Finding:
-    """Whether an upper bound of a small δ is one."""
+def _examine_transform(
+    case: Case, delta: Callable[[Fraction, int, Fraction], Fraction], room: Fraction = Fraction(0)
+) -> Finding:
+    """Whether an upper bound of a small δ is one, but for a relative error that is let pass."""
     factor, times, asked = case["factor"], case["times"], case["asked"]
     direct, found = _delta(_responses(factor, times), asked), delta(factor, times, asked)
-    return Finding(holds=found >= direct, closed_form=_told(found), independent=_told(direct))
+    return Finding(holds=found >= direct * (1 - room), closed_form=_told(found), independent=_told(direct))
 
 
 # The trade-off curve
@@ -259,16 +261,14 @@ def _different_cases() -> SearchStrategy[Case]:
 
 
 def _small_cases() -> SearchStrategy[Case]:
-    """Where δ is far below the round-off of a transform."""
+    """Where δ is near or far below the round-off of a transform."""
     from hypothesis import strategies as st
 
-    return st.fixed_dictionaries(
-        {
-            "factor": st.fractions(Fraction(11, 10), 2, max_denominator=20),
-            "times": st.integers(20, 60),
-            "asked": st.fractions(50, 4000, max_denominator=2),
-        }
-    )
+    def told(factor: Fraction, times: int, eighths: int) -> Case:
+        return {"factor": factor, "times": times, "asked": factor ** (times * eighths // 8)}
+
+    factors = st.fractions(Fraction(11, 10), Fraction(3, 2), max_denominator=10)
+    return st.builds(told, factors, st.integers(60, 200), st.integers(4, 7))
 
 
 def _test_cases() -> SearchStrategy[Case]:
@@ -367,9 +367,9 @@ CLAIMS: Sequence[Claim] = (
     Claim(
         id="accounting/small-delta-by-plain-fft",
         statement="δ near and below 1e-10, a wrong computation",
-        says="a fast Fourier transform in binary64 bounds δ without a term for its round-off",
+        says="a fast Fourier transform in binary64 finds δ to a thousandth without a term for its round-off",
         cases=_small_cases,
-        examine=lambda case: _examine_transform(case, _plain_fft),
+        examine=lambda case: _examine_transform(case, _plain_fft, Fraction(1, 1000)),
         expectation=Expectation.REJECTED,
     ),
     Claim(
