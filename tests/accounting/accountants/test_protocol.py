@@ -335,7 +335,8 @@ def test_what_settles_a_question_leaves_the_others_unasked_until_they_are_looked
             asked.append(self)
             return RENYI.epsilon(pairs, delta)
 
-        delta = epsilon
+        def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+            return RENYI.delta(pairs, epsilon)
 
     best = BestAccountant((Slow(), LOSS_DISTRIBUTION))
     answer = best.epsilon(run(PAIRS["sampled gaussian"].repeated(9)), Enclosure.of("1e-5"))
