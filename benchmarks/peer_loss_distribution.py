@@ -19,6 +19,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -95,6 +96,25 @@ def bisected(epsilon: Callable[[float, int], Ends]) -> Ends:
     return None, high
 
 
+def calibrated() -> Ends:
+    """The same, by `certdp.calibrate`; the lower end is proven to be too little noise."""
+    import certdp
+
+    def run(noise: Fraction) -> certdp.SampledReleases:
+        return certdp.SampledReleases(
+            mechanism=certdp.GaussianSum(noise_multiplier=certdp.Public(noise)),
+            sampler=certdp.Poisson(rate=certdp.Public(str(RATE))),
+            releases=certdp.ResampleEach(FEWER),
+        )
+
+    budget = certdp.Budget(epsilon=certdp.Epsilon(TOTAL), delta=certdp.Delta(DELTA))
+    over = certdp.Continuous(near=1.0, lowest=0.5, highest=4.0, relative_gap=5e-5)
+    found = certdp.calibrate(run, budget, over)
+    assert found.refused is not None
+    assert found.refuted
+    return float(found.refused), float(found.value)
+
+
 def google_calibrated() -> Ends:
     import dp_accounting
     from dp_accounting.pld import PLDAccountant
@@ -130,7 +150,7 @@ def figures() -> None:
         "prv-accountant, 1e-3 of ε wide": partial(nudged, partial(microsoft, error=value * 1e-3 / 2)),
     }
     noises: dict[str, Callable[[], Ends]] = {
-        "certdp": partial(bisected, own),
+        "certdp": calibrated,
         "dp-accounting PLD": google_calibrated,
         "prv-accountant, error 1e-2": partial(bisected, partial(microsoft, error=1e-2)),
     }
