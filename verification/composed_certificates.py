@@ -52,9 +52,9 @@ _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
 _LINE_WORK = 1.5e7
 _SHARES = {Direction.REMOVE: 0.75, Direction.ADD: 0.25}
-_LINE_PATIENCE = 7  # a check takes seconds
-_LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
-"""By how much more than the answer is tried, relatively, until the checker proves it."""
+_LINE_PATIENCE = 8  # a check takes seconds
+_LADDER = (0.0, 0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
+"""By how much more than its start a method is tried, relatively; the first time only those that start at the answer."""
 
 
 @final
@@ -366,24 +366,21 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
     reason = "there is none for these losses"
     for spared in (_SPARED, _LOOSE):
         question = _Question(run, run.as_json(spared), epsilon, delta, max(answer, 0.0))
-        live = sorted(_proposals(question), key=lambda proposal: proposal.start)
+        live: list[_Proposal] = []
         for number, step in enumerate(_LADDER):
-            for proposal in tuple(live):
-                if number >= proposal.patience:
-                    live.remove(proposal)
+            # at the answer itself the first that is proven will do: the others need not be worked out
+            tried = _proposals(question) if not number else iter(sorted(live, key=lambda proposal: proposal.start))
+            live = []
+            for proposal in tried:
+                if not number and proposal.start > question.answer:
+                    live.append(proposal)
                     continue
-                claimed = question.claimed(proposal.start * (1 + step))
-                parameters = proposal.parameters(*claimed)
-                if parameters is None or claimed[1] >= 1:
-                    live.remove(proposal)
-                    continue
-                content = _content(question.body, proposal, *claimed, parameters)
-                verdict = check(content)
-                if verdict.accepted:
-                    return Certified(content, *claimed, proposal.name)
-                reason = verdict.reason
-                if NOT_PROVEN not in reason:
-                    live.remove(proposal)  # a larger number does not help
+                found = _attempt(question, proposal, step)
+                if isinstance(found, Certified):
+                    return found
+                reason = found or reason
+                if NOT_PROVEN in found and number + 1 < proposal.patience:
+                    live.append(proposal)  # a larger number may help
     raise InvalidValue(
         "certificate",
         "a run whose (ε, δ) the checker does not prove",
@@ -392,10 +389,18 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
     )
 
 
-def _content(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction, parameters: Json) -> bytes:
+def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified | str:
+    """A certificate a step above the proposal's start, or why the checker refuses it."""
+    epsilon, delta = question.claimed(proposal.start * (1 + step))
+    parameters = proposal.parameters(epsilon, delta)
+    if parameters is None or delta >= 1:
+        return ""
+    body = question.body
     claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
     method = {"name": proposal.name, **parameters}
-    return sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
+    content = sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
+    verdict = check(content)
+    return Certified(content, epsilon, delta, proposal.name) if verdict.accepted else verdict.reason
 
 
 def _proposals(question: _Question) -> Iterator[_Proposal]:

@@ -117,6 +117,8 @@ def _prove_part(part: dict[str, Any], where: str, claim: dict[str, Any], domain:
         raise Refused(f"{where} uses a norm of the record, and there is no domain")
     if claim["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
         raise Refused(f"{where}: under replace nothing but drawing every record is proven")
+    if part["sampler"]["options"].get("weighted", str(part["weighted"]).lower()) != str(part["weighted"]).lower():
+        raise Refused(f"{where}.weighted is not the sampler's option")
     others = [] if domain is None else domain.others(used)
     _check_premises(pool, parameter, rate, norm_ranges(used, domain, others, _ARITHMETIC), part["weighted"], where)
     if rate == pool.constant(0):

@@ -38,7 +38,7 @@ from mpmath import libmp
 
 from .composed_divergences import normal_density, pi
 from .composed_factors import GAUSSIAN, PURE, REMOVE, Factor
-from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most
+from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from .verdict import Refused
 
 MOST_WORK: Final = 16_000_000
@@ -354,7 +354,7 @@ def _plus(a: Mpf, b: Mpf) -> Mpf:
 
 def _units(value: Mpf) -> int:
     """Give a number in units, rounded down."""
-    return int(libmp.to_int(libmp.mpf_floor(libmp.mpf_shift(value, BITS))))
+    return floor_in_units(value, BITS)
 
 
 def _whole(value: Fraction) -> int:
@@ -382,11 +382,11 @@ def _power(base: Complex, exponent: int) -> Complex:
 def _turn(angle: Interval) -> Complex:
     """Give e^(i·angle) within 1 unit: a Taylor series at a small part of the angle, squared back."""
     fine = BITS + _GUARD
-    low, high = (libmp.to_int(libmp.mpf_floor(libmp.mpf_shift(end, fine))) for end in angle)
+    low, high = floor_in_units(angle.lo, fine), floor_in_units(angle.hi, fine)
     if high - low > 2**16 or abs(low) >> (fine + 24):
         raise Refused("an angle on the contour is too uncertain or too large")
     halvings = max(0, abs(low).bit_length() - fine + 6)
-    small = int(low) >> halvings
+    small = low >> halvings
     cosine, sine = 1 << fine, 0
     real, imaginary = 1 << fine, 0
     k = 1

@@ -18,7 +18,7 @@ from mpmath import libmp
 
 from . import intervals
 from .composed_factors import GAUSSIAN, LAPLACE, PURE, REMOVE, Factor
-from .intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, magnitude
+from .intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units, magnitude
 from .verdict import Refused
 
 _UNIT: Final = Interval(ONE, ONE)
@@ -146,7 +146,7 @@ def _cdf(x: Mpf, arithmetic: Arithmetic) -> Interval:
         tail = _far_tail(size, arithmetic)
         return tail if x[0] else arithmetic.subtract(_UNIT, tail)
     point = Interval(size, size)
-    spared = libmp.to_int(arithmetic.multiply(point, point).hi)  # bits that cancel: at most x²/(2·log 2)
+    spared = floor_in_units(arithmetic.multiply(point, point).hi, 0)  # bits that cancel: at most x²/(2·log 2)
     fine = Arithmetic(arithmetic.precision + spared + 32)
     square = fine.multiply(point, point)
     term = total = point

@@ -1,8 +1,9 @@
 """The ways to prove (epsilon, delta) of composed releases that a certificate may name."""
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 
 from . import shapes
 from .composed_contour import MOST_PLACES, Budget, Line, delta_on_line
@@ -28,29 +29,26 @@ _LONGEST: Final = 2**128
 _ORDERS: Final = shapes.record(name=shapes.text, remove=_ORDER, add=_ORDER)
 
 
-class Method(Protocol):
+class Method(ABC):
     """A proof of an upper bound of delta(epsilon) in one direction."""
 
-    @property
-    def name(self) -> str:
-        """As the certificate has it."""
-        ...
+    name: ClassVar[str]
+    theorem: ClassVar[str]
 
-    @property
-    def theorem(self) -> str:
-        """What it rests on."""
-        ...
+    @abstractmethod
+    def __init__(self, stated: dict[str, Any]) -> None:
+        """Read the parameters, or refuse them."""
 
+    @abstractmethod
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta(epsilon) of the composed factors from above."""
-        ...
 
 
-class PureSum:
+class PureSum(Method):
     """Pure losses after sampling, added up: delta is 0 from their sum on, and unknown below."""
 
-    name: Final = "pure"
-    theorem: Final = "IS Theorem 6 and basic composition"
+    name = "pure"
+    theorem = "IS Theorem 6 and basic composition"
 
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read that there are no parameters."""
@@ -66,11 +64,11 @@ class PureSum:
         return ZERO if at_most(spent.hi, _ARITHMETIC.rational(epsilon).lo) else INFINITY
 
 
-class HockeyStick:
+class HockeyStick(Method):
     """The divergence itself, of what is one release."""
 
-    name: Final = "hockey-stick"
-    theorem: Final = "hockey-stick divergence of the dominating pair after sampling"
+    name = "hockey-stick"
+    theorem = "hockey-stick divergence of the dominating pair after sampling"
 
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read that there are no parameters."""
@@ -85,11 +83,11 @@ class HockeyStick:
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
 
 
-class Renyi:
+class Renyi(Method):
     """The Rényi divergences at one order for each direction, added up and converted."""
 
-    name: Final = "renyi"
-    theorem: Final = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
+    name = "renyi"
+    theorem = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
 
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read the orders, and the places where the conversion touches."""
@@ -120,11 +118,11 @@ class Renyi:
         return delta_at_order(moment, order, ratio, epsilon, _ARITHMETIC).hi
 
 
-class LossDistribution:
+class LossDistribution(Method):
     """The moments of the privacy loss on a line in the complex plane, for each direction."""
 
-    name: Final = "loss-distribution"
-    theorem: Final = "Poisson summation of the moments of the privacy loss"
+    name = "loss-distribution"
+    theorem = "Poisson summation of the moments of the privacy loss"
 
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read the lines."""
@@ -151,7 +149,7 @@ class LossDistribution:
         return delta_on_line(factors, epsilon, direction, self.lines[direction], self._budget)
 
 
-METHODS: Final[dict[str, Callable[[dict[str, Any]], Method]]] = {
+METHODS: Final[dict[str, type[Method]]] = {
     method.name: method for method in (PureSum, HockeyStick, Renyi, LossDistribution)
 }
 """By name; each reads its parameters, or refuses them."""

@@ -77,6 +77,16 @@ def magnitude(value: Mpf) -> float:
     return -math.inf if value == ZERO else math.inf
 
 
+def floor_in_units(value: Mpf, point: int) -> int:
+    """Give the largest whole number of 2^-point at or below a finite number."""
+    sign, mantissa, exponent, _ = value
+    if not mantissa and value != ZERO:
+        raise ValueError("an infinite number has no whole part")
+    shift = exponent + point
+    signed = -mantissa if sign else mantissa
+    return signed << shift if shift >= 0 else signed >> -shift
+
+
 def hull(*parts: Interval) -> Interval:
     """Give the smallest interval around all."""
     low, high = parts[0]
