@@ -282,7 +282,7 @@ def _cell(j: int, x: float, h: float, c: float, sign: float, scale: float, loss:
     else:  # and concave: below the chords extended from either side
         top = _exponent(c, sign, loss[j])
         slope = max(abs(top - left - x * h), abs(right - top - x * h))
-    return exp(min(max(top + 0.5 * slope - 0.5 * (x * x) - scale, -_LARGEST), _LARGEST)) * _ROOM
+    return exp(max(top + 0.5 * slope - 0.5 * (x * x) - scale, -_LARGEST)) * _ROOM
 
 
 @inlined
@@ -340,7 +340,7 @@ def _rule(
         here = top
         if a > 0.0:
             grown = 0.5 * a * a + pull * a + _turned(a, s, spread)
-            here = top * exp(min(grown - _BELOW_TWO_PI * a / h, _LARGEST)) * _ROOM
+            here = top * exp(grown - _BELOW_TWO_PI * a / h) * _ROOM
             total += 2.0 * h * here / (1.0 - exp(-_BELOW_TWO_PI * a / h))
         else:
             total += 2.0 * h * here

@@ -33,6 +33,8 @@ class LossDistributionAccountant(Accountant):
         """None where a pair has no law δ(ε), and where it is not proven to fall to δ."""
         if delta.lower <= 0:
             bound = pairs.worst(pure)
+            if bound is not None and delta.upper > 0:  # a δ above 0 may need less
+                bound = Bounds(bound.enclosure, two_sided=False)
             return None if bound is None else self._finding(bound)
         try:
             bound = pairs.worst(lambda pair: _epsilon(pair, delta))
