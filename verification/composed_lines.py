@@ -210,12 +210,17 @@ class _Run:
             if not release.gaussian:
                 total += 2 * places
                 continue
-            high = min(8.0, 2.5 / s)
-            fineness = (70 + high**2 / 2 + end * s * high + 1.6 * c) / (6 * high) + 1
+            fineness = 1 / self._spacing(s, c, end)
             grown = c * (c + 1) * s * s / 2
             nodes = fineness * (14 + (c + 1) * s + math.sqrt(2 * (70 + grown)) + s)
             total += nodes * (places + _NODE)
         return total
+
+    def _spacing(self, s: float, c: float, end: float) -> float:
+        """The distance of the checker's nodes."""
+        high = min(8.0, 2.5 / s)
+        wanted = (70 + high**2 / 2 + end * s * high + (0.0 if self.remove else 1.6 * c)) / (6 * high)
+        return 1 / (max(int(wanted), 1) + 1)
 
     def _log_beyond(self, release: Release, c: float, end: float) -> float:
         """About the bound of log|φ| from the line's end on."""
@@ -226,18 +231,25 @@ class _Run:
         if not release.gaussian:
             return 0.0
         q, s, g = release.rate, release.parameter, c + 1 if self.remove else -c
-        exponents, losses, w = self._nodes(release, c)
-        logarithms = losses if self.remove else -losses
-        masses = np.exp(exponents - exponents.max())
-        masses /= masses.sum()
-        inverse = np.exp(np.minimum(logarithms - np.log(q) - w, 600.0))  # 1/ρ
-        slopes = masses / 0.02 * inverse / s
+        step = self._spacing(s, c, end)
+        x = np.arange(math.floor((min(g, 0) * s - 13) / step), math.ceil((max(g, 0) * s + 13) / step)) * step
+        w = s * (x - s / 2)
+        logarithms = np.logaddexp(np.log1p(-q), np.log(q) + w)
+        densities, powers = -x * x / 2, g * logarithms
+        exponents = np.maximum(densities[1:], densities[:-1]) + np.maximum(powers[1:], powers[:-1])
+        top = exponents.max()
+        total = float(np.exp(densities + powers - top).sum())
+        masses = np.exp(exponents - top) / total  # the largest in each cell, as the checker takes them
+        inverse = np.exp(np.minimum(logarithms - np.log(q) - w, 600.0))[:-1]  # 1/ρ
+        slopes = masses / step * inverse / s
         steep = (g + 1) * s * s
         flat = len(masses) if steep < 4 else int(np.count_nonzero(inverse >= steep))
         best = 1.0
         for last, maxima in ((len(masses), 1 if steep < 4 else 2), (flat, 1)):
             if last:
                 highest = np.maximum.accumulate(slopes[:last][::-1])[::-1]
-                inside = np.cumsum(masses)[:last] + float(masses[last:].sum()) + 2 * maxima * highest / end
-                best = min(best, 1.08 * float(inside.min()))
+                inside = (
+                    np.cumsum(masses)[:last] - masses[:last] + float(masses[last:].sum()) + 2 * maxima * highest / end
+                )
+                best = min(best, 1.001 * float(inside.min()))
         return math.log(best)

@@ -1,0 +1,68 @@
+"""`--certificate` of `certdp epsilon`, `delta` and `calibrate`, and what `certdp check` says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+GAUSSIAN = (
+    *("--mechanism", "gaussian-sum", "--sampler", "poisson"),
+    *("--option", "scale=2", "--option", "rate=0.1", "--option", "radius=1"),
+)
+LAPLACE = (
+    *("--mechanism", "laplace-sum", "--sampler", "poisson"),
+    *("--option", "scale=2", "--option", "rate=0.1", "--option", "radius=1"),
+)
+
+
+def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> None:
+    place = tmp_path / "certificate.json"
+    run = ("epsilon", *GAUSSIAN, "--resample", "once", "--steps", "3", "--delta", "1e-5", "--certificate", place)
+    data = certdp(*run, "--json").json
+    assert data["certificate"] == str(place)
+    assert data["certified"] == {"epsilon": data["epsilon"][1], "delta": data["delta"][1], "method": "hockey-stick"}
+    checked = certdp("check", place, "--json")
+    assert (checked.code, checked.json["verdict"]) == (0, "holds")
+    assert checked.json["epsilon"] == [None, data["epsilon"][1]]
+    assert checked.json["domain"] == "norm(2) <= 1"
+    out = certdp(*run).out
+    assert "proves (" in out
+    assert "more than above" not in out
+
+
+def test_a_certificate_that_proves_less_says_so(certdp: Command, tmp_path: Path) -> None:
+    place = tmp_path / "certificate.json"
+    run = ("delta", *LAPLACE, "--resample", "each", "--steps", "50", "--epsilon", "1", "--certificate", place)
+    data = certdp(*run, "--json").json
+    assert data["certified"]["method"] == "renyi"
+    assert data["certified"]["delta"] > data["delta"][1]
+    assert "more than above" in certdp(*run).out
+    assert certdp("check", place).code == 0
+
+
+def test_a_calibrated_value_with_its_certificate(certdp: Command, tmp_path: Path) -> None:
+    place = tmp_path / "certificate.json"
+    data = certdp(
+        *("calibrate", "--mechanism", "gaussian-sum", "--sampler", "full", "--find", "scale"),
+        *("--option", "radius=1", "--epsilon", "1", "--delta", "1e-5", "--certificate", place, "--json"),
+    ).json
+    assert data["certificate"] == str(place)
+    assert data["certified"]["method"] == "hockey-stick"
+    assert data["certified"]["epsilon"] == data["epsilon"][1] <= 1
+    assert certdp("check", place).code == 0
+
+
+def test_without_the_option_there_is_none(certdp: Command) -> None:
+    data = certdp("epsilon", *LAPLACE, "--json").json
+    assert data["certificate"] is data["certified"] is None
+
+
+@pytest.mark.parametrize("place", ["missing/certificate.json", "."])
+def test_a_place_that_cannot_be_written(refusal: Callable[..., dict[str, str]], tmp_path: Path, place: str) -> None:
+    error = refusal("epsilon", *LAPLACE, "--certificate", tmp_path / place)
+    assert error["parameter"] == "certificate"
