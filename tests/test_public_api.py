@@ -18,11 +18,11 @@ Assumption Attained Audit BasicAccountant BestAccountant Budget BudgetExceeded C
 CertdpError Claim Coins Comparison ConstrainedReleases Continuous Conversion Coreset Count DPKMeans Delta DensityPair
 Derivation Direction DiscreteGaussian DiscreteGaussianLoss DiscreteGaussianPair DiscreteLaplace DiscreteLaplaceLoss
 DiscreteLaplacePair DominatedRun ELEMENT Element Enclosure Epsilon Evidence Expression FamilyLoss Filter FinitePair Full
-GAUSSIAN_DP Gain GaussianAccountant GaussianDP GaussianFilter GaussianLoss GaussianPair GaussianSum Guarantee Importance
-IndividualFilter IndividualLosses InvalidType InvalidValue LaplaceLoss LaplacePair LaplaceSum Lloyd Loss
-LossDistributionAccountant LossHistogram LossReading LossSummary LpSum Measurement Mechanism NoAccountant
-NoFiniteSupremum NoPureValue NodeTable Norm NormBall Notion NotionAbsent OptimalAccountant Order Orders Outside
-OutsideDomain PURE Pair Plan PluginError Poisson PrivacyConstrained Private PrivateValue Probability Public Pure
+GAUSSIAN_DP Gain GaussianAccountant GaussianDP GaussianFilter GaussianLoss GaussianPair GaussianSteps GaussianSum
+Guarantee Importance IndividualFilter IndividualLosses InvalidType InvalidValue LaplaceLoss LaplacePair LaplaceSteps
+LaplaceSum Lloyd Loss LossDistributionAccountant LossHistogram LossReading LossSummary LpSum Measurement Mechanism
+NoAccountant NoFiniteSupremum NoPureValue NodeTable Norm NormBall Notion NotionAbsent OptimalAccountant Order Orders
+Outside OutsideDomain PURE Pair Plan PluginError Poisson PrivacyConstrained Private PrivateValue Probability Public Pure
 PureFilter PureLoss PureOdometer PureProfile RECORD RENYI REPLACE RandomisedResponse RandomisedResponsePair Reach
 Reading Record Records Registry Relation Released Renyi RenyiAccountant RenyiFilter RenyiLoss RenyiOdometer Replace
 ResampleEach Role SampleOnce SampledMechanism SampledReleases Sampler SamplingRate Sensitivity Supremum Theorem

@@ -156,6 +156,8 @@ from .individual import losses_file as losses_file
 from .individual import plot_losses as plot_losses
 from .individual import release_count as release_count
 from .individual import release_quantile as release_quantile
+from .many_steps import GaussianSteps as GaussianSteps
+from .many_steps import LaplaceSteps as LaplaceSteps
 from .measurement import Measurement as Measurement
 from .mechanisms.count import Count as Count
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
@@ -262,6 +264,7 @@ __all__ = [
     "GaussianFilter",
     "GaussianLoss",
     "GaussianPair",
+    "GaussianSteps",
     "GaussianSum",
     "Guarantee",
     "Importance",
@@ -271,6 +274,7 @@ __all__ = [
     "InvalidValue",
     "LaplaceLoss",
     "LaplacePair",
+    "LaplaceSteps",
     "LaplaceSum",
     "Lloyd",
     "Loss",
