@@ -45,6 +45,8 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/supremum.py
 	$(PYTHON) benchmarks/sampled_gaussian.py
 	$(PYTHON) benchmarks/bulk_amplification.py
+	$(PYTHON) benchmarks/accountants.py
+	$(PYTHON) benchmarks/individual.py
 	$(PYTHON) benchmarks/feasible_weights.py
 	$(PYTHON) benchmarks/lloyd.py
 	$(PYTHON) benchmarks/streaming.py
