@@ -88,7 +88,7 @@ class KeyGroup(NamedTuple):
 
     frequency: int
     coefficient: float
-    count: int
+    keys: int
 
 
 def maximum_likelihood(rows: Iterable[FrequencyRow], statistic: Statistic, highest: int) -> TokenEstimates:
@@ -215,11 +215,11 @@ def sum_error(keys: Iterable[KeyGroup], errors: Mapping[int, Moments], statistic
     missing = [group.frequency for group in groups if group.frequency not in errors]
     if missing:
         raise InvalidValue("errors", missing[0], "moments for every frequency of the keys")
-    truth = fsum(g.count * g.coefficient * float(exact(statistic(g.frequency))) for g in groups)
+    truth = fsum(g.keys * g.coefficient * float(exact(statistic(g.frequency))) for g in groups)
     if not truth:
         raise InvalidValue("keys", truth, "keys whose true sum is not 0", "Read bias and variance per key instead")
-    bias = fsum(g.count * g.coefficient * errors[g.frequency].bias for g in groups)
-    variance = fsum(g.count * g.coefficient**2 * errors[g.frequency].variance for g in groups)
+    bias = fsum(g.keys * g.coefficient * errors[g.frequency].bias for g in groups)
+    variance = fsum(g.keys * g.coefficient**2 * errors[g.frequency].variance for g in groups)
     squared = variance + bias * bias
     return SumError(
         truth=truth,
@@ -228,6 +228,19 @@ def sum_error(keys: Iterable[KeyGroup], errors: Mapping[int, Moments], statistic
         mean_squared_error=squared,
         normalised_root_mean_squared_error=sqrt(squared) / abs(truth),
     )
+
+
+def estimated_sum(reported: Iterable[tuple[float, int]], estimates: TokenEstimates) -> float:
+    """ŝ = Σ L(x)·a_j over the reported keys (PWS Equation 8).
+
+    Args:
+        reported: the coefficient L(x) and the token of each reported key.
+        estimates: a_j.
+
+    Raises:
+        OutsideDomain: for a token without an estimate.
+    """
+    return fsum(coefficient * estimates.value(token) for coefficient, token in reported)
 
 
 def concordance(lower: FrequencyRow, higher: FrequencyRow) -> Fraction:

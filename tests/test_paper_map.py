@@ -53,7 +53,7 @@ STATEMENTS = {
 MISPRINTS = {
     "IS": {"Eq4", "A1-line6", "A1-line7", "T6-proof", "Eq5", "q_core", "noise", "β", "init", "m-limit"}
     | {"P12", "P17-proof", "bisection"},
-    "PWS": {"L4.2", "L any L", "L4.3", "A6", "A5", "A4", "sec8", "T5.1"},
+    "PWS": {"L4.2", "L any L", "L4.3", "A6", "A5", "A4", "sec8", "T5.1", "C6.1"},
     "DPIS": {"line26", "Eq19", "proof", "saturation", "stale", "3.5", "adaptive", "Eq16", "private N", "α"},
 }
 

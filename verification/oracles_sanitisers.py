@@ -17,7 +17,7 @@ from .oracles_linear_programmes import maximum
 
 _ONE = Fraction(1)
 _PENALTY = 1000
-"""Above every multiplier of the programmes below. A smaller one could refute a true claim, but not uphold a wrong one."""
+"""Above all multipliers of the programmes below. A smaller one could refute a true claim, never uphold a wrong one."""
 
 
 def algorithm_3(growth: Fraction, delta: Fraction, rates: Sequence[Fraction]) -> list[Fraction]:

@@ -111,7 +111,7 @@ class ListedRates(Inclusion):
         InvalidValue: for none, and where one lies below the one before (the first such frequency is named).
     """
 
-    rates: tuple[Probability, ...] = field(converter=tuple)
+    rates: tuple[Probability, ...]
 
     def __attrs_post_init__(self) -> None:
         if not self.rates:

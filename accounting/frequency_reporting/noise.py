@@ -5,27 +5,26 @@ key of frequency i is reported with token i·2^r − 1 − t, if that is at leas
 
 Where q ≡ 1, PWS's rows depend on i − j alone, which its Lemma 5.2 shows for integral L. The same holds for every L:
 
-1. w_t = δ·e^{ε⌊t⌋} up to a turning point c, w_t = e^{−ε}·w_{t−1} from there to an end b, 0 beyond (t real, w a density).
-   c and b follow from ∫w = 1 and from ∫ over (b − 1, b) of w = δ.
-2. Row i is the law of i − t cut off at 0, what is cut off being "not reported". Rows i − 1 and i are cut from two copies
-   of w, one moved by 1: cutting off is post-processing, so one comparison proves every frequency at once. Upward only
-   the delays below 1 cost anything, δ in all; downward only the last ones, δ in all.
+1. w_t = δ·e^{ε⌊t⌋} up to a turning point c, w_t = e^{−ε}·w_{t−1} from there to an end b, 0 beyond (t real, w a
+   density). c and b follow from ∫w = 1 and from ∫ over (b − 1, b) of w = δ.
+2. Row i is the law of i − t cut off at 0, what is cut off being "not reported". Rows i − 1 and i are cut from two
+   copies of w, one moved by 1: cutting off is post-processing, so one comparison proves every frequency at once.
+   Upward only the delays below 1 cost anything, δ in all; downward only the last ones, δ in all.
 3. Reporting is optimal. For i ≤ c it grows by Algorithm 3's first step. From there Σ of what is cut off at i + 1 is
    e^{−ε}(Σ at i − δ), its second, until less than δ is left and then nothing.
 
-In units the delays form 2^r columns t ≡ s. In each, w grows by ⌊G·w⌋ from Δ/2^r and falls by the same numbers backwards,
-then by ⌈w/G⌉; the columns s < φ turn one step later, and those of s < σ end one later. Both are rounded so that the
-sum is at most 2^K and the last delays at most Δ. What is missing to 2^K becomes further delays of a few columns: v where
-the column falls from above v to below (neighbours h ≥ v ≥ h' have h ≤ G·h', so h ≤ G·v and v ≤ G·h'), and where that
-is too little the peak a second time, with up to ⌊G·peak⌋ between the two. No column then ends with more than before.
-`proven_excess` checks the result from the columns alone.
+In units the delays form 2^r columns t ≡ s. In each, w grows by ⌊G·w⌋ from Δ/2^r and falls by the same numbers
+backwards, then by ⌈w/G⌉; the columns s < φ turn one step later, and those of s < σ end one later. Both are rounded so
+that the sum is at most 2^K and the last delays at most Δ. What is missing to 2^K becomes further delays of a few
+columns: v where the column falls from above v to below (neighbours h ≥ v ≥ h' have h ≤ G·h', so h ≤ G·v and v ≤ G·h'),
+and where that is too little the peak a second time, with up to ⌊G·peak⌋ between the two. No column then ends with more
+than before. `proven_excess` checks the result from the columns alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, final
 
@@ -45,7 +44,7 @@ _SUBDIVISION = 32
 class Column(NamedTuple):
     """Neighbouring columns of delays with equal probabilities."""
 
-    count: int
+    width: int
     units: tuple[int, ...]
     """Of the delays s, s + 2^r, s + 2·2^r, …"""
 
@@ -119,14 +118,12 @@ class FrequencyNoise:
 
     def loss(self, frequency: int) -> Enclosure:
         """The exact optimum π_i of PWS Algorithm 3 less the probability with which row i is reported."""
-        optimum = KeyReporting(epsilon=self.epsilon, delta=self.delta).probability(
-            frequency, precision=self.budget.bits
-        )
-        return optimum - self.row(frequency).probability
+        optimum = KeyReporting(epsilon=self.epsilon, delta=self.delta)
+        return optimum.probability(frequency, precision=self.budget.bits) - self.row(frequency).probability
 
     @property
     def _total(self) -> int:
-        return sum(column.count * sum(column.units) for column in self.columns)
+        return sum(column.width * sum(column.units) for column in self.columns)
 
     def _runs(self, frequency: int) -> Iterator[Run]:
         """The runs of a row, lowest token first."""
@@ -169,11 +166,10 @@ class _Shape:
             high *= 2
         end = turn if self._ends(turn, turn) else _last(turn, high, lambda b: not self._ends(turn, b)) + 1
         edges = sorted({0, turn % tokens, end % tokens, tokens})
+        delays = ((below, above, -(-(end - below) // tokens)) for below, above in pairwise(edges))
         return [
-            Column(
-                above - below, tuple(self._units(turn, below, delay) for delay in range(-(-(end - below) // tokens)))
-            )
-            for below, above in pairwise(edges)
+            Column(above - below, tuple(self._units(turn, below, delay) for delay in range(number)))
+            for below, above, number in delays
         ]
 
     def _ends(self, turn: int, end: int) -> bool:

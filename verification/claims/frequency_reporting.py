@@ -231,6 +231,25 @@ def _examine_every_crossover(case: Case) -> Finding:
     )
 
 
+def _examine_any_scheme(case: Case) -> Finding:
+    """Frequencies 1 and 3, against the scheme that reports frequency 2 less often than it may."""
+    growth, delta, (first, second, third) = case["growth"], case["delta"], case["rates"]
+    least, most, _ = algorithm_3(growth, delta, (first, second, third))
+    middle = least + case["share"] * (most - least)
+    found, other = (
+        order_probability(rows[0], rows[-1])
+        for rows in (
+            algorithm_5(growth, delta, (first, second, third)),
+            algorithm_5(growth, delta, (first, middle, third)),
+        )
+    )
+    return Finding(
+        holds=other <= found,
+        closed_form=f"frequencies 1 and 3 are concordant with probability {float(found):.12g}",
+        independent=f"{float(other):.12g} where frequency 2 is reported with probability {middle}, not {most}",
+    )
+
+
 # Lemma 5.2
 
 
@@ -374,6 +393,19 @@ def _restricted_cases() -> SearchStrategy[Case]:
     return _exact_cases(5)
 
 
+def _any_scheme_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "growth": st.fractions(2, 3, max_denominator=4),
+            "delta": st.fractions(Fraction(1, 10), Fraction(1, 4), max_denominator=40),
+            "rates": st.lists(st.fractions(Fraction(1, 2), 1, max_denominator=10), min_size=3, max_size=3).map(sorted),
+            "share": st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]),
+        }
+    )
+
+
 def _histogram_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -381,7 +413,7 @@ def _histogram_cases() -> SearchStrategy[Case]:
         {
             "growth": _growths(Fraction(5, 4)),
             "delta": _deltas(),
-            "rates": st.integers(2, 9).map(lambda count: (_ONE,) * count),
+            "rates": st.integers(6, 8).map(lambda count: (_ONE,) * count),
         }
     )
 
@@ -558,6 +590,15 @@ CLAIMS: tuple[Claim, ...] = (
         says="given row i − 1, Algorithm 5's row i makes two keys concordant as often as (ε, δ)-DP admits",
         cases=_programme_cases,
         examine=_examine_corollary,
+    ),
+    Claim(
+        id="pws/corollary-6.1-printed",
+        statement="PWS Corollary 6.1, as printed",
+        says="no (ε, δ)-DP scheme orders two frequencies better, even one that gives up optimal reporting",
+        cases=_any_scheme_cases,
+        examine=_examine_any_scheme,
+        expectation=Expectation.REJECTED,
+        erratum="PWS-C6.1",
     ),
     Claim(
         id="pws/section-6-concordance",

@@ -1,0 +1,170 @@
+"""The claims about frequency reporting hold, and find a witness against wrong tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import pytest
+
+from certdp.accounting.frequency_reporting import DyadicBudget, FrequencyRow, Run, keys, tables
+from certdp.plugins.contract import Expectation
+from certdp.verification import oracles_sanitisers
+from certdp.verification.claims import frequency_reporting as claims
+from certdp.verification.runner import Result, run
+
+BY_ID = {claim.id: claim for claim in claims.CLAIMS}
+
+
+def checked(claim: str, examples: int = 30) -> Result:
+    (result,) = run([BY_ID[claim]], examples=examples).results
+    assert result.error is None, result.error
+    return result
+
+
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected(claim: str) -> None:
+    holds = BY_ID[claim].expectation is Expectation.HOLDS
+    result = checked(claim, 12 if holds else 80)
+    assert result.passed, result.finding
+    assert result.cases_tried >= 10
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
+    (result,) = run([BY_ID[claim]], examples=400, seed=1).results
+    assert result.passed, result
+
+
+def refuted(claim: str) -> None:
+    result = checked(claim)
+    assert not result.passed
+    assert result.witness is not None
+    assert result.finding is not None
+    assert not result.finding.holds
+
+
+Following = Callable[[DyadicBudget, FrequencyRow, int], FrequencyRow]
+
+
+def changed(monkeypatch: pytest.MonkeyPatch, change: Callable[[FrequencyRow], FrequencyRow]) -> None:
+    """Tables whose rows are changed after their proof."""
+    honest = tables.FrequencyTable.rows
+    monkeypatch.setattr(tables.FrequencyTable, "rows", lambda self: map(change, honest(self)))
+
+
+def lowest_tokens(row: FrequencyRow) -> FrequencyRow:
+    """As often reported, but with the lowest token alone."""
+    tokens = 1 << row.subdivision
+    runs = (Run(0, tokens, row.reported // tokens),) if row.reported >= tokens else ()
+    return attrs.evolve(row, runs=runs, unreported=(1 << row.bits) - sum(run.mass for run in runs))
+
+
+def unreported(row: FrequencyRow) -> FrequencyRow:
+    return attrs.evolve(row, runs=(), unreported=1 << row.bits)
+
+
+@pytest.mark.parametrize(
+    ("claim", "change"),
+    [
+        ("pws/algorithm-4", lowest_tokens),
+        ("pws/algorithm-5", lowest_tokens),
+        ("pws/theorem-5.1-property-1", unreported),
+    ],
+)
+def test_other_rows_are_refuted(
+    monkeypatch: pytest.MonkeyPatch, claim: str, change: Callable[[FrequencyRow], FrequencyRow]
+) -> None:
+    changed(monkeypatch, change)
+    refuted(claim)
+
+
+def test_rows_that_are_not_private_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def doubled(row: FrequencyRow) -> FrequencyRow:
+        if 2 * row.reported > 1 << row.bits:
+            return row
+        runs = tuple(Run(run.first, run.width, 2 * run.units) for run in row.runs)
+        return attrs.evolve(row, runs=runs, unreported=(1 << row.bits) - 2 * row.reported)
+
+    changed(monkeypatch, doubled)
+    refuted("pws/theorem-5.1-property-2")
+
+
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [
+        ("pws/theorem-5.1-property-3", "algorithm_5"),
+        ("pws/corollary-6.1", "algorithm_5"),
+        ("pws/theorem-5.1-algorithm-4", "algorithm_4"),
+    ],
+)
+def test_rows_that_separate_less_are_refuted(monkeypatch: pytest.MonkeyPatch, claim: str, name: str) -> None:
+    """Rows for nine tenths of δ are private for δ, but not the best."""
+    honest: Callable[..., Any] = getattr(oracles_sanitisers, name)
+
+    def cautious(growth: Fraction, delta: Fraction, rates: Sequence[Fraction]) -> Any:
+        return honest(growth, delta * Fraction(9, 10), rates)
+
+    monkeypatch.setattr(claims, name, cautious)
+    refuted(claim)
+
+
+def test_another_limit_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ppswor with twice the threshold in the table."""
+    honest = keys.kept_units
+    monkeypatch.setattr(
+        keys,
+        "kept_units",
+        lambda budget, sampler: honest(budget, attrs.evolve(sampler, threshold=2 * sampler.threshold)),
+    )
+    refuted("pws/lemma-4.4")
+
+
+def test_estimates_that_stop_early_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = claims.maximum_likelihood
+
+    def early(rows: Any, statistic: Any, highest: int) -> Any:
+        return honest([row for row, _ in zip(rows, range(highest), strict=False)], statistic, highest)
+
+    monkeypatch.setattr(claims, "maximum_likelihood", early)
+    refuted("pws/equation-9")
+
+
+def test_moments_without_the_unreported_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = claims.moments
+
+    def reported_only(row: Any, estimates: Any, statistic: Any) -> Any:
+        found = honest(row, estimates, statistic)
+        missed = float(1 - row.probability) * row.frequency**2
+        return attrs.evolve(found, mean_squared_error=found.mean_squared_error - missed)
+
+    monkeypatch.setattr(claims, "moments", reported_only)
+    refuted("pws/section-7.1-moments")
+
+
+def test_ties_that_count_in_full_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = claims.concordance
+    monkeypatch.setattr(
+        claims,
+        "concordance",
+        lambda low, high: honest(low, high) + low.unreported * high.unreported * Fraction(1, 2 << 2 * low.bits),
+    )
+    refuted("pws/section-6-concordance")
+
+
+def test_a_witness_against_corollary_6_1_over_all_schemes() -> None:
+    """e^ε = 3, δ = 0.19, q = (0.65, 0.8, 0.85): reporting frequency 2 half as often beyond π_1 orders 1 and 3 better."""
+    growth, delta, rates = Fraction(3), Fraction(19, 100), (Fraction(13, 20), Fraction(4, 5), Fraction(17, 20))
+    least, most, _ = oracles_sanitisers.algorithm_3(growth, delta, rates)
+    lazy = (rates[0], (least + most) / 2, rates[2])
+    found = []
+    for drawn in (rates, lazy):
+        rows = oracles_sanitisers.algorithm_5(growth, delta, drawn)
+        for one, other in zip(rows, rows[1:], strict=False):
+            assert oracles_sanitisers.divergence(growth, one, other) <= delta
+            assert oracles_sanitisers.divergence(growth, other, one) <= delta
+        found.append(oracles_sanitisers.order_probability(rows[0], rows[2]))
+    assert [float(f) for f in found] == [pytest.approx(0.902728, abs=1e-6), pytest.approx(0.909075, abs=1e-6)]
