@@ -46,7 +46,13 @@ from certdp import (
     check,
     norm,
 )
+from certdp.accounting.derivation import Theorem
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER
+from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.notions import Pure
+from certdp.accounting.provenance import Released
+from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.verification.certificates import sealed
 from certdp.verification.checker import composed_contour as contour
 from certdp.verification.checker.composed_divergences import delta_of_one, normal_cdf, pure_loss
@@ -84,7 +90,7 @@ RUNS: dict[str, SampledReleases | Plan] = {
     "gaussian, all, on a third": gauss("0.7", Full(), SampleOnce(3), ball(radius="1/3")),
     "gaussian, one sample": gauss(2, poisson("0.01"), SampleOnce(10)),
     "gaussian, importance": gauss(30, IMPORTANCE, ResampleEach(100)),
-    "gaussian, many samples": gauss(1, poisson("0.05"), ResampleEach(40)),
+    "gaussian, many samples": gauss(2, poisson("0.05"), ResampleEach(40)),
     "laplace, one": laplace(3, poisson("0.1", weighted=True), ResampleEach(1)),
     "laplace, all": laplace(5, Full(), ResampleEach(6)),
     "laplace, samples": laplace(2, poisson("0.1"), ResampleEach(100)),
@@ -162,6 +168,33 @@ class TestWhatIsTrue:
         assert found.method == "pure"
         assert float(found.epsilon) == run.pure().bound.epsilon.upper_float
 
+    @pytest.mark.parametrize(("below", "accepted"), [("1/4", True), ("6/25", False)])
+    def test_a_cover_of_two_cells(self, below: str, accepted: bool) -> None:
+        """The shift of a record within half the radius is at most a quarter."""
+        body = body_of(certified("gaussian, one sample")[1].content)
+        leaf = body["parts"][0]["cover"]
+        inner = {**leaf, "parameter": below}
+        body["parts"][0]["cover"] = {"coordinate": "norm(2)", "at": "1/2", "below": inner, "above": leaf}
+        assert check(sealed(body)).accepted is accepted
+
+    def test_what_released_parameters_cost_adds_to_epsilon(self) -> None:
+        cost = Guarantee(
+            bound=Pure(Enclosure.of("0.25")),
+            relation=ADD_REMOVE,
+            unit=RECORD,
+            derivation=Theorem("law", "a count").conclude([]),
+        )
+        mechanism = LaplaceSum(scale=Released(Fraction(3), cost))
+        run = SampledReleases(mechanism=mechanism, sampler=Full(), releases=ResampleEach(1), domain=ball(Norm.L1))
+        answer = run.epsilon(Delta("1e-3"))
+        found = run.certificate(answer)
+        assert float(found.epsilon) == answer.epsilon.upper
+        body = body_of(found.content)
+        assert body["released_cost"] == "1/4"
+        body["claim"]["epsilon"] = str(found.epsilon - Fraction(1, 4))
+        assert not check(sealed(body)).accepted
+
+    @pytest.mark.soundness
     def test_many_cells(self) -> None:
         """The weight falls and the rate grows with the norm, so that no one pair bounds all records tightly."""
         sampler = Importance(rate=Public("0.9"), norm=Public("inf"), floor=Public("0.2"))
@@ -433,7 +466,7 @@ class TestTheCheckersNumbers:
     """Each against quadrature or exact sums by mpmath."""
 
     @given(st.floats(-60, 60))
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=15)
     def test_the_normal_distribution_function(self, x: float) -> None:
         point = libmp.from_float(x)
         with mp.workprec(3000):
