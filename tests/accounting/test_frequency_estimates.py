@@ -91,7 +91,7 @@ def test_without_privacy() -> None:
         inverse_probability(ListedRates((Probability(0),)), identity, 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.floats(0.1, 2), st.fractions(Fraction(1, 100), Fraction(1, 2), max_denominator=100), st.integers(1, 25))
 def test_moments_of_likely_estimates(epsilon: float, delta: Fraction, frequency: int) -> None:
     rows = FrequencyTable(epsilon=Epsilon(epsilon), delta=Delta(delta))

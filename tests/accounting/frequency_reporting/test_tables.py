@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from certdp.accounting.errors import CertdpError, InvalidValue
 from certdp.accounting.frequency_estimates import concordance
 from certdp.accounting.frequency_reporting import (
+    DyadicBudget,
     FrequencyNoise,
     FrequencyRow,
     FrequencyTable,
@@ -26,6 +27,7 @@ from certdp.accounting.frequency_reporting import (
     Ppswor,
     Run,
     excess,
+    following,
     nothing_reported,
     tables,
 )
@@ -74,7 +76,7 @@ def divergences(epsilon: Fraction, lower: FrequencyRow, higher: FrequencyRow) ->
     return divergence(above, below), divergence(below, above)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(EPSILONS, DELTAS, INCLUSIONS, st.integers(0, 40))
 @example(Fraction(1, 10**12), Fraction(1, 10**3), Ppswor(threshold="0.01"), 20)
 def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion, subdivision: int) -> None:
@@ -96,7 +98,7 @@ def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion
         before = row
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(EPSILONS, DELTAS, INCLUSIONS)
 def test_keys_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion) -> None:
     growth, before = below_growth(epsilon), Fraction(0)
@@ -148,9 +150,9 @@ def test_storage_is_a_band() -> None:
 
 def test_a_row_that_is_not_private_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     table = FrequencyTable(epsilon=Epsilon("0.5"), delta=Delta("0.01"))
-    honest = tables.following
+    honest = following
 
-    def one_unit_too_many(budget: tables.DyadicBudget, row: FrequencyRow, kept: int) -> FrequencyRow:
+    def one_unit_too_many(budget: DyadicBudget, row: FrequencyRow, kept: int) -> FrequencyRow:
         found = honest(budget, row, kept)
         *rest, last = found.runs
         return attrs.evolve(
@@ -162,6 +164,7 @@ def test_a_row_that_is_not_private_is_caught(monkeypatch: pytest.MonkeyPatch) ->
         next(table.rows())
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_the_excess_of_two_rows_is_their_divergence(data: st.DataObject) -> None:
     """On rows that no algorithm made, at ε = 0 where G is exact."""
@@ -237,7 +240,7 @@ def test_no_rows_order_keys_better(epsilon: Fraction, delta: Fraction, rates: li
     table = FrequencyTable(
         epsilon=Epsilon(epsilon),
         delta=Delta(delta),
-        inclusion=ListedRates(tuple(map(Probability, [*rates, *[1] * apart]))),
+        inclusion=ListedRates(tuple(Probability(rate) for rate in (*rates, *[Fraction(1)] * apart))),
         subdivision=24,
     )
     rows = list(table.rows())[start : start + apart + 1]
@@ -245,7 +248,7 @@ def test_no_rows_order_keys_better(epsilon: Fraction, delta: Fraction, rates: li
     assert float(concordance(rows[0], rows[-1])) == pytest.approx(best, abs=2e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(EPSILONS, DELTAS, st.sampled_from([20, 32, 40]), st.integers(1, 10**12))
 @example(Fraction(0), Fraction(1, 7), 20, 5)
 @example(Fraction(1), Fraction(1), 20, 1)
