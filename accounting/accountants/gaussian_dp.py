@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ..conversions import GAUSSIAN_TO_APPROXIMATE, delta_of_mu, epsilon_of_mu
 from ..enclosures import Enclosure
+from ..errors import InvalidValue
 from ..notions import GAUSSIAN_DP as GAUSSIAN_NOTION
 from .accountant import Accountant, Finding
 from .worst_pairs import Bounds, WorstPairs, gaussian
@@ -22,11 +23,14 @@ class GaussianAccountant(Accountant):
     theorems = (GAUSSIAN_NOTION.composition_theorem, GAUSSIAN_TO_APPROXIMATE.theorem)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None for δ = 0, unless μ is 0, and where a pair has no μ."""
+        """None for δ = 0, unless μ is 0, where a pair has no μ, and for an ε beyond what is searched."""
         bound = pairs.worst(gaussian)
         if bound is None or (delta.lower <= 0 < bound.enclosure.upper):
             return None
-        return self._finding(epsilon_of_mu(bound.enclosure, delta))
+        try:
+            return self._finding(epsilon_of_mu(bound.enclosure, delta))
+        except InvalidValue:  # another notion may still know one
+            return None
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """None where a pair has no μ."""

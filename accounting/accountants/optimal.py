@@ -17,12 +17,13 @@ from attrs import evolve, frozen
 from ..derivation import Theorem
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..errors import InvalidValue
 from ..notions import APPROXIMATE
 from ..pairs import Pair, RandomisedResponsePair, compose_pairs
 from .accountant import Accountant, Finding
 from .advanced import ADVANCED
 from .basic import EACH_RELEASE
-from .splits import Share, Split, delta_at_best_scale, epsilon_at_best_scale
+from .splits import Share, Split, delta_at_best_scale, epsilon_at_best_scale, total_epsilon
 from .worst_pairs import Bounds, WorstPairs, largest
 
 _EQUAL = Theorem("Kairouz, Oh, Viswanath 2015", "Theorem 3.3")
@@ -78,10 +79,13 @@ def _delta(split: Split | None, epsilon: Enclosure) -> Enclosure | None:
 
 
 def optimal_epsilon(shares: Sequence[Share], delta: Enclosure) -> Enclosure:
-    """The smallest ε' at δ' of the composed responses."""
-    total = _responses(shares).smallest_epsilon(delta, Direction.REMOVE)
-    assert total is not None
-    return total
+    """The smallest ε' at δ' of the composed responses; their sum where those lose more than can be composed."""
+    try:
+        found = _responses(shares).smallest_epsilon(delta, Direction.REMOVE)
+    except InvalidValue:
+        return total_epsilon(shares)
+    assert found is not None
+    return found
 
 
 def optimal_delta(shares: Sequence[Share], epsilon: Enclosure) -> Enclosure:
@@ -116,17 +120,17 @@ def _about_epsilon(shares: Sequence[Share], delta: Enclosure) -> float:
 
 def _equal(shares: Sequence[Share]) -> tuple[float, int]:
     times = sum(share.times for share in shares)
-    return math.sqrt(sum(share.times * share.epsilon.upper_float**2 for share in shares) / times), times
+    return math.sqrt(sum(share.times * (own := share.epsilon.upper_float) * own for share in shares) / times), times
 
 
 def _delta_of_equal(own: float, times: int, epsilon: float) -> float:
-    from scipy.special import bdtrc
+    from scipy.special import betainc
 
-    if not own:
+    if epsilon >= own * times:
         return 0.0
     before = math.ceil((epsilon / own + times) / 2) - 1
     if before >= times:
         return 0.0
     lies = math.exp(-own) / (1 + math.exp(-own))
-    truth, lie = (float(bdtrc(before, times, chance)) for chance in (1 - lies, lies))
+    truth, lie = (float(betainc(before + 1.0, times - before, chance)) for chance in (1 - lies, lies))
     return max(truth - math.exp(min(epsilon, 700.0)) * lie, 0.0)

@@ -19,6 +19,8 @@ from .renyi_moment import require_positive
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
+_FARTHEST = 700.0  # e^700 is a binary64
+
 ZERO_CONCENTRATED_TO_RENYI = Conversion(
     ZERO_CONCENTRATED, RENYI, Theorem("Bun, Steinke 2016", "Definition 1.1"), Tightness.ATTAINED
 )
@@ -57,7 +59,7 @@ def _start(rho: Enclosure, spread: float) -> Fraction:
     loss = rho.upper_float
     if not 0 < loss < math.inf or not 0 < spread < math.inf:
         return Fraction(2)
-    return 1 + Fraction(math.exp((math.log(spread) - math.log(loss)) / 2))
+    return 1 + Fraction(math.exp(min((math.log(spread) - math.log(loss)) / 2, _FARTHEST)))
 
 
 def zero_concentrated_to_renyi(guarantee: Guarantee[ZeroConcentrated, R, U], order: Order) -> Guarantee[Renyi, R, U]:
