@@ -52,7 +52,7 @@ def ask(accountant: Accountant) -> certdp.Answer:
 
 def calibrated() -> certdp.Calibration[certdp.SampledReleases]:
     """The least noise for ε = 1."""
-    return certdp.calibrate(training, Budget(Epsilon(1), DELTA), Continuous())
+    return certdp.calibrate(training, Budget(epsilon=Epsilon(1), delta=DELTA), Continuous())
 
 
 def of_many_steps(*, scattered: bool, groups: int) -> tuple[float, Interval]:

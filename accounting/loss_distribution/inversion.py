@@ -32,7 +32,7 @@ _SPARE = 4.0  # and may be larger by e^4
 _USEFUL = Fraction(1, 1000)  # the relative width from which on a value is worth nothing here
 _MOST_TRIALS, _MOST_REACHES, _MOST_PERIODS, _MOST_GAPS, _MOST_ROOTS, _MOST_LEVELS = 60, 24, 12, 6, 40, 5
 _NEAR_LEVEL = 1e-3
-_MOST_VALUES, _MOST_WORK = 1 << 17, 15_000_000
+_MOST_VALUES, _MOST_WORK, _MOST_SHARES = 1 << 17, 15_000_000, 32
 _NEAR = 0.2  # of the width of the sum on the contour, at the end of searches
 _MOST_KEPT = 0.97  # of log|φ| where a tail begins is asked for beyond
 _LONGEST_STEP = 3.0
@@ -422,7 +422,9 @@ def _lines(parts: Parts, point: _Saddle, step: float, need: Callable[[float], fl
         count = max(2, math.ceil(reach / step))
         reach = count * step
         each = _on(parts, point.c, reach)
-        if each is None or count > _MOST_VALUES or count * sum(line.nodes for line, _ in each) > _MOST_WORK:
+        # a lattice, which would be next, takes longer for many parts, too
+        most_work = _MOST_WORK * min(len(parts), _MOST_SHARES)
+        if each is None or count > _MOST_VALUES or count * sum(line.nodes for line, _ in each) > most_work:
             break
         wanted = need(reach)
         here = math.fsum(line.estimate(reach) * times for line, times in each)

@@ -51,6 +51,15 @@ def test_reference_value() -> None:
     assert event.run().epsilon(Delta(1e-5)).epsilon == interval
 
 
+@pytest.mark.soundness
+def test_a_schedule_of_many_different_steps_lies_between_its_ends() -> None:
+    schedule = trained(*((1 + i / 300, 0.02 + i * 1e-5, 1) for i in range(300)))
+    least, most = trained((2.0, 0.02, 300)), trained((1.0, 0.023, 300))
+    found = schedule.get_epsilon_interval(1e-5)
+    assert least.get_epsilon_interval(1e-5).upper < (found.lower or 0) < found.upper < most.get_epsilon(1e-5)
+    assert found.upper < 1.01 * (found.lower or 0)
+
+
 def test_without_steps_and_without_noise() -> None:
     assert CertifiedAccountant().get_epsilon_interval(1e-5) == Interval(0, 0)
     assert trained((0.0, 0.0, 5)).get_epsilon(1e-5) == 0  # nobody was ever drawn

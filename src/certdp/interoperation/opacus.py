@@ -16,15 +16,21 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+
 from ..accounted import Answer, Interval, NotionAbsent
 from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.provenance import Public
 from ..accounting.units import Delta
+from ..many_steps import GaussianSteps
 from .events import Composed, Gaussian, PoissonSampled, SelfComposed
 
 Steps: TypeAlias = tuple[float, float, int]
 """(noise multiplier, sample rate, number of steps), as in the history of Opacus's accountants."""
+
+_FEW, _MOST_AS_ARRAYS = 256, 10**7
 
 
 class Optimizer(Protocol):
@@ -104,12 +110,18 @@ class CertifiedAccountant:
             return Interval(None, math.inf)
 
     def answer(self, delta: Delta) -> Answer:
-        """The guarantee, with its derivation and assumptions.
+        """The guarantee, with its derivation and assumptions; very many different steps are put together in groups.
 
         Raises:
             NotionAbsent: where no finite ε follows.
         """
-        return self.event.run().epsilon(delta)
+        noise, rates, counts = zip(*self._history, strict=True) if self._history else ((), (), ())
+        if len(self._history) <= _FEW or not min(noise) or sum(counts) > _MOST_AS_ARRAYS:
+            return self.event.run().epsilon(delta)
+        steps = GaussianSteps(
+            rates=Public(np.repeat(rates, counts)), noise_multipliers=Public(np.repeat(noise, counts)), groups=_FEW
+        )
+        return steps.epsilon(delta)
 
     @property
     def event(self) -> Composed:
