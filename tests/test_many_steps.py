@@ -98,7 +98,8 @@ def test_groups_bound_the_steps(rows: list[tuple[float, float]], most: int, rate
 
 
 def _sizes(rates: Floats, shifts: Floats) -> Floats:
-    return 2 * np.log(rates) + 2 * np.log(shifts)
+    logarithms: Floats = 2 * np.log(rates) + 2 * np.log(shifts)
+    return logarithms
 
 
 def test_steps_that_see_everybody_are_one() -> None:

@@ -26,8 +26,7 @@ from .accounting.provenance import Payment, Public
 from .accounting.relations import ADD_REMOVE, AddRemove, Replace
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
-_MOST_SQUARE = 1e6
-_NOTHING = 1e-150
+_NOTHING, _MOST_SHIFT = 1e-150, 1e3
 _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relatively
 
 
@@ -178,8 +177,9 @@ class GaussianSteps(ManySteps):
 
     @staticmethod
     def _sizes(rates: Floats, shifts: Floats) -> Floats:
-        square = np.minimum(np.maximum(shifts, _NOTHING) ** 2, _MOST_SQUARE)
-        return 2 * np.log(rates) + square + np.log(-np.expm1(-square))
+        square = np.clip(shifts, _NOTHING, _MOST_SHIFT) ** 2
+        logarithms: Floats = 2 * np.log(rates) + square + np.log(-np.expm1(-square))
+        return logarithms
 
 
 @final
@@ -201,8 +201,9 @@ class LaplaceSteps(ManySteps):
 
     @staticmethod
     def _sizes(rates: Floats, shifts: Floats) -> Floats:
-        loss = np.minimum(np.maximum(shifts, _NOTHING), _MOST_SQUARE)
-        return 2 * np.log(rates) + loss + 2 * np.log(-np.expm1(-loss))
+        loss = np.clip(shifts, _NOTHING, _MOST_SHIFT)
+        logarithms: Floats = 2 * np.log(rates) + loss + 2 * np.log(-np.expm1(-loss))
+        return logarithms
 
 
 def _numbers(parameter: str, given: Public[ArrayLike], least: float, most: float) -> Floats:
