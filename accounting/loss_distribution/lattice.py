@@ -584,8 +584,8 @@ _ROUNDING = 1e-15
 _FARTHER = 45.0  # as _OUTSIDE
 _SHARPEST = 2000.0
 _FINER = 4.0
-_SCATTERED = 0.02
-_MOST_PEELED = 1 << 19
+_SCATTERED = 0.005
+_MOST_PEELED = 1 << 20
 
 
 def _range(losses: Floats, masses: Floats, tilt: float, delta: float, releases: int, spacing: float) -> tuple[int, int]:
