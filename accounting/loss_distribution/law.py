@@ -6,7 +6,7 @@ lattice does, where every release has one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TypeAlias
 
@@ -46,17 +46,7 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
     whole = _pure(telling, direction)
     if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
         return Enclosure.of(0, precision=epsilon.precision)
-    transforms = _transforms(telling, direction)
-    found = None if transforms is None else delta_by_transforms(transforms, epsilon)
-    if found is not None:
-        return found
-    cells = _cells(telling, direction)
-    try:
-        return _single_delta(telling, epsilon, direction) if cells is None else delta_by_lattice(cells, epsilon)
-    except InvalidValue as refused:
-        if refused.parameter != "parts":
-            raise
-        return _single_delta(telling, epsilon, direction)  # losses beyond what a lattice can hold
+    return _answered(telling, epsilon, direction, delta_by_transforms, delta_by_lattice, _single_delta)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -68,17 +58,30 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
     telling = _telling(releases)
     if not telling:
         return Enclosure.of(0, precision=delta.precision)
-    transforms = _transforms(telling, direction)
-    found = None if transforms is None else epsilon_by_transforms(transforms, delta)
+    return _answered(telling, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon)
+
+
+def _answered(
+    releases: Releases,
+    asked: Enclosure,
+    direction: Direction,
+    by_transforms: Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None],
+    by_lattice: Callable[[Sequence[tuple[Cells, int]], Enclosure], Enclosure],
+    by_single_releases: Callable[[Releases, Enclosure, Direction], Enclosure],
+) -> Enclosure:
+    """The first of the three ways that has an answer."""
+    transforms = _transforms(releases, direction)
+    found = None if transforms is None else by_transforms(transforms, asked)
     if found is not None:
         return found
-    cells = _cells(telling, direction)
-    try:
-        return _single_epsilon(telling, delta, direction) if cells is None else epsilon_by_lattice(cells, delta)
-    except InvalidValue as refused:
-        if refused.parameter != "parts":
-            raise
-        return _single_epsilon(telling, delta, direction)
+    cells = _cells(releases, direction)
+    if cells is not None:
+        try:
+            return by_lattice(cells, asked)
+        except InvalidValue as refused:
+            if refused.parameter != "parts":  # losses beyond what a lattice can hold
+                raise
+    return by_single_releases(releases, asked, direction)
 
 
 def _single_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import norm
 from ..accounting.provenance import Public
-from ..accounting.releases import SampleOnce
+from ..accounting.releases import Releases, SampleOnce
 from ..accounting.units import Delta, Epsilon
 from ..files import write_whole
 from ..plans import Plan
@@ -102,22 +102,32 @@ def _from_file(request: Request, plan: Path) -> Plan:
 
 
 def _one_run(request: Request) -> SampledReleases:
+    return run_of(composition_of(request), plan_of(request.resample, request.steps))
+
+
+def composition_of(request: Request, more: Sequence[str] = ()) -> Composition:
+    """Mechanism and sampler that a request names, with `more` options beside its own.
+
+    Raises:
+        InvalidValue: where one is not named; else as `composed`.
+    """
     names = {"mechanism": request.mechanism, "sampler": request.sampler}
     for role, name in names.items():
         if name is None:
             raise InvalidValue(role, "nothing", f"a {role}", f"Name one: --{role} NAME; or state a plan: --plan FILE")
-    given = composed(
+    return composed(
         str(request.mechanism),
         str(request.sampler),
-        request.options,
+        [*request.options, *more],
         third_party=request.third_party,
         allow=request.allow,
     )
+
+
+def run_of(given: Composition, releases: Releases) -> SampledReleases:
+    """The run of a mechanism and a sampler on the public domain that its options state."""
     return SampledReleases(
-        mechanism=given.mechanism,
-        sampler=given.stating_sampler,
-        releases=plan_of(request.resample, request.steps),
-        domain=domain_of(given),
+        mechanism=given.mechanism, sampler=given.stating_sampler, releases=releases, domain=domain_of(given)
     )
 
 

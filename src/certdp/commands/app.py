@@ -58,6 +58,9 @@ Resample = Annotated[
         metavar="once|each", help="One sample for all releases or a fresh one for each; required for several."
     ),
 ]
+Certificate = Annotated[
+    Path | None, typer.Option("--certificate", metavar="OUT.json", help="Write the publishable certificate here.")
+]
 Steps = Annotated[int, typer.Option(min=1, help="Number of releases.")]
 Accountant = Annotated[
     str,
@@ -101,9 +104,7 @@ def psi(
     outside: Annotated[
         str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
     ] = "clip",
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     owner_certificate: Annotated[
         Path | None, typer.Option(metavar="OUT.json", help="Write the data owner's private certificate here.")
     ] = None,
@@ -169,9 +170,7 @@ def weights(
     outside: Annotated[
         str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
     ] = "clip",
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -220,9 +219,7 @@ def cluster(
     outside: Annotated[
         str, typer.Option(metavar="clip|drop", help="What happens to a record outside the radius.")
     ] = "clip",
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -262,9 +259,7 @@ def epsilon(
     delta: Annotated[str, typer.Option(metavar="D", help="δ in [0, 1]; at 0 the pure ε, where there is one.")] = "0",
     accountant: Accountant = "best",
     plot: AccountingPlot = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -301,9 +296,7 @@ def delta(
     steps: Steps = 1,
     accountant: Accountant = "best",
     plot: AccountingPlot = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
@@ -345,9 +338,7 @@ def calibrate(
     at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None,
     at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None,
     accountant: Accountant = "best",
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="OUT.json", help="Write the publishable certificate here.")
-    ] = None,
+    certificate: Certificate = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,

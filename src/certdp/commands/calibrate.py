@@ -13,13 +13,12 @@ from ..accounted import Answer
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Public
-from ..accounting.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..budget_calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
 from ..plugins.contract import options
 from ..sampled_releases import SampledReleases
-from .account import Request, accountant_of, domain_of
-from .composition import Composition, composed
+from .account import Request, accountant_of, composition_of, run_of
+from .composition import Composition
 from .output import Output
 from .outputs import check_places
 from .plan import plan_of
@@ -77,10 +76,10 @@ def _steps(request: Request, target: Target) -> _Family:
         raise InvalidValue(_STEPS, request.steps, "nothing, where the steps are looked for", "Leave --steps out")
     if request.resample is None:
         raise InvalidValue("resample", "nothing", "once or each", "Several releases are asked for: say which")
-    given = _given(request, [])
+    given = composition_of(request)
 
     def run(steps: Fraction) -> SampledReleases:
-        return _releases(given, plan_of(request.resample, int(steps)))
+        return run_of(given, plan_of(request.resample, int(steps)))
 
     if target.at_least is not None:
         raise InvalidValue("at-least", target.at_least, "nothing, where the steps are looked for", "Leave it out")
@@ -96,13 +95,13 @@ def _option(request: Request, target: Target) -> _Family:
     low = _number("at-least", target.at_least, 1 / _LARGEST)
     high = _number("at-most", target.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)
-    given = _given(request, [f"{target.find}={start!r}"])
+    given = composition_of(request, [f"{target.find}={start!r}"])
     name = target.find.rpartition(".")[2]
     role = _owner(given, name, target.find)
 
     def run(value: Fraction) -> SampledReleases:
         plugin = evolve(getattr(given, role), **{name: Public(value)})
-        return _releases(evolve(given, **{role: plugin}), plan)
+        return run_of(evolve(given, **{role: plugin}), plan)
 
     if high is None:
         high = _LARGEST if _admits(run, _LARGEST) else _NEAREST
@@ -156,25 +155,6 @@ def _number(parameter: str, text: str | None, otherwise: float | None) -> Any:
     if text is None:
         return otherwise
     return float(exact(text, parameter=parameter))
-
-
-def _given(request: Request, more: list[str]) -> Composition:
-    if request.mechanism is None or request.sampler is None:
-        role = "mechanism" if request.mechanism is None else "sampler"
-        raise InvalidValue(role, "nothing", f"a {role}", f"Name one: --{role} NAME")
-    return composed(
-        request.mechanism,
-        request.sampler,
-        [*request.options, *more],
-        third_party=request.third_party,
-        allow=request.allow,
-    )
-
-
-def _releases(given: Composition, plan: Releases) -> SampledReleases:
-    return SampledReleases(
-        mechanism=given.mechanism, sampler=given.stating_sampler, releases=plan, domain=domain_of(given)
-    )
 
 
 def _as_json(
