@@ -18,6 +18,7 @@ import attrs
 from attrs import field, frozen
 
 from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim
 
 OWN_DISTRIBUTION = "certdp"
@@ -300,12 +301,34 @@ def _method(name: str, *parameters: str) -> Callable[[Listing, Any], None]:
     return check
 
 
-def _check_rate(listing: Listing, plugin: Any) -> None:
-    """A sampler states its rate, or makes one for the mechanism's loss."""
-    if inspect.getattr_static(plugin, "rate_for", None) is None:
-        _property("rate")(listing, plugin)
+def _has(plugin: Any, name: str) -> bool:
+    return inspect.getattr_static(plugin, name, None) is not None
+
+
+def _check_released(listing: Listing, plugin: Any) -> None:
+    """A mechanism releases from a sample of records, or is a sanitiser of sampled keys."""
+    if _has(plugin, "reporting"):
+        _check_keyed(listing, plugin)
+        _method("reporting", "inclusion")(listing, plugin)
     else:
+        _property("loss")(listing, plugin)
+        _method("release", "sample", "coins")(listing, plugin)
+
+
+def _check_rate(listing: Listing, plugin: Any) -> None:
+    """A sampler states its rate, or makes one for the mechanism's loss, or states how it keeps keys."""
+    if _has(plugin, "inclusion"):
+        _check_keyed(listing, plugin)
+        _property("inclusion")(listing, plugin)
+    elif _has(plugin, "rate_for"):
         _method("rate_for", "loss")(listing, plugin)
+    else:
+        _property("rate")(listing, plugin)
+
+
+def _check_keyed(listing: Listing, plugin: Any) -> None:
+    if plugin.about.unit != ELEMENT:
+        raise PluginError(listing, f"its data are keyed, so its unit must be ELEMENT, not {plugin.about.unit!r}")
 
 
 def _check_claims(listing: Listing, plugin: Any) -> None:
@@ -314,13 +337,7 @@ def _check_claims(listing: Listing, plugin: Any) -> None:
 
 
 _CHECKS: dict[Role, tuple[Callable[[Listing, Any], None], ...]] = {
-    Role.MECHANISM: (
-        _check_class,
-        _check_about,
-        _check_fields,
-        _property("loss"),
-        _method("release", "sample", "coins"),
-    ),
+    Role.MECHANISM: (_check_class, _check_about, _check_fields, _check_released),
     Role.SAMPLER: (_check_class, _check_about, _check_fields, _check_rate),
     Role.CLAIMS: (_check_claims,),
 }

@@ -1,13 +1,15 @@
 """Which keys and frequencies a weighted sample may report under (ε, δ)-DP: dyadic tables with exact proofs (PWS)."""
 
 from .budget import DyadicBudget
-from .inclusion import EveryKey, Inclusion, ListedRates, PoissonPps, Ppswor
+from .inclusion import DRAWN_BITS, EveryKey, Inclusion, ListedRates, PoissonPps, Ppswor
 from .keys import KeyRow, KeyTable
 from .noise import Column, FrequencyNoise
+from .reporting import Reporting
 from .rows import Excess, FrequencyRow, Run, excess, following, nothing_reported
 from .tables import FrequencyTable, ProvenRow
 
 __all__ = [
+    "DRAWN_BITS",
     "Column",
     "DyadicBudget",
     "EveryKey",
@@ -22,6 +24,7 @@ __all__ = [
     "PoissonPps",
     "Ppswor",
     "ProvenRow",
+    "Reporting",
     "Run",
     "excess",
     "following",

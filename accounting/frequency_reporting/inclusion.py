@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from itertools import pairwise
+from math import floor
 from typing import final
 
 from attrs import field, frozen
@@ -19,6 +20,11 @@ from ..enclosures import Enclosure
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import exact
 from ..units import Probability
+
+DRAWN_BITS = 256
+"""A sampler draws q_i rounded down to so many bits: finer than the units of every table down to δ = 2^−140."""
+
+_GUARD = 32
 
 
 class Inclusion(ABC):
@@ -39,6 +45,10 @@ class Inclusion(ABC):
             frequency: i ≥ 1.
             precision: bits of the ends.
         """
+
+    def drawn(self, frequency: int) -> int:
+        """q_i as a sampler draws it, in units of 2^−256, rounded down; `frequency` ≥ 1."""
+        return floor(self.rate(frequency, precision=DRAWN_BITS + _GUARD).lower * (1 << DRAWN_BITS))
 
 
 @final

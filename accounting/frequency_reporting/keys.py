@@ -7,7 +7,7 @@ with probability reported/kept, by a uniform whole number below `kept`. End to e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import count, tee
 from math import floor
@@ -19,6 +19,8 @@ from ..enclosures import Enclosure
 from ..units import Delta, Epsilon
 from .budget import DyadicBudget
 from .inclusion import EveryKey, Inclusion
+from .reporting import Reporting
+from .rows import FrequencyRow, Run, picked
 
 _GUARD = 32
 
@@ -45,7 +47,7 @@ class KeyRow:
 
 @final
 @frozen(kw_only=True)
-class KeyTable:
+class KeyTable(Reporting):
     """The reporting probabilities of keys under (ε, δ)-DP as they are drawn, one row per frequency.
 
     Args:
@@ -64,6 +66,25 @@ class KeyTable:
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "budget", DyadicBudget(epsilon=self.epsilon, delta=self.delta))
+
+    @property
+    def with_frequencies(self) -> bool:
+        """No: a key is all that is reported."""
+        return False
+
+    def at(self, frequencies: Iterable[int]) -> Iterator[FrequencyRow]:
+        """The rows of these frequencies, with one token."""
+        return (
+            FrequencyRow(
+                frequency=row.frequency,
+                bits=row.bits,
+                subdivision=0,
+                kept=row.kept,
+                unreported=self.budget.certain - row.reported,
+                runs=(Run(0, 1, row.reported),) if row.reported else (),
+            )
+            for row in picked(self.rows(), frequencies)
+        )
 
     def rows(self) -> Iterator[KeyRow]:
         """Frequencies 1, 2, …, without end unless the rates end.

@@ -36,6 +36,8 @@ from ..errors import CertdpError
 from ..key_reporting import KeyReporting
 from ..units import Delta, Epsilon
 from .budget import DyadicBudget
+from .inclusion import EveryKey, Inclusion
+from .reporting import Reporting
 from .rows import Excess, FrequencyRow, Run, joined
 
 _SUBDIVISION = 32
@@ -51,7 +53,7 @@ class Column(NamedTuple):
 
 @final
 @frozen(kw_only=True)
-class FrequencyNoise:
+class FrequencyNoise(Reporting):
     """The sanitiser of keys and frequencies without sampling, q ≡ 1, for every frequency at once.
 
     Args:
@@ -67,6 +69,7 @@ class FrequencyNoise:
     epsilon: Epsilon
     delta: Delta
     subdivision: int = field(default=_SUBDIVISION)
+    inclusion: Inclusion = field(factory=EveryKey, init=False)
     budget: DyadicBudget = field(init=False)
     columns: tuple[Column, ...] = field(init=False)
     """From the shortest delays to the longest; 2^r columns in all."""
@@ -77,6 +80,15 @@ class FrequencyNoise:
         object.__setattr__(self, "columns", _Shape(budget).columns())
         if max(self.proven_excess()) > self.delta.value or self._total != budget.certain:
             raise CertdpError(f"the delays do not satisfy (ε, δ)-DP: {self.proven_excess()}")
+
+    @property
+    def with_frequencies(self) -> bool:
+        """Yes."""
+        return True
+
+    def at(self, frequencies: Iterable[int]) -> Iterator[FrequencyRow]:
+        """The rows of these frequencies."""
+        return map(self.row, frequencies)
 
     @property
     def band(self) -> int:

@@ -24,10 +24,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple, final
+from typing import NamedTuple, Protocol, TypeVar, final
 
 from attrs import frozen
 
+from ..arguments import whole
+from ..errors import InvalidValue, OutsideDomain
 from .budget import DyadicBudget
 
 
@@ -139,6 +141,32 @@ def excess(budget: DyadicBudget, lower: FrequencyRow, higher: FrequencyRow) -> E
         downward += count * budget.beyond(below, above)
     unit = 1 << 2 * budget.bits
     return Excess(Fraction(upward, unit), Fraction(downward, unit))
+
+
+class _Numbered(Protocol):
+    @property
+    def frequency(self) -> int: ...
+
+
+_N = TypeVar("_N", bound=_Numbered)
+
+
+def picked(rows: Iterable[_N], frequencies: Iterable[int]) -> Iterator[_N]:
+    """The rows of these increasing frequencies, out of rows 1, 2, …
+
+    Raises:
+        OutsideDomain: beyond the last row.
+        InvalidValue, InvalidType: for frequencies that are no whole numbers ≥ 1, or do not increase.
+    """
+    following, last = iter(rows), 0
+    for frequency in frequencies:
+        if whole("frequencies", frequency, 1) <= last:
+            raise InvalidValue("frequencies", frequency, f"more than {last}, the one before")
+        row = next((row for row in following if row.frequency == frequency), None)
+        if row is None:
+            raise OutsideDomain(f"frequency {frequency}, beyond the last that has a rate.")
+        last = frequency
+        yield row
 
 
 def _lowered(budget: DyadicBudget, row: FrequencyRow, unreported: int) -> list[Run]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, tee
 from typing import final
 
@@ -15,7 +15,8 @@ from ..units import Delta, Epsilon
 from .budget import DyadicBudget
 from .inclusion import EveryKey, Inclusion
 from .keys import kept_units, optima
-from .rows import Excess, FrequencyRow, excess, following, nothing_reported
+from .reporting import Reporting
+from .rows import Excess, FrequencyRow, excess, following, nothing_reported, picked
 
 
 @final
@@ -32,7 +33,7 @@ class ProvenRow:
 
 @final
 @frozen(kw_only=True)
-class FrequencyTable:
+class FrequencyTable(Reporting):
     """The end-to-end probabilities π_ij of a frequency sanitiser, as they are drawn.
 
     Args:
@@ -55,6 +56,15 @@ class FrequencyTable:
     def __attrs_post_init__(self) -> None:
         budget = DyadicBudget(epsilon=self.epsilon, delta=self.delta, subdivision=self.subdivision)
         object.__setattr__(self, "budget", budget)
+
+    @property
+    def with_frequencies(self) -> bool:
+        """Yes."""
+        return True
+
+    def at(self, frequencies: Iterable[int]) -> Iterator[FrequencyRow]:
+        """The rows of these frequencies."""
+        return picked(self.rows(), frequencies)
 
     def rows(self) -> Iterator[FrequencyRow]:
         """Rows 1, 2, …, one at a time, without end unless the rates end; only the last one is held."""

@@ -4,6 +4,7 @@ from .about import CONTRACT_VERSION, About
 from .claims import Case, Claim, Expectation, Finding
 from .coins import Coins, Source
 from .draw import draw, draw_from
+from .keyed import KeySampler, Sanitiser
 from .mechanism import Mechanism, Release, WeightedSample, as_records
 from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
@@ -18,12 +19,14 @@ __all__ = [
     "Coins",
     "Expectation",
     "Finding",
+    "KeySampler",
     "LossSampler",
     "Mechanism",
     "Option",
     "Real",
     "Release",
     "Sampler",
+    "Sanitiser",
     "Source",
     "WeightedSample",
     "as_records",

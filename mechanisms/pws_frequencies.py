@@ -1,0 +1,70 @@
+"""The sanitiser of sampled keys and their frequencies (PWS Algorithms 2, 4 and 5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, final
+
+from attrs import field, frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.exact import Number
+from ..accounting.frequency_reporting import EveryKey, FrequencyNoise, FrequencyTable, Inclusion, Reporting
+from ..accounting.provenance import Declared, Public, declared_number
+from ..accounting.relations import ELEMENT
+from ..accounting.units import Delta, Epsilon
+from ..plugins.contract import CONTRACT_VERSION, About, Real, named, non_negative, probability
+
+_FINEST = 64
+
+
+def _subdivision(value: Declared[Number]) -> Real:
+    return declared_number(
+        value,
+        lambda number: number.denominator == 1 and 0 <= number <= _FINEST,
+        "a whole number from 0 to 64",
+        parameter="subdivision",
+    )
+
+
+@final
+@frozen(kw_only=True, field_transformer=named)
+class PwsFrequencies:
+    """Reports sampled keys with a token each, whose law separates frequencies as far as (ε, δ) for one element admits.
+
+    Args:
+        epsilon: ε ≥ 0.
+        delta: δ in (0, 1]; at 0 no key could ever be reported.
+        subdivision: r from 0 to 64; a frequency brings 2^r tokens. By default 32. 0 is PWS Algorithm 4, more is
+            Algorithm 5 with its breakpoints rounded to 2^−r.
+
+    Guarantees:
+        The probabilities drawn are whole units and satisfy (ε, δ) exactly between every two neighbouring frequencies.
+    """
+
+    about: ClassVar[About] = About(
+        name="pws-frequencies",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="PWS Algorithms 2, 4 and 5, Theorem 5.1",
+        unit=ELEMENT,
+    )
+
+    epsilon: Real = field(converter=non_negative, metadata={"help": "ε ≥ 0 for one element"})
+    delta: Real = field(converter=probability, metadata={"help": "δ in (0, 1] for one element"})
+    subdivision: Real = field(
+        default=Public(Fraction(32)), converter=_subdivision, metadata={"help": "r: 2^r tokens for each frequency"}
+    )
+
+    def reporting(self, inclusion: Inclusion) -> Reporting:
+        """With how many units a key of each frequency is reported with each token.
+
+        Raises:
+            InvalidValue: at δ = 0.
+        """
+        epsilon, delta, pieces = Epsilon(self.epsilon.value), Delta(self.delta.value), int(self.subdivision.value)
+        match inclusion:
+            case EveryKey():
+                return FrequencyNoise(epsilon=epsilon, delta=delta, subdivision=pieces)
+        return FrequencyTable(epsilon=epsilon, delta=delta, inclusion=inclusion, subdivision=pieces)

@@ -1,0 +1,32 @@
+"""No sampling of keys, q ≡ 1: the private histogram (PWS Section 4.1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.frequency_reporting import EveryKey as Rates
+from ..accounting.relations import ELEMENT
+from ..plugins.contract import CONTRACT_VERSION, About
+
+
+@final
+@frozen(kw_only=True)
+class EveryKey:
+    """Keeps every key."""
+
+    about: ClassVar[About] = About(
+        name="every-key",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="PWS Section 4.1, q ≡ 1",
+        unit=ELEMENT,
+    )
+
+    @property
+    def inclusion(self) -> Rates:
+        """q ≡ 1."""
+        return Rates()

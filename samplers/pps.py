@@ -1,0 +1,33 @@
+"""Poisson sampling with probability proportional to size (PWS Section 3.1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.frequency_reporting import PoissonPps as Rates
+from ..accounting.relations import ELEMENT
+from ..plugins.contract import CONTRACT_VERSION, About
+from .thresholds import ThresholdSampler
+
+
+@final
+@frozen(kw_only=True)
+class Pps(ThresholdSampler):
+    """Keeps a key of frequency i with probability min(1, τ·i^p): u is uniform on [0, 1]."""
+
+    about: ClassVar[About] = About(
+        name="pps",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="Ohlsson 1990; PWS Algorithm 1 and Equation 1",
+        unit=ELEMENT,
+    )
+
+    @property
+    def inclusion(self) -> Rates:
+        """q_i."""
+        return Rates(threshold=self.threshold.value, power=self.power.value)

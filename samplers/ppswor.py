@@ -1,0 +1,33 @@
+"""Probability proportional to size without replacement, by a threshold (PWS Section 3.1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from attrs import frozen
+
+from ..accounting.derivation import Evidence
+from ..accounting.frequency_reporting import Ppswor as Rates
+from ..accounting.relations import ELEMENT
+from ..plugins.contract import CONTRACT_VERSION, About
+from .thresholds import ThresholdSampler
+
+
+@final
+@frozen(kw_only=True)
+class Ppswor(ThresholdSampler):
+    """Keeps a key of frequency i with probability 1 − e^{−τ·i^p}: u is exponential."""
+
+    about: ClassVar[About] = About(
+        name="ppswor",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="Rosén 1972; PWS Algorithm 1 and Equation 1",
+        unit=ELEMENT,
+    )
+
+    @property
+    def inclusion(self) -> Rates:
+        """q_i."""
+        return Rates(threshold=self.threshold.value, power=self.power.value)
