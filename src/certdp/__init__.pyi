@@ -166,6 +166,8 @@ from .mechanisms.gaussian_sum import GaussianSum as GaussianSum
 from .mechanisms.laplace_sum import LaplaceSum as LaplaceSum
 from .mechanisms.lloyd import Lloyd as Lloyd
 from .mechanisms.lp_sum import LpSum as LpSum
+from .mechanisms.pws_frequencies import PwsFrequencies as PwsFrequencies
+from .mechanisms.pws_keys import PwsKeys as PwsKeys
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
 from .plans import Plan as Plan
 from .plots import plot_accounting as plot_accounting
@@ -188,9 +190,13 @@ from .sampled_releases import Answer as Answer
 from .sampled_releases import NotionAbsent as NotionAbsent
 from .sampled_releases import SampledReleases as SampledReleases
 from .samplers.coreset import Coreset as Coreset
+from .samplers.every_key import EveryKey as EveryKey
 from .samplers.full import Full as Full
 from .samplers.importance import Importance as Importance
+from .samplers.listed_rates import ListedRates as ListedRates
 from .samplers.poisson import Poisson as Poisson
+from .samplers.pps import Pps as Pps
+from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
 from .verification.audit import Audit as Audit
 from .verification.audit import audit as audit
@@ -252,6 +258,7 @@ __all__ = [
     "Element",
     "Enclosure",
     "Epsilon",
+    "EveryKey",
     "Evidence",
     "Expression",
     "FamilyLoss",
@@ -276,6 +283,7 @@ __all__ = [
     "LaplacePair",
     "LaplaceSteps",
     "LaplaceSum",
+    "ListedRates",
     "Lloyd",
     "Loss",
     "LossDistributionAccountant",
@@ -302,6 +310,8 @@ __all__ = [
     "Plan",
     "PluginError",
     "Poisson",
+    "Pps",
+    "Ppswor",
     "PrivacyConstrained",
     "Private",
     "PrivateValue",
@@ -312,6 +322,8 @@ __all__ = [
     "PureLoss",
     "PureOdometer",
     "PureProfile",
+    "PwsFrequencies",
+    "PwsKeys",
     "RandomisedResponse",
     "RandomisedResponsePair",
     "Reach",
