@@ -1,0 +1,12 @@
+"""Private weighted sampling of keyed data: from keys and counts in files to a private weighted sample."""
+
+from .counts import CountStream as CountStream
+from .counts import KeyCounts as KeyCounts
+from .counts import open_counts as open_counts
+from .drawing import Drawn as Drawn
+from .drawing import draw_reports as draw_reports
+from .drawing import sanitise_reports as sanitise_reports
+from .sample_files import SampleStatement as SampleStatement
+from .sample_files import read_sample as read_sample
+from .sample_files import write_sample as write_sample
+from .threshold_samples import ThresholdSample as ThresholdSample
