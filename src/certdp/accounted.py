@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar, final
+from typing import Any, Generic, final
 
 from attrs import frozen
+from typing_extensions import TypeVar
 
 from .accounting.accountants import (
     BEST,
@@ -23,8 +24,9 @@ from .accounting.derivation import Assumption, Derivation
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
-from .accounting.guarantees import Guarantee, compose, require
+from .accounting.guarantees import Guarantee, require
 from .accounting.notions import (
+    APPROXIMATE,
     GAUSSIAN_DP,
     PURE,
     RENYI,
@@ -39,11 +41,13 @@ from .accounting.notions import (
 )
 from .accounting.pairs import RandomisedResponsePair, compose_pairs
 from .accounting.provenance import Payment, named_costs
-from .accounting.relations import RECORD, AddRemove, Record, Replace
+from .accounting.relations import AddRemove, Record, Replace, Unit
 from .accounting.trade_off import TradeOff, trade_off
 from .accounting.units import Delta, Epsilon, Order
 
 B = TypeVar("B", bound=Bound)
+U = TypeVar("U", bound=Unit, default=Record)
+"""The unit of privacy of a run; a type without one speaks of records."""
 
 _HIDDEN = Enclosure.of("1e-12")
 """The δ down to which a trade-off curve looks."""
@@ -99,11 +103,13 @@ class Comparison:
 
     Args:
         found: the finding that was chosen, or that of one accountant.
-        spent: an ε spent beside it.
+        spent: an ε or δ spent beside it.
+        one_sided: whether what else was spent leaves no lower bound.
     """
 
     _found: Finding
     _spent: Enclosure | None = None
+    _one_sided: bool = False
 
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
@@ -111,7 +117,8 @@ class Comparison:
         spent = self._spent
 
         def total(bounds: Bounds) -> Bounds:
-            return bounds if spent is None else with_cost(bounds, spent)
+            known = bounds if spent is None else with_cost(bounds, spent)
+            return Bounds(known.enclosure, known.two_sided and not self._one_sided)
 
         each = self._found.compared or (self._found,)
         return tuple(Compared(one.accountant, Interval.of(total(one.bounds)), one.order) for one in each)
@@ -129,13 +136,13 @@ def _cells(row: Compared) -> tuple[str, str, str, str]:
 
 
 def with_cost(bounds: Bounds, spent: Enclosure) -> Bounds:
-    """Bounds of an ε with a pure ε on top; where something is spent no lower bound remains."""
+    """Bounds of an ε or δ with what was spent on top; where something is spent no lower bound remains."""
     return Bounds(bounds.enclosure + spent, bounds.two_sided and not spent.upper)
 
 
 @final
 @frozen
-class Answer:
+class Answer(Generic[U]):
     """What a run of releases costs as (ε, δ).
 
     Attributes:
@@ -149,7 +156,7 @@ class Answer:
         asked: the δ or ε that was asked about, exactly.
     """
 
-    guarantee: Guarantee[Approximate, AddRemove | Replace, Record]
+    guarantee: Guarantee[Approximate, AddRemove | Replace, U]
     epsilon: Interval
     delta: Interval
     accountant: Accountant
@@ -176,7 +183,7 @@ def _stated(upper: float, asked: Delta | Epsilon) -> str:
     return nearest if near and Fraction(nearest) == asked.value else repr(upper)
 
 
-class Accounted(ABC):
+class Accounted(ABC, Generic[U]):
     """A run whose releases, parameters and number are fixed before the data are seen.
 
     An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
@@ -185,6 +192,11 @@ class Accounted(ABC):
     __slots__ = ()
 
     precision: int
+
+    @property
+    @abstractmethod
+    def unit(self) -> U:
+        """Whom the guarantees protect."""
 
     @cached_property
     @abstractmethod
@@ -213,7 +225,7 @@ class Accounted(ABC):
 
     # What the run costs
 
-    def pure(self) -> Guarantee[Pure, AddRemove | Replace, Record]:
+    def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
         """The pure ε.
 
         Raises:
@@ -221,7 +233,7 @@ class Accounted(ABC):
         """
         return self._guarantee(Pure(self._worst(pure, "pure ε") + self._cost), PURE)
 
-    def renyi(self, order: Order) -> Guarantee[Renyi, AddRemove | Replace, Record]:
+    def renyi(self, order: Order) -> Guarantee[Renyi, AddRemove | Replace, U]:
         """τ at an order.
 
         Raises:
@@ -231,7 +243,7 @@ class Accounted(ABC):
         spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
-    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, Record]:
+    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, U]:
         """ρ.
 
         Raises:
@@ -241,7 +253,7 @@ class Accounted(ABC):
         rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
         return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
 
-    def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, Record]:
+    def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, U]:
         """μ.
 
         Raises:
@@ -251,7 +263,7 @@ class Accounted(ABC):
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 
-    def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
+    def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven ε with which the whole run is (ε, δ)-DP.
 
         Args:
@@ -260,10 +272,11 @@ class Accounted(ABC):
 
         Raises:
             NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
+            InvalidValue: for a δ below what released parameters have cost.
         """
         require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
-        target = Enclosure.of(delta.value, precision=self.precision)
-        found = accountant.epsilon(self.pairs, target)
+        target, spent = Enclosure.of(delta.value, precision=self.precision), self._spent
+        found = accountant.epsilon(self.pairs, _left("delta", target, spent.delta))
         if found is None:
             role, name = self.named
             raise NotionAbsent(
@@ -272,11 +285,12 @@ class Accounted(ABC):
                 "a δ at which a finite ε follows",
                 f"{role.capitalize()} {name} declares nothing from which one does: state a δ above 0",
             )
-        total = with_cost(found.bounds, self._cost)
-        compared = Comparison(found, self._cost)
+        known = Bounds(found.bounds.enclosure, found.bounds.two_sided and not spent.delta.upper)
+        total = with_cost(known, spent.epsilon)
+        compared = Comparison(found, spent.epsilon, bool(spent.delta.upper))
         return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
 
-    def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
+    def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
 
         Raises:
@@ -284,13 +298,8 @@ class Accounted(ABC):
             InvalidValue: for an ε below what released parameters have cost.
         """
         require("epsilon", epsilon, Epsilon, "Write Epsilon(…) to read a number exactly")
-        target = Enclosure.of(epsilon.value, precision=self.precision)
-        left = target - self._cost
-        if left.lower < 0:
-            raise InvalidValue(
-                "epsilon", float(epsilon.value), f"at least {self._cost.upper_float!r}, the cost of released parameters"
-            )
-        found = accountant.delta(self.pairs, left)
+        target, spent = Enclosure.of(epsilon.value, precision=self.precision), self._spent
+        found = accountant.delta(self.pairs, _left("epsilon", target, spent.epsilon))
         if found is None:
             role, name = self.named
             raise NotionAbsent(
@@ -299,8 +308,11 @@ class Accounted(ABC):
                 "an ε at which a δ below 1 follows",
                 f"{role.capitalize()} {name} declares nothing from which one does: state a larger ε",
             )
-        value = Bounds(found.bounds.enclosure.maximum(0).minimum(1), found.bounds.two_sided and not self._cost.upper)
-        return self._answer(Bounds(target, two_sided=True), value, found, Comparison(found), epsilon)
+        known = Bounds(found.bounds.enclosure.maximum(0), found.bounds.two_sided and not spent.epsilon.upper)
+        total = with_cost(known, spent.delta)
+        value = Bounds(total.enclosure.minimum(1), total.two_sided)
+        compared = Comparison(found, spent.delta, bool(spent.epsilon.upper))
+        return self._answer(Bounds(target, two_sided=True), value, found, compared, epsilon)
 
     def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48) -> TradeOff:
         """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
@@ -312,17 +324,17 @@ class Accounted(ABC):
         Raises:
             NotionAbsent: where the accountant proves nothing.
         """
-        pairs, spent = self.pairs, self._cost
-        if spent.upper:
-            pairs = WorstPairs(
-                tuple(compose_pairs([pair, RandomisedResponsePair(spent)]) for pair in pairs.bounding), ()
-            )
+        pairs, spent = self.pairs, self._spent
+        if spent.epsilon.upper or spent.delta.upper:
+            response = RandomisedResponsePair(spent.epsilon)
+            pairs = WorstPairs(tuple(compose_pairs([pair, response]) for pair in pairs.bounding), ())
 
         def law(epsilon: Enclosure) -> Enclosure:
             found = accountant.delta(pairs, epsilon)
             if found is None:
                 raise NotionAbsent(*self.named, f"a run for which {accountant} accounting gives δ", "Ask another one")
-            return found.bounds.enclosure if found.bounds.two_sided else found.bounds.enclosure.hull(0)
+            value = (found.bounds.enclosure + spent.delta).minimum(1)
+            return value if found.bounds.two_sided else value.hull(0)
 
         last = accountant.epsilon(pairs, _HIDDEN)
         farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
@@ -331,23 +343,39 @@ class Accounted(ABC):
     # Shared steps
 
     @property
-    def _costs(self) -> list[Guarantee[Pure, Any, Any]]:
+    def _costs(self) -> list[Guarantee[Any, Any, Any]]:
         """The guarantees of the releases of parameters, each once."""
         spent = named_costs(self.payments)
         for cost in spent:
-            if (cost.relation, cost.unit, cost.bound.notion) != (self.relation, RECORD, PURE):
+            mine = (cost.relation, cost.unit) == (self.relation, self.unit)
+            if not mine or cost.bound.notion not in (PURE, APPROXIMATE):
                 raise InvalidValue(
                     "cost",
                     f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
-                    f"pure DP, {self.relation!r}, {RECORD!r}",
+                    f"pure or approximate DP, {self.relation!r}, {self.unit!r}",
                 )
         return spent
 
     @property
+    def _spent(self) -> Approximate:
+        """ε and δ spent on releasing parameters."""
+        nothing = Enclosure.of(0, precision=self.precision)
+        each = [_as_approximate(cost.bound) for cost in self._costs]
+        return APPROXIMATE.compose([Approximate(nothing, nothing), *each])
+
+    @property
     def _cost(self) -> Enclosure:
-        """Pure ε spent on releasing parameters."""
-        spent = self._costs
-        return compose(*spent).bound.epsilon if spent else Enclosure.of(0, precision=self.precision)
+        """Pure ε spent on releasing parameters.
+
+        Raises:
+            NotionAbsent: where one was released for an ε and a δ above 0.
+        """
+        spent = self._spent
+        if spent.delta.upper:
+            raise NotionAbsent(
+                "cost", str(spent), "released parameters with a pure ε, in this notion", "Ask for ε at a δ instead"
+            )
+        return spent.epsilon
 
     def _worst(self, law: Law, name: str) -> Enclosure:
         found = self.pairs.worst(law)
@@ -356,15 +384,15 @@ class Accounted(ABC):
             raise NotionAbsent(role, named, f"a {role} that has a {name}", "Ask for another notion, or for ε at a δ")
         return found.enclosure.maximum(0)
 
-    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, Record]:
+    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, U]:
         return self._stated(bound, notion.composition_theorem.conclude([self.derivation]))
 
-    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, Record]:
-        return Guarantee(bound=bound, relation=self.relation, unit=RECORD, derivation=derivation)
+    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, U]:
+        return Guarantee(bound=bound, relation=self.relation, unit=self.unit, derivation=derivation)
 
     def _answer(
         self, epsilon: Bounds, delta: Bounds, found: Finding, compared: Comparison, asked: Delta | Epsilon
-    ) -> Answer:
+    ) -> Answer[U]:
         first, *then = found.theorems
         order = [] if found.order is None else [Assumption("order", str(found.order))]
         derivation = first.conclude([self.derivation], order)
@@ -380,3 +408,24 @@ class Accounted(ABC):
             compared=compared,
             asked=asked,
         )
+
+
+def _as_approximate(bound: Pure | Approximate) -> Approximate:
+    match bound:
+        case Pure():
+            return Approximate(bound.epsilon, Enclosure.of(0))
+        case Approximate():
+            return bound
+
+
+def _left(parameter: str, target: Enclosure, spent: Enclosure) -> Enclosure:
+    """What of an ε or δ is left for the releases.
+
+    Raises:
+        InvalidValue: where less than nothing is.
+    """
+    left = target - spent if spent.upper else target
+    if left.lower < 0:
+        admissible = f"at least {spent.upper_float!r}, the cost of released parameters"
+        raise InvalidValue(parameter, float(target.upper), admissible)
+    return left

@@ -159,7 +159,7 @@ class DominatedRun:
 
     def __init__(self, plan: Plan) -> None:
         require("plan", plan, Plan, "Declare what each step may cost: Plan([SampledReleases(…), …])")
-        for number, part in enumerate(plan.parts):
+        for number, part in enumerate(plan.sampled_parts):
             if len(part.worst_cases.bounding) != 1:
                 raise InvalidValue(
                     f"plan.parts[{number}]",
@@ -229,7 +229,7 @@ class DominatedRun:
         """The declared part that has room for these releases."""
         if self._part >= len(self.plan.parts):
             raise _used_up(self.plan)
-        declared = self.plan.parts[self._part]
+        declared = self.plan.sampled_parts[self._part]
         left = declared.releases.steps - self._used
         if not _fits(wanted, declared.releases, self._used):
             raise InvalidValue(

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, final
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounted import Accounted, Answer
+from .accounted import Accounted, Answer, U
 from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside
-from .accounting.common_record import case_on_axis
 from .accounting.composed_runs import composed
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
@@ -21,9 +20,8 @@ from .accounting.errors import InvalidType, InvalidValue
 from .accounting.pairs import Pair, compose_pairs
 from .accounting.provenance import Payment
 from .accounting.relations import AddRemove, Replace
-from .accounting.releases import SampleOnce
+from .plan_parts import PlanPart
 from .plugins.contract import Coins, Release, stated
-from .sampled import declared_loss, declared_rate
 from .sampled_releases import SampledReleases
 
 if TYPE_CHECKING:
@@ -31,28 +29,30 @@ if TYPE_CHECKING:
 
     from .run_certificates import Certified
 
+_KINDS = "SampledReleases or KeyedRelease"
+
 _FIXED = Theorem("law", "releases fixed beforehand, one after the other")
 
 CHOSEN = Theorem("law", "chosen from earlier releases of an adaptive run, whose filter has counted them")
 """What the cost of a parameter rests on that an adaptive run chose; a plan refuses such a parameter."""
 
 
-def _parts(value: Iterable[SampledReleases]) -> tuple[SampledReleases, ...]:
+def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
     if not isinstance(value, Iterable):
-        raise InvalidType("parts", value, "SampledReleases, in order", "Write Plan([first, second])")
+        raise InvalidType("parts", value, f"{_KINDS}, in order", "Write Plan([first, second])")
     return tuple(value)
 
 
 @final
 @frozen
-class Plan(Accounted):
+class Plan(Accounted[U]):
     """Several runs of releases, one after the other.
 
     What is released may be chosen by earlier outputs; mechanisms, samplers, their parameters and the number of
     releases may not: those are fixed here. Every accountant applies.
 
     Args:
-        parts: at least one run of releases; over one public domain, or none.
+        parts: at least one run of releases; over one public domain, or none; for one unit of privacy.
 
     Guarantees:
         Every bound holds for all records of the domain: each part's pairs dominate it there, and any choice of one
@@ -60,26 +60,33 @@ class Plan(Accounted):
         What a release of parameters cost counts once, in however many parts its values are used.
 
     Raises:
-        InvalidValue: for no parts, parts with different domains or relations, and parameters that an adaptive run
-            chose. InvalidType: for anything but SampledReleases.
+        InvalidValue: for no parts, parts with different domains, relations or units, and parameters that an adaptive
+            run chose. InvalidType: for anything but SampledReleases and KeyedRelease.
     """
 
-    parts: tuple[SampledReleases, ...] = field(converter=_parts)
+    parts: tuple[PlanPart[U], ...] = field(converter=_parts)
 
     def __attrs_post_init__(self) -> None:
         if not self.parts:
             raise InvalidValue("parts", "none", "at least one run of releases")
         known: NormBall | None = None
         for number, part in enumerate(self.parts):
-            if not isinstance(part, SampledReleases):
+            if not isinstance(part, PlanPart):
                 raise InvalidType(
                     f"parts[{number}]",
                     part,
-                    "SampledReleases",
+                    _KINDS,
                     "An adaptive run composes by its filter alone: its guarantee says what all of it costs",
                 )
             if part.relation != self.relation:
                 raise InvalidValue(f"parts[{number}]", part.relation, f"{self.relation!r}, as in the first part")
+            if part.unit != self.unit:
+                raise InvalidValue(
+                    f"parts[{number}]",
+                    part.unit,
+                    f"{self.unit!r}, as in the first part",
+                    "Beside releases of keyed data say that each record is one element: unit=ELEMENT",
+                )
             known = known or part.domain
             if part.domain is not None and known is not None and part.domain != known:
                 raise InvalidValue(
@@ -101,6 +108,11 @@ class Plan(Accounted):
     def precision(self) -> int:  # type: ignore[override]
         """Working precision of proofs, in bits."""
         return max(part.precision for part in self.parts)
+
+    @property
+    def unit(self) -> U:
+        """Whom the guarantees protect."""
+        return self.parts[0].unit
 
     @cached_property
     def relation(self) -> AddRemove | Replace:
@@ -145,21 +157,34 @@ class Plan(Accounted):
 
         Returns:
             For each part, one release per step.
+
+        Raises:
+            InvalidValue: for a plan with parts that do not release from records; nothing is released.
         """
         used = coins or Coins()
-        return [part.release(records, outside, coins=used) for part in self.parts]
+        return [part.release(records, outside, coins=used) for part in self.sampled_parts]
 
-    def certificate(self, answer: Answer) -> Certified:
+    def certificate(self, answer: Answer[U]) -> Certified:
         """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
 
         The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
 
         Raises:
-            InvalidValue: for a loss that no certificate states, and where the checker has no method that proves it.
+            InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method
+                that proves it.
         """
         from .run_certificates import certified
 
-        return certified(self, self.parts, self.domain, answer)
+        return certified(self, answer)
+
+    @property
+    def sampled_parts(self) -> tuple[SampledReleases[U], ...]:
+        """The parts, all of which release from a matrix of records.
+
+        Raises:
+            InvalidValue: where one does not.
+        """
+        return tuple(_sampled(number, part) for number, part in enumerate(self.parts))
 
     def __str__(self) -> str:
         return "\n".join(" · ".join(cell for cell in row if cell) for row in self._rows())
@@ -179,23 +204,36 @@ class Plan(Accounted):
 
     def _rows(self) -> Iterable[tuple[str, str, str, str]]:
         for number, part in enumerate(self.parts, 1):
-            steps = part.releases.steps
-            way = "on one sample" if isinstance(part.releases, SampleOnce) else "each on a fresh sample"
-            count = "1 release" if steps == 1 else f"{steps:,} releases, {way}"
+            way = "on one sample" if part.on_one_sample else "each on a fresh sample"
+            count = "1 release" if part.steps == 1 else f"{part.steps:,} releases, {way}"
             yield str(number), _with_options(part.mechanism), _with_options(part.sampler), count
 
     @property
     def _of_one_record(self) -> tuple[Pair, ...]:
-        """The pair of all parts about the record that reaches the domain's radius on an axis, where it is known."""
+        """The pair of all parts about the record that reaches the domain's radius on an axis, where it is known.
+
+        An element has such a record and a key, whose frequency is free.
+        """
         size = Fraction(0) if self.domain is None else self.domain.radius.value
         pairs = []
         for part in self.parts:
-            rate = declared_rate(part.sampler)
-            case = case_on_axis(declared_loss(part.mechanism), rate, size, precision=part.precision)
-            if case is None:
+            pair = part.pair_of_one(size)
+            if pair is None:
                 return ()
-            pairs.append(part.releases.pair(case.pair, case.rate))
+            pairs.append(pair)
         return (compose_pairs(pairs),)
+
+
+def _sampled(number: int, part: PlanPart[U]) -> SampledReleases[U]:
+    match part:
+        case SampledReleases():
+            return part
+    raise InvalidValue(
+        f"parts[{number}]",
+        part.mechanism.about.name,
+        "a part that releases from a matrix of records",
+        "Release keyed data by themselves; the plan says what all of it costs together",
+    )
 
 
 def _with_options(plugin: Any) -> str:

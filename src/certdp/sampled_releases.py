@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounted import Accounted, Answer, Interval, NotionAbsent
+from .accounted import Answer, Interval, NotionAbsent, U
 from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside, hold
+from .accounting.common_record import case_on_axis
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidType, InvalidValue
@@ -20,10 +22,11 @@ from .accounting.norms import Norm
 from .accounting.pairs import Pair
 from .accounting.provenance import Payment
 from .accounting.records import realise
-from .accounting.relations import ADD_REMOVE, RECORD, REPLACE, AddRemove, Replace
-from .accounting.releases import Releases, ResampleEach
+from .accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Replace
+from .accounting.releases import Releases, ResampleEach, SampleOnce
 from .accounting.sampling import ALWAYS, SamplingRate
 from .accounting.worst_cases import Case, WorstCases, worst_cases
+from .plan_parts import PlanPart
 from .plugins.contract import Coins, Mechanism, Release, Sampler, draw_from, payments, stated
 from .sampled import declared_loss, declared_rate, matrix_within
 
@@ -34,10 +37,14 @@ __all__ = ["Answer", "Interval", "NotionAbsent", "SampledReleases"]
 
 _DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
 
+_RECORDS_ARE_ELEMENTS = Assumption("each record of the matrix is one element", "one occurrence of a key")
+_UNITS = {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}
+"""The units that a record of a matrix may stand for, and what that assumes."""
+
 
 @final
 @frozen(kw_only=True)
-class SampledReleases(Accounted):
+class SampledReleases(PlanPart[U]):
     """Releases of a mechanism on Poisson importance samples of the data.
 
     Args:
@@ -45,6 +52,8 @@ class SampledReleases(Accounted):
         sampler: which records enter, and with what weight.
         releases: how many releases there are, on one sample or each on a fresh one; fixed before the data are seen.
         domain: the public domain of the records; None where no norm of a record matters.
+        unit: RECORD; or ELEMENT, which says that each record of the matrix is one occurrence of a key, so that the
+            run composes with releases of keyed data.
         precision: working precision of proofs, in bits.
 
     Guarantees:
@@ -53,19 +62,22 @@ class SampledReleases(Accounted):
         released parameters cost is contained.
 
     Raises:
-        InvalidValue: for plugins without a common relation, a mechanism that needs a constant rate on a sampler that
-            has none, heuristic evidence, and where a norm matters and there is no domain.
+        InvalidValue: for plugins without a common relation, another unit, a mechanism that needs a constant rate on a
+            sampler that has none, heuristic evidence, and where a norm matters and there is no domain.
     """
 
     mechanism: Mechanism
     sampler: Sampler
     releases: Releases = field(factory=lambda: ResampleEach(1))
     domain: NormBall | None = None
+    unit: U = field(default=cast("Any", RECORD))
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.releases, Releases):
             raise InvalidType("releases", self.releases, "SampleOnce(steps) or ResampleEach(steps)")
+        if self.unit not in _UNITS:
+            raise InvalidValue("unit", self.unit, "RECORD or ELEMENT", "A record of a matrix is one of these")
         _ = self.relation
         if getattr(self.mechanism, "needs_constant_rate", False) and variables(self._rate.probability):
             raise InvalidValue(
@@ -139,17 +151,40 @@ class SampledReleases(Accounted):
         samples = self.releases.samples(lambda: draw_from(features, realisation, used))
         return [self.mechanism.release(sample, used) for sample in samples]
 
-    def certificate(self, answer: Answer) -> Certified:
+    def certificate(self, answer: Answer[U]) -> Certified:
         """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
 
         The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
 
         Raises:
-            InvalidValue: for a loss that no certificate states, and where the checker has no method that proves it.
+            InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method
+                that proves it.
         """
         from .run_certificates import certified
 
-        return certified(self, (self,), self.domain, answer)
+        return certified(self, answer)
+
+    # As part of a plan
+
+    @property
+    def sampled_parts(self) -> tuple[SampledReleases[U]]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def steps(self) -> int:
+        """How many releases there are."""
+        return self.releases.steps
+
+    @property
+    def on_one_sample(self) -> bool:
+        """Whether all of them see the same sample."""
+        return isinstance(self.releases, SampleOnce)
+
+    def pair_of_one(self, size: Fraction) -> Pair | None:
+        """The pair of all releases about the record of this size on an axis, where it is known."""
+        case = case_on_axis(declared_loss(self.mechanism), self._rate, size, precision=self.precision)
+        return None if case is None else self.releases.pair(case.pair, case.rate)
 
     # Shared steps
 
@@ -168,7 +203,8 @@ class SampledReleases(Accounted):
         eta = self._rate.rounding
         assumptions = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
         domain = () if self.domain is None else self.domain.assumptions
-        return self.releases.theorem.conclude([_DOMINATION.conclude(premises, [*domain, *assumptions])])
+        about = [*domain, *_UNITS[self.unit], *assumptions]
+        return self.releases.theorem.conclude([_DOMINATION.conclude(premises, about)])
 
     @property
     def payments(self) -> tuple[Payment, ...]:

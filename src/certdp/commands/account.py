@@ -16,7 +16,7 @@ from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import norm
 from ..accounting.provenance import Public
-from ..accounting.releases import Releases, SampleOnce
+from ..accounting.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..files import write_whole
 from ..plans import Plan
@@ -190,8 +190,8 @@ def _parts(releases: _Run) -> list[dict[str, Any]]:
         {
             "mechanism": part.mechanism.about.name,
             "sampler": part.sampler.about.name,
-            "resample": "once" if isinstance(part.releases, SampleOnce) else "each",
-            "steps": part.releases.steps,
+            "resample": "once" if part.on_one_sample else "each",
+            "steps": part.steps,
         }
         for part in parts
     ]

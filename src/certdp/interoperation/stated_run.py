@@ -12,7 +12,7 @@ from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION
 from ..accounting.provenance import Payment
-from ..accounting.relations import AddRemove, Replace
+from ..accounting.relations import RECORD, AddRemove, Record, Replace
 
 
 @final
@@ -36,6 +36,11 @@ class StatedRun(Accounted):
     def pairs(self) -> WorstPairs:
         """As stated."""
         return self._pairs
+
+    @property
+    def unit(self) -> Record:
+        """A record."""
+        return RECORD
 
     @cached_property
     def relation(self) -> AddRemove | Replace:

@@ -1,0 +1,57 @@
+"""What a plan is made of: runs of one mechanism and one sampler each, for one unit of privacy."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import ClassVar, Protocol
+
+from .accounted import Accounted, U
+from .accounting.domains import NormBall
+from .accounting.pairs import Pair
+from .plugins.contract import About
+
+
+class Plugin(Protocol):
+    """A mechanism or a sampler of any kind."""
+
+    about: ClassVar[About]
+
+
+class PlanPart(Accounted[U]):
+    """A run of releases of one mechanism with one sampler, fixed before the data are seen; base class."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Plugin:
+        """What is released."""
+
+    @property
+    @abstractmethod
+    def sampler(self) -> Plugin:
+        """What is sampled beforehand."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> NormBall | None:
+        """The public domain of the records, where one matters."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """How many releases there are."""
+
+    @property
+    @abstractmethod
+    def on_one_sample(self) -> bool:
+        """Whether all of them see the same sample."""
+
+    @abstractmethod
+    def pair_of_one(self, size: Fraction) -> Pair | None:
+        """The pair of all releases about one and the same neighbour, for lower ends of plans; None where none is known.
+
+        Args:
+            size: of its record, which lies on an axis.
+        """
