@@ -187,16 +187,16 @@ class Accounted(ABC, Generic[U]):
     """A run whose releases, parameters and number are fixed before the data are seen.
 
     An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
+
+    Attributes:
+        precision: working precision of proofs, in bits.
+        unit: whom the guarantees protect.
     """
 
     __slots__ = ()
 
     precision: int
-
-    @property
-    @abstractmethod
-    def unit(self) -> U:
-        """Whom the guarantees protect."""
+    unit: U
 
     @cached_property
     @abstractmethod

@@ -23,7 +23,7 @@ from .accounting.errors import InvalidType, InvalidValue
 from .accounting.grouped_steps import Groups, grouped
 from .accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
 from .accounting.provenance import Payment, Public
-from .accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record, Replace
+from .accounting.relations import ADD_REMOVE, RECORD, AddRemove, Replace
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
@@ -50,6 +50,7 @@ class ManySteps(Accounted):
             multipliers. InvalidType: for anything but public numbers.
     """
 
+    unit = RECORD
     kind: ClassVar[str]
     noise: ClassVar[str]
 
@@ -78,11 +79,6 @@ class ManySteps(Accounted):
 
     def __len__(self) -> int:
         return self._columns[0].size
-
-    @property
-    def unit(self) -> Record:
-        """A record."""
-        return RECORD
 
     @cached_property
     def relation(self) -> AddRemove | Replace:

@@ -19,24 +19,20 @@ class Plugin(Protocol):
 
 
 class PlanPart(Accounted[U]):
-    """A run of releases of one mechanism with one sampler, fixed before the data are seen; base class."""
+    """A run of releases of one mechanism with one sampler, fixed before the data are seen; base class.
+
+    Attributes:
+        domain: the public domain of the records, where one matters.
+    """
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def mechanism(self) -> Plugin:
-        """What is released."""
+    domain: NormBall | None
 
     @property
     @abstractmethod
-    def sampler(self) -> Plugin:
-        """What is sampled beforehand."""
-
-    @property
-    @abstractmethod
-    def domain(self) -> NormBall | None:
-        """The public domain of the records, where one matters."""
+    def plugins(self) -> tuple[Plugin, Plugin]:
+        """Mechanism and sampler."""
 
     @property
     @abstractmethod

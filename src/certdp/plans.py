@@ -110,7 +110,7 @@ class Plan(Accounted[U]):
         return max(part.precision for part in self.parts)
 
     @property
-    def unit(self) -> U:
+    def unit(self) -> U:  # type: ignore[override]
         """Whom the guarantees protect."""
         return self.parts[0].unit
 
@@ -143,7 +143,7 @@ class Plan(Accounted[U]):
     @property
     def named(self) -> tuple[str, str]:
         """The mechanisms."""
-        return "plan", " then ".join(part.mechanism.about.name for part in self.parts)
+        return "plan", " then ".join(part.plugins[0].about.name for part in self.parts)
 
     def release(
         self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None
@@ -206,7 +206,8 @@ class Plan(Accounted[U]):
         for number, part in enumerate(self.parts, 1):
             way = "on one sample" if part.on_one_sample else "each on a fresh sample"
             count = "1 release" if part.steps == 1 else f"{part.steps:,} releases, {way}"
-            yield str(number), _with_options(part.mechanism), _with_options(part.sampler), count
+            mechanism, sampler = map(_with_options, part.plugins)
+            yield str(number), mechanism, sampler, count
 
     @property
     def _of_one_record(self) -> tuple[Pair, ...]:
@@ -230,7 +231,7 @@ def _sampled(number: int, part: PlanPart[U]) -> SampledReleases[U]:
             return part
     raise InvalidValue(
         f"parts[{number}]",
-        part.mechanism.about.name,
+        part.plugins[0].about.name,
         "a part that releases from a matrix of records",
         "Release keyed data by themselves; the plan says what all of it costs together",
     )

@@ -167,6 +167,11 @@ class SampledReleases(PlanPart[U]):
     # As part of a plan
 
     @property
+    def plugins(self) -> tuple[Mechanism, Sampler]:
+        """Mechanism and sampler."""
+        return self.mechanism, self.sampler
+
+    @property
     def sampled_parts(self) -> tuple[SampledReleases[U]]:
         """Itself."""
         return (self,)

@@ -188,8 +188,8 @@ def _parts(releases: _Run) -> list[dict[str, Any]]:
     parts = releases.parts if isinstance(releases, Plan) else (releases,)
     return [
         {
-            "mechanism": part.mechanism.about.name,
-            "sampler": part.sampler.about.name,
+            "mechanism": part.plugins[0].about.name,
+            "sampler": part.plugins[1].about.name,
             "resample": "once" if part.on_one_sample else "each",
             "steps": part.steps,
         }

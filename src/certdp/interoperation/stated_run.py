@@ -12,7 +12,7 @@ from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION
 from ..accounting.provenance import Payment
-from ..accounting.relations import RECORD, AddRemove, Record, Replace
+from ..accounting.relations import RECORD, AddRemove, Replace
 
 
 @final
@@ -27,6 +27,8 @@ class StatedRun(Accounted):
         precision: working precision of proofs, in bits.
     """
 
+    unit = RECORD
+
     _pairs: WorstPairs = field(alias="pairs")
     _relation: AddRemove | Replace = field(alias="relation")
     _derivation: Derivation = field(alias="derivation")
@@ -36,11 +38,6 @@ class StatedRun(Accounted):
     def pairs(self) -> WorstPairs:
         """As stated."""
         return self._pairs
-
-    @property
-    def unit(self) -> Record:
-        """A record."""
-        return RECORD
 
     @cached_property
     def relation(self) -> AddRemove | Replace:
