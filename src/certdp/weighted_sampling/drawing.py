@@ -1,14 +1,40 @@
-"""Which keys are reported, and with which token: drawn with exactly the units of a `Reporting`."""
+"""Which keys are reported, and with which token: drawn with exactly the units of a `Reporting`.
+
+Legend: a key's probabilities are whole units out of B, its bound: 2^K where a key is sampled and sanitised in one pass,
+and where it was sampled before the units of 2^−256 with which that happened. V is uniform below B; "reported", and each
+run of tokens, own whole numbers next to each other, the edges between them whole numbers E.
+
+V is drawn from its 64 leading bits down: they differ from the 64 leading bits of each E and of B but with probability
+about 2^−63 for each, and then all of V is drawn. A number that is not below B is drawn anew. Within a run the token is
+uniform: a word x of 64 bits, drawn anew where x is not below the largest multiple of the number of tokens, modulo that.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.frequency_reporting import Reporting
+from ..accounting.errors import CertdpError, InvalidType, InvalidValue
+from ..accounting.frequency_reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
 from ..plugins.contract import Coins
+
+Words: TypeAlias = NDArray[np.uint64]
+Places: TypeAlias = NDArray[np.int64]
+
+LARGEST_COUNT = 1 << 53
+"""Beyond it binary64 leaves out whole numbers."""
+
+_WORD = 64
+_LARGEST_WORD = (1 << _WORD) - 1
+_BLOCK = 1 << 18
+_LISTED = 1 << 20  # frequencies up to here are looked up in a table
+_SHORT = 1 << 16
+_GUIDED_BITS = 12
 
 
 @final
@@ -25,10 +51,250 @@ class Drawn(NamedTuple):
 
 
 def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
-    """Sample and sanitise keys of these frequencies in one pass."""
-    raise NotImplementedError
+    """Sample and sanitise keys of these frequencies, each by itself, in one pass.
+
+    Args:
+        reporting: with how many units a key of each frequency is reported with each token.
+        counts: frequencies from 1 to 2^53, and below 2^64 where multiplied by the tokens of a frequency.
+        coins: the randomness.
+
+    Guarantees:
+        A key of frequency i is reported with each token with exactly the units of row i out of 2^bits.
+
+    Raises:
+        InvalidType, InvalidValue: for other counts, and beyond the last frequency that has a rate.
+    """
+    return _drawn(reporting, counts, coins, _in_one_pass)
 
 
 def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
-    """Sanitise keys of these frequencies that were kept with exactly `reporting.inclusion.drawn` units of 2^−256."""
-    raise NotImplementedError
+    """Sanitise keys of these frequencies that a sampler kept; arguments and errors as for `draw_reports`.
+
+    Guarantees:
+        Where each key of frequency i was kept with exactly `reporting.inclusion.drawn(i)` units of 2^−256, and by
+        itself, it is reported with each token with exactly the units of row i out of 2^bits, end to end.
+
+    Raises:
+        CertdpError: where a sampler keeps a key less often than it is to be reported.
+    """
+
+    def kept(row: FrequencyRow) -> _Chance:
+        fine = max(DRAWN_BITS, row.bits)
+        chance = _Chance(fine - row.bits, reporting.inclusion.drawn(row.frequency) << fine - DRAWN_BITS)
+        if row.reported << chance.shift > chance.bound:
+            raise CertdpError(f"a key of frequency {row.frequency} is sampled less often than it is to be reported")
+        return chance
+
+    return _drawn(reporting, counts, coins, kept)
+
+
+def uniform(spans: Words, coins: Coins) -> Words:
+    """For each span an independent whole number from 0 to it, exactly uniform."""
+    drawn = np.zeros(len(spans), dtype=np.uint64)
+    open_ = np.flatnonzero(spans)
+    while open_.size:
+        words = coins.source.bits(open_.size)
+        sizes = spans[open_] + np.uint64(1)  # 2^64 becomes 0: there every word will do
+        every = sizes == 0
+        sizes[every] = 1
+        beyond = (np.uint64(0) - sizes) % sizes  # 2^64 modulo the size
+        drawn[open_] = np.where(every, words, words % sizes)
+        open_ = open_[words > np.uint64(_LARGEST_WORD) - beyond]
+    return drawn
+
+
+class _Chance(NamedTuple):
+    """What the units of a row are out of."""
+
+    shift: int
+    """Units are multiplied by 2 to this power."""
+    bound: int
+    """B, at least the units of the row."""
+
+
+_Chances: TypeAlias = Callable[[FrequencyRow], _Chance]
+
+
+def _in_one_pass(row: FrequencyRow) -> _Chance:
+    return _Chance(0, 1 << row.bits)
+
+
+def _drawn(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> Drawn:
+    _require_counts(reporting, counts)
+    if not reporting.with_frequencies:
+        kept = _kept(reporting, counts, coins, chance)
+        return Drawn(kept, np.zeros(np.count_nonzero(kept), dtype=np.uint64))
+    match reporting:
+        case FrequencyNoise():  # no key is left out by its sampler
+            return _delayed(_Delays(reporting), counts, coins)
+    return _by_row(reporting, counts, coins, chance)
+
+
+def _require_counts(reporting: Reporting, counts: Words) -> None:
+    if counts.dtype != np.uint64 or counts.ndim != 1:
+        raise InvalidType("counts", f"an array of {counts.dtype}, {counts.shape}", "a vector of uint64")
+    if not counts.size:
+        return
+    if not counts.min():
+        raise InvalidValue("counts", 0, "counts from 1 to 2^53", "A key that does not occur is left out")
+    largest = int(counts.max())
+    if largest > LARGEST_COUNT:
+        raise InvalidValue("counts", largest, "counts from 1 to 2^53")
+    last = reporting.inclusion.last
+    if last is not None and largest > last:
+        raise InvalidValue("counts", largest, f"at most {last}, the last that has a rate", "List more rates")
+    if reporting.with_frequencies and largest * reporting.budget.tokens > 1 << _WORD:
+        raise InvalidValue(
+            "counts",
+            largest,
+            f"at most 2^64/2^r with r = {reporting.budget.subdivision}: tokens are whole numbers below 2^64",
+            "Choose a smaller subdivision",
+        )
+
+
+def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> NDArray[np.bool_]:
+    """Which keys are reported, where that is all."""
+    distinct, places = _distinct(counts)
+    limits = [
+        _Edges([row.reported << shift], bound) for row in reporting.at(distinct) for shift, bound in [chance(row)]
+    ]
+    if len(limits) != len(distinct):
+        raise CertdpError(f"{len(limits)} rows for {len(distinct)} frequencies")
+    reported, bounds = np.array([limit.leads for limit in limits], dtype=np.uint64).reshape(-1, 2).T
+    kept = np.zeros(len(counts), dtype=np.bool_)
+    for start in range(0, len(counts), _BLOCK):
+        block = places[start : start + _BLOCK]
+        open_ = np.arange(start, start + len(block))
+        while open_.size:
+            words = coins.source.bits(block.size)
+            edge, bound = reported[block], bounds[block]
+            kept[open_] = words < edge
+            again = words > bound
+            for tie in np.flatnonzero((words == edge) | (words == bound)):
+                section = limits[block[tie]].section(int(words[tie]), coins)
+                kept[open_[tie]] = section == 0
+                again[tie] = section > 1
+            open_, block = open_[again], block[again]
+    return kept
+
+
+def _by_row(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> Drawn:
+    """What is reported where each frequency has its own row."""
+    distinct, places = _distinct(counts)
+    short = places.astype(np.uint16) if len(distinct) <= _SHORT else places  # sorted much faster
+    order = np.argsort(short, kind="stable")
+    ends = np.cumsum(np.bincount(places, minlength=len(distinct))).tolist()
+    kept = np.zeros(len(counts), dtype=np.bool_)
+    tokens = np.zeros(len(counts), dtype=np.uint64)
+    start = 0
+    for row, end in zip(reporting.at(distinct), ends, strict=True):
+        chosen = order[start:end]
+        start = end
+        if not row.runs:
+            continue
+        shift, bound = chance(row)
+        edges = [edge << shift for edge in accumulate(run.mass for run in row.runs)]
+        sections = _Edges(edges, bound).drawn(len(chosen), coins)
+        reported = sections < len(edges)
+        chosen, sections = chosen[reported], sections[reported]
+        runs = [row.runs[section] for section in sections.tolist()]
+        firsts = np.array([run.first for run in runs], dtype=np.uint64)
+        spans = np.array([run.width - 1 for run in runs], dtype=np.uint64)
+        kept[chosen] = True
+        tokens[chosen] = firsts + uniform(spans, coins)
+    return Drawn(kept, tokens[kept])
+
+
+class _Delays:
+    """The law of delays that serves every frequency, from the shortest to the longest, in runs of equal units."""
+
+    def __init__(self, noise: FrequencyNoise) -> None:
+        tokens = noise.budget.tokens
+        steps: list[int] = []
+        firsts: list[int] = []
+        spans: list[int] = []
+        masses: list[int] = []
+        for step in range(noise.band):
+            first = step * tokens
+            for width, units in noise.columns:
+                if step < len(units) and units[step]:
+                    steps.append(step)
+                    firsts.append(first & _LARGEST_WORD)  # beyond 2^64 no frequency has so many tokens
+                    spans.append(width - 1)
+                    masses.append(width * units[step])
+                first += width
+        self.tokens = np.uint64(tokens & _LARGEST_WORD)
+        self.steps = np.array(steps, dtype=np.uint64)
+        self.firsts = np.array(firsts, dtype=np.uint64)
+        self.spans = np.array(spans, dtype=np.uint64)
+        self.edges = _Edges(list(accumulate(masses)), noise.budget.certain)
+
+
+def _delayed(delays: _Delays, counts: Words, coins: Coins) -> Drawn:
+    """Tokens less delays; a key whose delay reaches below token 0 is not reported."""
+    kept = np.zeros(len(counts), dtype=np.bool_)
+    tokens: list[Words] = []
+    for start in range(0, len(counts), _BLOCK):
+        block = counts[start : start + _BLOCK]
+        sections = delays.edges.drawn(len(block), coins)
+        reported = delays.steps[sections] < block
+        kept[start : start + _BLOCK] = reported
+        sections = sections[reported]
+        delay = delays.firsts[sections] + uniform(delays.spans[sections], coins)
+        tokens.append(block[reported] * delays.tokens - np.uint64(1) - delay)  # modulo 2^64, as 2^64 tokens may be
+    return Drawn(kept, np.concatenate(tokens) if tokens else np.zeros(0, dtype=np.uint64))
+
+
+class _Edges:
+    """Edges that cut the whole numbers below a bound into sections.
+
+    Args:
+        edges: E, not decreasing, at most B.
+        bound: B ≥ 1.
+    """
+
+    def __init__(self, edges: Sequence[int], bound: int) -> None:
+        length = (bound - 1).bit_length()
+        short = max(0, _WORD - length)
+        self._rest = max(0, length - _WORD)
+        self._edges = [edge << short for edge in (*edges, bound)]
+        self.leads = [min(edge >> self._rest, _LARGEST_WORD) for edge in self._edges]
+        """The leading 64 bits of E and B; 2^64 counts as one less, which makes a tie of what lies beside it."""
+
+    def section(self, word: int, coins: Coins) -> int:
+        """The section of V with these leading bits: how many of E and B it reaches."""
+        rest = coins.integers(1 << self._rest, 1)[0] if self._rest else 0
+        return bisect_right(self._edges, (word << self._rest) + rest)
+
+    def drawn(self, size: int, coins: Coins) -> Places:
+        """The sections of `size` independent numbers below the bound."""
+        from ._kernels import sections
+
+        leads = np.array(self.leads, dtype=np.uint64)
+        starts = np.arange(1 << _GUIDED_BITS, dtype=np.uint64) << np.uint64(_WORD - _GUIDED_BITS)
+        guide = np.append(np.searchsorted(leads, starts), len(leads)).astype(np.int64)
+        drawn = np.empty(size, dtype=np.int64)
+        open_ = np.arange(size)
+        while open_.size:
+            words = coins.source.bits(open_.size)
+            found = np.empty(open_.size, dtype=np.int64)
+            sections(words, leads, guide, found)
+            for tie in np.flatnonzero(found < 0):
+                found[tie] = self.section(int(words[tie]), coins)
+            drawn[open_] = found
+            open_ = open_[found == len(leads)]
+        return drawn
+
+
+def _distinct(counts: Words) -> tuple[list[int], Places]:
+    """The distinct counts, increasing, and the place of each key's among them."""
+    signed = counts.view(np.int64)
+    listed = signed < _LISTED
+    low = np.flatnonzero(np.bincount(signed[listed], minlength=1))
+    high, above = np.unique(signed[~listed], return_inverse=True)
+    table = np.zeros(int(low[-1]) + 1 if low.size else 0, dtype=np.int64)
+    table[low] = np.arange(low.size)
+    places = np.empty(len(counts), dtype=np.int64)
+    places[listed] = table[signed[listed]]
+    places[~listed] = above + low.size
+    return [*low.tolist(), *high.tolist()], places

@@ -1,0 +1,192 @@
+"""Keys as Arrow arrays of text or bytes: what they are compared by is their bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.errors import InvalidType, InvalidValue
+
+Keys: TypeAlias = Any
+"""A pyarrow.Array of type large_string or large_binary, without nulls."""
+
+_TEXT, _BYTES = ({name, f"large_{name}", f"{name}_view"} for name in ("string", "binary"))
+_AGREEING = 1 << 12
+_REMEDY = "Sum their counts: aggregate=True"
+
+
+def arrow() -> Any:
+    """pyarrow, loaded when it is first needed.
+
+    Raises:
+        InvalidValue: where it is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.compute  # so that it is there as an attribute
+    except ImportError:
+        raise InvalidValue(
+            "data", "keys and counts", "an installation with pyarrow", "pip install 'certdp[parquet]'"
+        ) from None
+    return pyarrow
+
+
+def as_keys(column: Any, *, first: int = 0) -> Keys:
+    """A column of text or bytes as an array of type large_string or large_binary.
+
+    Args:
+        column: an Arrow array, chunked or not.
+        first: rows before it, for messages.
+
+    Raises:
+        InvalidType: for a column of another type.
+        InvalidValue: for a missing key.
+    """
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = _kind(column)
+    if column.null_count:
+        row = first + column.is_null().index(True).as_py() + 1
+        raise InvalidValue("key", f"a missing value in row {row}", "a key in every row", "Remove such rows")
+    return whole_array(column.cast(kind), kind)
+
+
+def _kind(column: Any) -> Any:
+    """The type of array for such a column."""
+    pa, name = arrow(), str(column.type)
+    if name in _TEXT or (name == "null" and not len(column)):
+        return pa.large_string()
+    if name in _BYTES or name.startswith("fixed_size_binary"):
+        return pa.large_binary()
+    if name == "null":
+        return column.type
+    raise InvalidType("key", f"a column of type {name}", "text or bytes", "Write numbers as text")
+
+
+def whole_array(column: Any, kind: Any) -> Any:
+    """A column of this type in one piece."""
+    pa = arrow()
+    match column:
+        case pa.ChunkedArray():
+            pieces = [piece for piece in column.chunks if len(piece)]
+            return pa.concat_arrays(pieces) if pieces else pa.array([], kind)
+    return column
+
+
+def as_bytes(keys: Keys) -> Keys:
+    """The same keys as large_binary."""
+    return keys.cast(arrow().large_binary())
+
+
+def as_text(keys: Keys) -> Keys:
+    """The keys as large_string where every one is UTF-8, else as large_binary.
+
+    Applied to the keys that are published, it makes their type a function of them alone.
+    """
+    pa = arrow()
+    try:
+        return keys.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return as_bytes(keys)
+
+
+def gathered(parts: Sequence[Keys]) -> Keys:
+    """The keys of all parts in one array, as `as_text` has them."""
+    pa = arrow()
+    if not parts:
+        return pa.array([], pa.large_string())
+    return as_text(pa.concat_arrays([as_bytes(part) for part in parts]))
+
+
+def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Where each key begins and the last one ends, and the bytes of all."""
+    _, offsets, data = keys.buffers()
+    size = len(keys) + 1
+    if offsets is None or not offsets.size:  # as an empty array may be
+        return np.zeros(size, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    places = np.frombuffer(offsets, dtype=np.int64)[keys.offset : keys.offset + size]
+    return places, np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+
+
+def order(keys: Keys) -> NDArray[np.int64]:
+    """The places of the keys in the order of their bytes."""
+    from ._kernels import prefixes
+
+    found = np.empty(len(keys), dtype=np.uint64)
+    prefixes(*buffers(keys), found)
+    places = np.argsort(found, kind="stable")
+    found = found[places]
+    alike = np.flatnonzero(found[1:] == found[:-1])
+    if alike.size:  # neighbours that begin alike are put in order among themselves
+        within = np.zeros(len(keys), dtype=np.bool_)
+        within[alike] = within[alike + 1] = True
+        pa = arrow()
+        open_ = np.flatnonzero(within)
+        rows = pa.table([pa.array(found[open_]), as_bytes(keys).take(pa.array(places[open_]))], names=["p", "k"])
+        inner = pa.compute.sort_indices(rows, sort_keys=[("p", "ascending"), ("k", "ascending")])
+        places[open_] = places[open_][inner.to_numpy()]
+    return places
+
+
+@final
+class Distinct:
+    """Finds out whether a key comes twice, exactly, from 8 bytes for each key."""
+
+    def __init__(self) -> None:
+        self._secret = np.uint64(int.from_bytes(os.urandom(8), "little"))
+        self._hashes: list[NDArray[np.uint64]] = []
+
+    def add(self, keys: Keys) -> None:
+        """Take the next keys in."""
+        self._hashes.append(self._hashed(keys))
+
+    def require(self, again: Iterable[Keys]) -> None:
+        """Refuse keys of which one comes twice.
+
+        Args:
+            again: all keys that were added once more; iterated as often as needed, as a rule not once.
+
+        Raises:
+            InvalidValue: for such a key.
+        """
+        agreeing = self._agreeing()
+        for start in range(0, agreeing.size, _AGREEING):
+            chosen = agreeing[start : start + _AGREEING]
+            seen: set[bytes] = set()
+            for key in self._with(again, chosen):
+                if key in seen:
+                    raise InvalidValue("key", f"{shown(key)} in several rows", "each key once", _REMEDY)
+                seen.add(key)
+
+    def _agreeing(self) -> NDArray[np.uint64]:
+        """The hashes that several keys have."""
+        if not self._hashes:
+            return np.empty(0, dtype=np.uint64)
+        hashes = np.concatenate(self._hashes)
+        self._hashes = []
+        hashes.sort()
+        return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+
+    def _hashed(self, keys: Keys) -> NDArray[np.uint64]:
+        from ._kernels import hashes
+
+        found = np.empty(len(keys), dtype=np.uint64)
+        hashes(*buffers(keys), self._secret, found)
+        return found
+
+    def _with(self, again: Iterable[Keys], chosen: NDArray[np.uint64]) -> Iterator[bytes]:
+        """The keys that have one of these hashes."""
+        for keys in again:
+            found = self._hashed(keys)
+            places = np.flatnonzero(chosen[np.minimum(np.searchsorted(chosen, found), chosen.size - 1)] == found)
+            yield from as_bytes(keys.take(arrow().array(places))).to_pylist()
+
+
+def shown(key: bytes) -> str:
+    """A key in a message."""
+    return repr(key.decode("utf-8", "backslashreplace"))
