@@ -7,7 +7,7 @@ that a certificate names, and gives the same verdict on every machine.
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import composed, constrained, profile
+from . import composed, constrained, keyed, profile
 from .composed import NOT_PROVEN
 from .data import Data
 from .envelope import open_envelope
@@ -19,6 +19,7 @@ KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
     constrained.KIND: constrained.check_constrained_pure_profile,
     composed.KIND: composed.check_composed_approximate,
+    keyed.KIND: keyed.check_keyed_approximate,
 }
 
 

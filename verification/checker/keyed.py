@@ -1,0 +1,275 @@
+"""Certificates of kind "keyed-approximate": (epsilon, delta) of a release of sampled keys, for data of every frequency.
+
+A key is kept with a probability that depends on its frequency, and is then reported, or reported with a token, each
+key by itself. The unit of privacy is an element, one occurrence of a key: it moves one key to a neighbouring
+frequency. So the release is (epsilon, delta)-differentially private exactly where the laws of what is reported about
+one key at every two neighbouring frequencies are within it, both ways (PWS Section 4; Lemma 5.2 and Section 5 where
+tokens are reported). Both are proven here for the table stated, in whole units, with no more reported than the sampler
+keeps.
+
+A user with at most c elements lies c such steps away: with G and d for one step, G^c and d·(1 + G + ... + G^(c-1)).
+Several releases, each on a fresh sample, and what releasing the sampler's constants costs, add up within one step
+(basic composition).
+
+What is not proven: that a program samples and reports with the probabilities stated.
+"""
+
+from fractions import Fraction
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from . import intervals, shapes
+from .data import Data
+from .intervals import ONE, Arithmetic, Interval, at_most
+from .keyed_frequencies import prove_delays, prove_rows
+from .keyed_keys import prove_keys
+from .keyed_rates import Rates, read_rates
+from .keyed_units import LONGEST_SUBDIVISION, Units, a_whole_number
+from .statement import PART
+from .verdict import Claim, Outcome, Refused, Verdict
+
+KIND: Final = "keyed-approximate"
+
+_GUARD: Final = 64
+_MOST_WORK: Final = 1 << 26
+_MOST: Final = 2**53
+_CERTAIN: Final = Interval(ONE, ONE)
+_THEOREMS: Final = {
+    "keys": "PWS Section 4, Lemma 4.1",
+    "delays": "PWS Section 5, Lemma 5.2",
+    "rows": "PWS Section 5, Theorem 5.1",
+}
+_GROUPS: Final = " and group privacy"
+_COMPOSED: Final = " and basic composition"
+
+_BODY: Final = shapes.record(
+    format=shapes.text,
+    kind=shapes.one_of(KIND),
+    audience=shapes.one_of("public"),
+    theorem=shapes.text,
+    claim=shapes.record(
+        unit=shapes.one_of("element", "user"),
+        contributions=shapes.optional(shapes.integer(1, _MOST)),
+        relation=shapes.one_of("add-remove"),
+        notion=shapes.one_of("approximate"),
+        epsilon=shapes.not_negative,
+        delta=shapes.not_negative,
+        largest_frequency=shapes.optional(shapes.integer(1, _MOST)),
+    ),
+    inputs=shapes.record(
+        scheme=shapes.anything,
+        releases=shapes.integer(1, _MOST),
+        reports=shapes.one_of(*_THEOREMS),
+        subdivision=shapes.integer(0, LONGEST_SUBDIVISION),
+        bits=shapes.integer(1, _MOST),
+        growth=a_whole_number,
+        allowance=a_whole_number,
+        table=shapes.anything,
+        released_cost=shapes.record(epsilon=shapes.not_negative, delta=shapes.not_negative),
+    ),
+    mechanism=PART,
+    sampler=PART,
+    assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
+    versions=shapes.mapping(shapes.text),
+)
+
+
+class Cost(NamedTuple):
+    """What releasing the sampler's constants costs."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
+    """Check a certificate of this kind; it is never bound to data."""
+    _BODY(body, "certificate")
+    claim, inputs = body["claim"], body["inputs"]
+    if (claim["unit"] == "user") != (claim["contributions"] is not None):
+        raise Refused("contributions belong in a claim about users, and only there")
+    units = Units.of(inputs)
+    cost = Cost(*(Fraction(inputs["released_cost"][key]) for key in ("epsilon", "delta")))
+    theorem = _theorem(body, cost)
+    if body["theorem"] != theorem:
+        raise Refused(f"the theorem is {theorem!a}")
+    assumed = _check_assumptions(body, cost)
+    _check_options(body, units)
+    _prove_budget(body, units, cost)
+    _check_work(inputs, units)
+    rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
+    covered = _prove_table(inputs, rates, units)
+    if covered != claim["largest_frequency"]:
+        raise Refused(f"the table covers {'every frequency' if covered is None else f'frequencies up to {covered}'}")
+    return _accepted(body, assumed, data)
+
+
+def _theorem(body: dict[str, Any], cost: Cost) -> str:
+    """Name what the claim follows by."""
+    inputs = body["inputs"]
+    composed = _COMPOSED if any(cost) or inputs["releases"] > 1 else ""
+    return _THEOREMS[inputs["reports"]] + composed + (_GROUPS if body["claim"]["unit"] == "user" else "")
+
+
+def _check_options(body: dict[str, Any], units: Units) -> None:
+    """Hold what the options of mechanism and sampler say against the inputs, where they say it."""
+    inputs = body["inputs"]
+    mechanism, sampler = (body[role]["options"] for role in ("mechanism", "sampler"))
+    for key in ("threshold", "power"):
+        if key in sampler and inputs["scheme"].get(key, sampler[key]) != sampler[key]:
+            raise Refused(f"inputs.scheme.{key} is not the sampler's option")
+    if "epsilon" in mechanism and not _grows_at_most(units, _option(mechanism, "epsilon")):
+        raise Refused("inputs.growth exceeds the mechanism's option epsilon")
+    if "delta" in mechanism and Fraction(units.allowance, units.certain) > _option(mechanism, "delta"):
+        raise Refused("inputs.allowance exceeds the mechanism's option delta")
+
+
+def _option(options: dict[str, str], key: str) -> Fraction:
+    return shapes.rational(options[key], f"mechanism.options.{key}")
+
+
+def _grows_at_most(units: Units, epsilon: Fraction) -> bool:
+    """Whether G ≤ e^epsilon is proven."""
+    if epsilon < 0:
+        return False
+    arithmetic = Arithmetic(2 * units.bits + 2 * _GUARD)
+    growth = arithmetic.rational(Fraction(units.growth, units.certain))
+    return at_most(growth.hi, arithmetic.exp(arithmetic.rational(epsilon)).lo)
+
+
+def _prove_budget(body: dict[str, Any], units: Units, cost: Cost) -> None:
+    """Prove that G and D/2^K for every release, the cost, and as many steps as a user takes are within the claim."""
+    claim, releases = body["claim"], body["inputs"]["releases"]
+    epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
+    steps = claim["contributions"] or 1
+    if delta > 1:
+        raise Refused("claim.delta is no probability")
+    if not _grows_at_most(units, (epsilon / steps - cost.epsilon) / releases):
+        raise Refused("the growth stated, and the cost of released constants, exceed epsilon")
+    one = releases * Fraction(units.allowance, units.certain) + cost.delta
+    if steps == 1:
+        within = one <= delta
+    else:
+        arithmetic = Arithmetic(2 * units.bits + 2 * _GUARD)
+        growth = arithmetic.rational(Fraction(units.growth, units.certain))
+        growth = arithmetic.power(growth, Fraction(releases))
+        growth = arithmetic.multiply(growth, arithmetic.exp(arithmetic.rational(cost.epsilon)))
+        total = arithmetic.multiply(arithmetic.rational(one), _geometric_sum(growth, steps, arithmetic))
+        within = at_most(total.hi, arithmetic.rational(delta).lo)
+    if not within:
+        raise Refused("the allowance stated, and the cost of released constants, exceed delta")
+
+
+def _geometric_sum(factor: Interval, terms: int, arithmetic: Arithmetic) -> Interval:
+    """Enclose 1 + g + ... + g^(terms - 1) by doubling."""
+    total, power = _CERTAIN, factor
+    for bit in format(terms, "b")[1:]:
+        total = arithmetic.multiply(total, arithmetic.add(_CERTAIN, power))
+        power = arithmetic.multiply(power, power)
+        if bit == "1":
+            total = arithmetic.add(_CERTAIN, arithmetic.multiply(total, factor))
+            power = arithmetic.multiply(power, factor)
+    return total
+
+
+def _check_work(inputs: dict[str, Any], units: Units) -> None:
+    """Refuse a table whose rates would take too long to enclose."""
+    table = inputs["table"]
+    rows = sum(len(value) for value in _lists(table))
+    if rows * (units.bits + _GUARD) > _MOST_WORK:
+        raise Refused("the table's rows are beyond the work budget")
+
+
+def _lists(value: Any) -> list[list[Any]]:
+    """Give the arrays in what may be a table, at any place of it."""
+    found: list[list[Any]] = []
+    places = [value]
+    while places:
+        place = places.pop()
+        if type(place) is list:
+            found.append(place)
+            places += [item for item in place if type(item) in (dict, list)]
+        elif type(place) is dict:
+            places += place.values()
+    return found
+
+
+def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units) -> int | None:
+    """Prove the table; the last frequency that it covers, or None."""
+    reports, table, subdivision = inputs["reports"], inputs["table"], inputs["subdivision"]
+    if reports == "keys":
+        if subdivision:
+            raise Refused("inputs.subdivision is of tokens; keys alone have none")
+        return prove_keys(table, rates, units)
+    if reports == "rows":
+        return prove_rows(table, rates, subdivision, units)
+    if inputs["scheme"] != {"name": "every-key"}:
+        raise Refused("delays are for keys that are not sampled")
+    prove_delays(table, subdivision, units)
+    return None
+
+
+def _check_assumptions(body: dict[str, Any], cost: Cost) -> bool:
+    """Hold the assumptions against what the certificate rests on; whether some evidence is a citation."""
+    stated = {item["name"]: item["value"] for item in body["assumptions"]}
+    if len(stated) != len(body["assumptions"]):
+        raise Refused("an assumption is named twice")
+    claim, releases = body["claim"], body["inputs"]["releases"]
+    needed = {
+        "unit is an element": "one occurrence of a key",
+        "coins of each key": "independent of those of all other keys",
+    }
+    for role in ("mechanism", "sampler"):
+        plugin = body[role]
+        if plugin["evidence"] == "heuristic":
+            raise Refused(f"heuristic evidence never certifies ({role} {plugin['name']!a})")
+        needed[f"evidence of {role} {plugin['name']}"] = plugin["evidence"]
+        needed |= {f"{role}.{key}": value for key, value in plugin["options"].items()}
+    if claim["contributions"] is not None:
+        needed["each user contributes at most so many elements in all"] = str(claim["contributions"])
+    if releases > 1:
+        needed["releases, each on a fresh sample with coins of its own"] = str(releases)
+    if claim["largest_frequency"] is not None:
+        needed["largest frequency"] = str(claim["largest_frequency"])
+    for name, value in (("released cost", "epsilon"), ("released delta", "delta")):
+        if getattr(cost, value):
+            needed[name] = body["inputs"]["released_cost"][value]
+    for name, value in needed.items():
+        if stated.get(name) != value:
+            raise Refused(f"the assumptions must state {name!a} as {value!a}")
+    return any(body[role]["evidence"] == "cited" for role in ("mechanism", "sampler"))
+
+
+def _accepted(body: dict[str, Any], assumed: bool, data: Data | None) -> Verdict:
+    """Say for whom and against what change."""
+    claim, mechanism, sampler = body["claim"], body["mechanism"]["name"], body["sampler"]["name"]
+    steps, last, releases = claim["contributions"], claim["largest_frequency"], body["inputs"]["releases"]
+    frequencies = "every frequency" if last is None else f"every frequency up to {last}"
+    whom = "element" if steps is None else f"user with at most {steps} element{'s' * (steps > 1)}"
+    often = "one release costs" if releases == 1 else f"{releases} releases, each on a fresh sample, cost"
+    reason = (
+        f"with the probabilities stated for mechanism {mechanism!a} after sampler {sampler!a}, {often} "
+        f"at most (epsilon, delta), for keys of {frequencies}"
+    )
+    if data is not None:
+        reason += "; a public certificate is not bound to data, so they were not compared"
+    epsilon, delta = claim["epsilon"], claim["delta"]
+    return Verdict(
+        outcome=Outcome.HOLDS_ASSUMING_PROFILE if assumed else Outcome.HOLDS,
+        reason=reason,
+        claim=Claim(
+            theorem=body["theorem"],
+            guarantee=f"({_text(epsilon)}, {_text(delta)})-differential privacy per {whom} under {claim['relation']}",
+            audience=body["audience"],
+            epsilon=(None, intervals.upper_float(Fraction(epsilon))),
+            domain=f"keys of {frequencies}",
+        ),
+    )
+
+
+def _text(exact: str) -> str:
+    """Give a number in decimals: itself where these are exact, else binary64 rounded up."""
+    above = intervals.upper_float(Fraction(exact))
+    if above == inf:
+        return exact
+    near = repr(float(Fraction(exact)))
+    return near if Fraction(near) == Fraction(exact) else repr(above)
