@@ -13,7 +13,7 @@ from .inverse import inverse_probability, inverse_probability_moments
 from .likelihood import Cells, DelayLikelihood, Likelihood, Reach, RowLikelihood, likelihood
 from .linear import TokenEstimates, estimated_sum, likeliest_estimates, maximum_likelihood, unbiased
 from .moments import KeyGroup, MomentCurve, Moments, SumError, moment_curve, moments, sum_error, sum_error_of
-from .order import concordance, concordances, expected_kendall
+from .order import concordance, concordances, expected_kendall, likely_kendall
 from .statistics import Cap, Count, NamedStatistic, Power, Statistic, Total, sizes
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "inverse_probability_moments",
     "likeliest_estimates",
     "likelihood",
+    "likely_kendall",
     "maximum_likelihood",
     "moment_curve",
     "moments",

@@ -33,12 +33,13 @@ class Histories:
     """With how many units each of the rows read is reported."""
 
 
-def histories(rows: Iterable[FrequencyRow], highest: int) -> Histories:
+def histories(rows: Iterable[FrequencyRow], highest: int, *, likeliest_too: bool = False) -> Histories:
     """The tokens of the frequencies up to `highest`.
 
     Args:
         rows: rows 1, 2, … of one table; an endless iterator, or as many as the public bound on frequencies.
         highest: the largest frequency whose tokens are to be read.
+        likeliest_too: whether to read the tokens of the likeliest frequencies among these, too.
 
     Guarantees:
         Over all frequencies, beyond `highest` too: rows are read until none of these tokens is reported any more, or
@@ -50,20 +51,26 @@ def histories(rows: Iterable[FrequencyRow], highest: int) -> Histories:
     done: list[_Piece] = []
     active: list[_Piece] = []
     reported: list[int] = []
+    asked, settled = highest, not likeliest_too
     end = bits = subdivision = 0
     for row in rows:
         reported.append(row.reported)
         bits, subdivision = row.bits, row.subdivision
-        end = highest << subdivision
+        end = asked << subdivision
         start = row.runs[0].first if row.runs else end
         retired = next((place for place, piece in enumerate(active) if piece.end > start), len(active))
         done += active[:retired]
-        active = list(_merged(active[retired:], row.runs, row.frequency, end))
-        if row.frequency > highest and start >= end:
+        active = list(_merged(active[retired:], row.runs, row.frequency, end if settled else None))
+        if row.frequency > asked and start >= end and not settled:
+            asked, settled = max(piece.likeliest for piece in done if piece.first < end), True
+            end = asked << subdivision
+        if row.frequency > asked and start >= end:
             break
     if len(reported) < max(highest, 1):
         raise InvalidValue("highest", highest, f"at most {len(reported)}, the number of rows")
-    pieces = list(_joined([*done, *active], end))
+    end = min(asked, len(reported)) << subdivision
+    cut = [piece._replace(end=min(piece.end, end)) for piece in [*done, *active] if piece.first < end]
+    pieces = list(_joined(cut, end))
     for piece in pieces:
         if not piece.units:
             raise InvalidValue("highest", highest, f"tokens below {piece.first}", "The others are never reported")
@@ -87,7 +94,7 @@ class _Piece(NamedTuple):
     last: int
 
 
-def _merged(active: Sequence[_Piece], runs: Sequence[Run], frequency: int, end: int) -> Iterator[_Piece]:
+def _merged(active: Sequence[_Piece], runs: Sequence[Run], frequency: int, end: int | None) -> Iterator[_Piece]:
     """The pieces after one more row, cut off at `end`; tokens between runs have 0 units."""
     queue = iter(runs)
     run = next(queue, None)
@@ -109,9 +116,9 @@ def _merged(active: Sequence[_Piece], runs: Sequence[Run], frequency: int, end: 
             else:
                 yield _Piece(first, upto, piece.units, piece.likeliest, frequency)
             first = upto
-    while run is not None and run.first < end:
+    while run is not None and (end is None or run.first < end):
         first = run.first if seen is None else max(run.first, seen)
-        upto = min(run.end, end)
+        upto = run.end if end is None else min(run.end, end)
         if seen is not None and seen < first:
             yield _Piece(seen, first, 0, frequency, frequency)
         if first < upto:

@@ -7,9 +7,12 @@ q ≡ 1 (`frequency_reporting.noise`). Frequency h reports token t of block m, t
 delay h·2^r − 1 − t = (h − m − 1)·2^r + (2^r − 1 − c): the column depends on c alone, and its place k = h − m − 1 takes
 every value from 0 on. Rows are cut off below token 0, never at a token, so none of these units is missing. Hence
 H_t = m + 1 + k with k the least place of the column's largest units, for every t, large or small; t is reported by
-frequencies m + 1 to m + n for a column of n delays; and π_h is the sum of the units of all delays below h·2^r.
+frequencies m + 1 to m + n for a column of n delays; and π_h is the sum of the units of all delays below h·2^r. Before
+its largest units a column does not fall, so that a public largest frequency M makes H_t and m + n at most M.
 
-Otherwise rows are read one after the other (`histories`).
+Otherwise rows are read one after the other (`histories`). Where row f + n is row f moved by n frequencies, and so are
+all rows after them (`Reporting.origins`), blocks from f on repeat after n, as all frequencies that report their tokens
+do: with π_h, H_t and laws those of n frequencies before, moved.
 """
 
 from __future__ import annotations
@@ -77,6 +80,11 @@ class Likelihood(ABC):
             OutsideDomain: beyond the rows read, which hold every H_t.
         """
 
+    @property
+    @abstractmethod
+    def last_withheld(self) -> int | None:
+        """The largest frequency of which a key may be left out; None where it is not known, or there is none."""
+
     @abstractmethod
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:
         """What keys of these increasing frequencies are reported with; errors as for `likeliest`."""
@@ -95,6 +103,7 @@ class DelayLikelihood(Likelihood):
     """
 
     def __init__(self, noise: FrequencyNoise) -> None:
+        self._largest = noise.largest
         self._subdivision, self._certain = noise.subdivision, noise.budget.certain
         columns = noise.columns[::-1]  # the lowest token of a block has the longest delay
         self._starts = [0, *accumulate(column.width for column in columns[:-1])]
@@ -112,12 +121,12 @@ class DelayLikelihood(Likelihood):
     def likeliest(self, tokens: NDArray[np.uint64]) -> Frequencies:
         """H_t of each token."""
         blocks, places = self._placed(tokens)
-        return blocks + 1 + self._peaks[places]
+        return self._capped(blocks + 1 + self._peaks[places])
 
     def reach(self, tokens: NDArray[np.uint64]) -> Reach:
         """The least and the largest frequency that report each token."""
         blocks, places = self._placed(tokens)
-        return Reach(blocks + 1, blocks + self._lengths[places])
+        return Reach(blocks + 1, self._capped(blocks + self._lengths[places]))
 
     def probability(self, frequency: int) -> Fraction:
         """π_h."""
@@ -127,13 +136,18 @@ class DelayLikelihood(Likelihood):
         """π_h of each frequency."""
         return self._reported[np.minimum(frequencies, len(self._reported) - 1)]
 
+    @property
+    def last_withheld(self) -> int:
+        """The one before the last delays."""
+        return len(self._units) - 2
+
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:
         """What keys of these frequencies are reported with."""
         for frequency in frequencies:
             kept = [(peak, masses[:frequency]) for peak, masses in self._masses.items()]
             yield Cells(
                 np.concatenate([masses for _, masses in kept]),
-                np.concatenate([frequency + peak - np.arange(len(masses)) for peak, masses in kept]),
+                self._capped(np.concatenate([frequency + peak - np.arange(len(masses)) for peak, masses in kept])),
                 float(1 - self.probability(frequency)),
             )
 
@@ -142,7 +156,12 @@ class DelayLikelihood(Likelihood):
         inside = list(zip(self._starts, map(int, self._peaks), strict=True))
         for block in range(highest):
             for start, peak in inside:
-                yield (block << self._subdivision) + start, block + 1 + peak
+                likeliest = block + 1 + peak
+                capped = likeliest if self._largest is None else min(likeliest, self._largest)
+                yield (block << self._subdivision) + start, capped
+
+    def _capped(self, frequencies: Frequencies) -> Frequencies:
+        return frequencies if self._largest is None else np.minimum(frequencies, self._largest)
 
     def _placed(self, tokens: NDArray[np.uint64]) -> tuple[Frequencies, NDArray[np.intp]]:
         """The block of each token, and the place of its column, lowest token first."""
@@ -151,9 +170,16 @@ class DelayLikelihood(Likelihood):
         return blocks, np.searchsorted(np.array(self._starts, dtype=np.uint64), offsets, side="right") - 1
 
 
+class _Cycle(NamedTuple):
+    """From the first frequency on, rows repeat after some more, moved by as many frequencies."""
+
+    first: int
+    length: int
+
+
 @final
 class RowLikelihood(Likelihood):
-    """From rows read one after the other.
+    """From rows read one after the other, as far as they do not repeat.
 
     Args:
         reporting: the sanitiser.
@@ -165,58 +191,85 @@ class RowLikelihood(Likelihood):
 
     def __init__(self, reporting: Reporting, highest: int) -> None:
         self._reporting = reporting
-        last = reporting.inclusion.last
-        self._read = read = histories(reporting.at(count(1) if last is None else range(1, last + 1)), highest)
+        self._cycle = cycle = _cycle(reporting, highest)
+        rows = reporting.at(count(1) if reporting.last is None else range(1, reporting.last + 1))
+        if cycle is not None:  # the last cycle read lies so far beyond the first row that all of its tokens do, too
+            (row,) = reporting.at([cycle.first])
+            span = cycle.first - (row.runs[0].first >> row.subdivision) if row.runs else 0
+            highest = cycle.first + span + 2 * cycle.length
+        self._read = read = histories(rows, highest, likeliest_too=True)
+        self._end = read.edges[-1] >> read.subdivision
         # 2^r tokens for each of many frequencies may need more than a word
         self._edges = np.array(read.edges, dtype=object if read.edges[-1] >> _WORD else np.uint64)
         self._likeliest = np.array(read.likeliest, dtype=np.int64)
         self._last = np.array(read.last, dtype=np.int64)
         self._reported = np.array([0.0, *(units / (1 << read.bits) for units in read.reported)])
 
+    @property
+    def last_withheld(self) -> int | None:
+        """None: there may be no such frequency."""
+        return None
+
     def likeliest(self, tokens: NDArray[np.uint64]) -> Frequencies:
         """H_t of each token."""
-        return self._likeliest[self._places(tokens)]
+        places, turns = self._places(tokens)
+        return self._likeliest[places] + turns
 
     def reach(self, tokens: NDArray[np.uint64]) -> Reach:
         """The least and the largest frequency that report each token."""
-        places = self._places(tokens)
-        return Reach(_blocks(tokens, self._read.subdivision) + 1, self._last[places])
+        places, turns = self._places(tokens)
+        return Reach(_blocks(tokens, self._read.subdivision) + 1, self._last[places] + turns)
 
     def probability(self, frequency: int) -> Fraction:
         """π_h."""
-        self._require_read(frequency)
-        return Fraction(self._read.reported[frequency - 1], 1 << self._read.bits)
+        (asked,) = self._turned_back(np.array([frequency], dtype=np.int64), len(self._read.reported))
+        return Fraction(self._read.reported[asked - 1], 1 << self._read.bits)
 
     def reported(self, frequencies: Frequencies) -> Floats:
         """π_h of each frequency."""
-        if frequencies.size:
-            self._require_read(int(frequencies.max()))
-        return self._reported[frequencies]
+        return self._reported[self._turned_back(frequencies, len(self._read.reported))]
 
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:
         """What keys of these frequencies are reported with."""
-        return map(self._law, self._reporting.at(frequencies))
+        asked = list(frequencies)
+        near = [frequency for frequency in asked if frequency <= self._end]
+        far = np.array(asked[len(near) :], dtype=np.int64)
+        found = self._turned_back(far, self._end)
+        yield from map(self._law, self._reporting.at(near))
+        distinct = np.unique(found).tolist()
+        laws = dict(zip(distinct, map(self._law, self._reporting.at(distinct)), strict=True))
+        for frequency, of in zip(far.tolist(), found.tolist(), strict=True):
+            law = laws[of]
+            yield law._replace(likeliest=law.likeliest + (frequency - of))
 
     def pieces(self, highest: int) -> Iterator[tuple[int, int]]:
         """(first token, H_t) of the pieces of the tokens of frequencies up to `highest`."""
-        end = highest << self._read.subdivision
-        if end > self._read.edges[-1]:
-            raise self._beyond(end - 1)
+        self._turned_back(np.array([highest], dtype=np.int64), self._end)
+        subdivision = self._read.subdivision
         for first, likeliest in zip(self._read.edges, self._read.likeliest, strict=False):
-            if first < end:
+            if first < highest << subdivision:
                 yield first, likeliest
+        if self._cycle is None:
+            return
+        start = self._end - self._cycle.length << subdivision
+        again = [(max(first, start), h) for first, end, h in self._spans() if end > start]
+        for turns in count(self._cycle.length, self._cycle.length):
+            for first, likeliest in again:
+                if first + (turns << subdivision) >= highest << subdivision:
+                    return
+                yield first + (turns << subdivision), likeliest + turns
+
+    def _spans(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self._read.edges, self._read.edges[1:], self._read.likeliest, strict=False)
 
     def _law(self, row: FrequencyRow) -> Cells:
         certain = 1 << row.bits
         if not row.runs:
             return Cells(np.zeros(0), np.zeros(0, dtype=np.int64), row.unreported / certain)
         edges = self._read.edges
-        first, end = row.runs[0].first, row.runs[-1].end
-        if end > edges[-1]:
-            raise self._beyond(end - 1)
         firsts = np.array([run.first for run in row.runs], dtype=self._edges.dtype)
         ends = np.array([run.end for run in row.runs], dtype=self._edges.dtype)
-        inside = self._edges[bisect_right(edges, first) : bisect_right(edges, end - 1)]
+        inside = self._edges[bisect_right(edges, row.runs[0].first) : bisect_right(edges, row.runs[-1].end - 1)]
         points = np.unique(np.concatenate([firsts, ends, inside]))
         starts, widths = points[:-1], np.diff(points).astype(np.float64)
         runs = np.searchsorted(firsts, starts, side="right") - 1
@@ -225,17 +278,39 @@ class RowLikelihood(Likelihood):
         pieces = np.searchsorted(self._edges, starts, side="right") - 1
         return Cells(probabilities, self._likeliest[pieces], row.unreported / certain)
 
-    def _places(self, tokens: NDArray[np.uint64]) -> NDArray[np.intp]:
-        if tokens.size and int(tokens.max()) >= self._read.edges[-1]:
-            raise self._beyond(int(tokens.max()))
-        return np.searchsorted(self._edges, tokens, side="right") - 1
+    def _places(self, tokens: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Frequencies]:
+        """The piece of each token, or of one that lies some turns of the cycle below it; and how many frequencies."""
+        brought_by = _blocks(tokens, self._read.subdivision) + 1
+        turns = brought_by - self._turned_back(brought_by, self._end)
+        if turns.any():
+            tokens = tokens - (turns.astype(np.uint64) << np.uint64(self._read.subdivision))
+        return np.searchsorted(self._edges, tokens, side="right") - 1, turns
 
-    def _require_read(self, frequency: int) -> None:
-        if frequency > len(self._read.reported):
-            raise OutsideDomain(f"frequency {frequency}, beyond the {len(self._read.reported)} rows read.")
+    def _turned_back(self, frequencies: Frequencies, end: int) -> Frequencies:
+        """Frequencies up to `end` with the same rows.
 
-    def _beyond(self, token: int) -> OutsideDomain:
-        return OutsideDomain(f"token {token}, beyond {self._read.edges[-1] - 1}; estimate more tokens.")
+        Raises:
+            OutsideDomain: where there are none.
+        """
+        beyond = np.maximum(frequencies - end, 0)
+        if not beyond.any():
+            return frequencies
+        if self._cycle is None or end < self._cycle.first + self._cycle.length:
+            raise OutsideDomain(f"frequency {frequencies.max()}, beyond {end}, the last that was read; estimate more.")
+        return frequencies - -(-beyond // self._cycle.length) * self._cycle.length
+
+
+def _cycle(reporting: Reporting, highest: int) -> _Cycle | None:
+    """What the rows up to the `highest` frequency come to repeat."""
+    if reporting.last is not None:  # what rows repeat may end before their tokens do
+        return None
+    ((first, _),) = reporting.origins([highest])
+    if first == highest:
+        return None
+    for following, (frequency, _) in zip(count(first + 1), reporting.origins(count(first + 1)), strict=False):
+        if frequency == first:
+            return _Cycle(first, following - first)
+    return None
 
 
 def likelihood(reporting: Reporting, highest: int) -> Likelihood:

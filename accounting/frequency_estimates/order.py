@@ -18,6 +18,8 @@ from .statistics import Frequencies
 
 _CELLS = 1 << 12
 _LARGEST = (1 << 64) - 1
+_ROWS = 256
+_PAIR = 2
 
 
 def concordance(lower: FrequencyRow, higher: FrequencyRow) -> Fraction:
@@ -79,6 +81,16 @@ class _Law(NamedTuple):
     """The probability of each token of a piece."""
     unreported: float
 
+    @property
+    def lowest(self) -> int:
+        """The first token."""
+        return int(self.firsts[0]) if self.firsts.size else _LARGEST
+
+    @property
+    def end(self) -> int:
+        """The token after the last one."""
+        return int(self.ends[-1]) if self.ends.size else 0
+
 
 def concordances(reporting: Reporting, frequencies: Sequence[int] | Frequencies) -> Floats:
     """`concordance` of every two of many frequencies, in floats.
@@ -94,11 +106,62 @@ def concordances(reporting: Reporting, frequencies: Sequence[int] | Frequencies)
     Raises:
         InvalidValue: for no frequencies, or some whose tokens go beyond 64 bits.
     """
+    _require_words(reporting, frequencies)
+    return _concordances(list(_laws(reporting, frequencies)))
+
+
+def likely_kendall(reporting: Reporting, frequencies: Sequence[int] | Frequencies, keys: Floats) -> float:
+    """`expected_kendall` in floats, for many frequencies and for numbers of keys that are estimates.
+
+    Args:
+        reporting: what the sanitiser reports.
+        frequencies: whole numbers ≥ 1, increasing; their tokens are below 2^64.
+        keys: how many keys have each, > 0.
+
+    Raises:
+        InvalidValue: as `concordances`, and where no two keys differ in frequency.
+    """
+    _require_words(reporting, frequencies)
+    if len(frequencies) < _PAIR:
+        raise InvalidValue("frequencies", list(frequencies), "keys of at least two frequencies")
+    laws, open_, place = _laws(reporting, frequencies), list[_Law](), 0
+    agreed, below, below_unreported = (
+        0.0,
+        0.0,
+        0.0,
+    )  # keys whose tokens lie below all that is open, less those unreported
+    ended = False
+    while open_ or not ended:
+        end = max((law.end for law in open_[:_ROWS]), default=0)
+        while not ended and (len(open_) < _ROWS or open_[-1].lowest < end):
+            law = next(laws, None)
+            ended = law is None
+            if law is not None:
+                # concordant with a key far below: reported, or both are not, which counts ½
+                gain = (1 - 2 * law.unreported) * below + law.unreported * below_unreported
+                agreed += keys[place + len(open_)] * gain
+                open_.append(law)
+                end = max((law.end for law in open_[:_ROWS]), default=0)
+        weights = keys[place : place + len(open_)]
+        done = min(_ROWS, len(open_))
+        signs = 2 * np.triu(_concordances(open_), 1)[:done] - np.triu(np.ones((len(open_), len(open_))), 1)[:done]
+        agreed += float(weights[:done] @ signs @ weights)
+        below += float(weights[:done].sum())
+        below_unreported += float(weights[:done] @ np.array([law.unreported for law in open_[:done]]))
+        place += done
+        del open_[:done]
+    pairs = (float(keys.sum()) ** 2 - float(keys @ keys)) / 2
+    return agreed / pairs
+
+
+def _require_words(reporting: Reporting, frequencies: Sequence[int] | Frequencies) -> None:
     if not len(frequencies) or int(frequencies[-1]) << reporting.budget.subdivision > _LARGEST:
         raise InvalidValue("frequencies", list(frequencies[-1:]), "at least one, and tokens below 2^64")
-    laws = list(_laws(reporting, frequencies))
-    lowest = np.array([law.firsts[0] if law.firsts.size else _LARGEST for law in laws], dtype=np.uint64)
-    ends = np.array([law.ends[-1] if law.ends.size else 0 for law in laws], dtype=np.uint64)
+
+
+def _concordances(laws: Sequence[_Law]) -> Floats:
+    lowest = np.array([law.lowest for law in laws], dtype=np.uint64)
+    ends = np.array([law.end for law in laws], dtype=np.uint64)
     unreported = np.array([law.unreported for law in laws])
     above = 1 - unreported  # the probability of a token above those done
     ordered = np.outer(unreported, above + unreported / 2)
@@ -106,8 +169,10 @@ def concordances(reporting: Reporting, frequencies: Sequence[int] | Frequencies)
     for start in range(0, len(grid) - 1, _CELLS):
         edges = grid[start : start + _CELLS + 1]
         there = np.flatnonzero((lowest < edges[-1]) & (ends > edges[0]))
-        rows = slice(there[0], there[-1] + 1) if there.size else slice(0)
-        masses = np.stack([_masses(law, edges) for law in laws[rows]]) if there.size else np.zeros((0, len(edges) - 1))
+        if not there.size:
+            continue
+        rows = slice(int(there[0]), int(there[-1]) + 1)
+        masses = np.stack([_masses(law, edges) for law in laws[rows]])
         beyond = above[rows, None] - np.cumsum(masses, axis=1)
         ordered[rows, rows] += masses @ (beyond + masses / 2).T
         ordered[rows, rows.stop :] += np.outer(masses.sum(axis=1), above[rows.stop :])
@@ -152,6 +217,8 @@ def _delays(noise: FrequencyNoise, frequencies: Sequence[int] | Frequencies) -> 
 
 def _masses(law: _Law, edges: NDArray[np.uint64]) -> Floats:
     """The probability of each cell between the edges, which the law's pieces do not cut."""
+    if not law.firsts.size:
+        return np.zeros(len(edges) - 1)
     starts = edges[:-1]
     places = np.searchsorted(law.firsts, starts, side="right") - 1
     held = (places >= 0) & (starts < law.ends[places])
