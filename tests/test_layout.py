@@ -21,7 +21,7 @@ import certdp
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
-INNER = {"commands", "data", "experiments", "interoperation", "weighted_sampling"}  # packages of the face itself
+INNER = {"commands", "data", "dpis", "experiments", "interoperation", "weighted_sampling"}  # packages of the face itself
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 pytestmark = pytest.mark.xdist_group("layout")  # one worker builds the wheel

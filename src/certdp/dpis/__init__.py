@@ -1,0 +1,1 @@
+"""Training by importance-sampled DP-SGD (DPIS) and by DP-SGD, within a budget that no run exceeds."""
