@@ -146,7 +146,7 @@ class TotalSize:
     def _floor(self, count: int) -> int:
         """f̃: the size of one key in steps of the lattice."""
         if not self._fine:
-            return count ** int(self.power)
+            return int(count ** int(self.power))
         return floor(self._size(count).lower * (1 << self._fine))
 
     def _size(self, count: int) -> Enclosure:

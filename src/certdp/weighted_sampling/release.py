@@ -1,0 +1,385 @@
+"""Private weighted sampling: from keys and counts, or from a sample of them, to a weighted sample under (ε, δ)-DP.
+
+>>> from certdp import PrivateWeightedSampling
+>>> sampling = PrivateWeightedSampling.within(epsilon=1, delta="1e-3")
+>>> sample = sampling.release({"frequent": 10_000, "also frequent": 5_000})
+>>> print(sample)
+2 keys: (1.0, 0.001)-DP for one element, add-remove; pws-keys on every key
+>>> sample.keys.to_pylist()
+['also frequent', 'frequent']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cached_property
+from importlib import import_module
+from os import PathLike
+from types import ModuleType
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from ..accounting.arguments import whole
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Number
+from ..accounting.frequency_reporting import Reporting
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate
+from ..accounting.provenance import Private, Public
+from ..accounting.relations import AddRemove, Element, User
+from ..accounting.units import Delta, Epsilon
+from ..keyed_releases import KeyedRelease
+from ..mechanisms.pws_frequencies import PwsFrequencies
+from ..mechanisms.pws_keys import PwsKeys
+from ..plugins.contract import Coins, KeySampler, Sanitiser, build, stated
+from ..plugins.registry import Registry, Role
+from ..samplers.every_key import EveryKey
+from .counts import KeyCounts
+from .drawing import Drawn, draw_reports, sanitise_reports
+from .keys import Keys, arrow, gathered, order
+from .report import BandTally, SampleReport
+from .sample_files import CoinKind, Described, SampleStatement, StatedGuarantee, read_sample, write_sample
+from .tables import ReportingTable
+from .threshold_samples import ThresholdSample
+from .user_budgets import element_budget
+
+Protection: TypeAlias = "Guarantee[Approximate, AddRemove, Element] | Guarantee[Approximate, AddRemove, User]"
+"""For elements, or for users who contribute a bounded number of them: two types that do not compose."""
+
+Watch: TypeAlias = Callable[[KeyCounts, Drawn], None]
+
+_KEY, _TOKEN = "key", "token"
+
+
+def _contributions(value: int | None) -> int | None:
+    return None if value is None else whole("contributions", value, 1)
+
+
+@final
+@frozen(kw_only=True)
+class PrivateWeightedSampling:
+    """Weighted samples of keyed data under (ε, δ)-DP (PWS Algorithm 2).
+
+    Args:
+        mechanism: what is reported of sampled keys: PwsKeys or PwsFrequencies; its ε and δ are for one element.
+        sampler: which keys are sampled: EveryKey, Ppswor, Pps or ListedRates.
+        contributions: how many elements one user contributes at most; the guarantee is then for users. Counts do not
+            show whether it is so: it is assumed.
+
+    Guarantees:
+        Every key is reported independently of the others, with exactly the probabilities of `reporting`.
+
+    Raises:
+        InvalidValue: for δ = 0, and as `KeyedRelease`.
+    """
+
+    mechanism: Sanitiser
+    sampler: KeySampler
+    contributions: int | None = field(default=None, converter=_contributions)
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.accounted
+
+    @classmethod
+    def within(
+        cls,
+        *,
+        epsilon: Number,
+        delta: Number,
+        sampler: KeySampler | None = None,
+        frequencies: bool = False,
+        contributions: int | None = None,
+    ) -> PrivateWeightedSampling:
+        """The sampling whose guarantee is (ε, δ).
+
+        Args:
+            epsilon: ε, for an element or, where contributions are bounded, for a user.
+            delta: δ likewise, above 0.
+            sampler: which keys are sampled; every key unless given.
+            frequencies: whether to report tokens from which frequencies can be estimated, or keys alone.
+            contributions: how many elements one user contributes at most.
+        """
+        each = element_budget(Epsilon(epsilon), Delta(delta), 1 if contributions is None else contributions)
+        values = Public(each[0].value), Public(each[1].value)
+        kind = PwsFrequencies if frequencies else PwsKeys
+        return cls(
+            mechanism=kind(epsilon=values[0], delta=values[1]),
+            sampler=EveryKey() if sampler is None else sampler,
+            contributions=contributions,
+        )
+
+    @cached_property
+    def accounted(self) -> KeyedRelease:
+        """One release, to be accounted for, alone or in a plan."""
+        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler)
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        """With how many units a key of each frequency is reported."""
+        return self.accounted.reporting
+
+    @cached_property
+    def guarantee(self) -> Protection:
+        """(ε, δ) of a release with private coins: for users where contributions are bounded, else for elements."""
+        if self.contributions is None:
+            return self.accounted.guarantee()
+        return self.accounted.guarantee_for_users(self.contributions)
+
+    def certificate(self) -> bytes:
+        """The publishable certificate of the guarantee, which the independent checker accepts.
+
+        Raises:
+            InvalidValue: where no kind of certificate states it.
+        """
+        return self.accounted.certificate(self.contributions)
+
+    def table(self, last: int) -> ReportingTable:
+        """With what probability keys of frequencies 0 to `last` are reported: public, and exact."""
+        return ReportingTable.of(self.reporting, last)
+
+    # Releases
+
+    def release(self, data: Any, coins: Coins | None = None) -> PrivateSample:
+        """Sample and sanitise in one pass.
+
+        Args:
+            data: keys and counts: KeyCounts, or whatever `KeyCounts.of` takes (a mapping, an Arrow table, a data
+                frame, a pair).
+            coins: of the operating system unless given; a release with seeded coins is not private, and says so.
+
+        Raises:
+            InvalidValue: for counts that are none.
+        """
+        return self.release_chunks([_counts_of(data)], coins)
+
+    def release_chunks(
+        self, chunks: Iterable[KeyCounts], coins: Coins | None = None, *, watch: Watch | None = None
+    ) -> PrivateSample:
+        """Sample and sanitise data that come in parts, of which only the reported keys are held.
+
+        Args:
+            chunks: keys and counts; no key may be in two of them.
+            coins: as for `release`.
+            watch: called with each part and what was drawn of it, for the data's owner.
+        """
+        used = coins or Coins()
+        kept: list[Keys] = []
+        tokens: list[NDArray[np.uint64]] = []
+        for chunk in chunks:
+            drawn = draw_reports(self.reporting, chunk.counts, used)
+            kept.append(chunk.keys.filter(arrow().array(drawn.kept)))
+            tokens.append(drawn.tokens)
+            if watch is not None:
+                watch(chunk, drawn)
+        return self._sample(kept, tokens, used)
+
+    def sanitise(self, sample: ThresholdSample, coins: Coins | None = None) -> PrivateSample:
+        """Make a sample with true frequencies private, without its data (PWS Algorithm 2).
+
+        Args:
+            sample: drawn by threshold with this sampler.
+            coins: as for `release`.
+
+        Guarantees:
+            The result has the law of `release` on the data that were sampled.
+
+        Raises:
+            InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler.
+        """
+        sample.require_sanitisable()
+        if sample.inclusion != self.sampler.inclusion:
+            drawn_by = stated(self.sampler)
+            raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
+        used = coins or Coins()
+        drawn = sanitise_reports(self.reporting, sample.counts, used)
+        return self._sample([sample.keys.filter(arrow().array(drawn.kept))], [drawn.tokens], used)
+
+    def report(self, data: Any, sample: PrivateSample) -> Private[SampleReport]:
+        """How many keys were reported by frequency, beside what was to be expected: for the data's owner.
+
+        Args:
+            data: what was released, as for `release`.
+            sample: the release.
+        """
+        counts, tally = _counts_of(data), BandTally(self.reporting)
+        keys = gathered([counts.keys])
+        released = sample.keys.cast(keys.type)
+        tally.add(counts.counts, arrow().compute.is_in(keys, released).to_numpy(zero_copy_only=False))
+        return tally.report()
+
+    def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], coins: Coins) -> PrivateSample:
+        keys = gathered(kept)
+        places = order(keys)
+        held = np.concatenate(tokens)[places] if self.reporting.with_frequencies and tokens else None
+        if held is None and self.reporting.with_frequencies:
+            held = np.empty(0, dtype=np.uint64)
+        return PrivateSample(keys=keys.take(arrow().array(places)), tokens=held, statement=self._statement(coins))
+
+    def _statement(self, coins: Coins) -> SampleStatement:
+        private = coins.private
+        return SampleStatement(
+            private=private,
+            sampler=Described(self.sampler.about.name, stated(self.sampler)),
+            mechanism=Described(self.mechanism.about.name, stated(self.mechanism)),
+            contributions=self.contributions,
+            coins=CoinKind.OPERATING_SYSTEM if private else CoinKind.SEEDED,
+            guarantee=self._stated_guarantee if private else None,
+        )
+
+    @property
+    def _stated_guarantee(self) -> StatedGuarantee:
+        guarantee = self.guarantee
+        as_declared = self.contributions is None and not self.accounted.payments
+        epsilon, delta = (self.reporting.epsilon.value, self.reporting.delta.value) if as_declared else (None, None)
+        return StatedGuarantee(
+            epsilon=_text(guarantee.bound.epsilon, epsilon),
+            delta=_text(guarantee.bound.delta, delta),
+            unit=guarantee.unit.name,
+            relation=guarantee.relation.name,
+        )
+
+
+@final
+@frozen(eq=False, repr=False)
+class PrivateSample:
+    """A released sample: keys, and where frequencies are sanitised a token of each. It prints as one line.
+
+    Attributes:
+        keys: an Arrow array of text, or of bytes where they are no UTF-8; sorted by their bytes.
+        tokens: of each key; the higher, the more frequent it is likely to be. None where keys alone are reported.
+        statement: how it was drawn and what that guarantees.
+    """
+
+    keys: Keys
+    tokens: NDArray[np.uint64] | None
+    statement: SampleStatement
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def sampling(self) -> PrivateWeightedSampling:
+        """How it was drawn, built anew from the statement; what a released threshold has cost is not in it.
+
+        Raises:
+            PluginError: for a mechanism or a sampler that is not installed.
+        """
+        described = self.statement.mechanism
+        if described is None:
+            raise InvalidValue("sample", "one that was not sanitised", "a private sample", "Sanitise it")
+        registry = Registry()
+        mechanism = build(registry.get(Role.MECHANISM, described.name), "mechanism", described.options)
+        sampler = self.statement.sampler
+        return PrivateWeightedSampling(
+            mechanism=mechanism,
+            sampler=build(registry.get(Role.SAMPLER, sampler.name), "sampler", sampler.options),
+            contributions=self.statement.contributions,
+        )
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table with a column key and, with frequencies, a column token."""
+        columns = {_KEY: self.keys}
+        if self.tokens is not None:
+            columns[_TOKEN] = arrow().array(self.tokens)
+        return arrow().table(columns)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of the same columns.
+
+        Raises:
+            InvalidValue: where pandas is not installed.
+        """
+        _installed("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame of the same columns.
+
+        Raises:
+            InvalidValue: where polars is not installed.
+        """
+        return _installed("polars").from_arrow(self.to_arrow())
+
+    def to_dict(self) -> dict[Any, int | None]:
+        """The token of each key, or None where keys alone are reported."""
+        keys = self.keys.to_pylist()
+        return dict(zip(keys, [None] * len(keys) if self.tokens is None else self.tokens.tolist(), strict=True))
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write rows and statement: .parquet, .csv or .tsv.
+
+        Raises:
+            InvalidValue: for another kind of file, one that exists, or a place that cannot be written.
+        """
+        write_sample(path, self.to_arrow(), self.statement, overwrite=overwrite)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> PrivateSample:
+        """A sample that `write` wrote.
+
+        Raises:
+            InvalidValue: for a file that is none, or that holds a sample with true frequencies.
+        """
+        table, statement = read_sample(path)
+        if statement.mechanism is None:
+            raise InvalidValue("path", str(path), "a sanitised sample", "It holds true frequencies: sanitise it first")
+        keys = gathered(table.column(_KEY).chunks)
+        tokens = table.column(_TOKEN).to_numpy().astype(np.uint64) if _TOKEN in table.column_names else None
+        return cls(keys=keys, tokens=tokens, statement=statement)
+
+    def __repr__(self) -> str:
+        what = "keys" if self.tokens is None else "keys with tokens"
+        return f"{len(self):,} {what}: {_protection(self.statement)}; {_how(self.statement)}"
+
+    __str__ = __repr__
+
+
+def _counts_of(data: Any) -> KeyCounts:
+    match data:
+        case KeyCounts():
+            return data
+    return KeyCounts.of(data)
+
+
+def _installed(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InvalidValue("sample", f"no {name}", f"an installation with {name}", f"pip install {name}") from None
+
+
+def _text(bound: Enclosure, declared: Fraction | None) -> str:
+    """The upper end of a bound, or the exact number declared where that is short."""
+    if declared is not None and Fraction(repr(float(declared))) == declared:
+        return repr(float(declared))
+    return repr(bound.upper_float)
+
+
+def _protection(statement: SampleStatement) -> str:
+    guarantee = statement.guarantee
+    if guarantee is None:
+        return f"not private, {statement.coins.value} coins"
+    whom = f"one {guarantee.unit}"
+    if statement.contributions is not None:
+        whom += f" with at most {statement.contributions:,} elements"
+    return f"({guarantee.epsilon}, {guarantee.delta})-DP for {whom}, {guarantee.relation}"
+
+
+def _how(statement: SampleStatement) -> str:
+    assert statement.mechanism is not None
+    sampler = statement.sampler
+    options = ", ".join(f"{name} = {_short(value)}" for name, value in sampler.options.items())
+    sampled = f"a sample by {sampler.name} ({options})" if options else sampler.name.replace("-", " ")
+    return f"{statement.mechanism.name} on {sampled}"
+
+
+def _short(text: str) -> str:
+    try:
+        return f"{float(Fraction(text)):.6g}"
+    except ValueError:  # a list of rates
+        return text if len(text) <= 20 else text[:19] + "…"

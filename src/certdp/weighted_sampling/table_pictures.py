@@ -1,0 +1,49 @@
+"""A picture of reporting probabilities, as PNG bytes (extra `plot`)."""
+
+from __future__ import annotations
+
+import io
+
+from ..accounting.errors import InvalidValue
+from .report import baseline_of
+from .tables import ReportingTable
+
+_NODES = 200
+
+
+def plot_table(table: ReportingTable) -> bytes:
+    """Kept and reported against the frequency, beside the stability-based histogram; all of it public.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InvalidValue(
+            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
+        ) from None
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    rows = table.rows[1:]
+    frequencies = [row.frequency for row in rows]
+    reported = [float(row.reported) for row in rows]
+    kept = [float(row.rate.midpoint) for row in rows]
+    histogram = baseline_of(table.reporting)
+    nodes = frequencies[:: max(1, len(frequencies) // _NODES)]
+    baseline = [] if histogram is None else [float(histogram.probability(i, precision=53).midpoint) for i in nodes]
+    for axes, scale in zip(figure.subplots(1, 2), ("linear", "log"), strict=True):
+        axes.plot(frequencies, kept, color="black", linewidth=0.8, linestyle="--", label="sampled")
+        axes.plot(frequencies, reported, color="#4c72b0", label="reported")
+        if baseline:
+            axes.plot(nodes, baseline, color="#b03a6f", linewidth=1, label="stability-based histogram")
+        axes.set_yscale(scale)
+        axes.set_xlabel("frequency")
+        axes.set_ylabel("probability")
+        axes.legend(fontsize="small")
+    epsilon, delta = table.reporting.epsilon, table.reporting.delta
+    figure.suptitle(f"ε = {epsilon}, δ = {delta} for one element", fontsize="medium")
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=150)
+    return stream.getvalue()
