@@ -2,54 +2,241 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from os import PathLike
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-LARGEST_COUNT = 1 << 53
+from ..accounting.errors import InvalidType, InvalidValue
+from ..data.streams import Stream, opened, well_formed
+from .count_tables import Batch, Columns, CountTable, comma_separated, ones, parquet, tab_separated
+from .frequencies import counts_from, counts_of, halves, totals
+from .keys import Distinct, Keys, arrow, as_bytes, as_keys, as_text
+
+_FORMATS: dict[str, Callable[[Stream, Columns], CountTable]] = {
+    "tsv": tab_separated,
+    "csv": comma_separated,
+    "parquet": parquet,
+}
+_ROWS = 1 << 20
+_FORMS = "a mapping, an Arrow table, a data frame, or a pair (keys, counts)"
 
 
 @final
 @frozen(eq=False)
 class KeyCounts:
-    """Distinct keys and the frequency of each.
+    """Distinct keys and the frequency of each: see `of`.
 
     Attributes:
-        keys: an Arrow array of type large_string or large_binary, without nulls.
+        keys: an Arrow array of type large_string or large_binary, without nulls; compared by their bytes.
         counts: from 1 to 2^53.
     """
 
-    keys: Any
+    keys: Keys
     counts: NDArray[np.uint64]
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.keys) != len(self.counts):
+            raise InvalidValue("counts", f"{len(self.counts)} counts for {len(self.keys)} keys", "one count for each")
 
     def __len__(self) -> int:
         return len(self.counts)
 
     @classmethod
-    def of(cls, data: Any, *, key: str = "key", count: str = "count", aggregate: bool = False) -> KeyCounts:
-        """The counts of a mapping, an Arrow table, a data frame or a pair (keys, counts)."""
-        raise NotImplementedError
+    def of(cls, data: Any, *, key: str | None = None, count: str | None = None, aggregate: bool = False) -> KeyCounts:
+        """The counts of data in memory.
+
+        Args:
+            data: a mapping from keys to counts, an Arrow table, a data frame of pandas (2.2 or newer) or Polars, or a
+                pair of keys and counts; with `aggregate` also a list or column of keys.
+            key: name of the column of keys; by default key, or the first of two columns.
+            count: name of the column of counts; by default count, or the second of two columns.
+            aggregate: sum the counts of a key; a row without a count is one element.
+
+        Raises:
+            InvalidType: for data of another form, keys that are neither text nor bytes, and counts that are no numbers.
+            InvalidValue: for a missing key, a count that is no whole number from 1 to 2^53 (by its row, counted from
+                1), and a key that comes twice and is not to be aggregated.
+        """
+        match data:
+            case KeyCounts():
+                return data
+            case Mapping():
+                batch = Batch(_listed(data), counts_from(data.values()))
+            case tuple() if len(data) == 2:
+                batch = Batch(_column(data[0]), _numbers(data[1]))
+            case _:
+                batch = _of_table(data, Columns(key=key, count=count, aggregate=aggregate))
+        if batch.counts is not None and len(batch.counts) != len(batch.keys):
+            raise InvalidValue("count", f"{len(batch.counts)} counts for {len(batch.keys)} keys", "one for each")
+        if aggregate:
+            return _summed([batch])
+        if batch.counts is None:
+            raise InvalidType("data", data, _FORMS, "For single keys: aggregate=True")
+        distinct = Distinct()
+        distinct.add(batch.keys)
+        distinct.require(lambda: [batch.keys])
+        return cls(batch.keys, batch.counts)
 
 
 @final
 @frozen(eq=False)
 class CountStream:
-    """Counts in a file: see `open_counts`."""
+    """Counts in a file: see `open_counts`.
+
+    Attributes:
+        path: the file.
+    """
+
+    path: Path
+    _table: CountTable = field(repr=False)
+    _suffix: str
+    _aggregate: bool
 
     def chunks(self) -> Iterator[KeyCounts]:
-        """The counts in order, from the start each time; no key is in two chunks once the last one is passed."""
-        raise NotImplementedError
+        """The counts in order, from the start each time.
+
+        Memory is that of a chunk and 8 bytes for each key; where counts are aggregated, that of the distinct keys.
+
+        Guarantees:
+            Once the iteration has ended, no key was in two rows. Until then that is not known: publish nothing before.
+
+        Raises:
+            InvalidValue: as `KeyCounts.of`, and for a damaged file, once the reading comes to the fault.
+        """
+        if self._aggregate:
+            yield from _cut(_summed(self._batches()))
+            return
+        distinct = Distinct()
+        for keys, counts in self._batches():
+            distinct.add(keys)
+            yield KeyCounts(keys, ones(keys) if counts is None else counts)
+        distinct.require(lambda: (batch.keys for batch in self._batches()))
+
+    def _batches(self) -> Iterator[Batch]:
+        with well_formed(self.path, self._suffix):
+            batches = self._table.batches()
+        while (batch := self._next(batches)) is not None:
+            yield batch
+
+    def _next(self, batches: Iterator[Batch]) -> Batch | None:
+        with well_formed(self.path, self._suffix):
+            return next(batches, None)
 
 
 @contextmanager
 def open_counts(
     path: str | PathLike[str], *, aggregate: bool = False, key: str | None = None, count: str | None = None
 ) -> Iterator[CountStream]:
-    """Counts of a file, to be read in chunks while it is open: TSV, CSV or Parquet, each also .xz."""
-    raise NotImplementedError
-    yield CountStream()
+    """The counts of a file, to be read in chunks while it is open.
+
+    Args:
+        path: a .tsv, .csv or .parquet file, or one of those compressed with xz. TSV is not quoted. Text files begin
+            with a header where `key` or `count` is given, or where that line has columns called key and count.
+        aggregate: sum the counts of a key; a row without a count is one element.
+        key: name of the column of keys; by default key, or the first of two columns.
+        count: name of the column of counts; by default count, or the second of two columns.
+
+    Raises:
+        InvalidValue: for a missing or unreadable file, an unknown format, and columns that are not there; what is
+            wrong with single rows shows once they are read.
+    """
+    file = Path(path)
+    with ExitStack() as stack:
+        stream = opened(file, stack)
+        suffix = file.name.lower().removesuffix(".xz").rpartition(".")[2]
+        if suffix not in _FORMATS:
+            endings = ", ".join(f".{known}" for known in _FORMATS)
+            raise InvalidValue(
+                "data", str(file), f"a file ending in {endings}, or in one of those and .xz", "Convert it"
+            )
+        arrow()
+        with well_formed(file, suffix):
+            table = _FORMATS[suffix](stream, Columns(key=key, count=count, aggregate=aggregate))
+        yield CountStream(file, table, suffix, aggregate)
+
+
+def _listed(keys: Iterable[Any]) -> Keys:
+    """Text and bytes from Python as an array: of bytes where one of them is."""
+    pa, found = arrow(), list(keys)
+    try:
+        return pa.array(found, pa.large_string() if all(isinstance(key, str) for key in found) else pa.large_binary())
+    except (pa.ArrowException, TypeError, UnicodeError):
+        wrong = next((key for key in found if not isinstance(key, str | bytes)), "text with lone surrogates")
+        raise InvalidType("key", wrong, "text or bytes", "Write numbers as text") from None
+
+
+def _column(keys: Any) -> Keys:
+    pa = arrow()
+    match keys:
+        case pa.Array() | pa.ChunkedArray():
+            return as_keys(keys)
+        case np.ndarray():
+            return _listed(keys.tolist())
+        case str() | bytes():
+            raise InvalidType("data", keys, _FORMS)
+        case Iterable():
+            return _listed(keys)
+    raise InvalidType("data", keys, _FORMS)
+
+
+def _numbers(counts: Any) -> NDArray[np.uint64]:
+    pa = arrow()
+    match counts:
+        case pa.Array() | pa.ChunkedArray():
+            return counts_of(counts)
+        case np.ndarray() if counts.dtype.kind in "iuf" and counts.ndim == 1:
+            return counts_of(pa.array(counts, from_pandas=False))
+        case Iterable():
+            return counts_from(counts)
+    raise InvalidType("count", counts, "whole numbers")
+
+
+def _of_table(data: Any, columns: Columns) -> Batch:
+    """The batch of a table, or of a column of keys."""
+    pa = arrow()
+    if not isinstance(data, pa.ChunkedArray) and hasattr(data, "__arrow_c_stream__"):
+        try:
+            table = pa.table(data)
+        except (pa.ArrowException, TypeError):  # a column of a data frame
+            return Batch(as_keys(pa.chunked_array(data)), None)
+        key, count = columns.among(table.column_names)
+        return Batch(as_keys(table[key]), None if count is None else counts_of(table[count]))
+    return Batch(_column(data), None)
+
+
+def _summed(batches: Iterable[Batch]) -> KeyCounts:
+    """The sums of the counts of each key, in the order of first appearance."""
+    pa = arrow()
+    names = ["key", "higher", "lower"]
+    held: list[Any] = []
+    rows = distinct = 0
+    for keys, counts in batches:
+        columns = [as_bytes(keys), *halves(ones(keys) if counts is None else counts)]
+        held.append(_grouped(pa.table(columns, names=names)))
+        rows += len(held[-1])
+        if rows > 2 * distinct + _ROWS:
+            held = [_grouped(pa.concat_tables(held))]
+            rows = distinct = len(held[0])
+    if not held:
+        return KeyCounts(pa.array([], pa.large_string()), np.zeros(0, dtype=np.uint64))
+    table = _grouped(pa.concat_tables(held))
+    keys, higher, lower = (table[name].combine_chunks() for name in names)
+    return KeyCounts(as_text(keys), totals(higher.to_numpy(), lower.to_numpy(), keys))
+
+
+def _grouped(table: Any) -> Any:
+    """The sums of each key's columns."""
+    sums = table.group_by("key", use_threads=False).aggregate([("higher", "sum"), ("lower", "sum")])
+    return sums.select(["key", "higher_sum", "lower_sum"]).rename_columns(["key", "higher", "lower"])
+
+
+def _cut(counts: KeyCounts) -> Iterator[KeyCounts]:
+    """In chunks of a moderate size."""
+    for start in range(0, len(counts), _ROWS):
+        yield KeyCounts(counts.keys.slice(start, _ROWS), counts.counts[start : start + _ROWS])

@@ -22,12 +22,9 @@ from numpy.typing import NDArray
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue
 from ..accounting.frequency_reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
 from ..plugins.contract import Coins
+from .frequencies import LARGEST_COUNT, Words
 
-Words: TypeAlias = NDArray[np.uint64]
 Places: TypeAlias = NDArray[np.int64]
-
-LARGEST_COUNT = 1 << 53
-"""Beyond it binary64 leaves out whole numbers."""
 
 _WORD = 64
 _LARGEST_WORD = (1 << _WORD) - 1
@@ -103,6 +100,20 @@ def uniform(spans: Words, coins: Coins) -> Words:
     return drawn
 
 
+def distinct_counts(counts: Words) -> tuple[list[int], Places]:
+    """The distinct counts, increasing, and the place of each key's among them."""
+    signed = counts.view(np.int64)
+    listed = signed < _LISTED
+    low = np.flatnonzero(np.bincount(signed[listed], minlength=1))
+    high, above = np.unique(signed[~listed], return_inverse=True)
+    table = np.zeros(int(low[-1]) + 1 if low.size else 0, dtype=np.int64)
+    table[low] = np.arange(low.size)
+    places = np.empty(len(counts), dtype=np.int64)
+    places[listed] = table[signed[listed]]
+    places[~listed] = above + low.size
+    return [*low.tolist(), *high.tolist()], places
+
+
 class _Chance(NamedTuple):
     """What the units of a row are out of."""
 
@@ -154,7 +165,7 @@ def _require_counts(reporting: Reporting, counts: Words) -> None:
 
 def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> NDArray[np.bool_]:
     """Which keys are reported, where that is all."""
-    distinct, places = _distinct(counts)
+    distinct, places = distinct_counts(counts)
     limits = [
         _Edges([row.reported << shift], bound) for row in reporting.at(distinct) for shift, bound in [chance(row)]
     ]
@@ -180,7 +191,7 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -
 
 def _by_row(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> Drawn:
     """What is reported where each frequency has its own row."""
-    distinct, places = _distinct(counts)
+    distinct, places = distinct_counts(counts)
     short = places.astype(np.uint16) if len(distinct) <= _SHORT else places  # sorted much faster
     order = np.argsort(short, kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(distinct))).tolist()
@@ -284,17 +295,3 @@ class _Edges:
             drawn[open_] = found
             open_ = open_[found == len(leads)]
         return drawn
-
-
-def _distinct(counts: Words) -> tuple[list[int], Places]:
-    """The distinct counts, increasing, and the place of each key's among them."""
-    signed = counts.view(np.int64)
-    listed = signed < _LISTED
-    low = np.flatnonzero(np.bincount(signed[listed], minlength=1))
-    high, above = np.unique(signed[~listed], return_inverse=True)
-    table = np.zeros(int(low[-1]) + 1 if low.size else 0, dtype=np.int64)
-    table[low] = np.arange(low.size)
-    places = np.empty(len(counts), dtype=np.int64)
-    places[listed] = table[signed[listed]]
-    places[~listed] = above + low.size
-    return [*low.tolist(), *high.tolist()], places

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -145,23 +145,29 @@ class Distinct:
         """Take the next keys in."""
         self._hashes.append(self._hashed(keys))
 
-    def require(self, again: Iterable[Keys]) -> None:
+    def require(self, again: Callable[[], Iterable[Keys]]) -> None:
         """Refuse keys of which one comes twice.
 
         Args:
-            again: all keys that were added once more; iterated as often as needed, as a rule not once.
+            again: gives all keys that were added once more; called as often as needed, as a rule never.
 
         Raises:
             InvalidValue: for such a key.
         """
+        key = self.repeated(again)
+        if key is not None:
+            raise InvalidValue("key", f"{shown(key)} in several rows", "each key once", _REMEDY)
+
+    def repeated(self, again: Callable[[], Iterable[Keys]]) -> bytes | None:
+        """A key that was added twice, if there is one; `again` as for `require`."""
         agreeing = self._agreeing()
         for start in range(0, agreeing.size, _AGREEING):
-            chosen = agreeing[start : start + _AGREEING]
             seen: set[bytes] = set()
-            for key in self._with(again, chosen):
+            for key in self._with(again, agreeing[start : start + _AGREEING]):
                 if key in seen:
-                    raise InvalidValue("key", f"{shown(key)} in several rows", "each key once", _REMEDY)
+                    return key
                 seen.add(key)
+        return None
 
     def _agreeing(self) -> NDArray[np.uint64]:
         """The hashes that several keys have."""
@@ -179,9 +185,9 @@ class Distinct:
         hashes(*buffers(keys), self._secret, found)
         return found
 
-    def _with(self, again: Iterable[Keys], chosen: NDArray[np.uint64]) -> Iterator[bytes]:
+    def _with(self, again: Callable[[], Iterable[Keys]], chosen: NDArray[np.uint64]) -> Iterator[bytes]:
         """The keys that have one of these hashes."""
-        for keys in again:
+        for keys in again():
             found = self._hashed(keys)
             places = np.flatnonzero(chosen[np.minimum(np.searchsorted(chosen, found), chosen.size - 1)] == found)
             yield from as_bytes(keys.take(arrow().array(places))).to_pylist()

@@ -1,19 +1,36 @@
 """Files of weighted samples: rows sorted by key, with a statement of how they were drawn.
 
-Parquet carries the statement in its metadata, CSV and TSV in a file beside. A sample's file shows its rows and its
-statement alone: neither the order nor the type of what it holds tells anything of keys that were left out.
+Parquet carries the statement in its metadata; a CSV or TSV file NAME has it in a file NAME.json beside, with a digest
+that ties the two. A file is a function of the sample's rows and its statement alone: neither order nor types tell
+anything of keys that were left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
+from hashlib import sha256
 from os import PathLike
+from pathlib import Path
 from typing import Any, final
 
 from attrs import field, frozen
 
+from ..accounting.errors import InvalidType, InvalidValue
+from ..data.streams import well_formed
+from ..files import whole_file, writing
+from .keys import arrow, as_bytes, as_keys, as_text, order, whole_array
+
 FORMAT = "certdp-sample/1"
+
+_METADATA = FORMAT.encode()
+_KEY = "key"
+_STATED = ("certdp-sample", "sha256", "statement")
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_DAMAGED = "Damaged, or no sample that certdp wrote"
 
 
 @final
@@ -25,10 +42,17 @@ class CoinKind(Enum):
     KEY_HASH = "key hash"
 
 
+def _texts(options: Mapping[str, str]) -> dict[str, str]:
+    for name, value in options.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InvalidType("options", f"{name!r}: {value!r}", "text by name")
+    return dict(options)
+
+
 @final
 @frozen
 class Described:
-    """A plugin, order or rule by its name and its parameters as text.
+    """A plugin or rule by its name and its parameters as text.
 
     Attributes:
         name: as registered.
@@ -36,7 +60,17 @@ class Described:
     """
 
     name: str
-    options: Mapping[str, str] = field(factory=dict, converter=dict)
+    options: Mapping[str, str] = field(factory=dict, converter=_texts)
+
+    def to_json(self) -> dict[str, Any]:
+        """As what `json` writes."""
+        return {"name": self.name, "options": dict(self.options)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Described:
+        """From what `json` read; InvalidValue for anything else than what `to_json` gives."""
+        name, options = _entries(value, "name", "options")
+        return cls(_text("name", name), _mapping("options", options))
 
 
 @final
@@ -49,6 +83,23 @@ class StatedGuarantee:
     unit: str
     relation: str
 
+    def to_json(self) -> dict[str, Any]:
+        """As what `json` writes."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "unit": self.unit, "relation": self.relation}
+
+    @classmethod
+    def from_json(cls, value: Any) -> StatedGuarantee:
+        """From what `json` read; InvalidValue for anything else than what `to_json` gives."""
+        names = ("epsilon", "delta", "unit", "relation")
+        epsilon, delta, unit, relation = (
+            _text(name, one) for name, one in zip(names, _entries(value, *names), strict=True)
+        )
+        return cls(epsilon=epsilon, delta=delta, unit=unit, relation=relation)
+
+
+THRESHOLD = Described("threshold")
+"""Each key is kept by itself, with a probability that depends on its frequency alone."""
+
 
 @final
 @frozen(kw_only=True)
@@ -56,9 +107,9 @@ class SampleStatement:
     """How a sample was drawn: what its file says beside its rows.
 
     Attributes:
-        private: whether it was sanitised; a sample that was not holds true frequencies.
+        private: whether it was sanitised, with private coins; a sample that was not holds true frequencies.
         sampler: the sampler of keys.
-        rule: "threshold", or "bottom-k" with what was realised.
+        rule: `THRESHOLD`, or bottom-k with what was realised.
         coins: where its randomness comes from.
         mechanism: the sanitiser, or None.
         contributions: how many elements a user contributes at most, where that was declared.
@@ -67,15 +118,30 @@ class SampleStatement:
 
     private: bool
     sampler: Described
-    rule: Described = field(factory=lambda: Described("threshold"))
+    rule: Described = THRESHOLD
     coins: CoinKind
     mechanism: Described | None = None
     contributions: int | None = None
     guarantee: StatedGuarantee | None = None
 
+    def __attrs_post_init__(self) -> None:
+        if self.private and (self.mechanism is None or self.coins is not CoinKind.OPERATING_SYSTEM):
+            raise InvalidValue("private", True, "false for a sample that was not sanitised with private coins")
+        if self.guarantee is not None and not self.private:
+            raise InvalidValue("guarantee", self.guarantee, "none for a sample that is not private")
+
     def to_json(self) -> dict[str, Any]:
         """As what `json` writes."""
-        raise NotImplementedError
+        return {
+            "format": FORMAT,
+            "private": self.private,
+            "sampler": self.sampler.to_json(),
+            "rule": self.rule.to_json(),
+            "coins": self.coins.value,
+            "mechanism": None if self.mechanism is None else self.mechanism.to_json(),
+            "contributions": self.contributions,
+            "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+        }
 
     @classmethod
     def from_json(cls, value: object) -> SampleStatement:
@@ -84,21 +150,242 @@ class SampleStatement:
         Raises:
             InvalidValue: for anything that `to_json` does not give.
         """
-        raise NotImplementedError
+        names = ("format", "private", "sampler", "rule", "coins", "mechanism", "contributions", "guarantee")
+        version, private, sampler, rule, coins, mechanism, contributions, guarantee = _entries(value, *names)
+        if version != FORMAT:
+            raise InvalidValue("format", version, FORMAT)
+        if not isinstance(private, bool):
+            raise InvalidType("private", private, "true or false")
+        if contributions is not None and (isinstance(contributions, bool) or not isinstance(contributions, int)):
+            raise InvalidType("contributions", contributions, "a whole number, or null")
+        kinds = [kind for kind in CoinKind if kind.value == coins]
+        if not kinds:
+            raise InvalidValue("coins", coins, " or ".join(kind.value for kind in CoinKind))
+        return cls(
+            private=private,
+            sampler=Described.from_json(sampler),
+            rule=Described.from_json(rule),
+            coins=kinds[0],
+            mechanism=None if mechanism is None else Described.from_json(mechanism),
+            contributions=contributions,
+            guarantee=None if guarantee is None else StatedGuarantee.from_json(guarantee),
+        )
 
 
 def write_sample(path: str | PathLike[str], table: Any, statement: SampleStatement, *, overwrite: bool = False) -> None:
-    """Write a sample: .parquet, .csv or .tsv.
+    """Write a sample to a .parquet, .csv or .tsv file; one that is not private is for its owner's eyes alone.
 
     Args:
         path: where.
-        table: an Arrow table with a column key and others of numbers; it is sorted by the bytes of its keys.
+        table: an Arrow table with a column key of text or bytes, and others of whole numbers or binary64. Its rows are
+            sorted by the bytes of the keys, and keys are text where all of them are UTF-8.
         statement: how it was drawn.
         overwrite: whether a file of that name may be replaced.
+
+    Guarantees:
+        The file is a function of the rows and the statement. It appears whole, with the statement, or not at all.
+
+    Raises:
+        InvalidValue: for another kind of file, one that exists, a place that cannot be written, and in TSV, where
+            nothing is quoted, a key with a tab or a line end.
+        InvalidType: for a table with other columns.
     """
-    raise NotImplementedError
+    target = Path(path)
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
+        raise InvalidValue("path", str(target), f"a file ending in {', '.join(_WRITERS)}")
+    for name in () if overwrite else (target, _beside(target)):
+        if name.exists():
+            raise InvalidValue("path", str(name), "a name that is free", "Choose another, or overwrite it")
+    write(target, _in_order(table), statement)
 
 
 def read_sample(path: str | PathLike[str]) -> tuple[Any, SampleStatement]:
-    """The table of a sample, sorted by key, and its statement."""
-    raise NotImplementedError
+    """The table of a sample, sorted by key, and its statement.
+
+    Raises:
+        InvalidValue: for a file that is missing, damaged or no sample.
+    """
+    target = Path(path)
+    read = _READERS.get(target.suffix.lower())
+    if read is None:
+        raise InvalidValue("path", str(target), f"a file ending in {', '.join(_READERS)}")
+    try:
+        content = target.read_bytes()
+    except OSError as error:
+        raise InvalidValue("path", str(target), "a readable file", error.strerror or str(error)) from None
+    with well_formed(target, target.suffix.lower()[1:]):
+        table, statement = read(target, content)
+        if _KEY not in table.column_names:
+            raise InvalidValue("path", str(target), "a sample, which has a column key", _DAMAGED)
+        return _in_order(table), statement
+
+
+def _in_order(table: Any) -> Any:
+    """The same rows, keys as text where they can be, sorted by their bytes, in one piece."""
+    pa = arrow()
+    keys = as_text(as_keys(table.column(_KEY)))
+    places = pa.array(order(keys))
+    columns = [
+        keys if name == _KEY else whole_array(column, column.type)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    for name, column in zip(table.column_names, columns, strict=True):
+        if name != _KEY and (str(column.type) not in (*_INTEGERS, "double") or column.null_count):
+            raise InvalidType(name, f"a column of type {column.type}", "whole numbers or binary64, none missing")
+    return pa.table([column.take(places) for column in columns], names=table.column_names)
+
+
+def _encoded(statement: SampleStatement) -> bytes:
+    return json.dumps(statement.to_json(), ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _to_parquet(target: Path, table: Any, statement: SampleStatement) -> None:
+    from pyarrow.parquet import write_table
+
+    with whole_file(target, secret=not statement.private) as stream, writing(target):
+        write_table(table.replace_schema_metadata({_METADATA: _encoded(statement)}), stream)
+
+
+def _from_parquet(target: Path, content: bytes) -> tuple[Any, SampleStatement]:
+    from pyarrow.parquet import read_table
+
+    table = read_table(io.BytesIO(content), use_threads=False)
+    stated = (table.schema.metadata or {}).get(_METADATA)
+    if stated is None:
+        raise InvalidValue("path", str(target), "a sample, whose metadata say how it was drawn", _DAMAGED)
+    return table.replace_schema_metadata(None), SampleStatement.from_json(json.loads(stated))
+
+
+def _beside(target: Path) -> Path:
+    """Where the statement of a text file is."""
+    return target.with_name(f"{target.name}.json")
+
+
+def _to_text(delimiter: str) -> Callable[[Path, Any, SampleStatement], None]:
+    def write(target: Path, table: Any, statement: SampleStatement) -> None:
+        content = _lines(table, delimiter)
+        beside = {"certdp-sample": 1, "sha256": sha256(content).hexdigest(), "statement": statement.to_json()}
+        encoded = json.dumps(beside, ensure_ascii=False, indent=2).encode() + b"\n"
+        secret = not statement.private
+        with _put_back(_beside(target)), whole_file(target, secret=secret) as stream, writing(target):
+            stream.write(content)
+            with whole_file(_beside(target), secret=secret) as statements:
+                statements.write(encoded)
+
+    return write
+
+
+@contextmanager
+def _put_back(path: Path) -> Iterator[None]:
+    """After an exception the file is as it was before, or not there if it was not."""
+    with writing(path):
+        before = path.read_bytes() if path.is_file() else None
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(before)
+        raise
+
+
+def _from_text(delimiter: str) -> Callable[[Path, bytes], tuple[Any, SampleStatement]]:
+    def read(target: Path, content: bytes) -> tuple[Any, SampleStatement]:
+        beside = _beside(target)
+        try:
+            stated = json.loads(beside.read_bytes())
+        except FileNotFoundError:
+            raise InvalidValue("path", str(beside), "the statement of the sample, beside it", _DAMAGED) from None
+        version, digest, statement = _entries(stated, *_STATED)
+        if version != 1:
+            raise InvalidValue("certdp-sample", version, "1")
+        if digest != sha256(content).hexdigest():
+            raise InvalidValue("path", str(target), f"the file that {beside.name} states", _DAMAGED)
+        return _rows(content, delimiter), SampleStatement.from_json(statement)
+
+    return read
+
+
+def _lines(table: Any, delimiter: str) -> bytes:
+    """A header and a line for each row; in CSV keys are quoted."""
+    keys = as_bytes(table.column(_KEY).combine_chunks()).to_pylist()
+    if delimiter == "\t":
+        for key in keys:
+            if any(end in key for end in (b"\t", b"\n", b"\r")):
+                raise InvalidValue("key", repr(key), "keys without tabs and line ends in TSV", "Write CSV or Parquet")
+    else:
+        keys = [b'"' + key.replace(b'"', b'""') + b'"' for key in keys]
+    numbers = [
+        [repr(value).encode("ascii") for value in column.to_pylist()]
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if name != _KEY
+    ]
+    names = [_KEY, *(name for name in table.column_names if name != _KEY)]
+    separator = delimiter.encode()
+    rows = map(separator.join, zip(keys, *numbers, strict=True))
+    return b"".join(line + b"\n" for line in (separator.join(name.encode() for name in names), *rows))
+
+
+def _rows(content: bytes, delimiter: str) -> Any:
+    from pyarrow.csv import ConvertOptions, ParseOptions, read_csv
+
+    pa, quoted = arrow(), delimiter == ","
+    names = content.split(b"\n", 1)[0].decode().split(delimiter)
+    types = {name: pa.large_binary() if name == _KEY else pa.string() for name in names}
+    table = read_csv(
+        io.BytesIO(content),
+        parse_options=ParseOptions(
+            delimiter=delimiter,
+            quote_char='"' if quoted else False,
+            newlines_in_values=quoted,
+            ignore_empty_lines=len(names) > 1,  # else the empty key
+        ),
+        convert_options=ConvertOptions(check_utf8=False, column_types=types, strings_can_be_null=False),
+    )
+    for place, name in enumerate(names):
+        if name != _KEY:
+            table = table.set_column(place, name, _number_column(table.column(name)))
+    return table
+
+
+def _number_column(column: Any) -> Any:
+    """Whole numbers as such, others as binary64."""
+    pa = arrow()
+    try:
+        return column.cast(pa.uint64())
+    except pa.ArrowInvalid:
+        return column.cast(pa.float64())
+
+
+def _entries(value: object, *names: str) -> list[Any]:
+    """The values of an object with exactly these entries."""
+    if not isinstance(value, dict) or set(value) != set(names):
+        found = ", ".join(map(str, value)) if isinstance(value, dict) else value
+        raise InvalidValue("statement", found, f"the entries {', '.join(names)}")
+    return [value[name] for name in names]
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidType(name, value, "text")
+    return value
+
+
+def _mapping(name: str, value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise InvalidType(name, value, "text by name")
+    return value
+
+
+_WRITERS: dict[str, Callable[[Path, Any, SampleStatement], None]] = {
+    ".parquet": _to_parquet,
+    ".csv": _to_text(","),
+    ".tsv": _to_text("\t"),
+}
+_READERS: dict[str, Callable[[Path, bytes], tuple[Any, SampleStatement]]] = {
+    ".parquet": _from_parquet,
+    ".csv": _from_text(","),
+    ".tsv": _from_text("\t"),
+}

@@ -1,16 +1,89 @@
-"""Weighted samples that are not private: keys with their true frequencies (PWS Algorithm 1)."""
+"""Weighted samples that are not private: keys with their true frequencies (PWS Algorithm 1).
+
+By threshold, a key of frequency i is kept by itself with exactly `Inclusion.drawn(i)` units of 2^−256: a uniform number
+V of 256 bits is below them. V is drawn from its 64 leading bits down, as in `drawing`; as q does not fall, most keys
+that are left out are known from an upper bound of q at a frequency of few digits above theirs.
+
+Bottom-k keeps the k keys with the smallest u/f(w), u exponential (ppswor) or uniform (priority sampling); the next
+smallest is the realised threshold, given which each key is kept with the probabilities of a threshold sample (Cohen,
+Kaplan 2007). It is computed in binary64.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, final
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from fractions import Fraction
+from math import ceil
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.frequency_reporting import Inclusion
-from ..plugins.contract import KeySampler
-from .sample_files import CoinKind, Described
+from ..accounting.arguments import whole
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Number, exact
+from ..accounting.expressions.floats import Floats
+from ..accounting.frequency_reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
+from ..plugins.contract import Coins, KeySampler, build, stated
+from ..plugins.registry import Registry, Role
+from .counts import KeyCounts
+from .drawing import distinct_counts
+from .frequencies import Words, counts_of
+from .keys import Distinct, Keys, arrow, as_bytes, as_text, gathered, order, shown
+from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_sample, write_sample
+
+_WORD = 64
+_LARGEST_WORD = (1 << _WORD) - 1
+_REST = DRAWN_BITS - _WORD
+_PRECISION = 96
+_SIGNIFICANT = 8
+_LONGEST_SALT = 64
+_COUNT, _SEED = "count", "seed"
+_SANITISABLE = "one that was drawn by threshold with coins of the operating system"
+
+
+@final
+@frozen
+class KeyHash:
+    """Coins from the keys themselves: samples of different data with one salt agree where they can.
+
+    Such a sample is not private, and no sanitiser makes it so.
+
+    Args:
+        salt: public, at most 64 bytes.
+
+    Raises:
+        InvalidValue, InvalidType: for another salt.
+    """
+
+    salt: bytes = field()
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.salt, bytes):
+            raise InvalidType("salt", self.salt, "bytes")
+        if len(self.salt) > _LONGEST_SALT:
+            raise InvalidValue("salt", f"{len(self.salt)} bytes", f"at most {_LONGEST_SALT} bytes")
+
+    def number(self, key: bytes) -> int:
+        """A number of 256 bits: BLAKE2b of the key, keyed with the salt."""
+        digest = hashlib.blake2b(key, digest_size=DRAWN_BITS // 8, key=self.salt, person=b"certdp-sample")
+        return int.from_bytes(digest.digest(), "big")
+
+
+CoinSource: TypeAlias = Coins | KeyHash
+
+
+@final
+class SeedOrder(Enum):
+    """What u is in the seeds u/f(w) of a bottom-k sample."""
+
+    PPSWOR = "ppswor"
+    PRIORITY = "priority"
 
 
 @final
@@ -29,21 +102,71 @@ class ByThreshold:
         """q_i."""
         return self.sampler.inclusion
 
+    @property
+    def described(self) -> Described:
+        """For the statement."""
+        return THRESHOLD
+
+    @property
+    def sampled_by(self) -> Described:
+        """The sampler, for the statement."""
+        return Described(self.sampler.about.name, stated(self.sampler))
+
 
 @final
-@frozen
+@frozen(kw_only=True)
 class BottomK:
-    """The k keys with the smallest u/f(w).
+    """The k keys with the smallest u/f(w), f(w) = w^p.
 
     Attributes:
-        size: k.
-        inclusion: of the realised threshold.
-        described: its name and parameters.
+        size: k ≥ 1.
+        order: what u is.
+        power: p ≥ 0.
+        threshold: the realised one, the smallest seed left out; None where no key was.
+
+    Raises:
+        InvalidValue, InvalidType: outside these ranges.
     """
 
     size: int
-    inclusion: Inclusion
-    described: Described
+    order: SeedOrder = SeedOrder.PPSWOR
+    power: Fraction = field(default=Fraction(1), converter=exact)
+    threshold: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        whole("size", self.size, 1)
+        if not isinstance(self.order, SeedOrder):
+            raise InvalidType("order", self.order, "SeedOrder.PPSWOR or SeedOrder.PRIORITY")
+        if self.power < 0:
+            raise InvalidValue("power", self.power, "p ≥ 0")
+
+    @property
+    def inclusion(self) -> Inclusion:
+        """q_i given the realised threshold."""
+        if self.threshold is None:
+            return EveryKey()
+        kind = Ppswor if self.order is SeedOrder.PPSWOR else PoissonPps
+        return kind(threshold=exact(self.threshold), power=self.power)
+
+    @property
+    def described(self) -> Described:
+        """For the statement."""
+        options = {"size": str(self.size), "order": self.order.value, "power": str(self.power)}
+        realised = {} if self.threshold is None else {"threshold": repr(self.threshold)}
+        return Described("bottom-k", {**options, **realised})
+
+    @property
+    def sampled_by(self) -> Described:
+        """The sampler by the realised threshold, for the statement."""
+        if self.threshold is None:
+            return Described("every-key")
+        name = "ppswor" if self.order is SeedOrder.PPSWOR else "pps"
+        return Described(name, {"threshold": str(exact(self.threshold)), "power": str(self.power)})
+
+    def seeds(self, uniform: Floats, counts: Words) -> Floats:
+        """u/f(w), from numbers uniform on (0, 1]."""
+        drawn = -np.log(uniform) if self.order is SeedOrder.PPSWOR else uniform
+        return np.asarray(drawn / np.power(counts.astype(np.float64), float(self.power)))
 
 
 Rule: TypeAlias = ByThreshold | BottomK
@@ -52,24 +175,39 @@ Rule: TypeAlias = ByThreshold | BottomK
 @final
 @frozen(kw_only=True, eq=False)
 class ThresholdSample:
-    """A sample of keys with their true frequencies: not private.
+    """A sample of keys with their true frequencies: not private, for the data's owner.
 
     Attributes:
         keys: an Arrow array, large_string or large_binary, sorted by bytes.
         counts: the frequency of each.
         rule: how it was drawn.
         coins: where its randomness comes from.
+        salt: of the hash of the keys, where coins come from there.
+        seeds: of each key, for bottom-k.
     """
 
-    keys: Any
-    counts: NDArray[np.uint64]
+    keys: Keys = field(repr=False)
+    counts: NDArray[np.uint64] = field(repr=False)
     rule: Rule
     coins: CoinKind
+    salt: bytes | None = None
+    seeds: Floats | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
     @property
     def inclusion(self) -> Inclusion:
-        """q_i."""
+        """q_i; for bottom-k, given the realised threshold."""
         return self.rule.inclusion
+
+    @property
+    def statement(self) -> SampleStatement:
+        """How it was drawn."""
+        rule = self.rule.described
+        if self.salt is not None:
+            rule = Described(rule.name, {**rule.options, "salt": self.salt.hex()})
+        return SampleStatement(private=False, sampler=self.rule.sampled_by, rule=rule, coins=self.coins)
 
     def require_sanitisable(self) -> None:
         """Refuse a sample that no sanitiser makes private.
@@ -77,4 +215,301 @@ class ThresholdSample:
         Raises:
             InvalidValue: for one that was drawn by bottom-k, with seeded coins or with coins from a hash of its keys.
         """
-        raise NotImplementedError
+        match self.rule:
+            case BottomK():
+                raise InvalidValue(
+                    "sample",
+                    "a bottom-k sample",
+                    _SANITISABLE,
+                    "Its threshold was realised from the data, so that a key is kept depending on all others: no "
+                    "guarantee follows. Draw with a threshold that was fixed before",
+                )
+        if self.coins is CoinKind.KEY_HASH:
+            raise InvalidValue(
+                "sample",
+                "a sample with coins from a hash of its keys",
+                _SANITISABLE,
+                "Whoever knows the salt knows from which frequency on each key is kept: no guarantee follows",
+            )
+        if self.coins is CoinKind.SEEDED:
+            raise InvalidValue(
+                "sample",
+                "a sample with seeded coins",
+                _SANITISABLE,
+                "Whoever knows the seed knows from which frequency on each key is kept: no guarantee follows",
+            )
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table with the columns key and count, and for bottom-k seed."""
+        pa = arrow()
+        columns = {"key": self.keys, _COUNT: pa.array(self.counts)}
+        return pa.table(columns if self.seeds is None else {**columns, _SEED: pa.array(self.seeds)})
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write it to a .parquet, .csv or .tsv file that its owner alone can read: see `write_sample`."""
+        write_sample(path, self.to_arrow(), self.statement, overwrite=overwrite)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> ThresholdSample:
+        """A sample that `write` wrote.
+
+        Raises:
+            InvalidValue: for a file that is none, or that holds a sanitised sample.
+            PluginError: for a sampler that is not installed.
+        """
+        table, statement = read_sample(path)
+        if statement.mechanism is not None or _COUNT not in table.column_names:
+            raise InvalidValue("path", str(Path(path)), "a sample with true frequencies", "This one was sanitised")
+        options = dict(statement.rule.options)
+        salt = options.pop("salt", None)
+        return cls(
+            keys=gathered(table.column("key").chunks),
+            counts=counts_of(table.column(_COUNT)),
+            rule=_rule(Described(statement.rule.name, options), statement.sampler),
+            coins=statement.coins,
+            salt=None if salt is None else bytes.fromhex(salt),
+            seeds=table.column(_SEED).to_numpy().astype(np.float64) if _SEED in table.column_names else None,
+        )
+
+
+def threshold_sample(
+    chunks: Iterable[KeyCounts], sampler: KeySampler, coins: CoinSource | None = None
+) -> ThresholdSample:
+    """A threshold sample of data that come in chunks, in one pass (PWS Algorithm 1).
+
+    Args:
+        chunks: keys and counts; no key may be in two of them.
+        sampler: states q_i.
+        coins: of the operating system unless given.
+
+    Guarantees:
+        A key of frequency i is kept with exactly `sampler.inclusion.drawn(i)` units of 2^−256, independently of the
+        others where the coins are. The result can be sanitised where they are the operating system's.
+
+    Raises:
+        InvalidValue: for counts beyond the last that has a rate.
+    """
+    rule, used = ByThreshold(sampler), Coins() if coins is None else coins
+    keys: list[Keys] = []
+    counts = [np.empty(0, dtype=np.uint64)]
+    for chunk in chunks:
+        kept = np.flatnonzero(_kept(rule.inclusion, chunk, used))
+        keys.append(chunk.keys.take(arrow().array(kept)))
+        counts.append(chunk.counts[kept])
+    return _in_order(keys, np.concatenate(counts), rule, _kind(used), _salt(used))
+
+
+def bottom_k_sample(
+    chunks: Iterable[KeyCounts],
+    size: int,
+    *,
+    order: SeedOrder = SeedOrder.PPSWOR,
+    power: Number = 1,
+    coins: CoinSource | None = None,
+) -> ThresholdSample:
+    """The k keys with the smallest u/f(w), in one pass: for its owner, as nothing makes it private.
+
+    Args:
+        chunks: keys and counts; no key may be in two of them.
+        size: k ≥ 1.
+        order: u exponential (ppswor) or uniform (priority sampling).
+        power: p ≥ 0 in f(w) = w^p.
+        coins: of the operating system unless given.
+
+    Raises:
+        InvalidValue, InvalidType: for another size, order or power.
+    """
+    rule, used = BottomK(size=size, order=order, power=exact(power, parameter="power")), coins or Coins()
+    held = _Seeded(as_bytes(arrow().array([], arrow().large_binary())), np.empty(0, np.uint64), np.empty(0))
+    for chunk in chunks:
+        drawn = _Seeded(as_bytes(chunk.keys), chunk.counts, rule.seeds(_uniform(chunk.keys, used), chunk.counts))
+        held = held.with_(drawn).smallest(size + 1)
+    return _cut_off(held, rule, _kind(used), _salt(used))
+
+
+def merge(first: ThresholdSample, second: ThresholdSample) -> ThresholdSample:
+    """The sample of two data sets without a common key, from a sample of each.
+
+    Args:
+        first: of the one.
+        second: of the other, by the same scheme.
+
+    Raises:
+        InvalidValue: for samples by different schemes or with different coins, and for a key that is in both.
+    """
+    for name, one, other in (
+        ("coins", first.coins.value, second.coins.value),
+        ("salt", first.salt, second.salt),
+        ("rule", _scheme(first), _scheme(second)),
+    ):
+        if one != other:
+            raise InvalidValue(name, f"{one} and {other}", "two samples by the same scheme", "Draw them alike")
+    distinct, parts = Distinct(), [first.keys, second.keys]
+    for part in parts:
+        distinct.add(part)
+    twice = distinct.repeated(lambda: parts)
+    if twice is not None:
+        remedy = "Its counts would have to be added before it is sampled: sum the data, then sample"
+        raise InvalidValue("key", f"{shown(twice)} in both samples", "samples of data without a common key", remedy)
+    match first.rule, second.rule:
+        case BottomK() as one, BottomK() as other:
+            held = _seeded(first).with_(_seeded(second))
+            return _cut_off(held, one, first.coins, first.salt, others=(one.threshold, other.threshold))
+    counts = np.concatenate([first.counts, second.counts])
+    return _in_order(parts, counts, first.rule, first.coins, first.salt)
+
+
+def _scheme(sample: ThresholdSample) -> object:
+    """What two samples that merge have in common."""
+    match sample.rule:
+        case BottomK() as rule:
+            return evolve(rule, threshold=None)
+    return sample.inclusion
+
+
+class _Seeded(NamedTuple):
+    """Keys with their seeds."""
+
+    keys: Keys
+    counts: Words
+    seeds: Floats
+
+    def with_(self, other: _Seeded) -> _Seeded:
+        """Both."""
+        return _Seeded(
+            arrow().concat_arrays([self.keys, other.keys]),
+            np.concatenate([self.counts, other.counts]),
+            np.concatenate([self.seeds, other.seeds]),
+        )
+
+    def at(self, places: NDArray[np.int64]) -> _Seeded:
+        """Those at these places."""
+        return _Seeded(self.keys.take(arrow().array(places)), self.counts[places], self.seeds[places])
+
+    def smallest(self, number: int) -> _Seeded:
+        """Those with the smallest seeds, so many and all with the same seed as the last of them."""
+        if len(self.seeds) <= number:
+            return self
+        return self.at(np.flatnonzero(self.seeds <= np.partition(self.seeds, number - 1)[number - 1]))
+
+
+def _seeded(sample: ThresholdSample) -> _Seeded:
+    assert sample.seeds is not None
+    return _Seeded(as_bytes(sample.keys), sample.counts, sample.seeds)
+
+
+def _cut_off(
+    held: _Seeded, rule: BottomK, coins: CoinKind, salt: bytes | None, *, others: Sequence[float | None] = ()
+) -> ThresholdSample:
+    """The k smallest, with the realised threshold; keys decide between equal seeds."""
+    held = held.at(order(held.keys))
+    ranks = np.argsort(held.seeds, kind="stable")
+    thresholds = [float(seed) for seed in held.seeds[ranks[rule.size : rule.size + 1]]]
+    thresholds += [threshold for threshold in others if threshold is not None]
+    kept = held.at(np.sort(ranks[: rule.size]))
+    return ThresholdSample(
+        keys=as_text(kept.keys),
+        counts=kept.counts,
+        rule=evolve(rule, threshold=min(thresholds, default=None)),
+        coins=coins,
+        salt=salt,
+        seeds=kept.seeds,
+    )
+
+
+def _in_order(keys: Sequence[Keys], counts: Words, rule: Rule, coins: CoinKind, salt: bytes | None) -> ThresholdSample:
+    joined = gathered(keys)
+    places = order(joined)
+    return ThresholdSample(
+        keys=joined.take(arrow().array(places)), counts=counts[places], rule=rule, coins=coins, salt=salt
+    )
+
+
+def _kind(coins: CoinSource) -> CoinKind:
+    match coins:
+        case KeyHash():
+            return CoinKind.KEY_HASH
+    return CoinKind.OPERATING_SYSTEM if coins.private else CoinKind.SEEDED
+
+
+def _salt(coins: CoinSource) -> bytes | None:
+    match coins:
+        case KeyHash(salt=salt):
+            return salt
+    return None
+
+
+class _Numbers(NamedTuple):
+    """A uniform number of 256 bits for each key: its 64 leading bits, and all of it where that is asked for."""
+
+    leads: Words
+    whole: Callable[[int], int]
+
+
+def _numbers(keys: Keys, coins: CoinSource) -> _Numbers:
+    match coins:
+        case KeyHash():
+            held = as_bytes(keys)
+            numbers = [coins.number(key) for key in held.to_pylist()]
+            return _Numbers(np.array([number >> _REST for number in numbers], dtype=np.uint64), numbers.__getitem__)
+    leads = coins.source.bits(len(keys))
+    return _Numbers(leads, lambda place: (int(leads[place]) << _REST) + coins.integers(1 << _REST, 1)[0])
+
+
+def _uniform(keys: Keys, coins: CoinSource) -> Floats:
+    """(k + ½)·2^−53, k of 53 bits, for each key."""
+    leads = _numbers(keys, coins).leads
+    return ((leads >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def _kept(inclusion: Inclusion, chunk: KeyCounts, coins: CoinSource) -> NDArray[np.bool_]:
+    """Which keys are kept."""
+    counts = chunk.counts
+    if inclusion.last is not None and len(counts) and counts.max() > inclusion.last:
+        admissible = f"at most {inclusion.last}, the last that has a rate"
+        raise InvalidValue("counts", int(counts.max()), admissible, "List more rates")
+    leads, number = _numbers(chunk.keys, coins)
+    kept = np.zeros(len(counts), dtype=np.bool_)
+    open_ = np.flatnonzero(_within_reach(inclusion, counts, leads))
+    distinct, places = distinct_counts(counts[open_])
+    units = [inclusion.drawn(frequency) for frequency in distinct]
+    limits = np.array([min(unit >> _REST, _LARGEST_WORD) for unit in units], dtype=np.uint64)[places]
+    kept[open_] = leads[open_] < limits
+    for tie in np.flatnonzero(leads[open_] == limits):
+        kept[open_[tie]] = number(int(open_[tie])) < units[places[tie]]
+    return kept
+
+
+def _within_reach(inclusion: Inclusion, counts: Words, leads: Words) -> NDArray[np.bool_]:
+    """All keys that may be kept: those of which an upper bound of q does not tell that they are not."""
+    distinct, places = distinct_counts(counts)
+    above = [_few_digits(frequency, inclusion.last) for frequency in distinct]
+    ends = {frequency: _last_within(inclusion, frequency) for frequency in dict.fromkeys(above)}
+    limits = [ends[frequency] for frequency in above]
+    some = np.array([limit is not None for limit in limits], dtype=np.bool_)
+    last = np.array([limit or 0 for limit in limits], dtype=np.uint64)
+    return np.asarray(some[places] & (leads <= last[places]))
+
+
+def _few_digits(frequency: int, last: int | None) -> int:
+    """The next frequency of at most 8 binary digits and zeros, or the last there is."""
+    fine = max(0, frequency.bit_length() - _SIGNIFICANT)
+    above = -(-frequency >> fine) << fine
+    return above if last is None else min(above, last)
+
+
+def _last_within(inclusion: Inclusion, frequency: int) -> int | None:
+    """The last 64 leading bits of numbers that may be below q·2^256; None for none."""
+    end = ceil(inclusion.rate(frequency, precision=_PRECISION).upper * (1 << _WORD))
+    return min(end, 1 << _WORD) - 1 if end else None
+
+
+def _rule(rule: Described, sampler: Described) -> Rule:
+    """What a statement says."""
+    match rule:
+        case Described("threshold"):
+            return ByThreshold(build(Registry().get(Role.SAMPLER, sampler.name), "sampler", sampler.options))
+        case Described("bottom-k", {"size": size, "order": kind, "power": power, **realised}):
+            threshold = float(realised["threshold"]) if "threshold" in realised else None
+            return BottomK(size=int(size), order=SeedOrder(kind), power=exact(power), threshold=threshold)
+    raise InvalidValue("rule", rule, "threshold or bottom-k")

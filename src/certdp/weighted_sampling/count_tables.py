@@ -1,0 +1,248 @@
+"""Files of keys and counts as tables, read batch by batch: TSV, CSV and Parquet.
+
+In TSV nothing is quoted: a key holds neither tabs nor line ends. In CSV a cell may be quoted, and then holds anything.
+Bytes that are not UTF-8 are kept as they are. A header is recognised where columns are named, or are named key and
+count; otherwise the first line is data.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..data.streams import Stream
+from .frequencies import Words, counts_of, written_counts
+from .keys import Keys, arrow, as_bytes, as_keys, as_text
+
+_BLOCK = 1 << 23
+_HEAD = 1 << 20
+_ROWS = 1 << 18
+_BUFFER = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+_TWO = 2
+_HEADER = "If the first line is a header, name its columns: key and count"
+
+
+@frozen(kw_only=True)
+class Columns:
+    """Which columns hold what.
+
+    Attributes:
+        key: name of the column of keys; by default key, or the first of two.
+        count: name of the column of counts; by default count, or the second of two.
+        aggregate: whether a key may come several times, and without a count each row is one element.
+    """
+
+    key: str | None = None
+    count: str | None = None
+    aggregate: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether a column is named."""
+        return self.key is not None or self.count is not None
+
+    def among(self, names: Sequence[str]) -> tuple[str, str | None]:
+        """The columns of keys and of counts, if there is one.
+
+        Raises:
+            InvalidValue: for names that are not there, and where they do not tell the columns.
+        """
+        for role, name in (("key", self.key), ("count", self.count)):
+            if name is not None and names.count(name) != 1:
+                raise InvalidValue(role, name, f"one of the columns {', '.join(names)}")
+        key = self.key if self.key is not None else _only(names, "key", self.count, 0)
+        count = self.count if self.count is not None else _only(names, "count", key, 1)
+        if key is None or (count is None and not self.aggregate):
+            raise InvalidValue(
+                "data",
+                f"the columns {', '.join(names)}",
+                "a column of keys and one of counts",
+                "Name them: key and count; or count keys in single rows: aggregate",
+            )
+        return key, count
+
+
+def _only(names: Sequence[str], usual: str, other: str | None, place: int) -> str | None:
+    """The column with the usual name, or the one of two that is not the other."""
+    if names.count(usual) == 1 and usual != other:
+        return usual
+    if len(names) != _TWO:
+        return names[0] if len(names) == 1 and other is None else None
+    return names[place] if other is None else names[1 - names.index(other)]
+
+
+class Batch(NamedTuple):
+    """Rows of a table.
+
+    Attributes:
+        keys: of type large_string or large_binary.
+        counts: of each; None where every row is one element.
+    """
+
+    keys: Keys
+    counts: Words | None
+
+
+class CountTable(ABC):
+    """Keys and counts that are read batch by batch, from the start each time."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def batches(self) -> Iterator[Batch]:
+        """The rows in order."""
+
+
+@final
+@frozen(eq=False)
+class Nothing(CountTable):
+    """No rows."""
+
+    def batches(self) -> Iterator[Batch]:
+        """None."""
+        return iter(())
+
+
+def comma_separated(stream: Stream, columns: Columns) -> CountTable:
+    """The rows of a CSV file."""
+    return _delimited(stream, columns, ",", '"')
+
+
+def tab_separated(stream: Stream, columns: Columns) -> CountTable:
+    """The rows of a TSV file."""
+    return _delimited(stream, columns, "\t", False)
+
+
+def parquet(stream: Stream, columns: Columns) -> CountTable:
+    """The rows of a Parquet file; one that is compressed is read from a copy."""
+    arrow()
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(stream.in_any_order(), buffer_size=_BUFFER, pre_buffer=False)
+    return _Parquet(file, *columns.among(file.schema_arrow.names))
+
+
+@final
+@frozen(eq=False)
+class _Parquet(CountTable):
+    """Two columns of a file.
+
+    Attributes:
+        file: as pyarrow has it.
+        key: name of the column of keys.
+        count: name of the column of counts.
+    """
+
+    file: Any
+    key: str
+    count: str | None
+
+    def batches(self) -> Iterator[Batch]:
+        """One row group after the other."""
+        first = 0
+        names = [self.key] if self.count is None else [self.key, self.count]
+        for group in range(self.file.num_row_groups):
+            for batch in self.file.iter_batches(_ROWS, row_groups=[group], columns=names, use_threads=False):
+                keys = as_keys(batch.column(self.key), first=first)
+                yield Batch(keys, None if self.count is None else counts_of(batch.column(self.count), first=first))
+                first += len(batch)
+
+
+def _delimited(stream: Stream, columns: Columns, delimiter: str, quote: str | bool) -> CountTable:
+    first = _first_row(stream, delimiter, bool(quote))
+    if not first:
+        return Nothing()
+    header = columns.named or {"key", "count"} <= set(first)
+    names = first if header else [f"f{place}" for place in range(len(first))]
+    if not header and len(first) not in ({1, 2} if columns.aggregate else {2}):
+        raise InvalidValue(
+            "data",
+            f"{len(first)} columns in {stream.path} without a header that names key and count",
+            "a column of keys and one of counts",
+            "Name them: key and count; or count keys in single rows: aggregate",
+        )
+    key, count = columns.among(names) if header else (names[0], names[1] if len(names) == _TWO else None)
+    return _Delimited(stream, delimiter, quote, len(names), header, key, count)
+
+
+def _first_row(stream: Stream, delimiter: str, quoted: bool) -> list[str]:
+    """The cells of the first line, none for an empty file; bytes that are not UTF-8 are escaped."""
+    stream.bytes.seek(0)
+    head = stream.bytes.read(_HEAD).removeprefix(_MARK)
+    text = io.StringIO(head.decode("utf-8", "surrogateescape"), newline="")
+    if quoted:
+        return next((row for row in csv.reader(text, delimiter=delimiter) if row), [""] if head else [])
+    lines = head.decode("utf-8", "surrogateescape").replace("\r", "\n").split("\n")
+    return next((line.split(delimiter) for line in lines if line), [""] if head else [])
+
+
+@final
+@frozen(eq=False)
+class _Delimited(CountTable):
+    """Columns of a text.
+
+    Attributes:
+        stream: the file.
+        delimiter: between cells.
+        quote: what cells may be quoted with; False for nothing.
+        width: number of columns.
+        header: whether the first line names them.
+        key: name of the column of keys.
+        count: name of the column of counts.
+    """
+
+    stream: Stream
+    delimiter: str
+    quote: str | bool
+    width: int
+    header: bool
+    key: str
+    count: str | None
+
+    def batches(self) -> Iterator[Batch]:
+        """Some megabytes at a time."""
+        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
+
+        self.stream.bytes.seek(0)
+        names = [self.key] if self.count is None else [self.key, self.count]
+        reader = open_csv(
+            self.stream.bytes,
+            read_options=ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=not self.header),
+            parse_options=ParseOptions(
+                delimiter=self.delimiter,
+                quote_char=self.quote,
+                double_quote=bool(self.quote),
+                newlines_in_values=bool(self.quote),
+                ignore_empty_lines=self.width > 1,  # else they are empty keys
+            ),
+            convert_options=ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(names, arrow().large_binary()),
+                include_columns=names,
+                strings_can_be_null=False,
+            ),
+        )
+        first = 0
+        for batch in reader:
+            keys = as_text(batch.column(self.key))
+            yield Batch(keys, self._counts(batch, first))
+            first += len(batch)
+
+    def _counts(self, batch: Any, first: int) -> Words | None:
+        if self.count is None:
+            return None
+        remedy = "" if self.header or first else _HEADER
+        return written_counts(as_bytes(batch.column(self.count)), first=first, remedy=remedy)
+
+
+def ones(keys: Keys) -> Words:
+    """One element for each key."""
+    return np.ones(len(keys), dtype=np.uint64)
