@@ -45,7 +45,7 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
     return _png(figure)
 
 
-def plot_accounting(run: Accounted, answer: Answer) -> bytes:
+def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
     """What accountants prove about a run, all of it public. Left: δ(ε) by each that was asked, up to somewhat beyond
     the answer; the band is between the proven ends. Then, where they are known: the trade-off curve, and the
     distribution of the privacy loss of its worst records.
@@ -80,7 +80,7 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     axes.legend()
 
 
-def plot_losses_of(run: Accounted, axes: Any) -> None:
+def plot_losses_of(run: Accounted[Any], axes: Any) -> None:
     """The distribution of a run's privacy loss in both directions, about, on axes of matplotlib."""
     for number, pair in enumerate(run.pairs.bounding):
         for direction, color in zip(Direction, ("#4c72b0", "#dd8452"), strict=True):
@@ -100,7 +100,7 @@ def plot_losses_of(run: Accounted, axes: Any) -> None:
     axes.legend()
 
 
-def _accountants(axes: Any, run: Accounted, answer: Answer) -> None:
+def _accountants(axes: Any, run: Accounted[Any], answer: Answer[Any]) -> None:
     farthest = 1.5 * answer.epsilon.upper or 1.0
     places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
     for row in answer.compared.rows:
@@ -119,7 +119,7 @@ def _accountants(axes: Any, run: Accounted, answer: Answer) -> None:
     axes.legend()
 
 
-def _delta(run: Accounted, epsilon: Epsilon, accountant: Accountant) -> Interval | None:
+def _delta(run: Accounted[Any], epsilon: Epsilon, accountant: Accountant) -> Interval | None:
     try:
         return run.delta(epsilon, accountant=accountant).delta
     except InvalidValue:  # below what released parameters cost, or nothing follows there

@@ -35,10 +35,12 @@ from .measurement import measured as measured_losses
 from .plugins.contract import (
     AnySampler,
     Coins,
+    KeySampler,
     LossSampler,
     Mechanism,
     Release,
     Sampler,
+    Sanitiser,
     as_records,
     draw_from,
     payments,
@@ -368,13 +370,13 @@ def _allowing_for_rounding(psi_max: float) -> float:
     return float(np.nextafter(psi_max * (1 + _ROUNDING_ALLOWANCE), math.inf)) if psi_max else 0.0
 
 
-def statement_of(plugin: Mechanism | AnySampler) -> PluginStatement:
+def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> PluginStatement:
     """What certificates and reports say about a plugin.
 
     Raises:
         InvalidType: for anything else.
     """
-    if not isinstance(plugin, Mechanism | Sampler | LossSampler):
+    if not isinstance(plugin, Mechanism | Sampler | LossSampler | Sanitiser | KeySampler):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
     distribution, _ = origin(plugin)
     return PluginStatement(

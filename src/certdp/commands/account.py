@@ -19,9 +19,10 @@ from ..accounting.provenance import Public
 from ..accounting.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..files import write_whole
+from ..keyed_releases import KeyedRelease
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
-from .composition import Composition, composed
+from .composition import Composition, KeyedComposition, chosen, composed
 from .output import Output
 from .outputs import check_places
 from .plan import plan_of
@@ -46,7 +47,7 @@ class Request:
     certificate: Path | None = None
 
 
-_Question: TypeAlias = Callable[[Accounted, Accountant], Answer]
+_Question: TypeAlias = Callable[[Accounted[Any], Accountant], Answer[Any]]
 _ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 
 
@@ -87,10 +88,10 @@ def accountant_of(request: Request) -> Accountant:
     return _ACCOUNTANTS[request.accountant]
 
 
-_Run: TypeAlias = SampledReleases | Plan
+_Run: TypeAlias = SampledReleases[Any] | KeyedRelease | Plan[Any]
 
 
-def _from_file(request: Request, plan: Path) -> Plan:
+def _from_file(request: Request, plan: Path) -> Plan[Any]:
     """The runs that a file states; nothing beside it says what is released."""
     others = {"mechanism": request.mechanism, "sampler": request.sampler, "resample": request.resample}
     for name, value in {**others, "option": ", ".join(request.options) or None}.items():
@@ -101,27 +102,32 @@ def _from_file(request: Request, plan: Path) -> Plan:
     return plan_from_file(plan, third_party=request.third_party, allow=request.allow)
 
 
-def _one_run(request: Request) -> SampledReleases:
-    return run_of(composition_of(request), plan_of(request.resample, request.steps))
+def _one_run(request: Request) -> SampledReleases[Any] | KeyedRelease:
+    mechanism, sampler = _names(request)
+    releases = plan_of(request.resample, request.steps)
+    given = chosen(mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow)
+    match given:
+        case Composition():
+            return run_of(given, releases)
+        case KeyedComposition():
+            return given.run(releases)
 
 
 def composition_of(request: Request, more: Sequence[str] = ()) -> Composition:
-    """Mechanism and sampler that a request names, with `more` options beside its own.
+    """Mechanism and sampler of records that a request names, with `more` options beside its own.
 
     Raises:
         InvalidValue: where one is not named; else as `composed`.
     """
+    return composed(*_names(request), [*request.options, *more], third_party=request.third_party, allow=request.allow)
+
+
+def _names(request: Request) -> tuple[str, str]:
     names = {"mechanism": request.mechanism, "sampler": request.sampler}
     for role, name in names.items():
         if name is None:
             raise InvalidValue(role, "nothing", f"a {role}", f"Name one: --{role} NAME; or state a plan: --plan FILE")
-    return composed(
-        str(request.mechanism),
-        str(request.sampler),
-        [*request.options, *more],
-        third_party=request.third_party,
-        allow=request.allow,
-    )
+    return str(request.mechanism), str(request.sampler)
 
 
 def run_of(given: Composition, releases: Releases) -> SampledReleases:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .pws import pws
+
 app = typer.Typer(
     name="certdp",
     help="Certified accounting for differential privacy: proven bounds per record, certificates that anyone can check.",
@@ -14,6 +16,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(pws)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ThirdParty = Annotated[
@@ -113,11 +116,20 @@ def psi(
     ] = None,
     delta: Annotated[str | None, typer.Option(metavar="D", help="Ask for ε at this δ, not for the pure one.")] = None,
     order: Annotated[str | None, typer.Option(metavar="A", help="Ask for τ at this Rényi order above 1.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Keyed data: ask for δ at this ε, not at the mechanism's.")
+    ] = None,
+    max_frequency: Annotated[
+        int | None, typer.Option(min=1, metavar="M", help="Keyed data: list frequencies 1 to M.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
 ) -> None:
-    """What one release loses about each record, and about any record of a public domain; with a certificate."""
+    """What one release loses about each record, and about any record of a public domain; with a certificate.
+
+    About sampled keys: δ between every two neighbouring frequencies, and over all frequencies.
+    """
     from ..data import Reading
     from .output import reporting
     from .psi import Request, run
@@ -136,6 +148,8 @@ def psi(
                 plot=plot,
                 delta=delta,
                 order=order,
+                epsilon=epsilon,
+                max_frequency=max_frequency,
                 third_party=third_party,
                 allow=allow,
             ),

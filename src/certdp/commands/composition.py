@@ -1,19 +1,30 @@
-"""What every command that composes a mechanism and a sampler reads: the two plugins and the run's public domain."""
+"""What every command that composes a mechanism and a sampler reads: the two plugins and the run's public domain.
+
+Records and keyed data are composed differently. Which of the two is meant follows from what the plugins declare: a
+sanitiser has `reporting`, a sampler of keys `inclusion`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue
-from ..accounting.losses import Loss
-from ..accounting.rates import Rate
-from ..plugins.contract import AnySampler, Mechanism, Sampler, build, options
+from ..accounting.releases import Releases, SampleOnce
+from ..keyed_releases import KeyedRelease
+from ..plan_parts import Plugin
+from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
 from ..sampled import declared_loss, drawing_of, stating
 
+T = TypeVar("T")
+
 _RUN_OPTIONS = ("radius", "dimension")
+_OF_KEYED_DATA = {Role.MECHANISM: "reporting", Role.SAMPLER: "inclusion"}
+"""What a plugin for keyed data declares."""
+_WORDS = {False: "records", True: "keyed data"}
 
 
 @frozen(kw_only=True)
@@ -40,21 +51,99 @@ class Composition:
         return stating(self.sampler)
 
 
-def composed(
-    mechanism: str, sampler: str, given: list[str], *, third_party: bool, allow: list[str] | None
-) -> Composition:
+@frozen(kw_only=True)
+class KeyedComposition:
+    """A sanitiser and a sampler of keys, as given.
+
+    Attributes:
+        mechanism: built from its options.
+        sampler: built from its options.
+    """
+
+    mechanism: Sanitiser
+    sampler: KeySampler
+
+    def run_once(self) -> KeyedRelease:
+        """One release."""
+        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler)
+
+    def run(self, releases: Releases) -> KeyedRelease:
+        """The run of so many releases.
+
+        Raises:
+            InvalidValue: for several on one sample.
+        """
+        match releases:
+            case SampleOnce(steps=steps) if steps > 1:
+                raise InvalidValue("resample", "once", "each", "Every release of keys draws a sample of its own")
+        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler, releases=releases.steps)
+
+
+AnyComposition: TypeAlias = Composition | KeyedComposition
+
+
+def chosen(
+    mechanism: str,
+    sampler: str,
+    given: Sequence[str],
+    *,
+    third_party: bool,
+    allow: list[str] | None,
+    shared: Sequence[str] = (),
+) -> AnyComposition:
     """The plugins by their registered names, built from KEY=VALUE texts.
 
+    Args:
+        mechanism: its name.
+        sampler: its name.
+        given: the options.
+        third_party: whether plugins of other distributions are admitted.
+        allow: admit this distribution's plugins and no others.
+        shared: options of a run of records, which others may be part of: they do not matter to keyed data.
+
     Raises:
-        InvalidValue: for an option that nobody declares, that two declare, or with an inadmissible value.
+        InvalidValue: for an option that nobody declares, that two declare, or with an inadmissible value; where one
+            plugin is for records and the other for keyed data.
         PluginError: for a plugin that is unknown or cannot be used.
     """
     registry = Registry(third_party=third_party, allow=allow)
-    kinds = {
+    kinds: dict[Role, type] = {
         Role.MECHANISM: registry.get(Role.MECHANISM, mechanism),
         Role.SAMPLER: registry.get(Role.SAMPLER, sampler),
     }
-    sorted_options = _sorted(given, kinds)
+    keyed = {role: hasattr(kind, _OF_KEYED_DATA[role]) for role, kind in kinds.items()}
+    if keyed[Role.MECHANISM] != keyed[Role.SAMPLER]:
+        raise InvalidValue(
+            "sampler",
+            sampler,
+            f"a sampler of {_WORDS[keyed[Role.MECHANISM]]}, as mechanism {mechanism} is for them",
+            f"{sampler} is for {_WORDS[keyed[Role.SAMPLER]]}; `certdp plugins` lists what is installed",
+        )
+    return (_of_keyed_data if keyed[Role.MECHANISM] else _of_records)(kinds, given, shared)
+
+
+def composed(
+    mechanism: str, sampler: str, given: list[str], *, third_party: bool, allow: list[str] | None
+) -> Composition:
+    """The same, for commands about records.
+
+    Raises:
+        InvalidValue: for plugins for keyed data; else as `chosen`.
+    """
+    found = chosen(mechanism, sampler, given, third_party=third_party, allow=allow)
+    match found:
+        case Composition():
+            return found
+    raise InvalidValue(
+        "mechanism",
+        mechanism,
+        "a mechanism for records, with this command",
+        "For keyed data there are psi, epsilon, delta and the pws commands",
+    )
+
+
+def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequence[str]) -> Composition:
+    sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS)
     result = Composition(
         mechanism=build(kinds[Role.MECHANISM], "mechanism", sorted_options["mechanism"]),
         sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
@@ -65,12 +154,21 @@ def composed(
     return result
 
 
-def _declared(
-    plugin: Mechanism | AnySampler, role: str, attribute: str, declaration: Callable[[], Loss | Rate]
-) -> None:
-    """Compute what a plugin declares; an accident in its code is reported as its own."""
+def _of_keyed_data(kinds: Mapping[Role, type], given: Sequence[str], _: Sequence[str]) -> KeyedComposition:
+    sorted_options = _sorted(given, kinds, ())
+    result = KeyedComposition(
+        mechanism=build(kinds[Role.MECHANISM], "mechanism", sorted_options["mechanism"]),
+        sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
+    )
+    inclusion = _declared(result.sampler, "sampler", "inclusion", lambda: result.sampler.inclusion)
+    _declared(result.mechanism, "mechanism", "reporting", lambda: result.mechanism.reporting(inclusion))
+    return result
+
+
+def _declared(plugin: Plugin, role: str, attribute: str, declaration: Callable[[], T]) -> T:
+    """What a plugin declares, computed; an accident in its code is reported as its own."""
     try:
-        declaration()
+        return declaration()
     except CertdpError:
         raise
     except Exception as error:  # third-party code may raise anything
@@ -82,7 +180,7 @@ def _declared(
         ) from error
 
 
-def _sorted(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str, str]]:
+def _sorted(given: Sequence[str], kinds: Mapping[Role, type], of_run: Sequence[str]) -> dict[str, dict[str, str]]:
     """Each KEY=VALUE with the one of mechanism, sampler and run that declares KEY.
 
     What describes the run's public domain goes to the mechanism as well where that declares it; a sampler's own is
@@ -91,7 +189,7 @@ def _sorted(given: list[str], kinds: Mapping[Role, type]) -> dict[str, dict[str,
     declared = {
         "mechanism": [option.name for option in options(kinds[Role.MECHANISM])],
         "sampler": [option.name for option in options(kinds[Role.SAMPLER])],
-        "run": list(_RUN_OPTIONS),
+        "run": list(of_run),
     }
     result: dict[str, dict[str, str]] = {role: {} for role in declared}
     for text in given:

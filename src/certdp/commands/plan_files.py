@@ -1,5 +1,8 @@
 """Plans from files: TOML that names mechanisms, samplers and their public constants. Nothing in a file is run.
 
+unit = "element"            # whom the plan protects; left out, a record. With releases of keyed data, an element:
+                            # then each record of the others is one element, too
+
 [domain]
 radius = 1                  # of every record; norm and dimension where they matter
 
@@ -26,24 +29,27 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import Symbol, variables
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
+from ..accounting.relations import ELEMENT, RECORD, Element, Record
 from ..accounting.releases import Releases, ResampleEach
+from ..plan_parts import PlanPart
 from ..plans import Plan
 from ..sampled import declared_loss, declared_rate
 from ..sampled_releases import SampledReleases
-from .composition import Composition, composed
+from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .plan import WAYS
 
 _LARGEST = 1 << 20
 """Bytes of a file: a plan is short."""
 
-_RUN = ("domain", "release")
+_RUN = ("domain", "release", "unit")
+_UNITS: dict[str, Record | Element] = {unit.name: unit for unit in (RECORD, ELEMENT)}
 _DOMAIN = ("dimension", "norm", "radius")
 _SHARED = ("dimension", "radius")
 _RELEASE = ("mechanism", "option", "resample", "sampler", "steps")
 _ROLES = ("mechanism", "sampler")
 
 
-def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan:
+def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan[Any]:
     """The plan that a TOML file states; its values are declared public.
 
     Args:
@@ -58,6 +64,9 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
     """
     stated = _read(Path(path))
     _known("", stated, _RUN)
+    unit = stated.get("unit", RECORD.name)
+    if not isinstance(unit, str) or unit not in _UNITS:
+        raise InvalidValue("unit", unit, " or ".join(f'"{name}"' for name in _UNITS), "Say whom the plan protects")
     domain = _table("domain", stated.get("domain", {}))
     _known("domain", domain, _DOMAIN)
     releases = stated.get("release")
@@ -69,8 +78,8 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
         _part(f"release[{number}]", _table(f"release[{number}]", release), domain, third_party, allow)
         for number, release in enumerate(releases, 1)
     ]
-    ball = _domain(domain, [part.given for part in parts])
-    return Plan(part.on(ball) for part in parts)
+    ball = _domain(domain, [given for part in parts for given in _of_records(part.given)])
+    return Plan(part.on(ball, _UNITS[unit]) for part in parts)
 
 
 @frozen
@@ -84,18 +93,32 @@ class _Part:
     """
 
     place: str
-    given: Composition
+    given: AnyComposition
     releases: Releases
 
-    def on(self, domain: NormBall | None) -> SampledReleases:
-        """The part, over the plan's domain."""
+    def on(self, domain: NormBall | None, unit: Record | Element) -> PlanPart[Any]:
+        """The part, over the plan's domain; `unit` is the plan's."""
         with _placed(self.place):
-            return SampledReleases(
-                mechanism=self.given.mechanism,
-                sampler=self.given.stating_sampler,
-                releases=self.releases,
-                domain=domain,
-            )
+            match self.given:
+                case Composition():
+                    return SampledReleases(
+                        mechanism=self.given.mechanism,
+                        sampler=self.given.stating_sampler,
+                        releases=self.releases,
+                        domain=domain,
+                        unit=unit,
+                    )
+                case KeyedComposition():
+                    if unit != ELEMENT:
+                        name = self.given.mechanism.about.name
+                        raise InvalidValue(
+                            "mechanism",
+                            name,
+                            "a mechanism on records, in a plan whose unit is a record",
+                            f'{name} protects elements: state unit = "element" at the top of the file, where each '
+                            "record of the other releases is one element",
+                        )
+                    return self.given.run(self.releases)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -126,19 +149,22 @@ def _part(
     _known(place, stated, _RELEASE)
     names = {role: _text(f"{place}.{role}", stated.get(role)) for role in _ROLES}
     options = dict(_options(f"{place}.option", _table(f"{place}.option", stated.get("option", {}))))
-    for shared in _SHARED:
-        if shared in domain:
-            options[shared] = _scalar(f"domain.{shared}", domain[shared])
+    shared = {name: _scalar(f"domain.{name}", domain[name]) for name in _SHARED if name in domain}
     releases = _releases(place, stated)
     with _placed(place):
-        given = composed(
+        given = chosen(
             names["mechanism"],
             names["sampler"],
-            [f"{name}={value}" for name, value in options.items()],
+            _texts(options),
             third_party=third_party,
             allow=allow,
+            shared=_texts(shared),
         )
     return _Part(place, given, releases)
+
+
+def _texts(options: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in options.items()]
 
 
 def _options(place: str, stated: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -182,6 +208,13 @@ def _domain(stated: Mapping[str, Any], parts: Iterable[Composition]) -> NormBall
         norm = Norm.of(_scalar("norm", stated["norm"])) if "norm" in stated else _common_norm(parts)
         radius = Public(_scalar("radius", stated["radius"]))
         return NormBall(norm=norm, radius=radius, dimension=stated.get("dimension"))
+
+
+def _of_records(given: AnyComposition) -> Iterator[Composition]:
+    """The composition, where records matter to it."""
+    match given:
+        case Composition():
+            yield given
 
 
 def _common_norm(parts: Iterable[Composition]) -> Norm:

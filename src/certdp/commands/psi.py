@@ -20,9 +20,10 @@ from ..files import write_whole
 from ..measurement import Measurement
 from ..sampled import SampledMechanism, declared_loss
 from ..verification.certificates import SampledPureClaim, public_certificate
-from .composition import Composition, composed
+from .composition import Composition, KeyedComposition, chosen
 from .output import Output
 from .outputs import check_places, checked_certificate
+from .psi_keyed import run_keyed
 from .psi_request import (
     Request,
     domain_of,
@@ -37,10 +38,24 @@ __all__ = ["Request", "run"]
 
 
 def run(request: Request, output: Output) -> None:
-    """Compose, prove, measure; then write and print: in the pure notion, or at the δ or the order asked for."""
-    given = composed(
+    """Compose, prove, measure; then write and print: in the pure notion, or at the δ or the order asked for.
+
+    About sampled keys: compare the rows of neighbouring frequencies.
+    """
+    given = chosen(
         request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
     )
+    match given:
+        case Composition():
+            _run_of_records(request, given, output)
+        case KeyedComposition():
+            run_keyed(request, given, output)
+
+
+def _run_of_records(request: Request, given: Composition, output: Output) -> None:
+    for name, value in (("epsilon", request.epsilon), ("max-frequency", request.max_frequency)):
+        if value is not None:
+            raise InvalidValue(name, value, "nothing, for a mechanism on records", "Ask for ε at a δ: --delta D")
     if request.delta is not None or request.order is not None:
         run_at(request, given, output)
     else:

@@ -45,6 +45,8 @@ class Request:
     order: str | None
     third_party: bool
     allow: list[str] | None
+    epsilon: str | None = None
+    max_frequency: int | None = None
 
     @property
     def records(self) -> Floats:

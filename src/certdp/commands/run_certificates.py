@@ -9,12 +9,16 @@ from rich.console import Console
 
 from ..accounted import Answer
 from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
 from ..files import write_whole
+from ..keyed_releases import KeyedRelease
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
 
 
-def write_certificate(path: Path | None, run: SampledReleases | Plan, answer: Answer) -> dict[str, Any] | None:
+def write_certificate(
+    path: Path | None, run: SampledReleases[Any] | KeyedRelease | Plan[Any], answer: Answer[Any]
+) -> dict[str, Any] | None:
     """Write the certificate of an answer, and say what it proves: JSON's key `certified`; None without a path.
 
     Raises:
@@ -22,6 +26,14 @@ def write_certificate(path: Path | None, run: SampledReleases | Plan, answer: An
     """
     if path is None:
         return None
+    match run:
+        case KeyedRelease():
+            raise InvalidValue(
+                "certificate",
+                str(path),
+                "nothing, for keyed data",
+                "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
+            )
     found = run.certificate(answer)
     write_whole(path, found.content)
     epsilon, delta = (Enclosure.of(value).upper_float for value in (found.epsilon, found.delta))

@@ -1,0 +1,321 @@
+"""Private releases of sampled keys: what they cost for one occurrence of a key, by a plan fixed beforehand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, inf
+from typing import final
+
+from attrs import frozen
+
+from .accounting.accountants import WorstPairs
+from .accounting.arguments import whole
+from .accounting.derivation import Assumption, Derivation, Theorem
+from .accounting.directions import Direction
+from .accounting.enclosures import Enclosure
+from .accounting.errors import InvalidType, InvalidValue, OutsideDomain
+from .accounting.frequency_reporting import FrequencyRow, Inclusion, Reporting, nothing_reported
+from .accounting.frequency_reporting.rows import compared
+from .accounting.guarantees import Guarantee, for_groups
+from .accounting.key_reporting import crossover
+from .accounting.notions import APPROXIMATE, Approximate
+from .accounting.pairs import FinitePair, Pair
+from .accounting.provenance import Payment
+from .accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Element, User
+from .plan_parts import PlanPart
+from .plugins.contract import KeySampler, Sanitiser, payments, stated
+
+_ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
+_CONTRIBUTIONS = Theorem("law", "a user is a group of elements")
+_OF_ELEMENTS = (
+    Assumption("unit is an element", "one occurrence of a key"),
+    Assumption("coins of each key", "independent of those of all other keys"),
+)
+_FIRST, _APART, _BESIDE, _FARTHEST = 40, 40, 3, 4000
+"""Frequencies whose losses are lower ends: each is proven, and more of them cost time."""
+
+
+def declared_inclusion(sampler: KeySampler) -> Inclusion:
+    """With what probability the sampler keeps a key of each frequency.
+
+    Raises:
+        InvalidType: where that is no inclusion.
+    """
+    inclusion = sampler.inclusion
+    if not isinstance(inclusion, Inclusion):
+        raise InvalidType("inclusion", inclusion, "an Inclusion", f"Repair sampler {sampler.about.name}")
+    return inclusion
+
+
+@final
+@frozen(kw_only=True)
+class KeyedRelease(PlanPart[Element]):
+    """Releases of sampled keys, or of keys and their frequencies, from aggregated counts.
+
+    Args:
+        mechanism: what is reported about a sampled key.
+        sampler: which keys enter.
+        releases: how many independent releases there are, each on a fresh sample; fixed before the data are seen.
+        largest: a public largest frequency M; a key that occurs more often is treated as if it occurred M times.
+        precision: working precision of proofs, in bits.
+
+    Guarantees:
+        Every bound holds for adding or removing one element, which is one occurrence of a key, for keys of all
+        frequencies and the units of probability really drawn. IS Theorem 6 is not used: the rate of a key depends on
+        its frequency, and with it on the element itself. What released parameters cost is contained.
+
+    Raises:
+        InvalidValue: for plugins of another unit or without add/remove, heuristic evidence, and as the mechanism does.
+        InvalidType: for anything but a sanitiser and a sampler of keys.
+    """
+
+    mechanism: Sanitiser
+    sampler: KeySampler
+    releases: int = 1
+    largest: int | None = None
+    precision: int = 128
+
+    unit = ELEMENT
+    domain = None
+
+    def __attrs_post_init__(self) -> None:
+        whole("releases", self.releases, 1)
+        if not isinstance(self.mechanism, Sanitiser):
+            raise InvalidType("mechanism", self.mechanism, "a sanitiser of sampled keys, such as PwsKeys")
+        if not isinstance(self.sampler, KeySampler):
+            raise InvalidType("sampler", self.sampler, "a sampler of keys, such as Ppswor")
+        _ = self.relation, self.derivation, self.reporting
+
+    @cached_property
+    def relation(self) -> AddRemove:
+        """Add/remove: one element is in one data set and not in the other."""
+        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
+            if plugin.about.unit != ELEMENT:
+                raise InvalidValue(role, plugin.about.name, "a plugin whose unit is an element")
+            if ADD_REMOVE not in plugin.about.relations:
+                raise InvalidValue(role, plugin.about.name, "a plugin that covers add/remove")
+        return ADD_REMOVE
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        """What is reported about a key of each frequency, end to end."""
+        reporting = self.mechanism.reporting(declared_inclusion(self.sampler))
+        if not isinstance(reporting, Reporting):
+            raise InvalidType("reporting", reporting, "a Reporting", f"Repair mechanism {self.mechanism.about.name}")
+        return reporting if self.largest is None else reporting.capped(self.largest)
+
+    # What it costs
+
+    def guarantee(self) -> Guarantee[Approximate, AddRemove, Element]:
+        """(ε, δ) for one element, as declared; of several releases, and with released parameters, the sums.
+
+        `epsilon` and `delta` say what the rows themselves lose, which for several releases is less.
+        """
+        declared = (self.reporting.epsilon, self.reporting.delta)
+        epsilon, delta = (Enclosure.of(unit.value, precision=self.precision) * self.releases for unit in declared)
+        return Guarantee(
+            bound=APPROXIMATE.compose([Approximate(epsilon, delta.minimum(1)), self._spent]),
+            relation=self.relation,
+            unit=ELEMENT,
+            derivation=APPROXIMATE.composition_theorem.conclude([self.derivation]),
+        )
+
+    def guarantee_for_users(self, contributions: int) -> Guarantee[Approximate, AddRemove, User]:
+        """(cε, δ·(e^{cε} − 1)/(e^ε − 1)) for one user with at most c elements; of one key or of several.
+
+        Args:
+            contributions: c ≥ 1. Counts that are aggregated already cannot prove it: it is an assumption.
+
+        Raises:
+            InvalidValue, InvalidType: for contributions that are no whole number ≥ 1.
+        """
+        unit = User(contributions=contributions)
+        group = for_groups(self.guarantee(), contributions)
+        assumption = Assumption("each user contributes at most so many elements in all", str(contributions))
+        return Guarantee(
+            bound=group.bound,
+            relation=group.relation,
+            unit=unit,
+            derivation=_CONTRIBUTIONS.conclude([group.derivation], [assumption]),
+        )
+
+    def certificate(self, contributions: int | None = None) -> bytes:
+        """A publishable certificate of `guarantee`, or of `guarantee_for_users`, accepted by the independent checker.
+
+        Raises:
+            InvalidValue: for what no certificate states, and where the checker cannot prove the table.
+        """
+        from .verification.keyed_certificates import keyed_certificate
+
+        return keyed_certificate(
+            self.mechanism,
+            self.sampler,
+            contributions=contributions,
+            releases=self.releases,
+            largest=self.largest,
+        )
+
+    @cached_property
+    def pairs(self) -> WorstPairs:
+        """The pairs of the whole run: one above all frequencies, and one that some of them reach.
+
+        Where too many rows would have to be compared the first is the one of every (ε, δ)-DP release.
+        """
+        try:
+            dominating = self.reporting.dominating_pair()
+        except OutsideDomain:
+            dominating = _declared_pair(self.reporting)
+        reached = _envelope(self._few) if self.releases == 1 else self.pair_of_one(Fraction(0))
+        return WorstPairs((dominating.repeated(self.releases),), (reached,))
+
+    def neighbours(self, frequencies: Iterable[int]) -> Iterator[FinitePair]:
+        """For each frequency i the exact pair of one release: the rows of i (present) and of i − 1 (absent).
+
+        Args:
+            frequencies: whole numbers ≥ 1, increasing.
+
+        Raises:
+            OutsideDomain: beyond the last frequency that has a rate.
+        """
+        asked = tuple(frequencies)
+        rows = {0: nothing_reported(self.reporting.budget)}
+        # each row is asked for once: a table may have to be built up to it
+        found = self.reporting.at(dict.fromkeys(i for frequency in asked for i in (frequency - 1, frequency) if i))
+        for frequency in asked:
+            while frequency not in rows:
+                row = next(found)
+                rows[row.frequency] = row
+            yield self._pair(rows[frequency - 1], rows[frequency])
+            rows = {frequency: rows[frequency]}
+
+    @property
+    def band(self) -> int:
+        """2⌈L⌉ + 1: at most one less frequencies are reported less often than sampled (PWS Lemma 4.3, corrected)."""
+        reporting = self.reporting
+        epsilon, delta = (Enclosure.of(unit.value) for unit in (reporting.epsilon, reporting.delta))
+        return 2 * ceil(crossover(epsilon, delta).upper) + 1
+
+    def _pair(self, lower: FrequencyRow, higher: FrequencyRow) -> FinitePair:
+        """Both rows, tokens that they treat alike as one outcome; the first outcome is "not reported"."""
+        certain = self.reporting.budget.certain
+        first, *others = compared(lower, higher)
+        masses = Counter[tuple[int, int]]()
+        for outcome in others:
+            masses[outcome.before, outcome.after] += outcome.count
+        units = [first[1:], *((before * count, after * count) for (before, after), count in masses.items())]
+        absent, present = (tuple(Fraction(mass, certain) for mass in law) for law in zip(*units, strict=True))
+        return FinitePair(present, absent, precision=self.precision)
+
+    @property
+    def last(self) -> int | None:
+        """The last frequency with a row of its own; None where all have one."""
+        return self.reporting.last
+
+    # As part of a plan
+
+    @property
+    def plugins(self) -> tuple[Sanitiser, KeySampler]:
+        """Mechanism and sampler."""
+        return self.mechanism, self.sampler
+
+    @property
+    def steps(self) -> int:
+        """How many releases there are."""
+        return self.releases
+
+    @property
+    def on_one_sample(self) -> bool:
+        """Each release draws a sample of its own."""
+        return False
+
+    def pair_of_one(self, size: Fraction) -> Pair:
+        """The pair of all releases about a key of one frequency that loses much."""
+        return self._telling.repeated(self.releases)
+
+    @cached_property
+    def _telling(self) -> FinitePair:
+        """The neighbours that differ most where e^ε is halfway to 1."""
+        budget = self.reporting.budget
+        factor = Fraction(budget.growth + budget.certain, 2 * budget.certain)
+
+        def loss(pair: FinitePair) -> Fraction:
+            return max(pair.hockey_stick(factor, direction) for direction in Direction)
+
+        return max(self._few, key=loss)
+
+    @cached_property
+    def _few(self) -> tuple[FinitePair, ...]:
+        """Neighbours of some frequencies: the first ones, and others ever farther apart up to beyond the band."""
+        far = min(2 * self.band, _FARTHEST, self.last or _FARTHEST)
+        apart = (round(far ** (place / _APART)) for place in range(_APART + 1))
+        middle = range(self.band // 2 - _BESIDE, self.band // 2 + _BESIDE + 1)  # where half of the keys are reported
+        asked = {*range(1, _FIRST + 1), *apart, *middle}
+        return tuple(self.neighbours(sorted(i for i in asked if 1 <= i <= far)))
+
+    # Shared steps
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """What the pairs rest on."""
+        premises = [
+            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
+            self.sampler.about.declaration("sampler", stated(self.sampler)),
+            *(cost.derivation for cost in self._costs),
+        ]
+        return _ROWS.conclude(premises, [*_OF_ELEMENTS, *self._constants])
+
+    @property
+    def _constants(self) -> Iterator[Assumption]:
+        """What is fixed beforehand besides the plugins' own parameters."""
+        if self.releases > 1:
+            yield Assumption("releases, each on a fresh sample with coins of its own", str(self.releases))
+        if self.largest is not None:
+            yield Assumption("largest frequency, which higher ones are lowered to", str(self.largest))
+        elif self.last is not None:
+            yield Assumption("no key occurs more often than", str(self.last))
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What its released parameters cost, each release once."""
+        return payments(self.mechanism, self.sampler)
+
+    @property
+    def named(self) -> tuple[str, str]:
+        """The mechanism."""
+        return "mechanism", self.mechanism.about.name
+
+
+def _declared_pair(reporting: Reporting) -> FinitePair:
+    """The pair that dominates everything with (ε, δ) as it is in whole units (Kairouz, Oh, Viswanath 2015)."""
+    budget = reporting.budget
+    delta = budget.probability(budget.allowance)
+    kept, told = 1 - delta, Fraction(budget.growth, budget.growth + budget.certain)
+    present = (delta, kept * told, kept * (1 - told), Fraction(0))
+    return FinitePair(present, present[::-1])
+
+
+def _envelope(pairs: Iterable[FinitePair]) -> FinitePair:
+    """One pair whose divergences are the largest of these, exactly: the upper concave hull of all sets (Q(S), P(S))."""
+    points = {(Fraction(0), Fraction(0))}
+    for pair in pairs:
+        x = y = Fraction(0)
+        outcomes = zip(pair.absent, pair.present, strict=True)
+        for without, with_it in sorted(outcomes, key=lambda o: o[1] / o[0] if o[0] else inf, reverse=True):
+            x, y = x + without, y + with_it
+            points.add((x, y))
+    hull: list[tuple[Fraction, Fraction]] = []
+    for x, y in sorted(points):
+        while len(hull) > 1 and _above(hull[-2], hull[-1], (x, y)):
+            hull.pop()
+        hull.append((x, y))
+    present, absent = (tuple(b[side] - a[side] for a, b in pairwise(hull)) for side in (1, 0))
+    return FinitePair(present, absent)
+
+
+def _above(one: tuple[Fraction, Fraction], middle: tuple[Fraction, Fraction], last: tuple[Fraction, Fraction]) -> bool:
+    """Whether the line from `one` to `last` passes `middle` or lies above it."""
+    return (last[1] - one[1]) * (middle[0] - one[0]) >= (middle[1] - one[1]) * (last[0] - one[0])
