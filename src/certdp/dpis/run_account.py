@@ -13,8 +13,8 @@ afterwards (erratum DPIS-adaptive). Two theorems bound such a run:
 The order of calls, for each epoch e = 0, 1, …:
 
     account.pay_size()                      once, where Ñ is released; then account.size_released(Ñ)
-    account.pay_norm_sum() → NormSumRelease, then K̃ = release.bounded(K', …)
-    account.begin_epoch(K̃, C) → EpochNoise
+    account.pay_norm_sum(e, C) → release    where norms are summed; then K̃ = release.bounded(K')
+    account.begin_epoch(K̃, C) → noise       in DP-SGD with K̃ = ÑC
     account.pay_step()                      before each step's noise is drawn, at most T times
     account.pay_clip()                      where C adapts, before K̃* is drawn, after each epoch but the last
 
@@ -24,16 +24,25 @@ which needs no release: the guess of N, K̃ = ÑC, or the C of before. Steps pai
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import hashlib
 from fractions import Fraction
 from typing import Any, final
 
-from attrs import frozen
+from attrs import define, frozen
 
+from ..accounting.dpis import Step
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Number, exact
+from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
-from .budget import AdaptiveClip, RunPlan
+from .budget import AdaptiveClip, DominatedAccounting, FixedClip, NoisySize, PublicSize, RenyiAccounting, RunPlan
+from .dominated_payments import DominatedPayments
+from .filtered_payments import FilteredPayments
+from .payments import Payments
+
+_VERSION = 1
 
 
 @final
@@ -102,6 +111,17 @@ class EpochNoise:
     size: Fraction
 
     @property
+    def step(self) -> Step:
+        """What one step costs."""
+        return Step(
+            batch=self.batch,
+            clip=self.clip,
+            noise_multiplier=self.noise_multiplier,
+            size=self.size,
+            norm_sum=self.norm_sum,
+        )
+
+    @property
     def scale(self) -> Fraction:
         """Standard deviation of the noise in a step's sum: σ_G·C."""
         return self.noise_multiplier * self.clip
@@ -117,34 +137,322 @@ class EpochNoise:
         return self.norm_sum / self.size
 
 
-class RunAccount(ABC):
-    """The budget of one run; base class of the accounts, one per theorem. Made by `open_account`.
+@final
+@define(kw_only=True)
+class _Epoch:
+    """What was paid for in one epoch, and which of its outputs are known."""
+
+    norm_sum_paid: bool = False
+    noise: EpochNoise | None = None
+    steps: int = 0
+    clip_paid: bool = False
+
+    def state(self) -> dict[str, Any]:
+        begun = None
+        if self.noise is not None:
+            begun = {
+                "norm_sum": str(self.noise.norm_sum),
+                "clip": str(self.noise.clip),
+                "noise_multiplier": str(self.noise.noise_multiplier),
+            }
+        return {"norm_sum_paid": self.norm_sum_paid, "begun": begun, "steps": self.steps, "clip_paid": self.clip_paid}
+
+
+@final
+class RunAccount:
+    """The budget of one training run. `open_account` and `restored_account` make it.
 
     Attributes:
         plan: fixed before the run.
     """
 
-    plan: RunPlan
+    def __init__(self, plan: RunPlan, payments: Payments) -> None:
+        self.plan = plan
+        self._payments = payments
+        self._size: Fraction | None = plan.size.expected if isinstance(plan.size, PublicSize) else None
+        self._size_paid = False
+        self._epochs: list[_Epoch] = []
+
+    # Ñ
 
     @property
-    @abstractmethod
+    def size(self) -> Fraction:
+        """Ñ.
+
+        Raises:
+            InvalidValue: before it was released.
+        """
+        if self._size is None:
+            remedy = "Call pay_size(), draw it and call size_released(Ñ)"
+            raise InvalidValue("size", "not released yet", "a released Ñ", remedy)
+        return self._size
+
+    @property
+    def size_paid(self) -> bool:
+        """Whether Ñ was paid for."""
+        return self._size_paid
+
+    def pay_size(self) -> Fraction:
+        """Pay for Ñ = N + N(0, σ_N²); the standard deviation σ_N of its noise.
+
+        Raises:
+            BudgetExceeded: where it was paid before, and where N is public.
+        """
+        if not isinstance(self.plan.size, NoisySize):
+            raise BudgetExceeded("size", "a release of Ñ", "none: N is public in this plan")
+        if self._size_paid:
+            raise _paid_before("size", "Ñ", f"Call size_released({self.plan.size.guess.value}), the public guess")
+        self._payments.size()
+        self._size_paid = True
+        return self.plan.size.noise.value
+
+    def size_released(self, value: Number) -> Fraction:
+        """Take Ñ as it was released, or the public guess where it was paid and lost; Ñ in use is at least b, with room.
+
+        Returns:
+            Ñ, raised to the least at which K̃ has room (`RunPlan.bounded_size`).
+        """
+        if self._size is not None:
+            raise InvalidValue("size", value, f"nothing: Ñ = {self._size} is known")
+        self._size = self.plan.bounded_size(exact(value, parameter="size"))
+        return self._size
+
+    # Epochs
+
+    @property
+    def next_epoch(self) -> int:
+        """The number of the epoch to begin next; E where the run is over."""
+        return sum(epoch.noise is not None for epoch in self._epochs)
+
+    @property
+    def current(self) -> EpochNoise | None:
+        """What the steps of the epoch begun last are to do."""
+        begun = [epoch.noise for epoch in self._epochs if epoch.noise is not None]
+        return begun[-1] if begun else None
+
+    @property
+    def steps_paid(self) -> int:
+        """How many steps of the epoch begun last were paid."""
+        return self._epochs[self.next_epoch - 1].steps if self.next_epoch else 0
+
+    def norm_sum_paid(self, epoch: int) -> bool:
+        """Whether K̃ of an epoch was paid for."""
+        return epoch < len(self._epochs) and self._epochs[epoch].norm_sum_paid
+
+    def pay_norm_sum(self, epoch: int, clip: Number) -> NormSumRelease:
+        """Pay for K̃ of the epoch to begin next, before it is drawn.
+
+        Args:
+            epoch: from 0.
+            clip: C of this epoch.
+
+        Raises:
+            BudgetExceeded: where it was paid before, where the plan releases none, and at the end of the run.
+        """
+        sums = self.plan.norm_sums
+        if sums is None:
+            raise BudgetExceeded("norm_sum", "a release of K̃", "none: in DP-SGD K̃ = ÑC")
+        bound, size = self._clip(clip), self.size
+        if self.norm_sum_paid(epoch):
+            raise _paid_before("norm_sum", f"K̃ of epoch {epoch}", "Begin the epoch with K̃ = ÑC")
+        entry = self._opened(epoch)
+        self._payments.norm_sum(epoch)
+        entry.norm_sum_paid = True
+        return NormSumRelease(
+            rate=sums.rate.value,
+            scale=sums.noise_multiplier.value * bound,
+            least=self.plan.least_norm_sum * bound,
+            most=size * bound,
+        )
+
+    def begin_epoch(self, norm_sum: Number, clip: Number) -> EpochNoise:
+        """Begin the next epoch: how much noise its steps need. Nothing is paid.
+
+        Args:
+            norm_sum: K̃ as it was released and bounded, or ÑC.
+            clip: C, from the plan or a released K̃*.
+
+        Raises:
+            InvalidValue: for K̃ outside its bounds, or other than ÑC in DP-SGD and where no release of it was paid.
+            BudgetExceeded: at the end of the run.
+        """
+        bound, size, number = self._clip(clip), self.size, self.next_epoch
+        total = exact(norm_sum, parameter="norm_sum")
+        most = size * bound
+        least = self.plan.least_norm_sum * bound if self.norm_sum_paid(number) else most
+        if not least <= total <= most:
+            remedy = "Take NormSumRelease.bounded(K'), or ÑC where K̃ was not released"
+            raise InvalidValue("norm_sum", norm_sum, f"a number in [{float(least)!r}, {float(most)!r}]", remedy)
+        entry = self._opened(number)
+        noise = self._payments.noise_multiplier(number, total / bound, size)
+        entry.noise = EpochNoise(
+            number=number,
+            noise_multiplier=noise,
+            clip=bound,
+            norm_sum=total,
+            batch=self.plan.batch.value,
+            size=size,
+        )
+        return entry.noise
+
+    def pay_step(self) -> None:
+        """Pay for one step of the current epoch, before its noise is drawn.
+
+        Raises:
+            BudgetExceeded: where no epoch has begun, or its T steps are paid; nothing was spent.
+        """
+        noise = self.current
+        if noise is None or self.steps_paid >= self.plan.steps_per_epoch:
+            most = "no epoch has begun" if noise is None else f"T = {self.plan.steps_per_epoch} steps an epoch"
+            raise BudgetExceeded("step", "one more", most, "Begin the next epoch")
+        self._payments.steps(noise.number, noise.step, 1)
+        self._epochs[noise.number].steps += 1
+
+    def clip_paid(self, epoch: int) -> bool:
+        """Whether K̃* after an epoch was paid for."""
+        return epoch < len(self._epochs) and self._epochs[epoch].clip_paid
+
+    def pay_clip(self) -> ClipRelease:
+        """Pay for K̃* after the current epoch, before it is drawn; the epoch takes no more steps.
+
+        Raises:
+            BudgetExceeded: where it was paid before, where C is fixed, and after the last epoch.
+        """
+        rule, number = self.plan.clip, self.next_epoch - 1
+        if not isinstance(rule, AdaptiveClip):
+            raise BudgetExceeded("clip", "a release of K̃*", "none: C is fixed in this plan")
+        if number < 0 or number == self.plan.epochs - 1:
+            raise BudgetExceeded("clip", "a release of K̃*", "one after each epoch but the last")
+        entry = self._epochs[number]
+        if entry.clip_paid:
+            raise _paid_before("clip", f"K̃* of epoch {number}", "Keep C as it was")
+        self._payments.clip(number)
+        entry.clip_paid = True
+        entry.steps = self.plan.steps_per_epoch
+        return ClipRelease(
+            bound=rule.external.value,
+            scale=rule.noise_multiplier.value * rule.external.value,
+            size=self.size,
+            clip=rule,
+        )
+
+    # What it says
+
+    @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
-        """(ε₀, δ₀)-DP for everything that is released after it was paid, however the run goes on."""
+        """(ε₀, δ₀)-DP or better for everything that is released after it was paid, however the run goes on."""
+        return self._payments.guarantee
 
-    @abstractmethod
     def spent(self) -> float:
-        """An upper bound of the ε at δ₀ of what was paid so far; no guarantee where it depends on outputs."""
+        """An upper bound of the ε at δ₀ of what was paid so far; no guarantee, because it depends on outputs."""
+        return self._payments.spent()
 
-    @abstractmethod
     def state(self) -> dict[str, Any]:
-        """What a resumed run needs, as JSON; written before noise is drawn, no paid budget is lost."""
+        """All that a resumed run needs, as JSON. Written before noise is drawn, no paid budget is lost."""
+        return {
+            "version": _VERSION,
+            "plan": _fingerprint(self.plan),
+            "choice": self._payments.choice,
+            "size": None if self._size is None else str(self._size),
+            "size_paid": self._size_paid,
+            "epochs": [epoch.state() for epoch in self._epochs],
+        }
+
+    def __repr__(self) -> str:
+        at = f"epoch {self.next_epoch} of {self.plan.epochs}, {self.steps_paid} steps of it paid"
+        return f"RunAccount({self.plan.budget}; {at})"
+
+    # Shared steps
+
+    def _opened(self, epoch: int) -> _Epoch:
+        """The entry of the epoch to begin next."""
+        number = self.next_epoch
+        if number >= self.plan.epochs:
+            raise BudgetExceeded("epoch", epoch, f"E = {self.plan.epochs} epochs", "The run is over")
+        if epoch != number:
+            raise InvalidValue("epoch", epoch, f"{number}, the epoch to begin next")
+        if len(self._epochs) == number:
+            self._epochs.append(_Epoch())
+        return self._epochs[number]
+
+    def _clip(self, clip: Number) -> Fraction:
+        bound, rule = exact(clip, parameter="clip"), self.plan.clip
+        match rule:
+            case FixedClip():
+                admitted, interval = bound == rule.first, f"{rule.first}, as planned"
+            case AdaptiveClip():
+                admitted = rule.lowest.value <= bound <= rule.highest.value
+                interval = f"a number in [{rule.lowest.value}, {rule.highest.value}]"
+        if not admitted:
+            raise InvalidValue("clip", clip, interval)
+        return bound
+
+    def _replay(self, state: dict[str, Any]) -> None:
+        """Pay again, in order, for what a state says was paid."""
+        if state["size_paid"]:
+            self.pay_size()
+        if state["size"] is not None and self._size is None:
+            self._size = Fraction(state["size"])
+        for number, stored in enumerate(state["epochs"]):
+            entry = _Epoch()
+            self._epochs.append(entry)
+            if stored["norm_sum_paid"]:
+                self._payments.norm_sum(number)
+                entry.norm_sum_paid = True
+            if stored["begun"] is not None:
+                begun = {name: Fraction(value) for name, value in stored["begun"].items()}
+                entry.noise = EpochNoise(number=number, batch=self.plan.batch.value, size=self.size, **begun)
+                if stored["steps"]:
+                    self._payments.steps(number, entry.noise.step, stored["steps"])
+                entry.steps = stored["steps"]
+            if stored["clip_paid"]:
+                self._payments.clip(number)
+                entry.clip_paid = True
 
 
 def open_account(plan: RunPlan) -> RunAccount:
-    """The account of a run that begins."""
-    raise NotImplementedError
+    """The account of a run that begins.
+
+    Raises:
+        InvalidValue: where the fixed releases alone exceed the budget.
+    """
+    return RunAccount(plan, _payments(plan, None))
 
 
 def restored_account(plan: RunPlan, state: dict[str, Any]) -> RunAccount:
-    """The account of a run that goes on from a `state`."""
-    raise NotImplementedError
+    """The account of a run that goes on: everything that was paid counts again.
+
+    Args:
+        plan: the plan of the run, the same as before.
+        state: what `RunAccount.state` said.
+
+    Raises:
+        InvalidValue: for the state of another plan or version, and a damaged one.
+        BudgetExceeded: for one that pays more than the budget.
+    """
+    if not isinstance(state, dict) or state.get("version") != _VERSION:
+        raise InvalidValue("state", "another version", f"the state of an account, version {_VERSION}")
+    if state.get("plan") != _fingerprint(plan):
+        raise InvalidValue("state", "the state of another plan", "the state of this plan", "Give the run's own plan")
+    try:
+        account = RunAccount(plan, _payments(plan, state["choice"]))
+        account._replay(state)
+    except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        raise InvalidValue("state", repr(error), "what RunAccount.state() wrote", "Take an earlier checkpoint") from error
+    return account
+
+
+def _payments(plan: RunPlan, choice: dict[str, Any] | None) -> Payments:
+    match plan.accounting:
+        case RenyiAccounting(order=order):
+            return FilteredPayments(plan, order, choice)
+        case DominatedAccounting(rate=rate):
+            return DominatedPayments(plan, rate.value, choice)
+
+
+def _fingerprint(plan: RunPlan) -> str:
+    return hashlib.sha256(repr(plan).encode()).hexdigest()
+
+
+def _paid_before(parameter: str, what: str, remedy: str) -> BudgetExceeded:
+    return BudgetExceeded(parameter, f"{what}, again", "one release, paid once", f"Was it lost? {remedy}")

@@ -1,0 +1,175 @@
+"""Paying by domination: every release is within a plan declared before the run, composed by its loss distribution.
+
+Legend: as in `budget`; r is the declared rate of steps, s_e their declared shift in epoch e.
+
+The plan has, in this order, Ñ, then for every epoch K̃, T sampled Gaussians of rate r and shift s_e, and K̃* for all but
+the last. The shifts s_e = 1/(σ·f_e) follow from one σ, the least that the budget allows, and the factors f_e of the
+schedule. A step at K̃ ≥ bC/r has the rate bC/K̃ ≤ r, and with σ_G = K̃/(Ñ·s_e·C) the shift s_e. A hockey-stick divergence
+need not fall with K̃ where σ_G stays, as Rényi divergences do: the rate and the shift are bounded apart.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, final
+
+from ..accounting.accountants import LOSS_DISTRIBUTION
+from ..accounting.dpis import Step
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
+from ..accounting.filters import BudgetExceeded
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate
+from ..accounting.provenance import Public
+from ..accounting.relations import AddRemove, Record
+from ..accounting.releases import ResampleEach
+from ..adaptive import DominatedRun
+from ..budget_calibration import Continuous, calibrate
+from ..mechanisms.gaussian_sum import GaussianSum
+from ..plans import Plan
+from ..sampled_releases import SampledReleases
+from ..samplers.poisson import Poisson
+from .budget import AdaptiveClip, NoisySize, RunPlan
+from .payments import Payments
+
+_GAP = 2.0**-16
+
+
+@final
+class DominatedPayments(Payments):
+    """The payments of a plan with `DominatedAccounting`.
+
+    Args:
+        plan: fixed before the run.
+        rate: r, the largest rate of any step.
+        choice: {"noise_multiplier": "p/q"} where a run goes on; it is proven anew.
+
+    Raises:
+        InvalidValue: where the fixed releases alone exceed the budget.
+    """
+
+    def __init__(self, plan: RunPlan, rate: Fraction, choice: dict[str, Any] | None = None) -> None:
+        self.plan = plan
+        self._rate = rate
+        self.base = self._calibrated() if choice is None else exact(str(choice["noise_multiplier"]))
+        self._places: dict[tuple[str, int], int] = {}
+        self._run = DominatedRun(self._declared())
+        self._place = self._used = 0
+        self._paid: list[SampledReleases] = []
+        answer = self._run.delta(plan.budget.epsilon, accountant=LOSS_DISTRIBUTION)
+        if answer.guarantee.bound.delta.upper > plan.budget.delta.value:
+            raise BudgetExceeded("noise_multiplier", self.base, f"one with which the run is {plan.budget}")
+        self._guarantee = answer.guarantee
+
+    def size(self) -> None:
+        """The declared Gaussian."""
+        self._use("size", 0, self._size())
+
+    def norm_sum(self, epoch: int) -> None:
+        """The declared sampled Gaussian."""
+        self._use("norm sum", epoch, self._norm_sum())
+
+    def clip(self, epoch: int) -> None:
+        """The declared Gaussian."""
+        self._use("clip", epoch, self._clip())
+
+    def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
+        """σ_G = (K̃/C)/(Ñ·s_e), with which the shift is the declared one."""
+        return norm_sum / size * self.base * self.plan.schedule.factor(epoch)
+
+    def steps(self, epoch: int, step: Step, count: int) -> None:
+        """Sampled Gaussians within the declared ones."""
+        self._use("steps", epoch, _sampled(step.rate, 1 / step.shift, count))
+
+    @property
+    def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
+        """(ε₀, δ), δ ≤ δ₀, of the declared plan."""
+        return self._guarantee
+
+    def spent(self) -> float:
+        """ε of the declared releases that were used; how many these are may depend on outputs."""
+        if not self._paid:
+            return 0.0
+        return Plan(self._paid).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """σ."""
+        return {"noise_multiplier": str(self.base)}
+
+    # The declared plan
+
+    def _declared(self) -> Plan:
+        parts: list[SampledReleases] = []
+
+        def declare(kind: str, epoch: int, part: SampledReleases) -> None:
+            self._places[kind, epoch] = len(parts)
+            parts.append(part)
+
+        if isinstance(self.plan.size, NoisySize):
+            declare("size", 0, self._size())
+        for epoch in range(self.plan.epochs):
+            if self.plan.norm_sums is not None:
+                declare("norm sum", epoch, self._norm_sum())
+            declare("steps", epoch, self._steps(epoch, self.base))
+            if isinstance(self.plan.clip, AdaptiveClip) and epoch < self.plan.epochs - 1:
+                declare("clip", epoch, self._clip())
+        return Plan(parts)
+
+    def _size(self) -> SampledReleases:
+        assert isinstance(self.plan.size, NoisySize)
+        return _sampled(Fraction(1), self.plan.size.noise.value, 1)
+
+    def _norm_sum(self) -> SampledReleases:
+        sums = self.plan.norm_sums
+        assert sums is not None
+        return _sampled(sums.rate.value, sums.noise_multiplier.value * sums.rate.value, 1)
+
+    def _clip(self) -> SampledReleases:
+        assert isinstance(self.plan.clip, AdaptiveClip)
+        return _sampled(Fraction(1), self.plan.clip.noise_multiplier.value, 1)
+
+    def _steps(self, epoch: int, base: Fraction) -> SampledReleases:
+        return _sampled(self._rate, base * self.plan.schedule.factor(epoch), self.plan.steps_per_epoch)
+
+    def _calibrated(self) -> Fraction:
+        """The least σ found with which the plan is within the budget."""
+        plan = self.plan
+        fixed: list[SampledReleases] = []
+        if isinstance(plan.size, NoisySize):
+            fixed.append(self._size())
+        fixed += [self._norm_sum()] * plan.epochs if plan.norm_sums is not None else []
+        fixed += [self._clip()] * (plan.epochs - 1) if isinstance(plan.clip, AdaptiveClip) else []
+
+        def declared(base: Fraction) -> Plan:
+            return Plan([*fixed, *(self._steps(epoch, base) for epoch in range(plan.epochs))])
+
+        try:
+            return calibrate(declared, plan.budget, Continuous(relative_gap=_GAP)).value
+        except InvalidValue as error:
+            remedy = "Release Ñ, norm sums and clipping bounds with more noise: σ_N, σ_K; or take fewer epochs"
+            raise InvalidValue(error.parameter, error.value, error.admissible, remedy) from error
+
+    # Using it up
+
+    def _use(self, kind: str, epoch: int, part: SampledReleases) -> None:
+        place = self._places[kind, epoch]
+        while self._place < place:  # what was not used is left
+            self._run.skip()
+            self._place, self._used = self._place + 1, 0
+        try:
+            self._run.use(part)
+        except InvalidValue as error:
+            raise BudgetExceeded(error.parameter, error.value, error.admissible, error.remedy) from error
+        self._paid.append(part)
+        self._used += part.steps
+        if self._used == self._run.plan.parts[place].steps:
+            self._place, self._used = place + 1, 0
+
+
+def _sampled(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:
+    return SampledReleases(
+        mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)),
+        sampler=Poisson(rate=Public(rate)),
+        releases=ResampleEach(count),
+    )

@@ -1,0 +1,346 @@
+"""Paying from a Rényi filter, at an order fixed before the run.
+
+Legend: as in `budget`; α is the order, τ₀ the budget at it, r and s the rate and shift of a sampled Gaussian,
+κ = K̃/C. A step costs τ(r, s) for r = b/κ and s = κ/(Ñ·σ_G), which grows with κ (`Step.renyi`): κ = Ñ is the worst.
+
+DPIS Section 4.2 decides how much of what is left an epoch may spend. Up to epoch a_E·E the later ones are taken to have
+κ = Ñ, from then on the κ of the current one. In both cases the epoch and the later ones together would spend what is
+left after the fixed releases of later epochs; the epoch's share is at most one of the epochs left, so that something is
+left for the next, whatever its κ is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from ..accounting.bulk_sampled_gaussian import renyi_upper
+from ..accounting.conversions.renyi_moment import epsilon_at_order
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
+from ..accounting.dpis import Step
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.filters import BudgetExceeded, RenyiFilter
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate, Renyi
+from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..accounting.units import Order
+from .budget import AdaptiveClip, NoisySize, RunPlan
+from .payments import Payments
+
+_STEP = Theorem("DPIS", "Lemma 3.1, at every real order (Mironov, Talwar, Zhang 2019, Theorem 5)")
+_GAUSSIAN = Theorem("Mironov 2017", "Proposition 7, the Gaussian mechanism")
+_NORM_SUM = Theorem("DPIS", "Equation 19 with the noise multiplier σ_K·p_K")
+_PRECISION = 128
+_ROOM = 1 - Fraction(1, 2**26)  # of what is left: more than the slack of proven costs moves (10^-9), less than _GAP
+_GAP = 2.0**-20
+_MOST_NOISE = 2.0**200
+_ORDERS = [1 + 2.0 ** (place / 4) for place in range(-12, 45)]
+_DIGITS = 12
+
+
+@final
+class FilteredPayments(Payments):
+    """The payments of a plan with `RenyiAccounting`.
+
+    Args:
+        plan: fixed before the run.
+        choice: {"order": "p/q"} where a run goes on.
+
+    Raises:
+        InvalidValue: where the fixed releases alone exceed the budget.
+    """
+
+    def __init__(self, plan: RunPlan, order: Order | None, choice: dict[str, Any] | None = None) -> None:
+        self.plan = plan
+        chosen = order if choice is None else Order(str(choice["order"]))
+        self.order = best_order(plan) if chosen is None else chosen.value
+        self.total = _largest_tau(plan, self.order)
+        self._fixed = _FixedCosts(plan, self.order)
+        if self._fixed.all_of_them >= self.total:
+            raise _exceeded_by_fixed(plan)
+        self._filter = RenyiFilter(
+            Renyi(self.order, Enclosure.of(self.total, precision=_PRECISION)), relation=ADD_REMOVE, unit=RECORD
+        )
+        self._priced: tuple[Step, Guarantee[Renyi, AddRemove, Record]] | None = None
+
+    def size(self) -> None:
+        """α/(2σ_N²)."""
+        assert isinstance(self.plan.size, NoisySize)
+        stated = [Assumption("σ_N", str(self.plan.size.noise.value))]
+        self._pay(self._fixed.size, _GAUSSIAN, stated)
+
+    def norm_sum(self, epoch: int) -> None:
+        """The sampled Gaussian at rate p_K with the noise multiplier σ_K·p_K."""
+        sums = self.plan.norm_sums
+        assert sums is not None
+        stated = [Assumption("p_K", str(sums.rate.value)), Assumption("σ_K", str(sums.noise_multiplier.value))]
+        self._pay(self._fixed.norm_sum, _NORM_SUM, stated)
+
+    def clip(self, epoch: int) -> None:
+        """α/(2σ_K²), of a sum over all records."""
+        assert isinstance(self.plan.clip, AdaptiveClip)
+        stated = [Assumption("σ_K of K̃*", str(self.plan.clip.noise_multiplier.value))]
+        self._pay(self._fixed.clip, _GAUSSIAN, stated)
+
+    def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
+        """The least σ_G found for which the allocation of Section 4.2 provably fits into what is left."""
+        left = self.total - self._filter.spent.tau.upper - self._fixed.after(epoch)
+        if left <= 0:
+            raise BudgetExceeded("epoch", epoch, "an epoch for which something is left", "Stop here")
+        return Fraction(least_noise(_Allocation.of(self.plan, epoch, norm_sum, size).cost(self.order), left * _ROOM))
+
+    def steps(self, epoch: int, step: Step, count: int) -> None:
+        """Lemma 3.1, for each step."""
+        if self._priced is None or self._priced[0] != step:
+            stated = [Assumption(name, str(value)) for name, value in _named(step)]
+            self._priced = step, self._cost(self._tau(step), _STEP, stated)
+        cost = self._priced[1]
+        if count != 1:
+            tau = Renyi(self.order, cost.bound.tau * count)
+            cost = Guarantee(bound=tau, relation=ADD_REMOVE, unit=RECORD, derivation=cost.derivation)
+        self._filter.spend(cost)
+
+    @property
+    def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
+        """The (ε, δ₀) that (α, τ₀) entails; ε ≤ ε₀."""
+        return self._filter.approximate(self.plan.budget.delta)
+
+    def spent(self) -> float:
+        """ε of the τ paid so far; no guarantee, because costs depend on outputs."""
+        tau = self._filter.spent.tau
+        if not tau.upper:
+            return 0.0
+        return epsilon_at_order(self.order, tau, _delta(self.plan)).upper_float
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """The order."""
+        return {"order": str(self.order)}
+
+    def _tau(self, step: Step) -> Fraction:
+        return Fraction(float(renyi_upper(_up(step.rate), _up(step.shift), float(self.order))))
+
+    def _pay(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> None:
+        self._filter.spend(self._cost(tau, theorem, stated))
+
+    def _cost(
+        self, tau: Fraction, theorem: Theorem, stated: list[Assumption]
+    ) -> Guarantee[Renyi, AddRemove, Record]:
+        return Guarantee(
+            bound=Renyi(self.order, Enclosure.of(tau, precision=_PRECISION)),
+            relation=ADD_REMOVE,
+            unit=RECORD,
+            derivation=theorem.conclude(assumptions=[*stated, REAL_VALUED_NOISE]),
+        )
+
+
+@final
+class _FixedCosts:
+    """Upper bounds, at one order, of what releases cost whose parameters do not depend on outputs."""
+
+    def __init__(self, plan: RunPlan, order: Fraction) -> None:
+        self._epochs = plan.epochs
+        self.size = self.norm_sum = self.clip = Fraction(0)
+        if isinstance(plan.size, NoisySize):
+            self.size = _upper(Fraction(1), 1 / plan.size.noise.value, order)
+        if plan.norm_sums is not None:
+            rate = plan.norm_sums.rate.value
+            self.norm_sum = _upper(rate, 1 / (plan.norm_sums.noise_multiplier.value * rate), order)
+        if isinstance(plan.clip, AdaptiveClip):
+            self.clip = _upper(Fraction(1), 1 / plan.clip.noise_multiplier.value, order)
+
+    def after(self, epoch: int) -> Fraction:
+        """What is released after the norm sum of an epoch: one K̃* and one K̃ for every epoch that follows."""
+        return (self._epochs - 1 - epoch) * (self.norm_sum + self.clip)
+
+    @property
+    def all_of_them(self) -> Fraction:
+        return self.size + self.norm_sum + self.after(0)
+
+
+@final
+class _Allocation:
+    """How often each sampled Gaussian is taken to come, for σ_G of the current epoch.
+
+    Each is a rate, a shift at σ_G = 1 and a number of steps.
+    """
+
+    def __init__(self, steps: Counter[tuple[Fraction, Fraction]]) -> None:
+        self._rates = np.array([_up(rate) for rate, _ in steps])
+        self._shifts = np.array([_up(shift) for _, shift in steps])
+        self._counts = list(steps.values())
+
+    @classmethod
+    def of(cls, plan: RunPlan, epoch: int, norm_sum: Fraction, size: Fraction) -> _Allocation:
+        """DPIS Section 4.2: the rest of the run as it is foreseen in an epoch with this K̃/C."""
+        later = size if epoch < plan.divider.value * plan.epochs else norm_sum
+        batch, factor = plan.batch.value, plan.schedule.factor
+        steps = Counter({(batch / norm_sum, norm_sum / size): plan.steps_per_epoch})
+        for following in range(epoch + 1, plan.epochs):
+            shift = later / size * factor(epoch) / factor(following)
+            steps[batch / later, shift] += plan.steps_per_epoch
+        return cls(steps)
+
+    def cost(self, order: Fraction) -> Callable[[float], Fraction]:
+        """An upper bound of τ of all of them, as a function of σ_G."""
+
+        def at(noise: float) -> Fraction:
+            shifts = np.nextafter(self._shifts / noise, math.inf)
+            taus = renyi_upper(self._rates, shifts, float(order))
+            if not np.all(np.isfinite(taus)):
+                return Fraction(2) ** 1024
+            return sum((count * Fraction(float(tau)) for count, tau in zip(self._counts, taus, strict=True)), Fraction())
+
+        return at
+
+
+def least_noise(cost: Callable[[float], Fraction], left: Fraction) -> float:
+    """The least number found, within 2^-20 of the true one, at which a falling cost is proven to be at most `left`.
+
+    Regula falsi on logarithms, where costs are nearly straight; an end that stays twice counts for half (Illinois).
+
+    Raises:
+        BudgetExceeded: where none is.
+    """
+
+    def excess(noise: float) -> float:
+        spent = cost(noise)
+        if spent <= left:
+            return min(_log(spent) - _log(left), 0.0)
+        return max(_log(spent) - _log(left), 1e-18)
+
+    safe = unsafe = 1.0
+    above = below = excess(1.0)
+    octave = 1.0
+    while below > 0 or above <= 0:
+        if below > 0:
+            unsafe, above, safe = safe, below, safe * 2**octave
+            below = excess(safe)
+        else:
+            safe, below, unsafe = unsafe, above, unsafe / 2**octave
+            above = excess(unsafe)
+        if not 1 / _MOST_NOISE < unsafe or not safe < _MOST_NOISE:
+            raise BudgetExceeded("noise_multiplier", safe, "noise that the budget left allows", "Stop here")
+    kept = {True: 1.0, False: 1.0}  # by whether an end is the safe one
+    last: bool | None = None
+    while safe > unsafe * (1 + _GAP):
+        up, down = above * kept[False], -below * kept[True]
+        share = up / (up + down) if up + down > 0 else 0.5
+        ratio = math.log(safe / unsafe)
+        edge = min(_GAP / ratio / 4, 0.25)
+        moved = unsafe * math.exp(ratio * min(max(share, edge), 1 - edge))
+        found = excess(moved)
+        is_safe = found <= 0
+        if is_safe:
+            safe, below = moved, found
+        else:
+            unsafe, above = moved, found
+        kept = {is_safe: 1.0, not is_safe: kept[not is_safe] / 2 if is_safe is last else kept[not is_safe]}
+        last = is_safe
+    return safe
+
+
+def best_order(plan: RunPlan) -> Fraction:
+    """The order at which a run with K̃ = ÑC throughout needs the least noise; from the plan's public constants alone.
+
+    Raises:
+        InvalidValue: where the fixed releases alone exceed the budget at every order.
+    """
+
+    def noise(order: float) -> float:
+        alpha = Fraction(order)
+        left = _lemma_tau(plan, order) - _FixedCosts(plan, alpha).all_of_them
+        if left <= 0:
+            return math.inf
+        expected = plan.size.expected
+        return least_noise(_Allocation.of(plan, 0, expected, expected).cost(alpha), left)
+
+    found = [noise(order) for order in _ORDERS]
+    best = min(range(len(found)), key=found.__getitem__)
+    if found[best] == math.inf:
+        raise _exceeded_by_fixed(plan)
+    low, high = (_ORDERS[min(max(place, 0), len(_ORDERS) - 1)] for place in (best - 1, best + 1))
+    finer = [_rounded(1 + (low - 1) * ((high - 1) / (low - 1)) ** (place / 12)) for place in range(1, 12)]
+    return Fraction(min([_ORDERS[best], *finer], key=noise))
+
+
+def _rounded(order: float) -> float:
+    """An order with few digits, so that exact arithmetic with it stays short."""
+    mantissa, exponent = math.frexp(order - 1)
+    return 1 + math.ldexp(round(math.ldexp(mantissa, _DIGITS)), exponent - _DIGITS)
+
+
+def _lemma_tau(plan: RunPlan, order: float) -> Fraction:
+    """τ for which DPIS Lemma 2.5 gives ε₀, an estimate; below 0 where there is none."""
+    delta = float(plan.budget.delta.value)
+    lost = (-math.log(delta) + (order - 1) * math.log1p(-1 / order) - math.log(order)) / (order - 1)
+    return plan.budget.epsilon.value - Fraction(lost)
+
+
+def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
+    """The largest τ found, within 2^-40 of ε₀, for which (α, τ) is proven to entail (ε₀, δ₀).
+
+    Raises:
+        InvalidValue: where no τ above 0 is.
+    """
+    allowed, delta = plan.budget.epsilon.value, _delta(plan)
+
+    def fits(tau: float) -> bool:
+        enclosed = Enclosure.of(tau, precision=_PRECISION)
+        return epsilon_at_order(order, enclosed, delta).upper <= allowed
+
+    low, high = 0.0, float(allowed)
+    while fits(high):
+        low, high = high, 2 * high
+    near = float(_lemma_tau(plan, float(order)))
+    if low < near < high and fits(near):
+        low = near
+    while high - low > float(allowed) * 2.0**-40:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    if not low:
+        raise InvalidValue("order", float(order), "an order at which some loss entails the budget", "Raise it")
+    return Fraction(low)
+
+
+def _delta(plan: RunPlan) -> Enclosure:
+    return Enclosure.of(plan.budget.delta.value, precision=_PRECISION)
+
+
+def _named(step: Step) -> list[tuple[str, Fraction]]:
+    return [
+        ("b", step.batch),
+        ("C", step.clip),
+        ("σ_G", step.noise_multiplier),
+        ("Ñ", step.size),
+        ("K̃", step.norm_sum),
+    ]
+
+
+def _exceeded_by_fixed(plan: RunPlan) -> InvalidValue:
+    return InvalidValue(
+        "budget",
+        str(plan.budget),
+        "more than the releases of Ñ, norm sums and clipping bounds cost alone",
+        "Release them with more noise: σ_N, σ_K; or take fewer epochs",
+    )
+
+
+def _upper(rate: Fraction, shift: Fraction, order: Fraction) -> Fraction:
+    return Fraction(float(renyi_upper(_up(rate), _up(shift), float(order))))
+
+
+def _up(value: Fraction) -> float:
+    """The least binary64 number that is at least `value` > 0."""
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator) if value else -745.0

@@ -1,0 +1,64 @@
+"""What pays for the releases of a run; one class per theorem that bounds adaptive runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any
+
+from ..accounting.dpis import Step
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate
+from ..accounting.relations import AddRemove, Record
+
+
+class Payments(ABC):
+    """Pays for releases before they are drawn, and says how much noise the steps of an epoch need; base class."""
+
+    @abstractmethod
+    def size(self) -> None:
+        """Pay for Ñ."""
+
+    @abstractmethod
+    def norm_sum(self, epoch: int) -> None:
+        """Pay for K̃ of an epoch."""
+
+    @abstractmethod
+    def clip(self, epoch: int) -> None:
+        """Pay for K̃*, after the steps of an epoch."""
+
+    @abstractmethod
+    def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
+        """The σ_G of an epoch with which the run stays within its budget.
+
+        Args:
+            epoch: from 0.
+            norm_sum: K̃/C, in [b, Ñ].
+            size: Ñ.
+
+        Raises:
+            BudgetExceeded: where no noise is enough.
+        """
+
+    @abstractmethod
+    def steps(self, epoch: int, step: Step, count: int) -> None:
+        """Pay for steps of an epoch.
+
+        Raises:
+            BudgetExceeded: rather than overspend; nothing was paid.
+        """
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
+        """The (ε, δ) of everything that was and will be paid; within the plan's budget."""
+
+    @abstractmethod
+    def spent(self) -> float:
+        """An upper bound of the ε, at the budget's δ, of what was paid so far."""
+
+    @property
+    @abstractmethod
+    def choice(self) -> dict[str, Any]:
+        """What was chosen before the run beside its plan, as JSON."""
+
