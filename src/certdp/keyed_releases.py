@@ -60,7 +60,6 @@ class KeyedRelease(PlanPart[Element]):
         mechanism: what is reported about a sampled key.
         sampler: which keys enter.
         releases: how many independent releases there are, each on a fresh sample; fixed before the data are seen.
-        largest: a public largest frequency M; a key that occurs more often is treated as if it occurred M times.
         precision: working precision of proofs, in bits.
 
     Guarantees:
@@ -76,7 +75,6 @@ class KeyedRelease(PlanPart[Element]):
     mechanism: Sanitiser
     sampler: KeySampler
     releases: int = 1
-    largest: int | None = None
     precision: int = 128
 
     unit = ELEMENT
@@ -106,7 +104,7 @@ class KeyedRelease(PlanPart[Element]):
         reporting = self.mechanism.reporting(declared_inclusion(self.sampler))
         if not isinstance(reporting, Reporting):
             raise InvalidType("reporting", reporting, "a Reporting", f"Repair mechanism {self.mechanism.about.name}")
-        return reporting if self.largest is None else reporting.capped(self.largest)
+        return reporting
 
     # What it costs
 
@@ -156,7 +154,7 @@ class KeyedRelease(PlanPart[Element]):
             self.sampler,
             contributions=contributions,
             releases=self.releases,
-            largest=self.largest,
+            assumptions=self.derivation.assumptions,
         )
 
     @cached_property
@@ -210,11 +208,6 @@ class KeyedRelease(PlanPart[Element]):
         absent, present = (tuple(Fraction(mass, certain) for mass in law) for law in zip(*units, strict=True))
         return FinitePair(present, absent, precision=self.precision)
 
-    @property
-    def last(self) -> int | None:
-        """The last frequency with a row of its own; None where all have one."""
-        return self.reporting.last
-
     # As part of a plan
 
     @property
@@ -250,7 +243,7 @@ class KeyedRelease(PlanPart[Element]):
     @cached_property
     def _few(self) -> tuple[FinitePair, ...]:
         """Neighbours of some frequencies: the first ones, and others ever farther apart up to beyond the band."""
-        far = min(2 * self.band, _FARTHEST, self.last or _FARTHEST)
+        far = min(2 * self.band, _FARTHEST, self.reporting.last or _FARTHEST)
         apart = (round(far ** (place / _APART)) for place in range(_APART + 1))
         middle = range(self.band // 2 - _BESIDE, self.band // 2 + _BESIDE + 1)  # where half of the keys are reported
         asked = {*range(1, _FIRST + 1), *apart, *middle}
@@ -273,10 +266,11 @@ class KeyedRelease(PlanPart[Element]):
         """What is fixed beforehand besides the plugins' own parameters."""
         if self.releases > 1:
             yield Assumption("releases, each on a fresh sample with coins of its own", str(self.releases))
-        if self.largest is not None:
-            yield Assumption("largest frequency, which higher ones are lowered to", str(self.largest))
-        elif self.last is not None:
-            yield Assumption("no key occurs more often than", str(self.last))
+        reporting = self.reporting
+        if reporting.largest is not None:
+            yield Assumption("a key of more occurrences counts as having", str(reporting.largest))
+        elif reporting.last is not None:
+            yield Assumption("largest frequency", str(reporting.last))
 
     @property
     def payments(self) -> tuple[Payment, ...]:

@@ -14,12 +14,13 @@ from ..accounting.errors import InvalidValue
 from ..accounting.pairs import FinitePair
 from ..accounting.units import Epsilon
 from ..data import refuse_without_file
+from ..files import write_whole
 from ..keyed_releases import KeyedRelease
 from ..sampled import statement_of
 from ..sampled_releases import Interval
 from .composition import KeyedComposition
 from .output import Output
-from .outputs import check_places
+from .outputs import check_places, checked_certificate
 from .psi_request import Request
 
 _MOST_LISTED = 100
@@ -34,11 +35,20 @@ def run_keyed(request: Request, given: KeyedComposition, output: Output) -> None
     """Compose, compare neighbouring rows, prove the supremum; then print."""
     _refuse_what_records_need(request)
     check_places(None, request.places)
+    if request.certificate is not None and request.epsilon is not None:
+        raise InvalidValue(
+            "certificate",
+            str(request.certificate),
+            "nothing, beside an ε",
+            "A certificate states the (ε, δ) of the mechanism, at every frequency: leave --epsilon out",
+        )
     release = given.run_once()
     reporting = release.reporting
     epsilon = reporting.epsilon if request.epsilon is None else Epsilon(request.epsilon)
     answer = release.delta(epsilon, accountant=LOSS_DISTRIBUTION)
     last = _listed(request, release)
+    if request.certificate is not None:
+        write_whole(request.certificate, checked_certificate("certificate", release.certificate()))
     level = Enclosure.of(epsilon.value, precision=release.precision)
     mechanism, sampler = (statement_of(plugin).as_json() for plugin in release.plugins)
     guarantee = answer.guarantee
@@ -85,11 +95,13 @@ def _refuse_what_records_need(request: Request) -> None:
 
 def _listed(request: Request, release: KeyedRelease) -> int:
     """The last frequency to list."""
-    end = release.reporting.inclusion.last
+    end = release.reporting.last
     if request.max_frequency is None:
         return min(release.band, _MOST_LISTED, end or _MOST_LISTED)
     if end is not None and request.max_frequency > end:
-        raise InvalidValue("max-frequency", request.max_frequency, f"at most {end}, the last frequency with a rate")
+        raise InvalidValue(
+            "max-frequency", request.max_frequency, f"at most {end}, the last frequency with a row of its own"
+        )
     return request.max_frequency
 
 
