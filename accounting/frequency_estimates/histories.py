@@ -7,8 +7,8 @@ are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias, final
 
 from attrs import frozen
 
@@ -33,13 +33,17 @@ class Histories:
     """With how many units each of the rows read is reported."""
 
 
-def histories(rows: Iterable[FrequencyRow], highest: int, *, likeliest_too: bool = False) -> Histories:
+Further: TypeAlias = Callable[[int, int], int]
+"""From the last frequency read and the largest likeliest one: up to which frequency tokens are to be read, too."""
+
+
+def histories(rows: Iterable[FrequencyRow], highest: int, further: Further | None = None) -> Histories:
     """The tokens of the frequencies up to `highest`.
 
     Args:
         rows: rows 1, 2, … of one table; an endless iterator, or as many as the public bound on frequencies.
         highest: the largest frequency whose tokens are to be read.
-        likeliest_too: whether to read the tokens of the likeliest frequencies among these, too.
+        further: asked once these tokens are known.
 
     Guarantees:
         Over all frequencies, beyond `highest` too: rows are read until none of these tokens is reported any more, or
@@ -51,7 +55,7 @@ def histories(rows: Iterable[FrequencyRow], highest: int, *, likeliest_too: bool
     done: list[_Piece] = []
     active: list[_Piece] = []
     reported: list[int] = []
-    asked, settled = highest, not likeliest_too
+    asked, settled = highest, further is None
     end = bits = subdivision = 0
     for row in rows:
         reported.append(row.reported)
@@ -61,8 +65,9 @@ def histories(rows: Iterable[FrequencyRow], highest: int, *, likeliest_too: bool
         retired = next((place for place, piece in enumerate(active) if piece.end > start), len(active))
         done += active[:retired]
         active = list(_merged(active[retired:], row.runs, row.frequency, end if settled else None))
-        if row.frequency > asked and start >= end and not settled:
-            asked, settled = max(piece.likeliest for piece in done if piece.first < end), True
+        if row.frequency > asked and start >= end and further is not None and not settled:
+            likeliest = max(piece.likeliest for piece in done if piece.first < end)
+            asked, settled = max(asked, further(row.frequency, likeliest)), True
             end = asked << subdivision
         if row.frequency > asked and start >= end:
             break

@@ -193,11 +193,10 @@ class RowLikelihood(Likelihood):
         self._reporting = reporting
         self._cycle = cycle = _cycle(reporting, highest)
         rows = reporting.at(count(1) if reporting.last is None else range(1, reporting.last + 1))
-        if cycle is not None:  # the last cycle read lies so far beyond the first row that all of its tokens do, too
-            (row,) = reporting.at([cycle.first])
-            span = cycle.first - (row.runs[0].first >> row.subdivision) if row.runs else 0
-            highest = cycle.first + span + 2 * cycle.length
-        self._read = read = histories(rows, highest, likeliest_too=True)
+        if cycle is None:
+            self._read = read = histories(rows, highest, lambda _, likeliest: likeliest)
+        else:  # the last cycle read lies so far beyond the first row that all of its tokens do, too
+            self._read = read = histories(rows, cycle.first, lambda last, _: last + 2 * cycle.length)
         self._end = read.edges[-1] >> read.subdivision
         # 2^r tokens for each of many frequencies may need more than a word
         self._edges = np.array(read.edges, dtype=object if read.edges[-1] >> _WORD else np.uint64)
@@ -231,16 +230,19 @@ class RowLikelihood(Likelihood):
 
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:
         """What keys of these frequencies are reported with."""
-        asked = list(frequencies)
-        near = [frequency for frequency in asked if frequency <= self._end]
-        far = np.array(asked[len(near) :], dtype=np.int64)
+        asked = np.array(list(frequencies), dtype=np.int64)
+        near, far = asked[asked <= self._end], asked[asked > self._end]
         found = self._turned_back(far, self._end)
-        yield from map(self._law, self._reporting.at(near))
-        distinct = np.unique(found).tolist()
-        laws = dict(zip(distinct, map(self._law, self._reporting.at(distinct)), strict=True))
+        laws: dict[int, Cells] = {}
+        wanted, again = set(near.tolist()), set(found.tolist())
+        for row in self._reporting.at(sorted(wanted | again)):
+            law = self._law(row)
+            if row.frequency in again:
+                laws[row.frequency] = law
+            if row.frequency in wanted:
+                yield law
         for frequency, of in zip(far.tolist(), found.tolist(), strict=True):
-            law = laws[of]
-            yield law._replace(likeliest=law.likeliest + (frequency - of))
+            yield laws[of]._replace(likeliest=laws[of].likeliest + (frequency - of))
 
     def pieces(self, highest: int) -> Iterator[tuple[int, int]]:
         """(first token, H_t) of the pieces of the tokens of frequencies up to `highest`."""
@@ -297,19 +299,22 @@ class RowLikelihood(Likelihood):
             return frequencies
         if self._cycle is None or end < self._cycle.first + self._cycle.length:
             raise OutsideDomain(f"frequency {frequencies.max()}, beyond {end}, the last that was read; estimate more.")
-        return frequencies - -(-beyond // self._cycle.length) * self._cycle.length
+        turns = -(-beyond // self._cycle.length)
+        return np.asarray(frequencies - turns * self._cycle.length, dtype=np.int64)
 
 
 def _cycle(reporting: Reporting, highest: int) -> _Cycle | None:
     """What the rows up to the `highest` frequency come to repeat."""
     if reporting.last is not None:  # what rows repeat may end before their tokens do
         return None
-    ((first, _),) = reporting.origins([highest])
-    if first == highest:
-        return None
-    for following, (frequency, _) in zip(count(first + 1), reporting.origins(count(first + 1)), strict=False):
-        if frequency == first:
-            return _Cycle(first, following - first)
+    first = seen = 0
+    for frequency, (origin, _) in zip(count(1), reporting.origins(count(1)), strict=False):
+        if origin == first:
+            return _Cycle(first, frequency - seen)
+        if not first and origin < frequency:
+            first, seen = origin, frequency
+        if frequency >= highest and not first:
+            return None
     return None
 
 

@@ -18,7 +18,7 @@ from .likelihood import Cells, Likelihood
 from .linear import TokenEstimates
 from .statistics import Frequencies, Statistic, sizes
 
-_CHUNK = 1 << 20
+_TOGETHER = 256
 
 
 @final
@@ -111,13 +111,19 @@ def moments(row: FrequencyRow, estimates: TokenEstimates, statistic: Statistic) 
     return Moments(expectation=expectation, bias=bias, mean_squared_error=squared, variance=variance)
 
 
-def moment_curve(read: Likelihood, statistic: Statistic, frequencies: Sequence[int] | Frequencies) -> MomentCurve:
+def moment_curve(
+    read: Likelihood,
+    statistic: Statistic,
+    frequencies: Sequence[int] | Frequencies,
+    laws: Iterable[Cells] | None = None,
+) -> MomentCurve:
     """`moments` of the likeliest estimates at many frequencies.
 
     Args:
         read: the likelihoods of the tokens of all these frequencies.
         statistic: g.
         frequencies: whole numbers ≥ 1, increasing.
+        laws: those that `read` has of these frequencies, where they are at hand.
 
     Raises:
         InvalidValue: for no frequency, and as `sizes`.
@@ -127,7 +133,7 @@ def moment_curve(read: Likelihood, statistic: Statistic, frequencies: Sequence[i
     if not asked.size or asked[0] < 1 or (np.diff(asked) <= 0).any():
         raise InvalidValue("frequencies", f"{asked.size} frequencies", "whole numbers ≥ 1, increasing, at least one")
     expectations, variances, missed = [], [], []
-    for cells, values in _valued(read, statistic, asked):
+    for cells, values in _valued(read, statistic, read.laws(asked.tolist()) if laws is None else laws):
         expectation = float(cells.probabilities @ values)
         expectations.append(expectation)
         deviations = float(cells.probabilities @ (values - expectation) ** 2)
@@ -191,14 +197,20 @@ def _sum_error(truth: float, bias: float, variance: float) -> SumError:
     )
 
 
-def _valued(read: Likelihood, statistic: Statistic, frequencies: Frequencies) -> Iterator[tuple[Cells, Floats]]:
-    """The law of each frequency with the estimates of its tokens; g is evaluated for many laws at once."""
+def _valued(read: Likelihood, statistic: Statistic, laws: Iterable[Cells]) -> Iterator[tuple[Cells, Floats]]:
+    """Each law with the estimates of its tokens; g is evaluated for many laws at once."""
     held: list[Cells] = []
-    for place, cells in enumerate(read.laws(map(int, frequencies)), 1):
+    for cells in laws:
         held.append(cells)
-        if place == len(frequencies) or sum(len(one.likeliest) for one in held) > _CHUNK:
-            likeliest = np.concatenate([one.likeliest for one in held])
-            values = sizes(statistic, likeliest) / read.reported(likeliest)
-            ends = np.cumsum([len(one.likeliest) for one in held])[:-1]
-            yield from zip(held, np.split(values, ends), strict=True)
-            held.clear()
+        if len(held) == _TOGETHER:
+            yield from _values(read, statistic, held)
+            held = []
+    yield from _values(read, statistic, held)
+
+
+def _values(read: Likelihood, statistic: Statistic, laws: Sequence[Cells]) -> Iterator[tuple[Cells, Floats]]:
+    if laws:
+        likeliest = np.concatenate([one.likeliest for one in laws])
+        values = sizes(statistic, likeliest) / read.reported(likeliest)
+        ends = np.cumsum([len(one.likeliest) for one in laws])[:-1]
+        yield from zip(laws, np.split(values, ends), strict=True)
