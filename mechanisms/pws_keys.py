@@ -11,6 +11,7 @@ from ..accounting.frequency_reporting import Inclusion, KeyTable
 from ..accounting.relations import ELEMENT
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, non_negative, probability
+from ..plugins.contract.optional import NOT_GIVEN, Choice, whole_if_given
 
 
 @final
@@ -21,6 +22,8 @@ class PwsKeys:
     Args:
         epsilon: ε ≥ 0.
         delta: δ in (0, 1]; at 0 no key could ever be reported.
+        largest: a public largest frequency M, or None: a key that occurs more often counts as M, which never takes
+            neighbouring frequencies apart.
 
     Guarantees:
         The probabilities drawn are whole units of 2^−K, K = 52 + ⌈log₂(1/δ)⌉, and satisfy (ε, δ) exactly between every
@@ -38,11 +41,22 @@ class PwsKeys:
 
     epsilon: Real = field(converter=non_negative, metadata={"help": "ε ≥ 0 for one element"})
     delta: Real = field(converter=probability, metadata={"help": "δ in (0, 1] for one element"})
+    largest: Choice = field(
+        default=NOT_GIVEN,
+        converter=whole_if_given,
+        metadata={"help": "public largest frequency M: keys that occur more often count as M"},
+    )
 
     def reporting(self, inclusion: Inclusion) -> KeyTable:
         """With how many units a key of each frequency is reported.
 
         Raises:
-            InvalidValue: at δ = 0.
+            InvalidValue: at δ = 0, and for a largest frequency beyond the last that has a rate.
         """
-        return KeyTable(epsilon=Epsilon(self.epsilon.value), delta=Delta(self.delta.value), inclusion=inclusion)
+        largest = self.largest.value
+        return KeyTable(
+            epsilon=Epsilon(self.epsilon.value),
+            delta=Delta(self.delta.value),
+            inclusion=inclusion,
+            largest=None if largest is None else int(largest),
+        )

@@ -7,11 +7,13 @@ from typing import TypeAlias
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number
-from ...accounting.provenance import Declared, Public
+from ...accounting.provenance import Declared, Public, declared_number
 from .parameters import positive
 
 Choice: TypeAlias = Declared[Fraction | None]
 """A declared exact number, or none."""
+
+_NAME = "parameter"
 
 NOT_GIVEN: Choice = Public(None)
 """The default of a parameter that may be left out."""
@@ -23,6 +25,19 @@ def positive_if_given(value: Declared[Number] | Choice) -> Choice:
         case Public(None):
             return NOT_GIVEN
     return positive(value)  # type: ignore[arg-type]  # a number from here on
+
+
+def whole_if_given(value: Declared[Number] | Choice) -> Choice:
+    """A declared whole number of at least 1, or a declared None."""
+    match value:
+        case Public(None):
+            return NOT_GIVEN
+    return declared_number(
+        value,  # type: ignore[arg-type]  # a number from here on
+        lambda number: number.denominator == 1 and number >= 1,
+        "a whole number ≥ 1",
+        parameter=_NAME,
+    )
 
 
 def require_one(**choices: Choice) -> None:

@@ -156,6 +156,7 @@ from .individual import losses_file as losses_file
 from .individual import plot_losses as plot_losses
 from .individual import release_count as release_count
 from .individual import release_quantile as release_quantile
+from .keyed_releases import KeyedRelease as KeyedRelease
 from .many_steps import GaussianSteps as GaussianSteps
 from .many_steps import LaplaceSteps as LaplaceSteps
 from .measurement import Measurement as Measurement
@@ -202,6 +203,10 @@ from .verification.audit import Audit as Audit
 from .verification.audit import audit as audit
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
+from .weighted_sampling.counts import KeyCounts as KeyCounts
+from .weighted_sampling.release import PrivateSample as PrivateSample
+from .weighted_sampling.release import PrivateWeightedSampling as PrivateWeightedSampling
+from .weighted_sampling.threshold_samples import ThresholdSample as ThresholdSample
 from .weighting import Weighting as Weighting
 from .weighting import weigh as weigh
 from .weighting import weights_file as weights_file
@@ -279,6 +284,8 @@ __all__ = [
     "IndividualLosses",
     "InvalidType",
     "InvalidValue",
+    "KeyCounts",
+    "KeyedRelease",
     "LaplaceLoss",
     "LaplacePair",
     "LaplaceSteps",
@@ -314,7 +321,9 @@ __all__ = [
     "Ppswor",
     "PrivacyConstrained",
     "Private",
+    "PrivateSample",
     "PrivateValue",
+    "PrivateWeightedSampling",
     "Probability",
     "Public",
     "Pure",
@@ -349,6 +358,7 @@ __all__ = [
     "Sensitivity",
     "Supremum",
     "Theorem",
+    "ThresholdSample",
     "Tightness",
     "TradeOff",
     "TruncatedGaussian",

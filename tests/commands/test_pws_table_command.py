@@ -49,7 +49,7 @@ def test_for_people(certdp: Command) -> None:
     ran = certdp(*BASE, "--scheme", "ppswor", "--threshold", "0.1")
     assert ran.code == 0
     assert ran.out.startswith("pws-keys on keys sampled by ppswor")
-    assert "(ε, δ) ≤ (0.5, 0.001) for one element, add-remove" in ran.out
+    assert "(0.5, 0.001)-DP for one element, add-remove" in ran.out
     assert "optimum less reported" in ran.out
 
 

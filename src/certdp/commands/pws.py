@@ -178,3 +178,107 @@ def table(
             ),
             out,
         )
+
+
+OwnerOutput = Annotated[
+    Path,
+    typer.Option("--output", metavar="FILE", help="Write it here, for its owner alone: .parquet, .csv or .tsv."),
+]
+
+
+@pws.command()
+def sample(
+    counts: Counts,
+    output: OwnerOutput,
+    scheme: Scheme = None,
+    power: Power = None,
+    threshold: Threshold = None,
+    bottom: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="Keep the K keys with the smallest u/f instead; cannot be made private."),
+    ] = None,
+    coordinated: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SALT", help="Coins from a hash of each key, so that samples agree; cannot be made private."
+        ),
+    ] = None,
+    key: KeyColumn = None,
+    count: CountColumn = None,
+    aggregate: Aggregate = False,
+    overwrite: Overwrite = False,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Sample keys with their true frequencies: not private, for the data's owner."""
+    from .output import reporting
+    from .pws_sample import SampleRequest, run_sample
+
+    with reporting(json) as out:
+        run_sample(
+            SampleRequest(
+                counts=counts,
+                key=key,
+                count=count,
+                aggregate=aggregate,
+                scheme=scheme,
+                power=power,
+                threshold=threshold,
+                bottom=bottom,
+                coordinated=coordinated,
+                seed=seed,
+                output=output,
+                overwrite=overwrite,
+            ),
+            out,
+        )
+
+
+@pws.command()
+def merge(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A sample of `certdp pws sample`.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="One by the same scheme, of data without a common key.")],
+    output: OwnerOutput,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Merge samples of two data sets without a common key: not private, for the data's owner."""
+    from .output import reporting
+    from .pws_sample import MergeRequest, run_merge
+
+    with reporting(json) as out:
+        run_merge(MergeRequest(first=first, second=second, output=output, overwrite=overwrite), out)
+
+
+@pws.command()
+def sanitize(
+    sample: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample of `certdp pws sample` or `merge`.")],
+    epsilon: Epsilon,
+    delta: Delta,
+    output: PrivateOutput,
+    frequencies: Frequencies = False,
+    max_frequency: MaxFrequency = None,
+    user_bound: UserBound = None,
+    overwrite: Overwrite = False,
+    certificate: Certificate = None,
+    json: Json = False,
+) -> None:
+    """Make a sample private, without the data it was drawn from."""
+    from .output import reporting
+    from .pws_sample import SanitizeRequest, run_sanitize
+
+    with reporting(json) as out:
+        run_sanitize(
+            SanitizeRequest(
+                sample=sample,
+                epsilon=epsilon,
+                delta=delta,
+                frequencies=frequencies,
+                max_frequency=max_frequency,
+                user_bound=user_bound,
+                output=output,
+                overwrite=overwrite,
+                certificate=certificate,
+            ),
+            out,
+        )

@@ -78,6 +78,7 @@ def run(request: Request, output: Output) -> None:
             delta=request.delta,
             sampler=sampler_of(request.scheme, threshold, request.power),
             frequencies=request.frequencies,
+            largest=whole_option("max-frequency", request.max_frequency),
             contributions=contributions,
         )
         certificate = None
@@ -165,17 +166,7 @@ def shown_release(
 
 def print_release(console: Console, data: Mapping[str, Any], sample: PrivateSample) -> None:
     """The same for people."""
-    console.print(f"[bold]{data['reported']:,} keys[/bold] reported", highlight=False)
-    if data["is_private"]:
-        whom = f"one {data['unit']}"
-        if data["contributions"] is not None:
-            whom += f" with at most {data['contributions']:,} elements"
-        console.print(
-            f"  [bold](ε, δ) ≤ ({data['epsilon'][1]!r}, {data['delta'][1]!r})[/bold] for {whom}, {data['relation']}"
-        )
-    else:
-        console.print(f"  [bold]not private[/bold]: {data['coins']} coins")
-    console.print(f"  {sample}", markup=False, soft_wrap=True)
+    console.print(str(sample), style="bold", markup=False, soft_wrap=True)
     console.print("  assumptions")
     for item in data["assumptions"]:
         console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)

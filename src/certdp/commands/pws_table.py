@@ -14,7 +14,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.exact import ratio_text
 from ..accounting.provenance import Public
 from ..files import write_whole
-from ..weighted_sampling.release import PrivateWeightedSampling
+from ..weighted_sampling.release import PrivateWeightedSampling, in_words
 from ..weighted_sampling.tables import ReportingTable
 from .output import Output
 from .outputs import check_places
@@ -76,7 +76,8 @@ def run(request: Request, output: Output) -> None:
         "loss": [_outward(row.loss) for row in table.rows],
         "plot": None if request.plot is None else str(request.plot),
     }
-    output.show(data, lambda console: _print(console, data, table))
+    said = in_words(sampling.stated_guarantee, sampling.contributions)
+    output.show(data, lambda console: _print(console, data, said, table))
 
 
 def _outward(value: Enclosure) -> list[float]:
@@ -84,14 +85,9 @@ def _outward(value: Enclosure) -> list[float]:
     return [max(0.0, value.lower_float), value.upper_float]
 
 
-def _print(console: Console, data: Mapping[str, Any], table: ReportingTable) -> None:
-    whom = f"one {data['unit']}"
-    if data["contributions"] is not None:
-        whom += f" with at most {data['contributions']:,} elements"
+def _print(console: Console, data: Mapping[str, Any], said: str, table: ReportingTable) -> None:
     console.print(f"[bold]{data['mechanism']['name']}[/bold] on keys sampled by [bold]{data['sampler']['name']}[/bold]")
-    console.print(
-        f"  (ε, δ) ≤ ({data['epsilon'][1]!r}, {data['delta'][1]!r}) for {whom}, {data['relation']}", markup=False
-    )
+    console.print(f"  {said}", markup=False)
     console.print(f"  probabilities are whole units of 2^-{data['bits']}", markup=False)
     console.print(str(table), markup=False, soft_wrap=True)
     if data["plot"] is not None:

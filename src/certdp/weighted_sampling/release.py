@@ -37,6 +37,7 @@ from ..keyed_releases import KeyedRelease
 from ..mechanisms.pws_frequencies import PwsFrequencies
 from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, stated
+from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts
@@ -93,6 +94,7 @@ class PrivateWeightedSampling:
         delta: Number,
         sampler: KeySampler | None = None,
         frequencies: bool = False,
+        largest: int | None = None,
         contributions: int | None = None,
     ) -> PrivateWeightedSampling:
         """The sampling whose guarantee is (ε, δ).
@@ -102,13 +104,18 @@ class PrivateWeightedSampling:
             delta: δ likewise, above 0.
             sampler: which keys are sampled; every key unless given.
             frequencies: whether to report tokens from which frequencies can be estimated, or keys alone.
+            largest: a public largest frequency, above which keys count as that.
             contributions: how many elements one user contributes at most.
+
+        Raises:
+            InvalidValue, InvalidType: as `PrivateWeightedSampling` and its mechanism.
         """
         each = element_budget(Epsilon(epsilon), Delta(delta), 1 if contributions is None else contributions)
         values = Public(each[0].value), Public(each[1].value)
         kind = PwsFrequencies if frequencies else PwsKeys
+        cap = NOT_GIVEN if largest is None else Public(largest)
         return cls(
-            mechanism=kind(epsilon=values[0], delta=values[1]),
+            mechanism=kind(epsilon=values[0], delta=values[1], largest=cap),
             sampler=EveryKey() if sampler is None else sampler,
             contributions=contributions,
         )
@@ -155,7 +162,7 @@ class PrivateWeightedSampling:
         Raises:
             InvalidValue: for counts that are none.
         """
-        return self.release_chunks([_counts_of(data)], coins)
+        return self.release_chunks([KeyCounts.of(data)], coins)
 
     def release_chunks(
         self, chunks: Iterable[KeyCounts], coins: Coins | None = None, *, watch: Watch | None = None
@@ -206,7 +213,7 @@ class PrivateWeightedSampling:
             data: what was released, as for `release`.
             sample: the release.
         """
-        counts, tally = _counts_of(data), BandTally(self.reporting)
+        counts, tally = KeyCounts.of(data), BandTally(self.reporting)
         keys = gathered([counts.keys])
         released = sample.keys.cast(keys.type)
         tally.add(counts.counts, arrow().compute.is_in(keys, released).to_numpy(zero_copy_only=False))
@@ -228,11 +235,12 @@ class PrivateWeightedSampling:
             mechanism=Described(self.mechanism.about.name, stated(self.mechanism)),
             contributions=self.contributions,
             coins=CoinKind.OPERATING_SYSTEM if private else CoinKind.SEEDED,
-            guarantee=self._stated_guarantee if private else None,
+            guarantee=self.stated_guarantee if private else None,
         )
 
     @property
-    def _stated_guarantee(self) -> StatedGuarantee:
+    def stated_guarantee(self) -> StatedGuarantee:
+        """The guarantee as text, for statements of samples; numbers as declared where they are the guarantee's own."""
         guarantee = self.guarantee
         as_declared = self.contributions is None and not self.accounted.payments
         epsilon, delta = (self.reporting.epsilon.value, self.reporting.delta.value) if as_declared else (None, None)
@@ -339,13 +347,6 @@ class PrivateSample:
     __str__ = __repr__
 
 
-def _counts_of(data: Any) -> KeyCounts:
-    match data:
-        case KeyCounts():
-            return data
-    return KeyCounts.of(data)
-
-
 def _installed(name: str) -> ModuleType:
     try:
         return import_module(name)
@@ -360,14 +361,18 @@ def _text(bound: Enclosure, declared: Fraction | None) -> str:
     return repr(bound.upper_float)
 
 
-def _protection(statement: SampleStatement) -> str:
-    guarantee = statement.guarantee
-    if guarantee is None:
-        return f"not private, {statement.coins.value} coins"
+def in_words(guarantee: StatedGuarantee, contributions: int | None) -> str:
+    """A guarantee as one phrase."""
     whom = f"one {guarantee.unit}"
-    if statement.contributions is not None:
-        whom += f" with at most {statement.contributions:,} elements"
+    if contributions is not None:
+        whom += f" with at most {contributions:,} elements"
     return f"({guarantee.epsilon}, {guarantee.delta})-DP for {whom}, {guarantee.relation}"
+
+
+def _protection(statement: SampleStatement) -> str:
+    if statement.guarantee is None:
+        return f"not private, {statement.coins.value} coins"
+    return in_words(statement.guarantee, statement.contributions)
 
 
 def _how(statement: SampleStatement) -> str:
