@@ -29,24 +29,31 @@ if TYPE_CHECKING:
     from attrs import Attribute
 
 
-def _public(admits: Callable[[Fraction], bool], admissible: str) -> Callable[[Public[Number]], Public[Fraction]]:
-    """A converter that takes an exact number declared public, for which `admits` holds."""
-
-    def read(value: Public[Number]) -> Public[Fraction]:
-        if not isinstance(value, Public):
-            remedy = "Fix it before the run: Public(value). What a run releases of the data it pays for itself"
-            raise InvalidType("parameter", value, "a Public value", remedy)
-        number = exact(value.value, parameter="parameter")
-        if not admits(number):
-            raise InvalidValue("parameter", value.value, admissible)
-        return Public(number)
-
-    return read
+def _public(value: Public[Number], admits: Callable[[Fraction], bool], admissible: str) -> Public[Fraction]:
+    """An exact number declared public, for which `admits` holds; `named` says which parameter an error is about."""
+    if not isinstance(value, Public):
+        remedy = "Fix it before the run: Public(value). What a run releases of the data it pays for itself"
+        raise InvalidType("parameter", value, "a Public value", remedy)
+    number = exact(value.value, parameter="parameter")
+    if not admits(number):
+        raise InvalidValue("parameter", value.value, admissible)
+    return Public(number)
 
 
-_positive = _public(lambda number: number > 0, "a number > 0")
-_share = _public(lambda number: 0 <= number <= 1, "a number in [0, 1]")
-_rate = _public(lambda number: 0 < number <= 1, "0 < p ≤ 1")
+def _positive(value: Public[Number]) -> Public[Fraction]:
+    return _public(value, lambda number: number > 0, "a number > 0")
+
+
+def _share(value: Public[Number]) -> Public[Fraction]:
+    return _public(value, lambda number: 0 <= number <= 1, "a number in [0, 1]")
+
+
+def _rate(value: Public[Number]) -> Public[Fraction]:
+    return _public(value, lambda number: 0 < number <= 1, "0 < p ≤ 1")
+
+
+def _count(value: Public[Number]) -> Public[Fraction]:
+    return _public(value, lambda number: number >= 1, "a number ≥ 1")
 
 
 @final
@@ -58,7 +65,7 @@ class PublicSize:
         size: N ≥ 1.
     """
 
-    size: Public[Fraction] = field(converter=_public(lambda number: number >= 1, "a number ≥ 1"))
+    size: Public[Fraction] = field(converter=_count)
 
     @property
     def expected(self) -> Fraction:
@@ -78,7 +85,7 @@ class NoisySize:
     """
 
     noise: Public[Fraction] = field(converter=_positive)
-    guess: Public[Fraction] = field(converter=_public(lambda number: number >= 1, "a number ≥ 1"))
+    guess: Public[Fraction] = field(converter=_count)
 
     @property
     def expected(self) -> Fraction:
@@ -103,8 +110,8 @@ class NormSums:
     """
 
     noise_multiplier: Public[Fraction] = field(converter=_positive)
-    rate: Public[Fraction] = field(default=Public(1), converter=_rate)
-    margin: Public[Fraction] = field(default=Public("0.01"), converter=_positive)
+    rate: Public[Fraction] = field(default=Public(Fraction(1)), converter=_rate)
+    margin: Public[Fraction] = field(default=Public(Fraction(1, 100)), converter=_positive)
 
 
 @final
@@ -269,14 +276,14 @@ class RunPlan:
     size: Size
     clip: Clip
     norm_sums: NormSums | None
-    divider: Public[Fraction] = field(default=Public("0.8"), converter=_share)
+    divider: Public[Fraction] = field(default=Public(Fraction(4, 5)), converter=_share)
     schedule: Schedule = ConstantNoise()
     accounting: Accounting = RenyiAccounting()
 
     def __attrs_post_init__(self) -> None:
         require("budget", self.budget, Budget, "State Budget(epsilon=Epsilon(…), delta=Delta(…))")
         for name, value in (("epsilon", self.budget.epsilon.value), ("delta", self.budget.delta.value)):
-            if not 0 < value:
+            if value <= 0:
                 raise InvalidValue(name, value, "a number > 0", "Gaussian noise has no pure loss")
         if self.budget.delta.value >= 1:
             raise InvalidValue("delta", self.budget.delta.value, "a number < 1")

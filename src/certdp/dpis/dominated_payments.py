@@ -10,8 +10,11 @@ need not fall with K̃ where σ_G stays, as Rényi divergences do: the rate and 
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any, final
+
+from attrs import evolve
 
 from ..accounting.accountants import LOSS_DISTRIBUTION
 from ..accounting.dpis import Step
@@ -21,7 +24,7 @@ from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Public
-from ..accounting.relations import AddRemove, Record
+from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.releases import ResampleEach
 from ..adaptive import DominatedRun
 from ..budget_calibration import Continuous, calibrate
@@ -54,32 +57,38 @@ class DominatedPayments(Payments):
         self.base = self._calibrated() if choice is None else exact(str(choice["noise_multiplier"]))
         self._places: dict[tuple[str, int], int] = {}
         self._run = DominatedRun(self._declared())
-        self._place = self._used = 0
-        self._paid: list[SampledReleases] = []
+        self._place = 0
+        self._paid: Counter[int] = Counter()  # releases of each part of the declared plan
+        self._stepping: Step | None = None
         answer = self._run.delta(plan.budget.epsilon, accountant=LOSS_DISTRIBUTION)
         if answer.guarantee.bound.delta.upper > plan.budget.delta.value:
             raise BudgetExceeded("noise_multiplier", self.base, f"one with which the run is {plan.budget}")
-        self._guarantee = answer.guarantee
+        self._guarantee = Guarantee(
+            bound=answer.guarantee.bound, relation=ADD_REMOVE, unit=RECORD, derivation=answer.guarantee.derivation
+        )
 
     def size(self) -> None:
         """The declared Gaussian."""
-        self._use("size", 0, self._size())
+        self._use_fixed("size", 0, self._size())
 
     def norm_sum(self, epoch: int) -> None:
         """The declared sampled Gaussian."""
-        self._use("norm sum", epoch, self._norm_sum())
+        self._use_fixed("norm sum", epoch, self._norm_sum())
 
     def clip(self, epoch: int) -> None:
         """The declared Gaussian."""
-        self._use("clip", epoch, self._clip())
+        self._use_fixed("clip", epoch, self._clip())
 
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """σ_G = (K̃/C)/(Ñ·s_e), with which the shift is the declared one."""
         return norm_sum / size * self.base * self.plan.schedule.factor(epoch)
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
-        """Sampled Gaussians within the declared ones."""
-        self._use("steps", epoch, _sampled(step.rate, 1 / step.shift, count))
+        """Sampled Gaussians within the declared ones; all T of an epoch are compared with these at once."""
+        if step != self._stepping:
+            self._use("steps", epoch, _sampled(step.rate, 1 / step.shift, self.plan.steps_per_epoch))
+            self._stepping = step
+        self._paid[self._places["steps", epoch]] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -90,7 +99,9 @@ class DominatedPayments(Payments):
         """ε of the declared releases that were used; how many these are may depend on outputs."""
         if not self._paid:
             return 0.0
-        return Plan(self._paid).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
+        declared = self._run.plan.sampled_parts
+        parts = [evolve(declared[place], releases=ResampleEach(times)) for place, times in self._paid.items()]
+        return Plan(parts).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
 
     @property
     def choice(self) -> dict[str, Any]:
@@ -152,19 +163,21 @@ class DominatedPayments(Payments):
 
     # Using it up
 
+    def _use_fixed(self, kind: str, epoch: int, part: SampledReleases) -> None:
+        self._use(kind, epoch, part)
+        self._paid[self._places[kind, epoch]] += 1
+
     def _use(self, kind: str, epoch: int, part: SampledReleases) -> None:
+        """Use up one part of the declared plan; parts before it are left unused."""
         place = self._places[kind, epoch]
-        while self._place < place:  # what was not used is left
+        while self._place < place:
             self._run.skip()
-            self._place, self._used = self._place + 1, 0
+            self._place += 1
         try:
             self._run.use(part)
         except InvalidValue as error:
             raise BudgetExceeded(error.parameter, error.value, error.admissible, error.remedy) from error
-        self._paid.append(part)
-        self._used += part.steps
-        if self._used == self._run.plan.parts[place].steps:
-            self._place, self._used = place + 1, 0
+        self._place += 1
 
 
 def _sampled(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:

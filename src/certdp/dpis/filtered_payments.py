@@ -129,9 +129,7 @@ class FilteredPayments(Payments):
     def _pay(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> None:
         self._filter.spend(self._cost(tau, theorem, stated))
 
-    def _cost(
-        self, tau: Fraction, theorem: Theorem, stated: list[Assumption]
-    ) -> Guarantee[Renyi, AddRemove, Record]:
+    def _cost(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> Guarantee[Renyi, AddRemove, Record]:
         return Guarantee(
             bound=Renyi(self.order, Enclosure.of(tau, precision=_PRECISION)),
             relation=ADD_REMOVE,
@@ -195,7 +193,8 @@ class _Allocation:
             taus = renyi_upper(self._rates, shifts, float(order))
             if not np.all(np.isfinite(taus)):
                 return Fraction(2) ** 1024
-            return sum((count * Fraction(float(tau)) for count, tau in zip(self._counts, taus, strict=True)), Fraction())
+            counted = zip(self._counts, taus, strict=True)
+            return sum((count * Fraction(float(tau)) for count, tau in counted), Fraction())
 
         return at
 
@@ -225,7 +224,7 @@ def least_noise(cost: Callable[[float], Fraction], left: Fraction) -> float:
         else:
             safe, below, unsafe = unsafe, above, unsafe / 2**octave
             above = excess(unsafe)
-        if not 1 / _MOST_NOISE < unsafe or not safe < _MOST_NOISE:
+        if unsafe < 1 / _MOST_NOISE or safe > _MOST_NOISE:
             raise BudgetExceeded("noise_multiplier", safe, "noise that the budget left allows", "Stop here")
     kept = {True: 1.0, False: 1.0}  # by whether an end is the safe one
     last: bool | None = None

@@ -61,4 +61,3 @@ class Payments(ABC):
     @abstractmethod
     def choice(self) -> dict[str, Any]:
         """What was chosen before the run beside its plan, as JSON."""
-

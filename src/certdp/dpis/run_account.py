@@ -438,7 +438,9 @@ def restored_account(plan: RunPlan, state: dict[str, Any]) -> RunAccount:
         account = RunAccount(plan, _payments(plan, state["choice"]))
         account._replay(state)
     except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
-        raise InvalidValue("state", repr(error), "what RunAccount.state() wrote", "Take an earlier checkpoint") from error
+        raise InvalidValue(
+            "state", repr(error), "what RunAccount.state() wrote", "Take an earlier checkpoint"
+        ) from error
     return account
 
 

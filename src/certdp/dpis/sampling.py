@@ -60,7 +60,9 @@ def norm_error(dimension: int, unit: Fraction = DOUBLE) -> Fraction:
     whole("dimension", dimension, 1)
     error = 4 * (dimension + 8) * unit
     if error > Fraction(1, 2):
-        raise InvalidValue("dimension", dimension, f"at most {int(Fraction(1, 8) / unit) - 8} entries in this arithmetic")
+        raise InvalidValue(
+            "dimension", dimension, f"at most {int(Fraction(1, 8) / unit) - 8} entries in this arithmetic"
+        )
     return error
 
 
