@@ -1,16 +1,19 @@
 """Which keys and frequencies a weighted sample may report under (ε, δ)-DP: dyadic tables with exact proofs (PWS)."""
 
 from .budget import DyadicBudget
-from .inclusion import DRAWN_BITS, EveryKey, Inclusion, ListedRates, PoissonPps, Ppswor
+from .inclusion import DRAWN_BITS, Corner, EveryKey, Inclusion, ListedRates, PoissonPps, Ppswor
 from .keys import KeyRow, KeyTable
 from .noise import Column, FrequencyNoise
-from .reporting import Reporting
-from .rows import Excess, FrequencyRow, Run, excess, following, nothing_reported
+from .reporting import Divergences, Origin, Reporting
+from .rows import Comparison, Excess, FrequencyRow, Outcome, Run, excess, following, hockey_sticks, nothing_reported
 from .tables import FrequencyTable, ProvenRow
 
 __all__ = [
     "DRAWN_BITS",
     "Column",
+    "Comparison",
+    "Corner",
+    "Divergences",
     "DyadicBudget",
     "EveryKey",
     "Excess",
@@ -21,6 +24,8 @@ __all__ = [
     "KeyRow",
     "KeyTable",
     "ListedRates",
+    "Origin",
+    "Outcome",
     "PoissonPps",
     "Ppswor",
     "ProvenRow",
@@ -28,5 +33,6 @@ __all__ = [
     "Run",
     "excess",
     "following",
+    "hockey_sticks",
     "nothing_reported",
 ]

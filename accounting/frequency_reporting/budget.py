@@ -104,6 +104,21 @@ class DyadicBudget:
         withheld = self.shrunk(max(0, self.certain - before - self.allowance))
         return min(kept, self.grown(before) + self.allowance, self.certain - withheld)
 
+    def ample(self, before: int, kept: int) -> bool:
+        """Whether all that is kept may be reported with room for the rounding of both rates.
+
+        Args:
+            before: q_{i−1} in units, rounded down, all of which is reported.
+            kept: q_i in units, rounded down.
+
+        Guarantees:
+            Where it is so, q_i − G·(q_{i−1} − 1) ≤ Δ and 1 − q_{i−1} + 1 − G·(1 − q_i) ≤ Δ in units, for the rates as
+            real numbers.
+        """
+        upward = (kept + 1 - self.allowance << self.bits) <= self.growth * (before - 1)
+        withheld = self.certain - before + 1 - self.allowance
+        return upward and withheld << self.bits <= self.growth * (self.certain - kept - 1)
+
     def probability(self, units: int) -> Fraction:
         """`units` as a number."""
         return Fraction(units, self.certain)

@@ -30,15 +30,24 @@ from typing import NamedTuple, final
 
 from attrs import field, frozen
 
-from ..arguments import whole
 from ..enclosures import Enclosure
 from ..errors import CertdpError
 from ..key_reporting import KeyReporting
 from ..units import Delta, Epsilon
 from .budget import DyadicBudget
 from .inclusion import EveryKey, Inclusion
-from .reporting import Reporting
-from .rows import Excess, FrequencyRow, Run, joined
+from .reporting import Origin, Reporting, Walk
+from .rows import (
+    Comparison,
+    Excess,
+    FrequencyRow,
+    Outcome,
+    Run,
+    compared,
+    joined,
+    moved,
+    nothing_reported,
+)
 
 _SUBDIVISION = 32
 
@@ -60,9 +69,10 @@ class FrequencyNoise(Reporting):
         epsilon: ε ≥ 0.
         delta: δ > 0.
         subdivision: r ≥ 0; each frequency brings 2^r tokens. Fewer lose up to 2^−r of a token's separation.
+        largest: a public largest frequency, see `Reporting`.
 
     Raises:
-        InvalidValue, InvalidType: as `DyadicBudget`.
+        InvalidValue, InvalidType: as `DyadicBudget`, and for another largest frequency.
         CertdpError: where the table does not satisfy (ε, δ)-DP, which would be an error of this library.
     """
 
@@ -77,6 +87,7 @@ class FrequencyNoise(Reporting):
     def __attrs_post_init__(self) -> None:
         budget = DyadicBudget(epsilon=self.epsilon, delta=self.delta, subdivision=self.subdivision)
         object.__setattr__(self, "budget", budget)
+        self._check_largest()
         object.__setattr__(self, "columns", _Shape(budget).columns())
         if max(self.proven_excess()) > self.delta.value or self._total != budget.certain:
             raise CertdpError(f"the delays do not satisfy (ε, δ)-DP: {self.proven_excess()}")
@@ -86,9 +97,28 @@ class FrequencyNoise(Reporting):
         """Yes."""
         return True
 
-    def at(self, frequencies: Iterable[int]) -> Iterator[FrequencyRow]:
-        """The rows of these frequencies."""
-        return map(self.row, frequencies)
+    def comparisons(self) -> Iterator[Comparison]:
+        """The last two rows, of which lower ones are cut off; without an end, the delays and the same moved by 1."""
+        if self.largest is not None and self.largest <= self.band:
+            lower = self._row(self.largest - 1) if self.largest > 1 else nothing_reported(self.budget)
+            yield compared(lower, self._row(self.largest))
+            return
+        yield [
+            Outcome(count, before, after) for count, units in self.columns for before, after in pairwise((0, *units, 0))
+        ]
+
+    def to(self, frequency: int) -> FrequencyRow:
+        """As `Walk` says."""
+        found, _ = self.origin(frequency)
+        return moved(self._row(found), frequency)
+
+    def origin(self, frequency: int) -> Origin:
+        """From frequency `band` on, all rows are alike."""
+        found = min(frequency, self.band)
+        return Origin(found, frequency - found << self.subdivision)
+
+    def _walk(self) -> Walk:
+        return self
 
     @property
     def band(self) -> int:
@@ -104,16 +134,11 @@ class FrequencyNoise(Reporting):
         unit = 1 << 2 * self.budget.bits
         return Excess(Fraction(upward, unit), Fraction(downward, unit))
 
-    def row(self, frequency: int) -> FrequencyRow:
-        """The row of any frequency, of at most about 5 · `band` runs.
-
-        Raises:
-            InvalidValue, InvalidType: for a frequency that is no whole number ≥ 1.
-        """
-        last = whole("frequency", frequency, 1)
-        runs = tuple(joined(self._runs(last)))
+    def _row(self, frequency: int) -> FrequencyRow:
+        """The row of a frequency, of at most about 5 · `band` runs."""
+        runs = tuple(joined(self._runs(frequency)))
         return FrequencyRow(
-            frequency=last,
+            frequency=frequency,
             bits=self.budget.bits,
             subdivision=self.subdivision,
             kept=self.budget.certain,

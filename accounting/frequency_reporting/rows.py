@@ -23,13 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeVar, final
+from typing import NamedTuple, TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ..arguments import whole
-from ..errors import InvalidValue, OutsideDomain
 from .budget import DyadicBudget
 
 
@@ -47,9 +44,19 @@ class Run(NamedTuple):
         return self.first + self.width
 
     @property
+    def spread(self) -> tuple[int, int, int]:
+        """First token, the token after the last, units."""
+        return self.first, self.first + self.width, self.units
+
+    @property
     def mass(self) -> int:
         """Units of all its tokens together."""
         return self.width * self.units
+
+
+_FAR = 1 << 200
+"""No row has a token so high."""
+_NONE = Run(_FAR, 1, 0)
 
 
 @final
@@ -84,6 +91,20 @@ class FrequencyRow:
     def units_from(self, token: int) -> int:
         """Units of this token and all higher ones."""
         return sum((run.end - max(run.first, token)) * run.units for run in self.runs if run.end > token)
+
+
+class Outcome(NamedTuple):
+    """Outcomes that are alike."""
+
+    number: int
+    before: int
+    """Units of each at the lower frequency."""
+    after: int
+    """Units of each at the higher one."""
+
+
+Comparison: TypeAlias = Sequence[Outcome]
+"""Two laws; both add up to 2^bits."""
 
 
 class Excess(NamedTuple):
@@ -134,39 +155,50 @@ def following(budget: DyadicBudget, row: FrequencyRow, kept: int) -> FrequencyRo
 
 def excess(budget: DyadicBudget, lower: FrequencyRow, higher: FrequencyRow) -> Excess:
     """Both hockey-stick divergences of two rows at G, computed from the rows alone."""
-    upward = budget.beyond(higher.unreported, lower.unreported)
-    downward = budget.beyond(lower.unreported, higher.unreported)
-    for count, below, above in _aligned(lower.runs, higher.runs):
-        upward += count * budget.beyond(above, below)
-        downward += count * budget.beyond(below, above)
-    unit = 1 << 2 * budget.bits
+    return _sticks(lower, higher, budget.growth, budget.certain)
+
+
+def hockey_sticks(lower: FrequencyRow, higher: FrequencyRow, growth: Fraction) -> Excess:
+    """Both hockey-stick divergences of two rows of one table at any e^{ε'} ≥ 0, exactly."""
+    return _sticks(lower, higher, growth.numerator, growth.denominator)
+
+
+def compared(lower: FrequencyRow, higher: FrequencyRow) -> Comparison:
+    """All outcomes of two rows of one table."""
+    return [Outcome(1, lower.unreported, higher.unreported), *_aligned(lower.runs, higher.runs)]
+
+
+def moved(row: FrequencyRow, frequency: int) -> FrequencyRow:
+    """The same row for another frequency, with every token as far from its last."""
+    if frequency == row.frequency:
+        return row
+    tokens = frequency - row.frequency << row.subdivision
+    runs = tuple(Run(first + tokens, width, units) for first, width, units in row.runs)
+    return evolve(row, frequency=frequency, runs=runs)
+
+
+def alike(row: FrequencyRow, other: FrequencyRow) -> bool:
+    """Whether one row is the other moved."""
+    if (row.kept, row.unreported, len(row.runs)) != (other.kept, other.unreported, len(other.runs)):
+        return False
+    tokens = other.frequency - row.frequency << row.subdivision
+    return all(
+        first + tokens == start and width == count and units == number
+        for (first, width, units), (start, count, number) in zip(row.runs, other.runs, strict=True)
+    )
+
+
+def _sticks(lower: FrequencyRow, higher: FrequencyRow, growth: int, certain: int) -> Excess:
+    """At e^{ε'} = growth/certain."""
+    upward = downward = 0
+    for count, below, above in compared(lower, higher):
+        gained, lost = above * certain - growth * below, below * certain - growth * above
+        if gained > 0:
+            upward += count * gained
+        if lost > 0:
+            downward += count * lost
+    unit = certain << lower.bits
     return Excess(Fraction(upward, unit), Fraction(downward, unit))
-
-
-class _Numbered(Protocol):
-    @property
-    def frequency(self) -> int: ...
-
-
-_N = TypeVar("_N", bound=_Numbered)
-
-
-def picked(rows: Iterable[_N], frequencies: Iterable[int]) -> Iterator[_N]:
-    """The rows of these increasing frequencies, out of rows 1, 2, …
-
-    Raises:
-        OutsideDomain: beyond the last row.
-        InvalidValue, InvalidType: for frequencies that are no whole numbers ≥ 1, or do not increase.
-    """
-    following, last = iter(rows), 0
-    for frequency in frequencies:
-        if whole("frequencies", frequency, 1) <= last:
-            raise InvalidValue("frequencies", frequency, f"more than {last}, the one before")
-        row = next((row for row in following if row.frequency == frequency), None)
-        if row is None:
-            raise OutsideDomain(f"frequency {frequency}, beyond the last that has a rate.")
-        last = frequency
-        yield row
 
 
 def _lowered(budget: DyadicBudget, row: FrequencyRow, unreported: int) -> list[Run]:
@@ -231,15 +263,19 @@ def joined(runs: Iterable[Run]) -> Iterator[Run]:
         yield current
 
 
-def _aligned(one: Sequence[Run], other: Sequence[Run]) -> Iterator[tuple[int, int, int]]:
-    """(count, units in the one, units in the other) over every token that either holds."""
-    edges = sorted({edge for run in (*one, *other) for edge in (run.first, run.end)})
+def _aligned(one: Sequence[Run], other: Sequence[Run]) -> Iterator[Outcome]:
+    """Every token that either holds, neighbours with equal units in both together."""
     first, second = iter(one), iter(other)
-    a, b = next(first, None), next(second, None)
-    for start, end in pairwise(edges):
-        while a is not None and a.end <= start:
-            a = next(first, None)
-        while b is not None and b.end <= start:
-            b = next(second, None)
-        held = [run.units if run is not None and run.first <= start else 0 for run in (a, b)]
-        yield end - start, held[0], held[1]
+    end = 0
+    low, low_end, before = next(first, _NONE).spread
+    high, high_end, after = next(second, _NONE).spread
+    while True:
+        start = min(max(low, end), max(high, end))
+        if start == _FAR:
+            return
+        end = min(low_end if low <= start else low, high_end if high <= start else high)
+        yield Outcome(end - start, before if low <= start else 0, after if high <= start else 0)
+        if low_end == end:
+            low, low_end, before = next(first, _NONE).spread
+        if high_end == end:
+            high, high_end, after = next(second, _NONE).spread

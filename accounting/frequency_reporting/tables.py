@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice, tee
+from itertools import count, islice
 from typing import final
 
 from attrs import field, frozen
 
 from ..arguments import whole
 from ..enclosures import Enclosure
-from ..errors import CertdpError
+from ..errors import CertdpError, OutsideDomain
 from ..units import Delta, Epsilon
 from .budget import DyadicBudget
 from .inclusion import EveryKey, Inclusion
-from .keys import kept_units, optima
-from .reporting import Reporting
-from .rows import Excess, FrequencyRow, excess, following, nothing_reported, picked
+from .keys import optima, rates_at
+from .reporting import Origin, Reporting
+from .rows import (
+    Comparison,
+    Excess,
+    FrequencyRow,
+    alike,
+    compared,
+    excess,
+    following,
+    moved,
+    nothing_reported,
+)
+
+_MOST_STEPS = 1_000_000
 
 
 @final
@@ -42,9 +54,10 @@ class FrequencyTable(Reporting):
         inclusion: the sampler's q_i.
         subdivision: r; each frequency brings 2^r tokens. 0 is PWS Algorithm 4, the largest admissible separation with
             i tokens up to frequency i; more is Algorithm 5 with breakpoints at multiples of 2^−r.
+        largest: a public largest frequency, see `Reporting`.
 
     Raises:
-        InvalidValue, InvalidType: as `DyadicBudget`.
+        InvalidValue, InvalidType: as `DyadicBudget`, and for another largest frequency.
     """
 
     epsilon: Epsilon
@@ -56,19 +69,17 @@ class FrequencyTable(Reporting):
     def __attrs_post_init__(self) -> None:
         budget = DyadicBudget(epsilon=self.epsilon, delta=self.delta, subdivision=self.subdivision)
         object.__setattr__(self, "budget", budget)
+        self._check_largest()
 
     @property
     def with_frequencies(self) -> bool:
         """Yes."""
         return True
 
-    def at(self, frequencies: Iterable[int]) -> Iterator[FrequencyRow]:
-        """The rows of these frequencies."""
-        return picked(self.rows(), frequencies)
-
     def rows(self) -> Iterator[FrequencyRow]:
         """Rows 1, 2, …, one at a time, without end unless the rates end; only the last one is held."""
-        return (proven.row for proven in self.proven_rows())
+        walk = self._walk()
+        return map(walk.to, self._frequencies())
 
     def stored(self, last: int) -> tuple[FrequencyRow, ...]:
         """Rows 1 to `last`, or to where the rates end; each holds the tokens of positive probability alone."""
@@ -84,13 +95,98 @@ class FrequencyTable(Reporting):
         Raises:
             CertdpError: where they are not, which would be an error of this library.
         """
-        budget, before = self.budget, nothing_reported(self.budget)
-        kept, rates = tee(kept_units(budget, self.inclusion))
-        best = optima(self.epsilon, self.delta, (rate for _, rate in rates))
-        for (units, _), optimum in zip(kept, best, strict=False):
-            row = following(budget, before, units)
-            found = excess(budget, before, row)
-            if max(found) > self.delta.value or row.unreported + sum(run.mass for run in row.runs) != budget.certain:
-                raise CertdpError(f"row {row.frequency} does not satisfy (ε, δ)-DP: {found}")
-            yield ProvenRow(row=row, excess=found, loss=optimum - row.probability)
-            before = row
+        walk = self._walk()
+        rates = rates_at(self.inclusion, self.budget, self._frequencies())
+        for optimum in optima(self.epsilon, self.delta, rates):
+            found = walk.step()
+            yield ProvenRow(row=walk.row, excess=found, loss=optimum - walk.row.probability)
+
+    def comparisons(self) -> Iterator[Comparison]:
+        """Neighbouring rows, up to the steady state and once through its cycle.
+
+        Raises:
+            OutsideDomain: as for `at`.
+        """
+        walk, end = self._walk(), self.last
+        while (end is None or walk.row.frequency < end) and not walk.cycle:
+            before = walk.row
+            walk.step()
+            yield compared(before, walk.row)
+
+    def _frequencies(self) -> Iterable[int]:
+        return count(1) if self.last is None else range(1, self.last + 1)
+
+    def _walk(self) -> _RowWalk:
+        return _RowWalk(self.budget, self.inclusion)
+
+
+class _RowWalk:
+    """The way through the rows: one by one, until they repeat.
+
+    Where all frequencies that follow are kept with the same units, the next row depends on the row alone, and moves
+    with it: in `rows.following` tokens enter by their order and units only, and the new ones lie behind the row's last.
+    So once row n + k is row n moved by k frequencies, every later row m + k is row m so moved. Rows are compared as in
+    Brent's search for cycles, with one that is replaced at distances that double.
+    """
+
+    def __init__(self, budget: DyadicBudget, inclusion: Inclusion) -> None:
+        self._budget, self._inclusion = budget, inclusion
+        self._most = inclusion.most(budget.bits)
+        self._reference: FrequencyRow | None = None
+        self._distance = 1
+        self.row = nothing_reported(budget)
+        self.cycle: tuple[FrequencyRow, ...] = ()
+        """The rows that come again and again, from the first of them on; none while they are not known."""
+
+    def to(self, frequency: int) -> FrequencyRow:
+        """The row of this frequency."""
+        found = self.origin(frequency).frequency
+        return moved(self.cycle[found - self.cycle[0].frequency], frequency) if found < self.row.frequency else self.row
+
+    def origin(self, frequency: int) -> Origin:
+        """The row of the cycle that it repeats, or itself."""
+        while self.row.frequency < frequency and not self.cycle:
+            self.step()
+        if not self.cycle or frequency < self.cycle[0].frequency:
+            return Origin(frequency, 0)
+        turns = (frequency - self.cycle[0].frequency) // len(self.cycle) * len(self.cycle)
+        return Origin(frequency - turns, turns << self._budget.subdivision)
+
+    def step(self) -> Excess:
+        """On to the next row; what separates it from the one before.
+
+        Raises:
+            CertdpError: where it does not satisfy (ε, δ)-DP, which would be an error of this library.
+            OutsideDomain: after too many steps.
+        """
+        before = self.row
+        if before.frequency >= _MOST_STEPS:
+            raise OutsideDomain(
+                f"the rows of frequencies beyond {before.frequency} follow one from the other, and have not begun to "
+                "repeat; state a smaller public largest frequency, or use a larger threshold."
+            )
+        kept = self._inclusion.units(before.frequency + 1, self._budget.bits)
+        self.row, found = _proven(self._budget, before, kept)
+        if kept == self._most and not self.cycle:
+            self._compare()
+        return found
+
+    def _compare(self) -> None:
+        """Look for the cycle."""
+        reference = self._reference
+        if reference is not None and alike(reference, self.row):
+            rows = [reference]
+            while rows[-1].frequency + 1 < self.row.frequency:
+                rows.append(following(self._budget, rows[-1], reference.kept))
+            self.cycle = tuple(rows)
+        elif reference is None or self.row.frequency - reference.frequency == self._distance:
+            self._reference, self._distance = self.row, 2 * self._distance
+
+
+def _proven(budget: DyadicBudget, before: FrequencyRow, kept: int) -> tuple[FrequencyRow, Excess]:
+    """The next row, and what separates the two."""
+    row = following(budget, before, kept)
+    found = excess(budget, before, row)
+    if max(found) > budget.delta.value or row.unreported + sum(run.mass for run in row.runs) != budget.certain:
+        raise CertdpError(f"row {row.frequency} does not satisfy (ε, δ)-DP: {found}")
+    return row, found

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from certdp.accounting import frequency_estimates
-from certdp.accounting.frequency_reporting import DyadicBudget, FrequencyRow, Run, keys, tables
+from certdp.accounting.frequency_reporting import DyadicBudget, FrequencyRow, Ppswor, Run, tables
 from certdp.plugins.contract import Expectation
 from certdp.verification import oracles_sanitisers
 from certdp.verification.claims import frequency_reporting as claims
@@ -114,14 +114,15 @@ def test_rows_that_separate_less_are_refuted(monkeypatch: pytest.MonkeyPatch, cl
     refuted(claim)
 
 
-def test_another_limit_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ppswor with twice the threshold in the table."""
-    honest = keys.kept_units
-    monkeypatch.setattr(
-        keys,
-        "kept_units",
-        lambda budget, sampler: honest(budget, attrs.evolve(sampler, threshold=2 * sampler.threshold)),
-    )
+@pytest.mark.parametrize("method", ["rate", "units"])
+def test_another_limit_is_refuted(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """ppswor with half the threshold, in what is optimal or in what is drawn."""
+    honest: Callable[..., Any] = getattr(Ppswor, method)
+
+    def halved(sampler: Ppswor, *arguments: Any, **precision: Any) -> Any:
+        return honest(attrs.evolve(sampler, threshold=sampler.threshold / 2), *arguments, **precision)
+
+    monkeypatch.setattr(Ppswor, method, halved)
     refuted("pws/lemma-4.4")
 
 

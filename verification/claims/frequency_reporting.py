@@ -291,6 +291,10 @@ def _examine_lemma_4_4(case: Case) -> Finding:
         found = row.loss + row.probability
         if found.less(told) is not Truth.UNDECIDED and found != told:
             return Finding(holds=False, closed_form=f"π_{row.frequency} = {told}", independent=f"Algorithm 3: {found}")
+        if not 0 <= row.loss.upper <= _ROUNDING:
+            return Finding(
+                holds=False, closed_form=f"π_{row.frequency} = {told}", independent=f"drawn: {float(row.probability)}"
+            )
     return Finding(
         holds=True, closed_form="π* up to ℓ, then q", independent=f"{case['frequency']} steps of Algorithm 3"
     )
