@@ -141,7 +141,8 @@ def likely_kendall(reporting: Reporting, frequencies: Sequence[int] | Frequencie
                 gain = (1 - 2 * law.unreported) * below + law.unreported * below_unreported
                 agreed += keys[place + len(open_)] * gain
                 open_.append(law)
-                end = max((law.end for law in open_[:_ROWS]), default=0)
+                if len(open_) <= _ROWS:
+                    end = max(end, law.end)
         weights = keys[place : place + len(open_)]
         done = min(_ROWS, len(open_))
         signs = 2 * np.triu(_concordances(open_), 1)[:done] - np.triu(np.ones((len(open_), len(open_))), 1)[:done]

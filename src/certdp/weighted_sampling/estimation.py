@@ -32,6 +32,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
 from ..accounting.frequency_estimates import (
+    Cap,
     Cells,
     Count,
     Likelihood,
@@ -55,6 +56,7 @@ from .selections import Coefficients, Where, coefficients
 from .threshold_samples import ThresholdSample
 
 _RATE_BITS = 128
+_MARGIN = 2.0**-48
 
 
 class _Sampling(Protocol):
@@ -320,6 +322,12 @@ class SampleEstimates:
             )
         return found
 
+    def survival(self) -> tuple[NDArray[np.int64], Floats]:
+        """Increasing frequencies, and how many keys are estimated to have at least each."""
+        distinct, places = np.unique(self._read.likeliest, return_inverse=True)
+        keys = _totals(places, 1 / self._read.reported)
+        return distinct, np.cumsum(keys[::-1])[::-1]
+
     def rank(self, key: str | bytes) -> RankEstimate:
         """The rank of a reported key among all keys: 1 and the keys above it, each standing for 1/π; ties count ½.
 
@@ -409,7 +417,7 @@ class SampleEstimates:
             error = sqrt(fsum(factors * each * moments.variance[places]))
         least = most = None
         if held.selecting:
-            least = fsum(sizes(statistic, self._read.least[chosen]))
+            least = fsum(sizes(statistic, self._read.least[chosen])) * (1 - _margin(statistic))
             most = self._bounded(statistic, chosen, population)
         return SumEstimate(
             statistic=_named(statistic),
@@ -432,7 +440,7 @@ class SampleEstimates:
         if withheld is None and hidden:
             return None
         extra = float(sizes(statistic, np.array([withheld or 0], dtype=np.int64))[0])
-        return fsum([*sizes(statistic, self._read.most[chosen]), hidden * extra])
+        return fsum([*sizes(statistic, self._read.most[chosen]), hidden * extra]) * (1 + _margin(statistic))
 
     def _counted(self, where: Where, statistic: Statistic) -> SumEstimate:
         """Keys alone: only those reported are known of, and their number varies by less than its root."""
@@ -543,7 +551,7 @@ def estimate_unsanitised_sum(
             estimate=fsum(factors * true / rates),
             bias=0.0,
             standard_error=sqrt(fsum((factors * true / rates) ** 2 * (1 - rates))),
-            at_least=fsum(true) if held.selecting else None,
+            at_least=fsum(true) * (1 - _margin(measured)) if held.selecting else None,
             at_most=None,
         )
     )
@@ -563,6 +571,15 @@ def _level(level: Number) -> float:
     if not 0 <= value <= 1:
         raise InvalidValue("level", level, "from 0 to 1")
     return float(value)
+
+
+def _margin(statistic: Statistic) -> float:
+    """By what part a sum of values of g may be rounded: sums of whole numbers below 2^53 are exact, powers are within
+    a few units of 2^−53 and so is their sum."""
+    match statistic:
+        case Total() | Count() | Cap():
+            return 0.0
+    return _MARGIN
 
 
 def _named(statistic: Statistic) -> str:

@@ -1,0 +1,57 @@
+"""A picture of what a released sample tells, as PNG bytes (extra `plot`)."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from ..accounting.errors import InvalidValue
+from ..accounting.frequency_estimates import Statistic, Total, likelihood, moment_curve
+from .estimation import SampleEstimates
+
+_NODES = 200
+
+
+def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = None) -> bytes:
+    """Left: bias and standard deviation of the estimate of one key, by its frequency: from the tables alone. Right:
+    how many keys are estimated to have at least each frequency. All of it public.
+
+    Args:
+        estimates: from a sample of keys with frequencies.
+        statistic: g; the frequency itself unless given.
+
+    Raises:
+        InvalidValue: for keys without frequencies, and where matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InvalidValue(
+            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
+        ) from None
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    errors, survival = figure.subplots(1, 2)
+    frequencies, keys = estimates.survival()
+    highest = max(int(frequencies[-1]) if frequencies.size else 1, 1)
+    nodes = np.unique(np.geomspace(1, highest, _NODES).round().astype(np.int64))
+    curve = moment_curve(likelihood(estimates.reporting, highest), statistic or Total(), nodes)
+    errors.plot(nodes, curve.bias / curve.sizes, color="#b03a6f", label="bias")
+    errors.plot(nodes, np.sqrt(curve.variance) / curve.sizes, color="#4c72b0", label="standard deviation")
+    errors.plot(nodes, curve.reported, color="black", linewidth=0.8, linestyle="--", label="probability reported")
+    errors.axhline(0.0, color="black", linewidth=0.5)
+    errors.set_xscale("log")
+    errors.set_xlabel("frequency of a key")
+    errors.set_title("estimate of one key, relative to g", fontsize="medium")
+    errors.legend(fontsize="small")
+    survival.plot(frequencies, keys, color="#4c72b0", drawstyle="steps-pre")
+    survival.set_xscale("log")
+    survival.set_yscale("log")
+    survival.set_xlabel("frequency")
+    survival.set_ylabel("keys with at least that, estimated")
+    survival.set_title("infrequent keys are not reported, and missing here", fontsize="medium")
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=150)
+    return stream.getvalue()
