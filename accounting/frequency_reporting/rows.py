@@ -135,17 +135,18 @@ def following(budget: DyadicBudget, row: FrequencyRow, kept: int) -> FrequencyRo
         Both sums of `excess` are at most δ; units add up to 2^bits; at most `kept` are reported, and no fewer than in
         `row`.
     """
-    upper = [Run(run.first, run.width, budget.grown(run.units)) for run in row.runs]
-    most = budget.allowance + sum(run.mass for run in upper)
+    growth, bits = budget.growth, budget.bits
+    upper = [units * growth >> bits for _, _, units in row.runs]
+    most = budget.allowance + sum(run.width * units for run, units in zip(row.runs, upper, strict=True))
     reported = min(budget.reported(row.reported, kept), most)
     unreported = budget.certain - reported
-    lower = _lowered(budget, row, unreported)
-    least = sum(run.mass for run in lower)
+    limits = _limits(budget, row, upper, unreported)
+    least = sum([width * low for _, width, low, _ in limits])
     fresh = min(budget.allowance, reported - least)
-    raised = _raised(lower, upper, reported - least - fresh)
+    raised = _raised(limits, reported - least - fresh)
     return FrequencyRow(
         frequency=row.frequency + 1,
-        bits=budget.bits,
+        bits=bits,
         subdivision=budget.subdivision,
         kept=kept,
         unreported=unreported,
@@ -201,45 +202,62 @@ def _sticks(lower: FrequencyRow, higher: FrequencyRow, growth: int, certain: int
     return Excess(Fraction(upward, unit), Fraction(downward, unit))
 
 
-def _lowered(budget: DyadicBudget, row: FrequencyRow, unreported: int) -> list[Run]:
-    """The lower limits of the tokens of `row`, where the next row leaves `unreported` units; cut where they differ."""
-    spare = (budget.allowance << budget.bits) - budget.beyond(row.unreported, unreported)
-    limits: list[Run] = []
-    for first, count, units in row.runs:
-        cost = units << budget.bits
-        dropped = min(count, spare // cost)
-        spare -= dropped * cost
-        limits.append(Run(first, dropped, 0))
-        if dropped < count and spare:
-            limits.append(Run(first + dropped, 1, -((spare - cost) // budget.growth)))
-            dropped, spare = dropped + 1, 0
-        limits.append(Run(first + dropped, count - dropped, budget.shrunk(units)))
-    return [run for run in limits if run.width]
+class _Limits(NamedTuple):
+    """What each of neighbouring tokens may have at least and at most in the next row."""
+
+    first: int
+    width: int
+    least: int
+    most: int
 
 
-def _raised(lower: Sequence[Run], upper: Sequence[Run], rest: int) -> list[Run]:
+def _limits(budget: DyadicBudget, row: FrequencyRow, upper: Sequence[int], unreported: int) -> list[_Limits]:
+    """The limits of the tokens of `row`, where the next row leaves `unreported` units; cut where they differ."""
+    growth, bits = budget.growth, budget.bits
+    spare = (budget.allowance << bits) - budget.beyond(row.unreported, unreported)
+    limits: list[_Limits] = []
+    cheap = 0
+    for (first, count, units), most in zip(row.runs, upper, strict=True):
+        cost = units << bits
+        if spare < cost * count:
+            break
+        spare -= cost * count
+        cheap += 1
+        limits.append(_Limits(first, count, 0, most))
+    for (first, count, units), most in zip(row.runs[cheap : cheap + 1], upper[cheap:], strict=False):
+        cost = units << bits
+        dropped, spare = divmod(spare, cost)
+        limits.append(_Limits(first, dropped, 0, most))
+        if spare:
+            limits.append(_Limits(first + dropped, 1, -((spare - cost) // growth), most))
+            dropped += 1
+        limits.append(_Limits(first + dropped, count - dropped, -((-cost) // growth), most))
+    limits += [
+        _Limits(first, count, -((-units << bits) // growth), most)
+        for (first, count, units), most in zip(row.runs[cheap + 1 :], upper[cheap + 1 :], strict=True)
+    ]
+    return limits
+
+
+def _raised(limits: Sequence[_Limits], rest: int) -> list[Run]:
     """The tokens at their lower limits, with `rest` more units on the highest ones within the upper limits."""
     found: list[Run] = []
-    for count, least, most, first in _aligned_from_above(lower, upper):
-        room = most - least
-        full = min(count, rest // room) if room else count
-        rest -= full * room
-        found.append(Run(first + count - full, full, most))
-        left = count - full
-        if left:
-            found.append(Run(first + left - 1, 1, least + rest))  # less than `room` is left
-            found.append(Run(first, left - 1, least))
-            rest = 0
-    return [run for run in reversed(found) if run.width and run.units]
-
-
-def _aligned_from_above(lower: Sequence[Run], upper: Sequence[Run]) -> Iterator[tuple[int, int, int, int]]:
-    """(count, lower limit, upper limit, first token), highest tokens first; `lower` refines `upper`."""
-    limits = list(upper)
-    for run in reversed(lower):
-        while limits[-1].first > run.first:
-            limits.pop()
-        yield run.width, run.units, limits[-1].units, run.first
+    place = len(limits)
+    while place:
+        first, width, least, most = limits[place - 1]
+        if width * (most - least) > rest:
+            break
+        rest -= width * (most - least)
+        found.append(Run(first, width, most))
+        place -= 1
+    if place:
+        first, width, least, most = limits[place - 1]
+        full, rest = divmod(rest, most - least)
+        left = width - full - 1
+        found += [Run(first + left + 1, full, most), Run(first + left, 1, least + rest), Run(first, left, least)]
+    found.reverse()
+    lower = [Run(first, width, least) for first, width, least, _ in limits[: max(place - 1, 0)]]
+    return [run for run in lower + found if run[1] and run[2]]
 
 
 def _spread(first: int, count: int, units: int) -> list[Run]:
@@ -251,16 +269,16 @@ def _spread(first: int, count: int, units: int) -> list[Run]:
 
 def joined(runs: Iterable[Run]) -> Iterator[Run]:
     """The same tokens with neighbours of equal probability in one run."""
-    current: Run | None = None
-    for run in runs:
-        if current is not None and current.end == run.first and current.units == run.units:
-            current = Run(current.first, current.width + run.width, run.units)
+    start = end = held = 0
+    for first, width, units in runs:
+        if first == end and units == held:
+            end += width
             continue
-        if current is not None:
-            yield current
-        current = run
-    if current is not None:
-        yield current
+        if held:
+            yield Run(start, end - start, held)
+        start, end, held = first, first + width, units
+    if held:
+        yield Run(start, end - start, held)
 
 
 def _aligned(one: Sequence[Run], other: Sequence[Run]) -> Iterator[Outcome]:
