@@ -47,7 +47,9 @@ from .checker import check
 KIND = "keyed-approximate"
 
 _MOST_ROWS = 1 << 17
-_MOST_RUNS = 1 << 22
+_MOST_WORK = 1 << 29
+_FAR = 4
+"""A table is given up where the rest, with rows like the last one, takes so many times what a checker does."""
 _BESIDE = (1, 64)
 """Rows written out at either end of a stretch: one, or enough that rounding does not matter."""
 _HIGHEST = 1 << 53
@@ -346,17 +348,20 @@ def _(reporting: FrequencyTable) -> Iterator[_Table]:
     kept: list[str] = []
     seen: dict[tuple[int, tuple[tuple[int, int, int], ...]], int] = {}
     digest, work = hashlib.sha256(), 0
+    end = _saturated(reporting.inclusion, budget.bits) if last is None else last
     for row in reporting.at(count(1) if last is None else range(1, last + 1)):
-        work += len(row.runs) + 8
-        if work > _MOST_RUNS or len(kept) > _MOST_ROWS:
-            raise InvalidValue("certificate", f"rows beyond frequency {row.frequency}", "fewer rows", _REMEDY)
+        effort = (len(row.runs) + 8) * budget.bits  # as the checker counts
+        work += effort
+        hopeless = work + (end - row.frequency) * effort > _FAR * _MOST_WORK
+        if hopeless or work > _MOST_WORK or len(kept) > _MOST_ROWS:
+            raise InvalidValue("certificate", f"rows up to frequency {end} or more", "fewer rows", _REMEDY)
         if not kept or str(row.kept) != kept[-1]:
             seen.clear()
         kept.append(str(row.kept))
         digest.update(_row_text(row))
         moved = tuple((run.first - row.frequency * budget.tokens, run.width, run.units) for run in row.runs)
         before = seen.setdefault((row.unreported, moved), row.frequency)
-        if last is None and before != row.frequency:
+        if last is None and before != row.frequency and row.kept == reporting.inclusion.most(budget.bits):
             yield _rows(kept, digest.hexdigest(), "shifted", row.frequency - before)
             return
     yield _rows(kept, digest.hexdigest(), "absent" if reporting.largest is None else "constant", None)
@@ -385,11 +390,12 @@ def _(reporting: KeyTable) -> Iterator[_Table]:
         if last is None and attached.bit_count() == 1:  # ever more seldom
             yield from (_keys(segments, "kept", None) for segments in _open_ended(rows))
         walk.next = row.frequency + 1
-        if attached >= max(_BESIDE):
+        if attached == max(_BESIDE):
             end = inclusion.attached(reporting.budget, row.frequency)
-            walk.next = max(walk.next, (_saturated(inclusion, bits) if end is None else end) + 1 - max(_BESIDE))
-            walk.next = walk.next if last is None else min(walk.next, last)
-        if len(rows) > _MOST_ROWS:
+            end = _saturated(inclusion, bits) if end is None else end
+            end = end if last is None else min(end, last)
+            walk.next = max(walk.next, end + 1 - max(_BESIDE))
+        if len(rows) > _MOST_ROWS or walk.next >= _HIGHEST:
             raise InvalidValue("certificate", f"rows beyond frequency {row.frequency}", "fewer rows", _REMEDY)
     absent = last is not None and reporting.largest is None
     for beside in (*_BESIDE, len(rows)):
@@ -408,9 +414,9 @@ class _Walk:
 
 
 def _saturated(inclusion: Inclusion, bits: int) -> int:
-    """The first frequency from which on the units with which keys are kept stay the same."""
+    """The first frequency from which on the units with which keys are kept stay the same, or one beyond 2^53."""
     low, high = 0, 1
-    while high < _HIGHEST and inclusion.units(high, bits) < inclusion.most(bits):
+    while high < 2 * _HIGHEST and inclusion.units(high, bits) < inclusion.most(bits):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

@@ -31,7 +31,6 @@ from .verdict import Claim, Outcome, Refused, Verdict
 KIND: Final = "keyed-approximate"
 
 _GUARD: Final = 64
-_MOST_WORK: Final = 1 << 26
 _MOST: Final = 2**53
 _CERTAIN: Final = Interval(ONE, ONE)
 _THEOREMS: Final = {
@@ -95,7 +94,6 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
     assumed = _check_assumptions(body, cost)
     _check_options(body, units)
     _prove_budget(body, units, cost)
-    _check_work(inputs, units)
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
     covered = _prove_table(inputs, rates, units)
     if covered != claim["largest_frequency"]:
@@ -117,6 +115,8 @@ def _check_options(body: dict[str, Any], units: Units) -> None:
     for key in ("threshold", "power"):
         if key in sampler and inputs["scheme"].get(key, sampler[key]) != sampler[key]:
             raise Refused(f"inputs.scheme.{key} is not the sampler's option")
+    if mechanism.get("subdivision", str(inputs["subdivision"])) != str(inputs["subdivision"]):
+        raise Refused("inputs.subdivision is not the mechanism's option")
     if "epsilon" in mechanism and not _grows_at_most(units, _option(mechanism, "epsilon")):
         raise Refused("inputs.growth exceeds the mechanism's option epsilon")
     if "delta" in mechanism and Fraction(units.allowance, units.certain) > _option(mechanism, "delta"):
@@ -169,28 +169,6 @@ def _geometric_sum(factor: Interval, terms: int, arithmetic: Arithmetic) -> Inte
             total = arithmetic.add(_CERTAIN, arithmetic.multiply(total, factor))
             power = arithmetic.multiply(power, factor)
     return total
-
-
-def _check_work(inputs: dict[str, Any], units: Units) -> None:
-    """Refuse a table whose rates would take too long to enclose."""
-    table = inputs["table"]
-    rows = sum(len(value) for value in _lists(table))
-    if rows * (units.bits + _GUARD) > _MOST_WORK:
-        raise Refused("the table's rows are beyond the work budget")
-
-
-def _lists(value: Any) -> list[list[Any]]:
-    """Give the arrays in what may be a table, at any place of it."""
-    found: list[list[Any]] = []
-    places = [value]
-    while places:
-        place = places.pop()
-        if type(place) is list:
-            found.append(place)
-            places += [item for item in place if type(item) in (dict, list)]
-        elif type(place) is dict:
-            places += place.values()
-    return found
 
 
 def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units) -> int | None:

@@ -42,7 +42,8 @@ _ROWS: Final = shapes.record(
     then=shapes.one_of("shifted", "constant", "absent"),
     period=shapes.optional(shapes.integer(1, 2**20)),
 )
-_MOST_PIECES: Final = 1 << 22
+_MOST_WORK: Final = 1 << 29
+"""Pieces of rows, times bits of a unit: some ten seconds."""
 
 
 def prove_delays(table: Any, subdivision: int, units: Units) -> None:
@@ -122,14 +123,14 @@ class _Rule:
     def __init__(self, units: Units, tokens: int) -> None:
         self.unreported, self.runs = units.certain, list[_Run]()
         self._units, self._tokens = units, tokens
-        self._frequency = self._pieces = 0
+        self._frequency = self._work = 0
 
     def step(self, kept: int) -> None:
         """Go on to the next frequency, of which so many units are kept."""
         units = self._units
         certain, allowance = units.certain, units.allowance
-        self._pieces += len(self.runs) + 8
-        if self._pieces > _MOST_PIECES:
+        self._work += (len(self.runs) + 8) * units.bits
+        if self._work > _MOST_WORK:
             raise Refused("the rows could not be regenerated within the work budget")
         upper = [units.grown(run.units) for run in self.runs]
         before = certain - self.unreported

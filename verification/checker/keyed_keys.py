@@ -77,7 +77,7 @@ class _Proof:
         rate = self._rates.rate(self.frequency)
         if reported > floor_in_units(rate.lo, self._units.bits):
             raise Refused(f"more is reported of frequency {self.frequency} than is kept")
-        if not self._units.admits(self._low, self._high, reported, reported):
+        if not self._units.admits(self._low, self._high, reported):
             raise Refused(
                 f"(epsilon, delta) does not hold between frequencies {self.frequency - 1} and {self.frequency}"
             )

@@ -17,6 +17,8 @@ from .verdict import Refused
 
 _CERTAIN: Final = Interval(ONE, ONE)
 _LARGEST_EXACT: Final = 64
+_MOST_WORK: Final = 1 << 24
+"""Series of exp or log, times bits: some ten seconds."""
 
 
 class Rates(ABC):
@@ -31,6 +33,13 @@ class Rates(ABC):
     def __init__(self, arithmetic: Arithmetic) -> None:
         """Fix the arithmetic."""
         self.arithmetic = arithmetic
+        self._spent = 0
+
+    def _spend(self, series: int) -> None:
+        """Count the series to be summed, and refuse where they are too many."""
+        self._spent += series * self.arithmetic.precision
+        if self._spent > _MOST_WORK:
+            raise Refused("the rates could not be enclosed within the work budget")
 
     @abstractmethod
     def rate(self, frequency: int) -> Interval:
@@ -177,6 +186,7 @@ class Threshold(Rates):
         size = self._sizes.exact(frequency)
         if size is not None:
             return self.arithmetic.rational(self._threshold * size)
+        self._spend(2)
         return self.arithmetic.multiply(
             self.arithmetic.rational(self._threshold), self._sizes.enclose(frequency, self.arithmetic)
         )
@@ -197,11 +207,13 @@ class Ppswor(Threshold):
 
     def rate(self, frequency: int) -> Interval:
         """Enclose it."""
+        self._spend(1)
         arithmetic = self.arithmetic
         return arithmetic.negate(arithmetic.expm1(arithmetic.negate(self._size(frequency))))
 
     def left_out(self, frequency: int) -> Interval:
         """Enclose e^(-τ·f(i)), relatively sharp."""
+        self._spend(1)
         return self.arithmetic.exp(self.arithmetic.negate(self._size(frequency)))
 
     def rise(self, first: int, last: int | None) -> Mpf:

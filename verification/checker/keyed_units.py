@@ -63,18 +63,16 @@ class Units(NamedTuple):
         """The least whole number whose product with G is at least `units`."""
         return -(-(units << self.bits) // self.growth)
 
-    def admits(self, low: int, high: int, least: int, most: int) -> bool:
-        """Whether a key reported with any of low..high units has a neighbour reported with any of least..most.
+    def admits(self, low: int, high: int, reported: int) -> bool:
+        """Whether a key reported with any of low..high units may have a neighbour reported with so many.
 
         Both outcomes, reported and not, are compared both ways.
         """
-        certain, allowed = self.certain, self.scaled_allowance
-        return (
-            max(
-                self.beyond(most, low),
-                self.beyond(high, least),
-                self.beyond(certain - low, certain - most),
-                self.beyond(certain - least, certain - high),
-            )
-            <= allowed
+        certain, other = self.certain, self.certain - reported
+        excess = (
+            self.beyond(reported, low),
+            self.beyond(high, reported),
+            self.beyond(certain - low, other),
+            self.beyond(other, certain - high),
         )
+        return max(excess) <= self.scaled_allowance
