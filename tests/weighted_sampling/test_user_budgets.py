@@ -41,3 +41,14 @@ def test_one_contribution_changes_nothing() -> None:
 def test_contributions_that_are_refused(contributions: int) -> None:
     with pytest.raises(InvalidValue, match="contributions"):
         element_budget(Epsilon(1), Delta("1e-9"), contributions)
+
+
+@given(EPSILONS, st.fractions(0, 2, max_denominator=50), st.integers(2, 50))
+def test_what_is_spent_beside_enters_the_law(epsilon: Fraction, spent: Fraction, contributions: int) -> None:
+    each, share = element_budget(Epsilon(epsilon), Delta("1e-6"), contributions, spent=spent)
+    assert contributions * each.value <= epsilon
+    with mpmath.workdps(60):
+        e = mpmath.mpf((each.value + spent).numerator) / (each.value + spent).denominator
+        factor = mpmath.expm1(e * contributions) / mpmath.expm1(e) if e else mpmath.mpf(contributions)
+        found = mpmath.mpf(share.value.numerator) / share.value.denominator * factor
+        assert mpmath.mpf("1e-6") * (1 - mpmath.mpf(2) ** -50) <= found <= mpmath.mpf("1e-6")

@@ -25,26 +25,29 @@ from numpy.typing import NDArray
 
 from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
+from ..accounting.frequency_estimates import Statistic
 from ..accounting.frequency_reporting import Reporting
 from ..accounting.guarantees import Guarantee
-from ..accounting.notions import Approximate
+from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.provenance import Private, Public
 from ..accounting.relations import AddRemove, Element, User
 from ..accounting.units import Delta, Epsilon
 from ..keyed_releases import KeyedRelease
 from ..mechanisms.pws_frequencies import PwsFrequencies
 from ..mechanisms.pws_keys import PwsKeys
-from ..plugins.contract import Coins, KeySampler, Sanitiser, build, stated
+from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts
 from .drawing import Drawn, draw_reports, sanitise_reports
+from .estimation import SampleEstimates, SumEstimate
 from .keys import Keys, arrow, gathered, order
 from .report import BandTally, SampleReport
 from .sample_files import CoinKind, Described, SampleStatement, StatedGuarantee, read_sample, write_sample
+from .selections import Where
 from .tables import ReportingTable
 from .threshold_samples import ThresholdSample
 from .user_budgets import element_budget
@@ -97,7 +100,7 @@ class PrivateWeightedSampling:
         largest: int | None = None,
         contributions: int | None = None,
     ) -> PrivateWeightedSampling:
-        """The sampling whose guarantee is (ε, δ).
+        """The sampling whose guarantee is (ε, δ), with what a released threshold has cost on top of ε.
 
         Args:
             epsilon: ε, for an element or, where contributions are bounded, for a user.
@@ -110,13 +113,17 @@ class PrivateWeightedSampling:
         Raises:
             InvalidValue, InvalidType: as `PrivateWeightedSampling` and its mechanism.
         """
-        each = element_budget(Epsilon(epsilon), Delta(delta), 1 if contributions is None else contributions)
+        used: KeySampler = EveryKey() if sampler is None else sampler
+        spent = sum((_epsilon_of(payment.cost.bound) for payment in payments(used)), Fraction(0))
+        each = element_budget(
+            Epsilon(epsilon), Delta(delta), 1 if contributions is None else contributions, spent=spent
+        )
         values = Public(each[0].value), Public(each[1].value)
         kind = PwsFrequencies if frequencies else PwsKeys
         cap = NOT_GIVEN if largest is None else Public(largest)
         return cls(
             mechanism=kind(epsilon=values[0], delta=values[1], largest=cap),
-            sampler=EveryKey() if sampler is None else sampler,
+            sampler=used,
             contributions=contributions,
         )
 
@@ -289,6 +296,17 @@ class PrivateSample:
             contributions=self.statement.contributions,
         )
 
+    @cached_property
+    def estimates(self) -> SampleEstimates:
+        """What the sample tells of the data: sums, counts, top keys, quantiles, ranks; all of it post-processing."""
+        return SampleEstimates(self.keys, self.tokens, self.sampling.reporting)
+
+    def estimate(
+        self, where: Where = None, statistic: Statistic | None = None, *, population: int | None = None
+    ) -> SumEstimate:
+        """Σ L(x)·g(w) over all keys; arguments and errors as for `SampleEstimates.sum`."""
+        return self.estimates.sum(where, statistic, population=population)
+
     def to_arrow(self) -> Any:
         """A pyarrow.Table with a column key and, with frequencies, a column token."""
         columns = {_KEY: self.keys}
@@ -345,6 +363,13 @@ class PrivateSample:
         return f"{len(self):,} {what}: {_protection(self.statement)}; {_how(self.statement)}"
 
     __str__ = __repr__
+
+
+def _epsilon_of(cost: Bound) -> Fraction:
+    match cost:
+        case Pure(epsilon) | Approximate(epsilon, _):
+            return epsilon.upper
+    raise InvalidType("sampler", f"a parameter released for {cost}", "parameters released for an ε, or an ε and a δ")
 
 
 def _installed(name: str) -> ModuleType:
