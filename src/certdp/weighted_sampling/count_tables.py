@@ -11,7 +11,7 @@ import csv
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, BinaryIO, NamedTuple, final
 
 import numpy as np
 from attrs import frozen
@@ -157,9 +157,12 @@ class _Parquet(CountTable):
 
 
 def _delimited(stream: Stream, columns: Columns, delimiter: str, quote: str | bool) -> CountTable:
-    first = _first_row(stream, delimiter, bool(quote))
-    if not first:
-        return Nothing()
+    stream.bytes.seek(0)
+    head = stream.bytes.read(_HEAD).removeprefix(_MARK)
+    first = _first_row(head, delimiter, bool(quote))
+    if not first:  # empty lines, which are empty keys where keys are all there is
+        bare = columns.aggregate and not columns.named and head
+        return _Delimited(stream, delimiter, quote, 1, False, "f0", None) if bare else Nothing()
     header = columns.named or {"key", "count"} <= set(first)
     names = first if header else [f"f{place}" for place in range(len(first))]
     if not header and len(first) not in ({1, 2} if columns.aggregate else {2}):
@@ -173,15 +176,35 @@ def _delimited(stream: Stream, columns: Columns, delimiter: str, quote: str | bo
     return _Delimited(stream, delimiter, quote, len(names), header, key, count)
 
 
-def _first_row(stream: Stream, delimiter: str, quoted: bool) -> list[str]:
-    """The cells of the first line, none for an empty file; bytes that are not UTF-8 are escaped."""
-    stream.bytes.seek(0)
-    head = stream.bytes.read(_HEAD).removeprefix(_MARK)
-    text = io.StringIO(head.decode("utf-8", "surrogateescape"), newline="")
+def _first_row(head: bytes, delimiter: str, quoted: bool) -> list[str]:
+    """The cells of the first row that is not empty; bytes that are not UTF-8 are escaped."""
+    text = head.decode("utf-8", "surrogateescape")
     if quoted:
-        return next((row for row in csv.reader(text, delimiter=delimiter) if row), [""] if head else [])
-    lines = head.decode("utf-8", "surrogateescape").replace("\r", "\n").split("\n")
-    return next((line.split(delimiter) for line in lines if line), [""] if head else [])
+        return next((row for row in csv.reader(io.StringIO(text, newline="")) if row), [])
+    lines = (line.rstrip("\r\n") for line in io.StringIO(text, newline=""))
+    return next((line.split(delimiter) for line in lines if line), [])
+
+
+@final
+class _Ended(io.RawIOBase):
+    """A text whose last line is ended: pyarrow reads no single line that is not."""
+
+    def __init__(self, text: BinaryIO) -> None:
+        self._text = text
+        self._last = b"\n"
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes, fewer of them at the end alone."""
+        block = self._text.read(size - 1 if size > 1 else size)
+        self._last = (block or self._last)[-1:]
+        if (block and len(block) >= size - 1) or self._last in (b"\n", b"\r"):
+            return block
+        self._last = b"\n"
+        return block + b"\n"
 
 
 @final
@@ -214,7 +237,7 @@ class _Delimited(CountTable):
         self.stream.bytes.seek(0)
         names = [self.key] if self.count is None else [self.key, self.count]
         reader = open_csv(
-            self.stream.bytes,
+            _Ended(self.stream.bytes),
             read_options=ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=not self.header),
             parse_options=ParseOptions(
                 delimiter=self.delimiter,

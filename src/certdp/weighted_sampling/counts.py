@@ -164,11 +164,14 @@ def open_counts(
 def _listed(keys: Iterable[Any]) -> Keys:
     """Text and bytes from Python as an array: of bytes where one of them is."""
     pa, found = arrow(), list(keys)
+    remedy = "Write numbers as text"
+    for key in found:
+        if not isinstance(key, str | bytes):
+            raise InvalidType("key", key, "text or bytes", remedy)
     try:
         return pa.array(found, pa.large_string() if all(isinstance(key, str) for key in found) else pa.large_binary())
-    except (pa.ArrowException, TypeError, UnicodeError):
-        wrong = next((key for key in found if not isinstance(key, str | bytes)), "text with lone surrogates")
-        raise InvalidType("key", wrong, "text or bytes", "Write numbers as text") from None
+    except UnicodeEncodeError as error:
+        raise InvalidType("key", error.object, "text that can be encoded", "Give it as bytes") from None
 
 
 def _column(keys: Any) -> Keys:

@@ -52,7 +52,8 @@ def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins)
 
     Args:
         reporting: with how many units a key of each frequency is reported with each token.
-        counts: frequencies from 1 to 2^53, and below 2^64 where multiplied by the tokens of a frequency.
+        counts: frequencies from 1 to 2^53, and below 2^64 where multiplied by the tokens of a frequency; what is above
+            `reporting.largest` counts as that.
         coins: the randomness.
 
     Guarantees:
@@ -61,7 +62,7 @@ def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins)
     Raises:
         InvalidType, InvalidValue: for other counts, and beyond the last frequency that has a rate.
     """
-    return _drawn(reporting, counts, coins, _in_one_pass)
+    return _drawn(reporting, counts, coins, lambda frequency: None)
 
 
 def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
@@ -72,17 +73,11 @@ def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Co
         itself, it is reported with each token with exactly the units of row i out of 2^bits, end to end.
 
     Raises:
+        InvalidValue: besides, beyond the last frequency that has a rate, whatever `reporting.largest`.
         CertdpError: where a sampler keeps a key less often than it is to be reported.
     """
-
-    def kept(row: FrequencyRow) -> _Chance:
-        fine = max(DRAWN_BITS, row.bits)
-        chance = _Chance(fine - row.bits, reporting.inclusion.drawn(row.frequency) << fine - DRAWN_BITS)
-        if row.reported << chance.shift > chance.bound:
-            raise CertdpError(f"a key of frequency {row.frequency} is sampled less often than it is to be reported")
-        return chance
-
-    return _drawn(reporting, counts, coins, kept)
+    _require_rates(reporting.inclusion.last, counts)
+    return _drawn(reporting, counts, coins, reporting.inclusion.drawn)
 
 
 def uniform(spans: Words, coins: Coins) -> Words:
@@ -123,22 +118,33 @@ class _Chance(NamedTuple):
     """B, at least the units of the row."""
 
 
-_Chances: TypeAlias = Callable[[FrequencyRow], _Chance]
+_Sampled: TypeAlias = Callable[[int], "int | None"]
+"""The units of 2^−256 with which a key of a frequency was sampled; None where it was not before."""
 
 
-def _in_one_pass(row: FrequencyRow) -> _Chance:
-    return _Chance(0, 1 << row.bits)
+def _chance(row: FrequencyRow, sampled: int | None) -> _Chance:
+    if sampled is None:
+        return _Chance(0, 1 << row.bits)
+    fine = max(DRAWN_BITS, row.bits)
+    chance = _Chance(fine - row.bits, sampled << fine - DRAWN_BITS)
+    if row.reported << chance.shift > chance.bound:
+        raise CertdpError(f"a key is sampled less often than it is to be reported at frequency {row.frequency}")
+    return chance
 
 
-def _drawn(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> Drawn:
+def _drawn(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
     _require_counts(reporting, counts)
     if not reporting.with_frequencies:
-        kept = _kept(reporting, counts, coins, chance)
+        kept = _kept(reporting, counts, coins, sampled)
         return Drawn(kept, np.zeros(np.count_nonzero(kept), dtype=np.uint64))
     match reporting:
         case FrequencyNoise():  # no key is left out by its sampler
-            return _delayed(_Delays(reporting), counts, coins)
-    return _by_row(reporting, counts, coins, chance)
+            return _delayed(_Delays(reporting), _capped(reporting, counts), coins)
+    return _by_row(reporting, counts, coins, sampled)
+
+
+def _capped(reporting: Reporting, counts: Words) -> Words:
+    return counts if reporting.largest is None else np.minimum(counts, np.uint64(reporting.largest))
 
 
 def _require_counts(reporting: Reporting, counts: Words) -> None:
@@ -151,26 +157,30 @@ def _require_counts(reporting: Reporting, counts: Words) -> None:
     largest = int(counts.max())
     if largest > LARGEST_COUNT:
         raise InvalidValue("counts", largest, "counts from 1 to 2^53")
-    last = reporting.inclusion.last
-    if last is not None and largest > last:
-        raise InvalidValue("counts", largest, f"at most {last}, the last that has a rate", "List more rates")
-    if reporting.with_frequencies and largest * reporting.budget.tokens > 1 << _WORD:
+    if reporting.largest is None:
+        _require_rates(reporting.inclusion.last, counts)
+    own = largest if reporting.largest is None else min(largest, reporting.largest)
+    if reporting.with_frequencies and own * reporting.budget.tokens > 1 << _WORD:
         raise InvalidValue(
             "counts",
             largest,
             f"at most 2^64/2^r with r = {reporting.budget.subdivision}: tokens are whole numbers below 2^64",
-            "Choose a smaller subdivision",
+            "Choose a smaller subdivision, or state a public largest frequency",
         )
 
 
-def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> NDArray[np.bool_]:
+def _require_rates(last: int | None, counts: Words) -> None:
+    if last is not None and counts.size and counts.max() > last:
+        raise InvalidValue("counts", int(counts.max()), f"at most {last}, the last that has a rate", "List more rates")
+
+
+def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> NDArray[np.bool_]:
     """Which keys are reported, where that is all."""
     distinct, places = distinct_counts(counts)
-    limits = [
-        _Edges([row.reported << shift], bound) for row in reporting.at(distinct) for shift, bound in [chance(row)]
-    ]
-    if len(limits) != len(distinct):
-        raise CertdpError(f"{len(limits)} rows for {len(distinct)} frequencies")
+    limits: list[_Edges] = []
+    for row, frequency in zip(reporting.at(distinct), distinct, strict=True):
+        shift, bound = _chance(row, sampled(frequency))
+        limits.append(_Edges([row.reported << shift], bound))
     reported, bounds = np.array([limit.leads for limit in limits], dtype=np.uint64).reshape(-1, 2).T
     kept = np.zeros(len(counts), dtype=np.bool_)
     for start in range(0, len(counts), _BLOCK):
@@ -178,10 +188,10 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -
         open_ = np.arange(start, start + len(block))
         while open_.size:
             words = coins.source.bits(block.size)
-            edge, bound = reported[block], bounds[block]
+            edge, end = reported[block], bounds[block]
             kept[open_] = words < edge
-            again = words > bound
-            for tie in np.flatnonzero((words == edge) | (words == bound)):
+            again = words > end
+            for tie in np.flatnonzero((words == edge) | (words == end)):
                 section = limits[block[tie]].section(int(words[tie]), coins)
                 kept[open_[tie]] = section == 0
                 again[tie] = section > 1
@@ -189,30 +199,37 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -
     return kept
 
 
-def _by_row(reporting: Reporting, counts: Words, coins: Coins, chance: _Chances) -> Drawn:
-    """What is reported where each frequency has its own row."""
+def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
+    """What is reported where frequencies have their own rows, or share one but for how far its tokens lie."""
     distinct, places = distinct_counts(counts)
-    short = places.astype(np.uint16) if len(distinct) <= _SHORT else places  # sorted much faster
+    origins = list(reporting.origins(distinct))
+    alike = [(origin.frequency, sampled(frequency)) for origin, frequency in zip(origins, distinct, strict=True)]
+    groups = sorted(dict.fromkeys(alike), key=lambda group: group[0])
+    number = {group: place for place, group in enumerate(groups)}
+    members = np.array([number[group] for group in alike], dtype=np.int64)[places]
+    short = members.astype(np.uint16) if len(groups) <= _SHORT else members  # sorted much faster
     order = np.argsort(short, kind="stable")
-    ends = np.cumsum(np.bincount(places, minlength=len(distinct))).tolist()
+    ends = np.cumsum(np.bincount(members, minlength=len(groups))).tolist()
+    rows = reporting.at(dict.fromkeys(frequency for frequency, _ in groups))
     kept = np.zeros(len(counts), dtype=np.bool_)
-    tokens = np.zeros(len(counts), dtype=np.uint64)
-    start = 0
-    for row, end in zip(reporting.at(distinct), ends, strict=True):
+    tokens = np.array([origin.tokens & _LARGEST_WORD for origin in origins], dtype=np.uint64)[places]
+    start, row = 0, None
+    for (frequency, units), end in zip(groups, ends, strict=True):
         chosen = order[start:end]
         start = end
+        row = row if row is not None and row.frequency == frequency else next(rows)
         if not row.runs:
             continue
-        shift, bound = chance(row)
+        shift, bound = _chance(row, units)
         edges = [edge << shift for edge in accumulate(run.mass for run in row.runs)]
         sections = _Edges(edges, bound).drawn(len(chosen), coins)
         reported = sections < len(edges)
-        chosen, sections = chosen[reported], sections[reported]
-        runs = [row.runs[section] for section in sections.tolist()]
+        chosen = chosen[reported]
+        runs = [row.runs[section] for section in sections[reported].tolist()]
         firsts = np.array([run.first for run in runs], dtype=np.uint64)
         spans = np.array([run.width - 1 for run in runs], dtype=np.uint64)
         kept[chosen] = True
-        tokens[chosen] = firsts + uniform(spans, coins)
+        tokens[chosen] += firsts + uniform(spans, coins)
     return Drawn(kept, tokens[kept])
 
 
