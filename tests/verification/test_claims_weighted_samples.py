@@ -94,7 +94,13 @@ def test_the_group_bound_is_attained_without_sampling() -> None:
     assert abs(bound.delta.midpoint - exact) < Fraction(1, 2**60)
 
 
-BOTTOM = {"growth": Fraction(3, 2), "delta": Fraction(1, 1000), "frequency": 34, "others": (1,), "fresh": True}
+BOTTOM: dict[str, Any] = {
+    "growth": Fraction(3, 2),
+    "delta": Fraction(1, 1000),
+    "frequency": 34,
+    "others": (1,),
+    "fresh": True,
+}
 
 
 def test_the_bounds_of_the_bottom_k_control_hold_the_simulated_probability() -> None:

@@ -435,7 +435,10 @@ def verify(
 @app.command()
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="is-fig1 to is-fig7, is-table1, is-table2 or is-table3.")
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT", help="is-fig1 to is-fig7, is-table1, is-table2, is-table3; pws-fig1 to pws-fig6."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the pictures and the CSV behind them here.")

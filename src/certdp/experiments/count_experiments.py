@@ -1,0 +1,79 @@
+"""Experiments on the frequencies of keys: exact expressions, without coins, on a file of counts or without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..mechanisms.lloyd import Split
+from .experiment import Asked, Prepared
+from .findings import Advance, Findings
+from .key_frequencies import KeyFrequencies, read_frequencies
+
+_PRIVATE = "computed from the counts: for the data's owner, not for publication"
+_PUBLIC = "exact expressions: no data and no coins"
+_NO_DATA = "frequencies and laws of frequencies that the experiment names"
+
+
+@final
+@frozen
+class CountPlan:
+    """What an experiment is asked.
+
+    Attributes:
+        name: under which its files are written.
+        keys: how many keys there are of each frequency in a file; None for the experiment's own.
+    """
+
+    name: str
+    keys: KeyFrequencies | None
+
+
+Run: TypeAlias = Callable[[CountPlan, Advance], Findings]
+
+
+@final
+@frozen
+class CountExperiment:
+    """An experiment on frequencies.
+
+    Attributes:
+        shows: what it shows, in words.
+        run: computes it.
+        reads_counts: whether it can be run on a file of counts.
+    """
+
+    shows: str
+    run: Run
+    reads_counts: bool
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """The frequencies; errors as for `Experiment.prepare`."""
+        for name, value, unused in (
+            ("repetitions", asked.repetitions, None),
+            ("size", asked.sizes, ()),
+            ("split", asked.split, Split.PUBLISHED),
+            ("seed", asked.seed, 0),
+            ("array", asked.reading.array, None),
+            ("transpose", asked.reading.transpose, False),
+            ("divide-by", str(asked.reading.divide_by), "1"),
+        ):
+            if value != unused:
+                raise InvalidValue(name, str(value), f"nothing, for {asked.name}", "It computes exact expressions")
+        plan = CountPlan(asked.name, self._keys(asked))
+        return Prepared(
+            source=_NO_DATA if plan.keys is None else "the file given",
+            notice=_PUBLIC if plan.keys is None else _PRIVATE,
+            settings={},
+            compute=lambda advance: self.run(plan, advance),
+        )
+
+    def _keys(self, asked: Asked) -> KeyFrequencies | None:
+        if asked.data is None:
+            return None
+        if not self.reads_counts:
+            raise InvalidValue("data", str(asked.data), f"nothing, for {asked.name}", "It shows single frequencies")
+        return read_frequencies(asked.data)

@@ -1,0 +1,74 @@
+"""What an experiment is: asked with the options of a run, it says what it computes from, and computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, final
+
+from attrs import frozen
+
+from ..data import Reading
+from ..mechanisms.lloyd import Split
+from .findings import Advance, Findings
+
+Compute: TypeAlias = Callable[[Advance], Findings]
+
+
+@final
+@frozen(kw_only=True)
+class Asked:
+    """The options of a run.
+
+    Attributes:
+        name: of the experiment; its files are named so.
+        data: a file to run on, or none.
+        reading: how the file becomes a matrix.
+        repetitions: of each run, or none for as many as in the paper.
+        sizes: expected sample sizes, or none for the experiment's own.
+        split: rule for the noise of counts beside that of sums.
+        seed: of all coins.
+    """
+
+    name: str
+    data: Path | None
+    reading: Reading
+    repetitions: int | None
+    sizes: tuple[int, ...]
+    split: Split
+    seed: int
+
+
+@final
+@frozen(kw_only=True)
+class Prepared:
+    """An experiment with its inputs.
+
+    Attributes:
+        source: where they come from, in words.
+        notice: whom the results concern, in words.
+        settings: what else the results follow from, ready for JSON.
+        compute: computes them.
+    """
+
+    source: str
+    notice: str
+    settings: Mapping[str, Any]
+    compute: Compute
+
+
+class Experiment(Protocol):
+    """An experiment of a paper."""
+
+    @property
+    def shows(self) -> str:
+        """What it shows, in words."""
+        ...
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """Its inputs, before anything is computed or written.
+
+        Raises:
+            InvalidValue: for an option it has no use for, and for a file that it cannot read.
+        """
+        ...
