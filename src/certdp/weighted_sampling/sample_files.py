@@ -15,7 +15,7 @@ from enum import Enum
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from attrs import field, frozen
 
@@ -190,14 +190,11 @@ def write_sample(path: str | PathLike[str], table: Any, statement: SampleStateme
             nothing is quoted, a key with a tab or a line end.
         InvalidType: for a table with other columns.
     """
-    target = Path(path)
-    write = _WRITERS.get(target.suffix.lower())
-    if write is None:
-        raise InvalidValue("path", str(target), f"a file ending in {', '.join(_WRITERS)}")
-    for name in () if overwrite else (target, _beside(target)):
+    target, form = _form(path)
+    for name in () if overwrite else form.places(target):
         if name.exists():
             raise InvalidValue("path", str(name), "a name that is free", "Choose another, or overwrite it")
-    write(target, _in_order(table), statement)
+    form.write(target, _in_order(table), statement)
 
 
 def read_sample(path: str | PathLike[str]) -> tuple[Any, SampleStatement]:
@@ -206,16 +203,13 @@ def read_sample(path: str | PathLike[str]) -> tuple[Any, SampleStatement]:
     Raises:
         InvalidValue: for a file that is missing, damaged or no sample.
     """
-    target = Path(path)
-    read = _READERS.get(target.suffix.lower())
-    if read is None:
-        raise InvalidValue("path", str(target), f"a file ending in {', '.join(_READERS)}")
+    target, form = _form(path)
     try:
         content = target.read_bytes()
     except OSError as error:
         raise InvalidValue("path", str(target), "a readable file", error.strerror or str(error)) from None
     with well_formed(target, target.suffix.lower()[1:]):
-        table, statement = read(target, content)
+        table, statement = form.read(target, content)
         if _KEY not in table.column_names:
             raise InvalidValue("path", str(target), "a sample, which has a column key", _DAMAGED)
         return _in_order(table), statement
@@ -379,13 +373,25 @@ def _mapping(name: str, value: object) -> Mapping[str, str]:
     return value
 
 
-_WRITERS: dict[str, Callable[[Path, Any, SampleStatement], None]] = {
-    ".parquet": _to_parquet,
-    ".csv": _to_text(","),
-    ".tsv": _to_text("\t"),
+class _Format(NamedTuple):
+    """How samples are written and read."""
+
+    write: Callable[[Path, Any, SampleStatement], None]
+    read: Callable[[Path, bytes], tuple[Any, SampleStatement]]
+    places: Callable[[Path], tuple[Path, ...]]
+    """The files that are written."""
+
+
+_FORMATS = {
+    ".parquet": _Format(_to_parquet, _from_parquet, lambda target: (target,)),
+    ".csv": _Format(_to_text(","), _from_text(","), lambda target: (target, _beside(target))),
+    ".tsv": _Format(_to_text("\t"), _from_text("\t"), lambda target: (target, _beside(target))),
 }
-_READERS: dict[str, Callable[[Path, bytes], tuple[Any, SampleStatement]]] = {
-    ".parquet": _from_parquet,
-    ".csv": _from_text(","),
-    ".tsv": _from_text("\t"),
-}
+
+
+def _form(path: str | PathLike[str]) -> tuple[Path, _Format]:
+    target = Path(path)
+    form = _FORMATS.get(target.suffix.lower())
+    if form is None:
+        raise InvalidValue("path", str(target), f"a file ending in {', '.join(_FORMATS)}")
+    return target, form
