@@ -282,3 +282,57 @@ def sanitize(
             ),
             out,
         )
+
+
+@pws.command()
+def estimate(
+    sample: Annotated[
+        Path,
+        typer.Argument(metavar="SAMPLE", help="A sample of `certdp pws release`, `sanitize`, `sample` or `merge`."),
+    ],
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PREDICATE",
+            help="Which keys: 'key = TEXT', 'key ~ REGEX', 'key in FILE', or starts, ends or contains in place of =; "
+            "'key not …' negates. Repeatable: all must hold.",
+        ),
+    ] = None,
+    statistic: Annotated[
+        str, typer.Option(metavar="G", help="What is summed over keys: sum, count, power=P or cap=M of frequencies.")
+    ] = "sum",
+    population: Annotated[
+        str | None, typer.Option(metavar="N", help="Public number of keys of the data that the predicates select.")
+    ] = None,
+    top: Annotated[str | None, typer.Option(metavar="K", help="List the K most frequent keys.")] = None,
+    quantiles: Annotated[
+        str | None, typer.Option(metavar="Q,…", help="Quantiles of the frequencies of keys, such as 0.5,0.9.")
+    ] = None,
+    rank: Annotated[str | None, typer.Option(metavar="KEY", help="Rank of a reported key.")] = None,
+    order: Annotated[
+        bool, typer.Option("--order", help="How well tokens keep the order of frequencies: expected Kendall τ.")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="OUT.png", help="Plot what the sample tells.")] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Sums, keys, ranks and quantiles from a sample alone: estimates, which cost nothing more."""
+    from .output import reporting
+    from .pws_estimate import Request, run
+
+    with reporting(json) as out:
+        run(
+            Request(
+                sample=sample,
+                where=where or [],
+                statistic=statistic,
+                population=population,
+                top=top,
+                quantiles=quantiles,
+                rank=rank,
+                order=order,
+                plot=plot,
+                overwrite=overwrite,
+            ),
+            out,
+        )

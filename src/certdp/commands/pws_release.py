@@ -69,7 +69,7 @@ def run(request: Request, output: Output) -> None:
         check_new(name, path, request.overwrite)
     check_sample_place(request.output)
     check_places(request.counts, request.places)
-    coins = Coins() if request.seed is None else Coins.seeded(request.seed)
+    coins = _coins(request)
     contributions = whole_option("user-bound", request.user_bound)
     with open_counts(request.counts, aggregate=request.aggregate, key=request.key, count=request.count) as stream:
         threshold = _threshold(request, contributions or 1, stream, coins)
@@ -91,6 +91,14 @@ def run(request: Request, output: Output) -> None:
     private = tally.report()
     _write(request, sample, certificate, private)
     _show(request, sampling, sample, private, output)
+
+
+def _coins(request: Request) -> Coins:
+    if request.seed is None:
+        return Coins()
+    if request.certificate is not None:
+        raise InvalidValue("seed", request.seed, "nothing beside --certificate", "A seeded run guarantees nothing")
+    return Coins.seeded(request.seed)
 
 
 def _threshold(request: Request, contributions: int, stream: CountStream, coins: Coins) -> Declared[Any] | None:

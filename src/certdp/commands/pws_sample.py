@@ -32,7 +32,7 @@ from .outputs import check_places, checked_certificate
 from .pws_release import print_release, shown_release
 from .pws_scheme import check_new, check_sample_place, sample_places, sampler_of, whole_option
 
-_NOTICE = "true frequencies: for the data's owner only, not for publication; certdp pws sanitize makes it private"
+_NOTICE = "computed from the data, with true frequencies: for the data's owner only, not for publication"
 _ORDERS: Mapping[str | None, SeedOrder] = {
     None: SeedOrder.PPSWOR,
     "ppswor": SeedOrder.PPSWOR,
@@ -134,7 +134,7 @@ def run_sanitize(request: SanitizeRequest, output: Output) -> None:
     released.write(request.output, overwrite=request.overwrite)
     data = {
         **shown_release(sampling, released, request.output, request.certificate),
-        "private": {"notice": f"computed from the data: {_NOTICE}", "sampled": len(sample)},
+        "private": {"notice": _NOTICE, "sampled": len(sample)},
     }
 
     def for_people(console: Console) -> None:
@@ -183,24 +183,22 @@ def _sampler_of(sample: ThresholdSample) -> KeySampler:
 def _written(sample: ThresholdSample, place: Path, overwrite: bool, output: Output) -> None:
     sample.write(place, overwrite=overwrite)
     statement = sample.statement.to_json()
-    sanitisable = _refusal(sample)
+    refusal, rule, coins = _refusal(sample), statement["rule"]["name"], statement["coins"]
     data = {
         "is_private": False,
-        "notice": _NOTICE,
         "sampler": statement["sampler"],
         "rule": statement["rule"],
-        "coins": statement["coins"],
-        "sanitisable": sanitisable is None,
+        "coins": coins,
+        "sanitisable": refusal is None,
         "output": str(place),
-        "private": {"notice": f"computed from the data: {_NOTICE}", "sampled": len(sample)},
+        "private": {"notice": _NOTICE, "sampled": len(sample)},
     }
 
     def for_people(console: Console) -> None:
-        rule = data["rule"]["name"]
-        console.print(f"[bold]not private[/bold]: {len(sample):,} keys with {_NOTICE}", highlight=False)
-        console.print(f"  {rule}, {data['coins']} coins", markup=False)
-        if sanitisable is not None:
-            console.print(f"  cannot be made private: {sanitisable}", markup=False, soft_wrap=True)
+        console.print(f"[bold]not private[/bold]: {len(sample):,} keys by {rule}, {coins} coins", highlight=False)
+        console.print(f"  {_NOTICE}", markup=False, soft_wrap=True)
+        way = "certdp pws sanitize makes it private" if refusal is None else f"It cannot be made private: {refusal}"
+        console.print(f"  {way}", markup=False, soft_wrap=True)
         console.print(f"sample: {place}", markup=False, soft_wrap=True)
 
     output.show(data, for_people)
