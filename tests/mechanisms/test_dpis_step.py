@@ -1,0 +1,122 @@
+"""The plugins `dpis` and `dpis-step`: together the numbers of `Step`, per record and at the worst."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from certdp import Epsilon, Norm, NormBall, Order, ResampleEach, SampledReleases
+from certdp.accounting.dpis import Step
+from certdp.accounting.errors import InvalidValue
+from certdp.accounting.expressions import W, evaluate, norm
+from certdp.accounting.provenance import Public
+from certdp.mechanisms.dpis_step import DpisStep
+from certdp.plugins.contract import Coins, WeightedSample
+from certdp.samplers.dpis import Dpis
+from certdp.samplers.poisson import Poisson
+
+STEP = Step(batch=2, clip=1, noise_multiplier="1.1", size=100, norm_sum=20)
+
+
+def sampler_of(step: Step) -> Dpis:
+    return Dpis(batch=Public(step.batch), norm_sum=Public(step.norm_sum), clip=Public(step.clip))
+
+
+def mechanism_of(step: Step, **more: Public[Any]) -> DpisStep:
+    return DpisStep(
+        noise_multiplier=Public(step.noise_multiplier),
+        clip=Public(step.clip),
+        size=Public(step.size),
+        batch=Public(step.batch),
+        **more,
+    )
+
+
+def run_of(step: Step, *, direct: bool, steps: int = 1) -> SampledReleases:
+    more = {"norm_sum": Public(step.norm_sum)} if direct else {}
+    return SampledReleases(
+        mechanism=mechanism_of(step, **more),
+        sampler=sampler_of(step),
+        domain=NormBall(norm=Norm.L2, radius=Public(step.clip)),
+        releases=ResampleEach(steps),
+    )
+
+
+def steps() -> st.SearchStrategy[Step]:
+    def build(batch: int, more: int, clip: Fraction, noise: Fraction, share: Fraction) -> Step:
+        size = batch + more
+        norm_sum = (batch + share * more) * clip
+        return Step(batch=batch, clip=clip, noise_multiplier=noise, size=size, norm_sum=norm_sum)
+
+    return st.builds(
+        build,
+        st.integers(1, 50),
+        st.integers(1, 5000),
+        st.fractions(Fraction(1, 10), 10, max_denominator=10),
+        st.fractions(Fraction(1, 2), 8, max_denominator=10),
+        st.fractions(0, 1, max_denominator=50),
+    )
+
+
+@settings(max_examples=6, deadline=None)
+@given(steps(), st.booleans(), st.sampled_from([Fraction(5, 2), Fraction(4)]))
+def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: Fraction) -> None:
+    known = step.renyi(Order(order))
+    found = run_of(step, direct=direct).renyi(Order(order)).bound.tau
+    assert found.upper >= known.lower  # the probabilities drawn are rounded
+    assert found.upper <= known.upper * (1 + Fraction(1, 2**30)) + Fraction(1, 10**12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps(), st.booleans(), st.fractions(0, 3, max_denominator=20))
+def test_each_record_has_its_own_rate_and_the_common_shift(step: Step, direct: bool, share: Fraction) -> None:
+    length = share * step.clip
+    assume(length > 0)
+    rate = sampler_of(step).rate.probability
+    drawn = evaluate(rate, {norm(2): float(length)})
+    assert float(drawn) == pytest.approx(float(step.record_rate(length)))
+    mechanism = mechanism_of(step, **({"norm_sum": Public(step.norm_sum)} if direct else {}))
+    shift = evaluate(mechanism.loss.shift, {W: 1 / float(drawn), norm(2): float(length)})
+    assert float(shift) == pytest.approx(float(step.shift))
+
+
+def test_the_delta_of_a_step_is_that_of_the_mixture_by_its_crossing_point() -> None:
+    """δ(ε) = ∫ (M − e^ε·Q)₊, which is positive beyond the point where M = e^ε·Q."""
+    answer = run_of(STEP, direct=True).delta(Epsilon("0.1"))
+    rate, shift = float(STEP.rate), float(STEP.shift)
+    left_over = np.expm1(0.1) + rate
+    crossing = np.log(left_over / rate) / shift + shift / 2
+    exact = rate * stats.norm.sf(crossing - shift) - left_over * stats.norm.sf(crossing)
+    assert answer.delta.upper == pytest.approx(exact, rel=1e-9)
+
+
+def test_with_weights_on_poisson_sampling_it_is_dp_sgd() -> None:
+    mechanism = mechanism_of(STEP)
+    uniform = Poisson(rate=Public(STEP.batch / STEP.size), weighted=Public(True))
+    domain = NormBall(norm=Norm.L2, radius=Public(STEP.clip))
+    found = SampledReleases(mechanism=mechanism, sampler=uniform, domain=domain).renyi(Order(3)).bound.tau
+    full = Step(batch=2, clip=1, noise_multiplier="1.1", size=100, norm_sum=100).renyi(Order(3))
+    assert float(found.upper) == pytest.approx(full.upper_float, rel=1e-9)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_a_release_adds_vectors_of_one_length_over_the_batch(direct: bool) -> None:
+    gradients = np.array([[0.3, 0.4], [30.0, -40.0], [0.0, 0.0]])
+    drawn = np.array([0.05, 0.1, 1.0])
+    mechanism = mechanism_of(STEP, **({"norm_sum": Public(STEP.norm_sum)} if direct else {}))
+    sample = WeightedSample(records=gradients, weights=1 / drawn)
+    noise = mechanism_of(STEP).release(WeightedSample(records=gradients[2:], weights=[1.0]), Coins.seeded(5))
+    released = mechanism.release(sample, Coins.seeded(5)) - noise
+    length = float(STEP.norm_sum / STEP.size)
+    assert released * float(STEP.batch) == pytest.approx(length * (np.array([0.6, 0.8]) + np.array([0.6, -0.8])))
+
+
+def test_a_norm_sum_below_the_batch_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="norm_sum"):
+        Dpis(batch=Public(2), norm_sum=Public("1.99"), clip=Public(1))
