@@ -65,19 +65,21 @@ def histories(rows: Iterable[FrequencyRow], highest: int, further: Further | Non
         retired = next((place for place, piece in enumerate(active) if piece.end > start), len(active))
         done += active[:retired]
         active = list(_merged(active[retired:], row.runs, row.frequency, end if settled else None))
-        if row.frequency > asked and start >= end and further is not None and not settled:
-            likeliest = max(piece.likeliest for piece in done if piece.first < end)
-            asked, settled = max(asked, further(row.frequency, likeliest)), True
-            end = asked << subdivision
         if row.frequency > asked and start >= end:
-            break
+            if further is None or settled:
+                break
+            asked, settled = max(asked, further(row.frequency, _largest(done, end))), True
+            if row.frequency > asked and start >= asked << subdivision:
+                break
     if len(reported) < max(highest, 1):
         raise InvalidValue("highest", highest, f"at most {len(reported)}, the number of rows")
+    if further is not None and not settled:  # the rows have ended
+        asked = max(asked, further(len(reported), _largest([*done, *active], end)))
     end = min(asked, len(reported)) << subdivision
     cut = [piece._replace(end=min(piece.end, end)) for piece in [*done, *active] if piece.first < end]
     pieces = list(_joined(cut, end))
     for piece in pieces:
-        if not piece.units:
+        if not piece.units and piece.first < highest << subdivision:
             raise InvalidValue("highest", highest, f"tokens below {piece.first}", "The others are never reported")
     return Histories(
         bits=bits,
@@ -97,6 +99,11 @@ class _Piece(NamedTuple):
     units: int
     likeliest: int
     last: int
+
+
+def _largest(pieces: Sequence[_Piece], end: int) -> int:
+    """The largest of the likeliest frequencies of tokens before `end`."""
+    return max((piece.likeliest for piece in pieces if piece.first < end), default=0)
 
 
 def _merged(active: Sequence[_Piece], runs: Sequence[Run], frequency: int, end: int | None) -> Iterator[_Piece]:

@@ -275,10 +275,11 @@ class RowLikelihood(Likelihood):
         points = np.unique(np.concatenate([firsts, ends, inside]))
         starts, widths = points[:-1], np.diff(points).astype(np.float64)
         runs = np.searchsorted(firsts, starts, side="right") - 1
+        inside_run = starts < ends[runs]  # and not in a gap between two
+        starts, widths, runs = starts[inside_run], widths[inside_run], runs[inside_run]
         each = np.array([run.units / certain for run in row.runs])[runs]
-        probabilities = np.where(starts < ends[runs], widths * each, 0.0)  # no run holds the tokens of a gap
         pieces = np.searchsorted(self._edges, starts, side="right") - 1
-        return Cells(probabilities, self._likeliest[pieces], row.unreported / certain)
+        return Cells(widths * each, self._likeliest[pieces], row.unreported / certain)
 
     def _places(self, tokens: NDArray[np.uint64]) -> tuple[NDArray[np.intp], Frequencies]:
         """The piece of each token, or of one that lies some turns of the cycle below it; and how many frequencies."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import fsum, sqrt
-from typing import NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 from attrs import field, frozen
@@ -55,32 +55,11 @@ from .keys import Keys, arrow
 from .selections import Coefficients, Where, coefficients
 from .threshold_samples import ThresholdSample
 
+if TYPE_CHECKING:
+    from .release import PrivateSample
+
 _RATE_BITS = 128
 _MARGIN = 2.0**-48
-
-
-class _Sampling(Protocol):
-    @property
-    def reporting(self) -> Reporting: ...
-
-
-class ReleasedSample(Protocol):
-    """A released sample: keys, their tokens and what they were drawn with; see `release.PrivateSample`."""
-
-    @property
-    def keys(self) -> Keys:
-        """An Arrow array of text or bytes."""
-        ...
-
-    @property
-    def tokens(self) -> NDArray[np.uint64] | None:
-        """One for each key, or None where keys alone are reported."""
-        ...
-
-    @property
-    def sampling(self) -> _Sampling:
-        """How it was drawn."""
-        ...
 
 
 @final
@@ -230,7 +209,7 @@ class SampleEstimates:
             raise InvalidValue("tokens", f"{len(self.tokens)} tokens", f"{len(self.keys)}, one for each key")
 
     @classmethod
-    def of(cls, sample: ReleasedSample) -> SampleEstimates:
+    def of(cls, sample: PrivateSample) -> SampleEstimates:
         """The estimates from a released sample."""
         return cls(sample.keys, sample.tokens, sample.sampling.reporting)
 
@@ -482,7 +461,7 @@ class SampleEstimates:
 
 
 def estimate_sum(
-    sample: ReleasedSample,
+    sample: PrivateSample,
     where: Where = None,
     statistic: Statistic | None = None,
     *,
@@ -492,7 +471,7 @@ def estimate_sum(
     return SampleEstimates.of(sample).sum(where, statistic, population=population)
 
 
-def estimate_count(sample: ReleasedSample, where: Where = None, *, population: int | None = None) -> SumEstimate:
+def estimate_count(sample: PrivateSample, where: Where = None, *, population: int | None = None) -> SumEstimate:
     """How many keys there are, from a released sample; as `SampleEstimates.count`."""
     return SampleEstimates.of(sample).count(where, population=population)
 

@@ -48,7 +48,8 @@ def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = Non
     errors.legend(fontsize="small")
     survival.plot(frequencies, keys, color="#4c72b0", drawstyle="steps-pre")
     survival.set_xscale("log")
-    survival.set_yscale("log")
+    if frequencies.size:  # no scale has a logarithm of nothing
+        survival.set_yscale("log")
     survival.set_xlabel("frequency")
     survival.set_ylabel("keys with at least that, estimated")
     survival.set_title("infrequent keys are not reported, and missing here", fontsize="medium")

@@ -148,7 +148,7 @@ def selection(text: str) -> Selection:
     return _WORDS[word](operand)
 
 
-Where: TypeAlias = "Selection | Callable[[Any], bool | float] | NDArray[np.bool_] | Floats | Iterable[bool] | None"
+Where: TypeAlias = "Selection | Callable[[Any], bool | float] | NDArray[np.bool_] | Floats | Iterable[float] | None"
 """A predicate, a function of a key, or a value for each reported key: whether it counts, or its coefficient."""
 
 
