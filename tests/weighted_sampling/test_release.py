@@ -151,13 +151,14 @@ def test_no_keys_give_an_empty_sample(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv"])
 @pytest.mark.parametrize("frequencies", [False, True])
-def test_files_bring_samples_back(suffix: str, frequencies: bool, tmp_path: Path) -> None:
-    sample = sampling(Ppswor(threshold=Public("0.05")), frequencies).release(data())
+@pytest.mark.parametrize("sampler", [SAMPLERS[0], SAMPLERS[1], SAMPLERS[4]], ids=str)
+def test_files_bring_samples_back(suffix: str, frequencies: bool, sampler: KeySampler, tmp_path: Path) -> None:
+    sample = sampling(sampler, frequencies).release(data())
     sample.write(tmp_path / f"sample{suffix}")
     again = PrivateSample.read(tmp_path / f"sample{suffix}")
     assert again.to_arrow() == sample.to_arrow()
     assert again.statement == sample.statement
-    assert again.sampling.mechanism == sampling(Ppswor(threshold=Public("0.05")), frequencies).mechanism
+    assert again.sampling == sampling(sampler, frequencies)
     assert again.sampling.reporting.row(7) == sample.sampling.reporting.row(7)
 
 

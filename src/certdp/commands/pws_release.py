@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Declared, Private, Public
 from ..files import write_whole
 from ..plugins.contract import Coins
-from ..weighted_sampling.counts import CountStream, open_counts
+from ..weighted_sampling.counts import CountStream, KeyCounts, open_counts
+from ..weighted_sampling.drawing import Drawn
 from ..weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from ..weighted_sampling.report import BandTally, SampleReport
 from ..weighted_sampling.sizes import TotalSize, threshold_of_size
@@ -85,12 +88,29 @@ def run(request: Request, output: Output) -> None:
         if request.certificate is not None:
             certificate = checked_certificate("certificate", sampling.certificate())
         tally = BandTally(sampling.reporting)
-        sample = sampling.release_chunks(
-            stream.chunks(), coins, watch=lambda chunk, drawn: tally.add(chunk.counts, drawn.kept)
-        )
+        with _progress(output) as advance:
+
+            def watch(chunk: KeyCounts, drawn: Drawn) -> None:
+                tally.add(chunk.counts, drawn.kept)
+                advance(len(chunk))
+
+            sample = sampling.release_chunks(stream.chunks(), coins, watch=watch)
     private = tally.report()
     _write(request, sample, certificate, private)
     _show(request, sampling, sample, private, output)
+
+
+@contextmanager
+def _progress(output: Output) -> Iterator[Callable[[int], None]]:
+    """How many keys have been read, where someone watches."""
+    terminal = Console(stderr=True)
+    if output.as_json or not terminal.is_terminal:
+        yield lambda keys: None
+        return
+    parts = (SpinnerColumn(), TextColumn("{task.completed:,} keys"))
+    with Progress(*parts, console=terminal, transient=True) as bar:
+        task = bar.add_task("keys", total=None)
+        yield lambda keys: bar.update(task, advance=keys)
 
 
 def _coins(request: Request) -> Coins:
@@ -163,8 +183,8 @@ def shown_release(
         "unit": guarantee.unit.name,
         "contributions": sampling.contributions,
         "relation": guarantee.relation.name,
-        "theorem": str(guarantee.derivation),
-        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
+        "theorem": str(guarantee.derivation) if private else None,
+        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions] if private else [],
         "with_frequencies": sampling.reporting.with_frequencies,
         "reported": len(sample),
         "output": str(output),
@@ -175,7 +195,8 @@ def shown_release(
 def print_release(console: Console, data: Mapping[str, Any], sample: PrivateSample) -> None:
     """The same for people."""
     console.print(str(sample), style="bold", markup=False, soft_wrap=True)
-    console.print("  assumptions")
+    if data["is_private"]:
+        console.print("  assumptions")
     for item in data["assumptions"]:
         console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
     console.print(f"sample: {data['output']}", markup=False, soft_wrap=True)
