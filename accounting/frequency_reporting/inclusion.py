@@ -389,7 +389,7 @@ def _last(low: int, most: int, holds: Callable[[int], bool]) -> int:
     """The last whole number up to `most` at which `holds`, which does at `low`: by doubling, then by bisection."""
     high = low + 1
     while high <= most and holds(high):
-        low, high = high, 2 * high - low + 1
+        low, high = high, high + 2 * (high - low)
     if high > most:
         if holds(most):
             return most
