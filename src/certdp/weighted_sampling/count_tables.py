@@ -21,9 +21,9 @@ from ..data.streams import Stream
 from .frequencies import Words, counts_of, written_counts
 from .keys import Keys, arrow, as_bytes, as_keys, as_text
 
-_BLOCK = 1 << 23
+_BLOCK = 1 << 24
 _HEAD = 1 << 20
-_ROWS = 1 << 18
+_ROWS = 1 << 20
 _BUFFER = 1 << 20
 _MARK = b"\xef\xbb\xbf"
 _TWO = 2

@@ -2,7 +2,7 @@
 
 By threshold, a key of frequency i is kept by itself with exactly `Inclusion.drawn(i)` units of 2^−256: a uniform number
 V of 256 bits is below them. V is drawn from its 64 leading bits down, as in `drawing`; as q does not fall, most keys
-that are left out are known from an upper bound of q at a frequency of few digits above theirs.
+that are left out are known from q at a frequency of few digits that is not below theirs.
 
 Bottom-k keeps the k keys with the smallest u/f(w), u exponential (ppswor) or uniform (priority sampling); the next
 smallest is the realised threshold, given which each key is kept with the probabilities of a threshold sample (Cohen,
@@ -15,7 +15,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from fractions import Fraction
-from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, final
@@ -40,7 +39,6 @@ from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_
 _WORD = 64
 _LARGEST_WORD = (1 << _WORD) - 1
 _REST = DRAWN_BITS - _WORD
-_PRECISION = 96
 _SIGNIFICANT = 8
 _LONGEST_SALT = 64
 _COUNT, _SEED = "count", "seed"
@@ -481,14 +479,11 @@ def _kept(inclusion: Inclusion, chunk: KeyCounts, coins: CoinSource) -> NDArray[
 
 
 def _within_reach(inclusion: Inclusion, counts: Words, leads: Words) -> NDArray[np.bool_]:
-    """All keys that may be kept: those of which an upper bound of q does not tell that they are not."""
+    """All keys that may be kept: those of which q at a frequency of few digits does not tell that they are not."""
     distinct, places = distinct_counts(counts)
     above = [_few_digits(frequency, inclusion.last) for frequency in distinct]
-    ends = {frequency: _last_within(inclusion, frequency) for frequency in dict.fromkeys(above)}
-    limits = [ends[frequency] for frequency in above]
-    some = np.array([limit is not None for limit in limits], dtype=np.bool_)
-    last = np.array([limit or 0 for limit in limits], dtype=np.uint64)
-    return np.asarray(some[places] & (leads <= last[places]))
+    ends = {frequency: min(inclusion.units(frequency, _WORD), _LARGEST_WORD) for frequency in dict.fromkeys(above)}
+    return np.asarray(leads <= np.array([ends[frequency] for frequency in above], dtype=np.uint64)[places])
 
 
 def _few_digits(frequency: int, last: int | None) -> int:
@@ -496,12 +491,6 @@ def _few_digits(frequency: int, last: int | None) -> int:
     fine = max(0, frequency.bit_length() - _SIGNIFICANT)
     above = -(-frequency >> fine) << fine
     return above if last is None else min(above, last)
-
-
-def _last_within(inclusion: Inclusion, frequency: int) -> int | None:
-    """The last 64 leading bits of numbers that may be below q·2^256; None for none."""
-    end = ceil(inclusion.rate(frequency, precision=_PRECISION).upper * (1 << _WORD))
-    return min(end, 1 << _WORD) - 1 if end else None
 
 
 def _rule(rule: Described, sampler: Described) -> Rule:
