@@ -35,7 +35,7 @@ from ..samplers.poisson import Poisson
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments
 
-_GAP = 2.0**-16
+_GAP = 2.0**-13
 
 
 @final

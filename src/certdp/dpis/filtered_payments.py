@@ -283,26 +283,37 @@ def _lemma_tau(plan: RunPlan, order: float) -> Fraction:
 
 
 def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
-    """The largest τ found, within 2^-40 of ε₀, for which (α, τ) is proven to entail (ε₀, δ₀).
+    """The largest τ found, within 2^-30 of ε₀, for which (α, τ) is proven to entail (ε₀, δ₀).
+
+    Regula falsi, because ε grows almost in step with τ; an end that stays twice counts for half (Illinois).
 
     Raises:
         InvalidValue: where no τ above 0 is.
     """
     allowed, delta = plan.budget.epsilon.value, _delta(plan)
 
-    def fits(tau: float) -> bool:
-        enclosed = Enclosure.of(tau, precision=_PRECISION)
-        return epsilon_at_order(order, enclosed, delta).upper <= allowed
+    def excess(tau: float) -> Fraction:
+        return epsilon_at_order(order, Enclosure.of(tau, precision=_PRECISION), delta).upper - allowed
 
-    low, high = 0.0, float(allowed)
-    while fits(high):
-        low, high = high, 2 * high
+    low, below = 0.0, -allowed
+    high = float(allowed)
+    while (above := excess(high)) <= 0:
+        low, below, high = high, above, 2 * high
     near = float(_lemma_tau(plan, float(order)))
-    if low < near < high and fits(near):
-        low = near
-    while high - low > float(allowed) * 2.0**-40:
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+    if low < near < high and (found := excess(near)) <= 0:
+        low, below = near, found
+    gap = float(allowed) * 2.0**-30
+    last: bool | None = None
+    while high - low > gap:
+        share = float(-below / (above - below)) if above > below else 0.5
+        edge = min(gap / (high - low) / 4, 0.25)
+        tau = low + (high - low) * min(max(share, edge), 1 - edge)
+        fits = (found := excess(tau)) <= 0
+        if fits:
+            low, below, above = tau, found, above / 2 if last else above
+        else:
+            high, above, below = tau, found, below / 2 if last is False else below
+        last = fits
     if not low:
         raise InvalidValue("order", float(order), "an order at which some loss entails the budget", "Raise it")
     return Fraction(low)
