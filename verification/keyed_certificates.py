@@ -353,7 +353,7 @@ def _(reporting: FrequencyTable) -> Iterator[_Table]:
         effort = (len(row.runs) + 8) * budget.bits  # as the checker counts
         work += effort
         hopeless = work + (end - row.frequency) * effort > _FAR * _MOST_WORK
-        if hopeless or work > _MOST_WORK or len(kept) > _MOST_ROWS:
+        if hopeless or work > _MOST_WORK or end > _MOST_ROWS:
             raise InvalidValue("certificate", f"rows up to frequency {end} or more", "fewer rows", _REMEDY)
         if not kept or str(row.kept) != kept[-1]:
             seen.clear()

@@ -56,7 +56,7 @@ _BODY: Final = shapes.record(
         largest_frequency=shapes.optional(shapes.integer(1, _MOST)),
     ),
     inputs=shapes.record(
-        scheme=shapes.anything,
+        scheme=shapes.mapping(shapes.anything),
         releases=shapes.integer(1, _MOST),
         reports=shapes.one_of(*_THEOREMS),
         subdivision=shapes.integer(0, LONGEST_SUBDIVISION),

@@ -254,7 +254,6 @@ def _root(value: int, degree: int) -> int | None:
     return low if low**degree == value else None
 
 
-_NAME: Final = shapes.mapping(shapes.anything)
 _ALONE: Final = shapes.record(name=shapes.text)
 _LISTED: Final = shapes.record(name=shapes.text, rates=shapes.sequence(shapes.not_negative))
 _BY_POWER: Final = shapes.record(name=shapes.text, threshold=shapes.not_negative, power=shapes.not_negative)
@@ -264,10 +263,9 @@ _BY_SIZES: Final = shapes.record(
 _THRESHOLDS: Final[dict[str, type[Threshold]]] = {"ppswor": Ppswor, "pps": Pps}
 
 
-def read_rates(scheme: Any, arithmetic: Arithmetic) -> Rates:
+def read_rates(scheme: dict[str, Any], arithmetic: Arithmetic) -> Rates:
     """Read a scheme, or refuse it."""
     where = "inputs.scheme"
-    _NAME(scheme, where)
     name = scheme.get("name")
     if name == "every-key":
         _ALONE(scheme, where)
