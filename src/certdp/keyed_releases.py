@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
 from typing import final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from .accounting.accountants import WorstPairs
 from .accounting.arguments import whole
@@ -18,12 +18,20 @@ from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidType, InvalidValue, OutsideDomain
-from .accounting.frequency_reporting import FrequencyRow, Inclusion, Reporting, nothing_reported
+from .accounting.frequency_reporting import (
+    Comparison,
+    FrequencyRow,
+    Inclusion,
+    KeyTable,
+    Reporting,
+    nothing_reported,
+)
+from .accounting.frequency_reporting.profiles import dominating_pair
 from .accounting.frequency_reporting.rows import compared
 from .accounting.guarantees import Guarantee, for_groups
 from .accounting.key_reporting import crossover
 from .accounting.notions import APPROXIMATE, Approximate
-from .accounting.pairs import FinitePair, Pair
+from .accounting.pairs import FinitePair, Pair, compose_pairs
 from .accounting.provenance import Payment
 from .accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Element, User
 from .plan_parts import PlanPart
@@ -37,6 +45,11 @@ _OF_ELEMENTS = (
 )
 _FIRST, _APART, _BESIDE, _FARTHEST = 40, 40, 3, 4000
 """Frequencies whose losses are lower ends: each is proven, and more of them cost time."""
+MOST_CASES = 21
+"""Pairs that frequencies share: more of them come closer and cost time."""
+_TIMES = 4
+_MOST_OUTCOMES = 1 << 16
+"""Of all comparisons: up to so many they are of two neighbours each, not of whole stretches."""
 
 
 def declared_inclusion(sampler: KeySampler) -> Inclusion:
@@ -159,16 +172,55 @@ class KeyedRelease(PlanPart[Element]):
 
     @cached_property
     def pairs(self) -> WorstPairs:
-        """The pairs of the whole run: one above all frequencies, and one that some of them reach.
+        """The pairs of the whole run: they dominate all frequencies, and one is reached by some of them.
 
-        Where too many rows would have to be compared the first is the one of every (ε, δ)-DP release.
+        One release has the largest divergences of all frequencies. What several lose is a matter of each frequency by
+        itself: there few frequencies share a pair.
         """
+        if self.releases == 1:
+            return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_looked_at([self]))),))
+        return WorstPairs(joint_cases([self], MOST_CASES), (telling_pair([self]),))
+
+    def dominating(self, first: int = 0, end: int | None = None) -> FinitePair:
+        """The pair of one release at the frequencies of some `comparisons`; by default at all frequencies.
+
+        Where these are too many to compare, it is the pair of every (ε, δ)-DP release.
+        """
+        if first or end is not None:
+            return dominating_pair(self.reporting.budget, self.comparisons[first:end])
+        return self._dominating
+
+    @cached_property
+    def _dominating(self) -> FinitePair:
         try:
-            dominating = self.reporting.dominating_pair()
+            return self.reporting.dominating_pair()
         except OutsideDomain:
-            dominating = _declared_pair(self.reporting)
-        reached = _envelope(self._few) if self.releases == 1 else self.pair_of_one(Fraction(0))
-        return WorstPairs((dominating.repeated(self.releases),), (reached,))
+            return _declared_pair(self.reporting)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """One release at frequencies 1, 2, …, each compared with the one before, where these are not too many.
+
+        One of them dominates the neighbours at each further frequency, too. Else there are none.
+        """
+        each, size = list[Comparison](), 0
+        try:
+            for comparison in self.reporting.comparisons():
+                each.append(comparison)
+                size += len(comparison)
+                if size > _MOST_OUTCOMES:
+                    return ()
+        except OutsideDomain:
+            return ()
+        return tuple(each)
+
+    @property
+    def ends(self) -> bool:
+        """Whether further frequencies than those of `comparisons` are reported alike, or have no rate."""
+        match self.reporting:
+            case KeyTable():
+                return bool(self.comparisons)
+        return False
 
     def neighbours(self, frequencies: Iterable[int]) -> Iterator[FinitePair]:
         """For each frequency i the exact pair of one release: the rows of i (present) and of i − 1 (absent).
@@ -202,9 +254,9 @@ class KeyedRelease(PlanPart[Element]):
         certain = self.reporting.budget.certain
         first, *others = compared(lower, higher)
         masses = Counter[tuple[int, int]]()
-        for outcome in others:
-            masses[outcome.before, outcome.after] += outcome.count
-        units = [first[1:], *((before * count, after * count) for (before, after), count in masses.items())]
+        for number, before, after in others:
+            masses[before, after] += number
+        units = [first[1:], *((before * number, after * number) for (before, after), number in masses.items())]
         absent, present = (tuple(Fraction(mass, certain) for mass in law) for law in zip(*units, strict=True))
         return FinitePair(present, absent, precision=self.precision)
 
@@ -227,27 +279,7 @@ class KeyedRelease(PlanPart[Element]):
 
     def pair_of_one(self, size: Fraction) -> Pair:
         """The pair of all releases about a key of one frequency that loses much."""
-        return self._telling.repeated(self.releases)
-
-    @cached_property
-    def _telling(self) -> FinitePair:
-        """The neighbours that differ most where e^ε is halfway to 1."""
-        budget = self.reporting.budget
-        factor = Fraction(budget.growth + budget.certain, 2 * budget.certain)
-
-        def loss(pair: FinitePair) -> Fraction:
-            return max(pair.hockey_stick(factor, direction) for direction in Direction)
-
-        return max(self._few, key=loss)
-
-    @cached_property
-    def _few(self) -> tuple[FinitePair, ...]:
-        """Neighbours of some frequencies: the first ones, and others ever farther apart up to beyond the band."""
-        far = min(2 * self.band, _FARTHEST, self.reporting.last or _FARTHEST)
-        apart = (round(far ** (place / _APART)) for place in range(_APART + 1))
-        middle = range(self.band // 2 - _BESIDE, self.band // 2 + _BESIDE + 1)  # where half of the keys are reported
-        asked = {*range(1, _FIRST + 1), *apart, *middle}
-        return tuple(self.neighbours(sorted(i for i in asked if 1 <= i <= far)))
+        return telling_pair([self])
 
     # Shared steps
 
@@ -283,6 +315,69 @@ class KeyedRelease(PlanPart[Element]):
         return "mechanism", self.mechanism.about.name
 
 
+def joint_cases(runs: Sequence[KeyedRelease], most: int) -> tuple[Pair, ...]:
+    """Pairs of all releases of some runs, one of which dominates each two neighbouring data sets.
+
+    A key has one frequency, whatever is released of it. Frequencies share pairs: the fewer, the worse they are.
+
+    Args:
+        runs: at least one.
+        most: how many pairs there may be, at least 1.
+    """
+    times = Counter[KeyedRelease]()
+    for run in runs:
+        times[run if run.releases == 1 else evolve(run, releases=1)] += run.releases
+    ranged = [run for run in times if run.ends or (len(times) == 1 and run.comparisons)]
+    alike = [run.dominating().repeated(times[run]) for run in times if run not in ranged]
+    last = max((len(run.comparisons) for run in ranged), default=0)
+    cases = []
+    for first, end in _ranges(ranged, last, most):
+        pairs = [run.dominating(first, end).repeated(times[run]) for run in ranged if first < len(run.comparisons)]
+        cases.append(compose_pairs([*pairs, *alike]))
+    return tuple(dict.fromkeys(cases))
+
+
+def telling_pair(runs: Sequence[KeyedRelease]) -> Pair:
+    """The pair of all releases of some runs about keys of one and the same frequency, at which they lose much.
+
+    Args:
+        runs: at least one.
+    """
+    asked = _looked_at(runs)
+    each = zip(*(run.neighbours(asked) for run in runs), strict=True)
+    pairs = max(each, key=lambda pairs: sum(map(_loss, runs, pairs)))
+    return compose_pairs([pair.repeated(run.releases) for run, pair in zip(runs, pairs, strict=True)])
+
+
+def _looked_at(runs: Sequence[KeyedRelease]) -> list[int]:
+    """Frequencies that all runs know: the first, others ever farther apart, and where half of the keys are told."""
+    known = min(run.reporting.last or _FARTHEST for run in runs)
+    asked = set(range(1, _FIRST + 1))
+    for band in {run.band for run in runs}:
+        far = min(2 * band, _FARTHEST)
+        asked |= {round(far ** (place / _APART)) for place in range(_APART + 1)}
+        asked |= set(range(band // 2 - _BESIDE, band // 2 + _BESIDE + 1))
+    return sorted(i for i in asked if 1 <= i <= min(known, _FARTHEST))
+
+
+def _loss(run: KeyedRelease, pair: FinitePair) -> Fraction:
+    """How much a pair tells where e^ε is halfway to 1, the worse direction."""
+    budget = run.reporting.budget
+    factor = Fraction(budget.growth + budget.certain, 2 * budget.certain)
+    return max(pair.hockey_stick(factor, direction) for direction in Direction)
+
+
+def _ranges(runs: Sequence[KeyedRelease], last: int, most: int) -> Iterable[tuple[int, int | None]]:
+    """Places of comparisons that share a pair: the worst place, those beside it, four times as many, and so on."""
+    if not last:
+        return [(0, None)]
+    losses = [sum(_difference(run, place) for run in runs) for place in range(last)]
+    worst = max(range(last), key=losses.__getitem__)
+    steps = [sum(_TIMES**power for power in range(count)) for count in range((most - 1) // 2)]
+    edges = {min(max(worst + side, 0), last) for step in steps for side in (-step, step + 1)}
+    return pairwise(sorted(edges | {0, last}))
+
+
 def _declared_pair(reporting: Reporting) -> FinitePair:
     """The pair that dominates everything with (ε, δ) as it is in whole units (Kairouz, Oh, Viswanath 2015)."""
     budget = reporting.budget
@@ -290,6 +385,16 @@ def _declared_pair(reporting: Reporting) -> FinitePair:
     kept, told = 1 - delta, Fraction(budget.growth, budget.growth + budget.certain)
     present = (delta, kept * told, kept * (1 - told), Fraction(0))
     return FinitePair(present, present[::-1])
+
+
+def _difference(run: KeyedRelease, place: int) -> Fraction:
+    """About what a run loses there: the divergence where e^ε is halfway to 1, the worse direction."""
+    budget = run.reporting.budget
+    once, factor = 2 * budget.certain, budget.growth + budget.certain
+    found = run.comparisons[place] if place < len(run.comparisons) else ()
+    upward = sum(number * max(0, once * after - factor * before) for number, before, after in found)
+    downward = sum(number * max(0, once * before - factor * after) for number, before, after in found)
+    return Fraction(max(upward, downward), once * budget.certain)
 
 
 def _envelope(pairs: Iterable[FinitePair]) -> FinitePair:

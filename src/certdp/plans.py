@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, final
 
 from attrs import field, frozen
@@ -20,6 +21,7 @@ from .accounting.errors import InvalidType, InvalidValue
 from .accounting.pairs import Pair, compose_pairs
 from .accounting.provenance import Payment
 from .accounting.relations import AddRemove, Replace
+from .keyed_releases import MOST_CASES, KeyedRelease, joint_cases, telling_pair
 from .plan_parts import PlanPart
 from .plugins.contract import Coins, Release, stated
 from .sampled_releases import SampledReleases
@@ -127,7 +129,14 @@ class Plan(Accounted[U]):
     @cached_property
     def pairs(self) -> WorstPairs:
         """The pairs of the whole plan."""
-        return composed([part.pairs for part in self.parts], self._of_one_record)
+        if len(self.parts) == 1:
+            return self.parts[0].pairs
+        keyed, others = self._by_kind
+        runs = [part.pairs for part in others]
+        if keyed:
+            few = prod(len(run.bounding) for run in runs) == 1
+            runs.append(WorstPairs(joint_cases(keyed, MOST_CASES if few else 1), self._of_one_record))
+        return composed(runs, self._of_one_record)
 
     @cached_property
     def derivation(self) -> Derivation:
@@ -210,14 +219,27 @@ class Plan(Accounted[U]):
             yield str(number), mechanism, sampler, count
 
     @property
+    def _by_kind(self) -> tuple[list[KeyedRelease], list[PlanPart[U]]]:
+        """The parts on keyed data, which see a key's one frequency, and the others."""
+        keyed, others = list[KeyedRelease](), list[PlanPart[U]]()
+        for part in self.parts:
+            match part:
+                case KeyedRelease():
+                    keyed.append(part)
+                case _:
+                    others.append(part)
+        return keyed, others
+
+    @cached_property
     def _of_one_record(self) -> tuple[Pair, ...]:
         """The pair of all parts about the record that reaches the domain's radius on an axis, where it is known.
 
         An element has such a record and a key, whose frequency is free.
         """
         size = Fraction(0) if self.domain is None else self.domain.radius.value
-        pairs = []
-        for part in self.parts:
+        keyed, others = self._by_kind
+        pairs = [telling_pair(keyed)] if keyed else []
+        for part in others:
             pair = part.pair_of_one(size)
             if pair is None:
                 return ()
