@@ -47,24 +47,28 @@ def as_keys(column: Any, *, first: int = 0) -> Keys:
         InvalidValue: for a missing key.
     """
     pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = _kind(column)
+    coded = pa.types.is_dictionary(column.type)
+    kind = _kind(column.type.value_type if coded else column.type, len(column))
     if column.null_count:
         row = first + column.is_null().index(True).as_py() + 1
         raise InvalidValue("key", f"a missing value in row {row}", "a key in every row", "Remove such rows")
+    if coded:
+        parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        return whole_array(
+            pa.chunked_array([part.dictionary.cast(kind).take(part.indices) for part in parts], kind), kind
+        )
     return whole_array(column.cast(kind), kind)
 
 
-def _kind(column: Any) -> Any:
-    """The type of array for such a column."""
-    pa, name = arrow(), str(column.type)
-    if name in _TEXT or (name == "null" and not len(column)):
+def _kind(stated: Any, rows: int) -> Any:
+    """The type of array for a column of this type."""
+    pa, name = arrow(), str(stated)
+    if name in _TEXT or (name == "null" and not rows):
         return pa.large_string()
     if name in _BYTES or name.startswith("fixed_size_binary"):
         return pa.large_binary()
     if name == "null":
-        return column.type
+        return stated
     raise InvalidType("key", f"a column of type {name}", "text or bytes", "Write numbers as text")
 
 
