@@ -206,6 +206,9 @@ def test_headers(put: Put) -> None:
     assert read(put("f.csv", b"n,word\n5,the\n"), count="n") == {b"the": 5}
     assert read(put("g.csv", b"x,word,n\n,the,5\n"), key="word", count="n") == {b"the": 5}
     assert read(put("h.csv", b'"two\nlines","n"\nthe,5\n'), key="two\nlines", count="n") == {b"the": 5}
+    assert read(put("j.csv", b"x,x,key,count\n1,2,the,5\n")) == {b"the": 5}
+    assert read(put("k.csv", b"\xff,key,count\n1,the,5\n")) == {b"the": 5}
+    assert read(put("l.csv", "größe,n\nthe,5\n".encode()), key="größe") == {b"the": 5}
     assert read(put("i.csv", b"key,5\n")) == {b"key": 5}  # not a header: its second cell is a count
 
 

@@ -172,7 +172,7 @@ def brute(
     """The k smallest seeds, and the next one."""
     seeds = {}
     for key, count in keys.items():
-        uniform = ((hashed(salt, key) >> 203) + 0.5) / 2**53
+        uniform = ((hashed(salt, key) >> 204) + 0.5) / 2**52
         drawn = -math.log(uniform) if order is SeedOrder.PPSWOR else uniform
         seeds[key] = drawn / count**power
     ranked = sorted(seeds, key=lambda key: seeds[key])
@@ -216,6 +216,14 @@ def test_equal_seeds_are_told_apart_by_key() -> None:
     for order in (chunks, chunks[::-1]):
         sample = bottom_k_sample(order, 3, coins=Coins(Listed([7 << 40] * 8)))
         assert list(pairs(sample)) == ["key 0", "key 1", "key 2"]
+
+
+@pytest.mark.parametrize("word", [0, WORD - 1])
+@pytest.mark.parametrize("order", SeedOrder)
+def test_extreme_seeds_are_thresholds(order: SeedOrder, word: int) -> None:
+    sample = bottom_k_sample([data([5] * 3)], 2, order=order, coins=Coins(Listed([word] * 3)))
+    assert len(sample) == 2
+    assert 0 < sample.inclusion.drawn(5) <= 1 << 256
 
 
 @pytest.mark.parametrize("cut", [0, 1, 30, 60])

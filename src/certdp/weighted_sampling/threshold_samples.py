@@ -162,7 +162,7 @@ class BottomK:
         return Described(name, {"threshold": str(exact(self.threshold)), "power": str(self.power)})
 
     def seeds(self, uniform: Floats, counts: Words) -> Floats:
-        """u/f(w), from numbers uniform on (0, 1]."""
+        """u/f(w), from numbers uniform on (0, 1)."""
         drawn = -np.log(uniform) if self.order is SeedOrder.PPSWOR else uniform
         return np.asarray(drawn / np.power(counts.astype(np.float64), float(self.power)))
 
@@ -209,6 +209,8 @@ class ThresholdSample:
 
     def require_sanitisable(self) -> None:
         """Refuse a sample that no sanitiser makes private.
+
+        The guarantee is for one sanitised sample: two from the same sample share its coins, so theirs do not add up.
 
         Raises:
             InvalidValue: for one that was drawn by bottom-k, with seeded coins or with coins from a hash of its keys.
@@ -455,9 +457,9 @@ def _numbers(keys: Keys, coins: CoinSource) -> _Numbers:
 
 
 def _uniform(keys: Keys, coins: CoinSource) -> Floats:
-    """(k + ½)·2^−53, k of 53 bits, for each key."""
+    """(k + ½)·2^−52, k of 52 bits, for each key: exact, and neither 0 nor 1."""
     leads = _numbers(keys, coins).leads
-    return ((leads >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return ((leads >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def _kept(inclusion: Inclusion, chunk: KeyCounts, coins: CoinSource) -> NDArray[np.bool_]:
