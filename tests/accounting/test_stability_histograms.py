@@ -90,7 +90,7 @@ CASES = {
 }
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(**CASES)
 @example(
     epsilon=Fraction(1, 10),

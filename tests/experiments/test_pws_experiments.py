@@ -28,7 +28,7 @@ TENTH, THOUSANDTH = Fraction(1, 10), Fraction(1, 1000)
 @pytest.fixture(autouse=True)
 def _few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pws_probabilities, "_POINTS", 40)
-    monkeypatch.setattr(pws_fractions, "KEYS", 1000)
+    monkeypatch.setattr(pws_fractions, "KEYS", 300)
     monkeypatch.setattr(pws_fractions, "DELTA_STEPS", 1)
     monkeypatch.setattr(pws_fractions, "THRESHOLD_STEPS", 1)
     monkeypatch.setattr(pws_fractions, "FEWER_KEYS", (100,))

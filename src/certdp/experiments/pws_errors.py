@@ -54,7 +54,7 @@ def bias(plan: CountPlan, advance: Advance) -> Findings:
         panel.plot(frequencies, biases, color=colour, linestyle=style, label=f"PWS, {_named(threshold)}")
     stable = next(iter(curves.values()))["sbh"]  # the same at every τ
     panel.plot(frequencies, stable.bias / frequencies, **STYLES["sbh"])
-    panel.set_xlim(right=_SHOWN)
+    panel.set_xlim(0, _SHOWN)
     panel.set_xlabel("frequency i")
     panel.set_ylabel("bias/i")
     panel.legend(fontsize="x-small")
