@@ -25,6 +25,14 @@ Many releases, each on a fresh sample or all on one, cost an (ε, δ):
 >>> print(f"{answer.epsilon.upper:.9f} by {answer.accountant} accounting")
 1.828236667 by loss-distribution accounting
 
+Keys and their counts become a private weighted sample:
+
+>>> sampling = certdp.PrivateWeightedSampling.within(
+...     epsilon=1, delta="1e-6", sampler=certdp.Ppswor(threshold=certdp.Public("0.01"))
+... )
+>>> print(sampling.release({"frequent": 20_000, "as frequent": 30_000, "rare": 1}))
+2 keys: (1.0, 1e-06)-DP for one element, add-remove; pws-keys on a sample by ppswor (threshold = 0.01, power = 1)
+
 Names are loaded when they are first used, so that importing certdp is light.
 """
 
