@@ -75,7 +75,7 @@ class Power(NamedStatistic):
         power: p ≥ 0.
 
     Raises:
-        InvalidValue: for p < 0, where g decreases.
+        InvalidValue: for p < 0, where g decreases; `over` also where i^p is beyond binary64.
     """
 
     power: Fraction = field(converter=exact)
@@ -86,7 +86,9 @@ class Power(NamedStatistic):
 
     def over(self, frequencies: Frequencies) -> Floats:
         """i^p, and 0 at 0."""
-        return np.where(frequencies > 0, np.power(frequencies.astype(np.float64), float(self.power)), 0.0)
+        with np.errstate(over="ignore"):  # what overflows is refused
+            values = np.power(frequencies.astype(np.float64), float(self.power))
+        return _finite(np.where(frequencies > 0, values, 0.0))
 
     def __str__(self) -> str:
         return f"sum of frequencies to the power {self.power}"
@@ -130,14 +132,14 @@ def sizes(statistic: Statistic, frequencies: Frequencies) -> Floats:
 
     Raises:
         InvalidValue, InvalidType: where g(0) is not 0, where g decreases between two of the frequencies, and for values
-            that are no numbers.
+            that are no numbers or beyond binary64.
     """
     match statistic:
         case NamedStatistic():
             return statistic.over(frequencies)
     distinct, places = np.unique(frequencies, return_inverse=True)
     values = exact_sizes(statistic, map(int, distinct))
-    return np.array([float(value) for value in values], dtype=np.float64)[places.reshape(frequencies.shape)]
+    return _finite(np.array(list(map(_to_float, values)), dtype=np.float64))[places.reshape(frequencies.shape)]
 
 
 def exact_sizes(statistic: Statistic, frequencies: Iterable[int]) -> list[Fraction]:
@@ -159,3 +161,18 @@ def exact_sizes(statistic: Statistic, frequencies: Iterable[int]) -> list[Fracti
         found.append(value)
         last, before = frequency, value
     return found
+
+
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _finite(values: Floats) -> Floats:
+    if not np.isfinite(values).all():
+        raise InvalidValue(
+            "statistic", "a value beyond 1.8e308", "values that binary64 holds", "Divide g by a constant"
+        )
+    return values

@@ -321,6 +321,9 @@ def test_statistics_are_checked() -> None:
         unbiased(table().stored(9), lambda i: i % 7)
     with pytest.raises(InvalidValue, match="p ≥ 0"):
         Power(-1)
+    for large in (Power(500), lambda i: i**500):
+        with pytest.raises(InvalidValue, match="binary64"):
+            sizes(large, fair)
     with pytest.raises(InvalidValue, match="largest"):
         Cap(0)
 
