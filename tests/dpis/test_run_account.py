@@ -113,20 +113,23 @@ def delta_of(tau: float, order: float, epsilon: float) -> float:
     def left(log_p: float) -> float:
         p = math.exp(log_p)
 
-        def moment(q: float) -> float:
-            return p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
+        def exceeds(log_q: float) -> bool:
+            """Whether the moment is above e^{(α−1)τ}; it falls in q up to p."""
+            q = math.exp(log_q)
+            moment = p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
+            return moment > math.exp((order - 1) * tau)
 
-        # the least q with a moment of at most e^{(α−1)τ}; the moment falls in q up to p
-        target = math.exp((order - 1) * tau)
-        low = p * math.exp(-60 / order)
-        q = low if moment(low) <= target else optimize.brentq(lambda q: moment(q) - target, low, p, xtol=1e-300)
-        return p - math.exp(epsilon) * float(q)
+        low, high = log_p - 60 / order, log_p
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if exceeds(middle) else (low, middle)
+        return p - math.exp(epsilon + low)
 
     grid = np.linspace(math.log(1e-9), math.log(0.999), 400)
     best = int(np.argmax([left(value) for value in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = optimize.minimize_scalar(lambda value: -left(value), bounds=around, method="bounded")
-    return float(-found.fun)
+    return -float(found.fun)
 
 
 def multiples(plan: RunPlan) -> dict[str, tuple[float, float]]:
@@ -371,7 +374,7 @@ def test_norm_sums_are_kept_within_their_bounds() -> None:
     with pytest.raises(InvalidValue, match="norm_sum"):
         account.begin_epoch(500, 1)  # no release of it was paid
     release = account.pay_norm_sum(0, 1)
-    assert (release.rate, release.scale) == (1, 40)
+    assert (release.rate, release.scale) == (Fraction(1), Fraction(40))
     assert release.bounded(Fraction(-5)) == Fraction("20.2")
     assert release.bounded(Fraction(5000)) == 1000
     for outside in ("20.19", 1001, float("nan")):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .dpis import dpis
 from .pws import pws
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(pws)
+app.add_typer(dpis)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ThirdParty = Annotated[

@@ -1,0 +1,208 @@
+"""`certdp dpis plan`: how much noise a training run needs, epoch by epoch, and what each of its releases costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from rich.console import Console
+from rich.table import Table
+
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
+from ..accounting.provenance import Public
+from ..accounting.units import Delta, Epsilon, Order
+from ..budget_calibration import Budget
+from ..dpis.budget import (
+    Accounting,
+    DominatedAccounting,
+    FixedClip,
+    NoisySize,
+    NormSums,
+    PublicSize,
+    RenyiAccounting,
+    RunPlan,
+    Size,
+)
+from ..dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
+from .output import Output
+
+_SHARE_OF_RECORDS = Fraction(1, 50)  # DPIS Table 2: σ_K = 0.02·N
+
+
+@frozen(kw_only=True)
+class Request:
+    """The command's arguments."""
+
+    records: str
+    batch: str
+    epochs: int
+    epsilon: str
+    delta: str
+    steps_per_epoch: int | None
+    clip: str
+    size_noise: str | None
+    norm_noise: str | None
+    norm_rate: str
+    divider: str
+    order: str | None
+    largest_rate: str | None
+    kc_trajectory: Path | None
+
+    def plan(self) -> RunPlan:
+        """The run asked for.
+
+        Raises:
+            InvalidValue: for numbers out of their ranges.
+        """
+        records, batch = exact(self.records, parameter="records"), exact(self.batch, parameter="batch")
+        for name, value in (("records", records), ("batch", batch)):
+            if value <= 0:
+                raise InvalidValue(name, str(value), "a number > 0")
+        noise = records * _SHARE_OF_RECORDS if self.norm_noise is None else self.norm_noise
+        return RunPlan(
+            budget=Budget(epsilon=Epsilon(self.epsilon), delta=Delta(self.delta)),
+            batch=Public(batch),
+            epochs=self.epochs,
+            steps_per_epoch=self.steps_per_epoch or max(1, round(records / batch)),
+            size=self._size(records),
+            clip=FixedClip(bound=Public(self.clip)),
+            norm_sums=NormSums(noise_multiplier=Public(noise), rate=Public(self.norm_rate)),
+            divider=Public(self.divider),
+            accounting=self._accounting(),
+        )
+
+    def shares(self, plan: RunPlan) -> list[Fraction] | None:
+        """K̃/(N·C) by epoch, or None where no file is given.
+
+        Raises:
+            InvalidValue: for a file that does not hold one number for each epoch, from above 0 to N.
+        """
+        if self.kc_trajectory is None:
+            return None
+        return read_trajectory(self.kc_trajectory, plan.epochs, plan.size.expected)
+
+    def _size(self, records: Fraction) -> Size:
+        if self.size_noise is None:
+            return PublicSize(size=Public(records))
+        return NoisySize(noise=Public(self.size_noise), guess=Public(records))
+
+    def _accounting(self) -> Accounting:
+        if self.largest_rate is None:
+            return RenyiAccounting(order=None if self.order is None else Order(self.order))
+        if self.order is not None:
+            raise InvalidValue("order", self.order, "nothing beside --largest-rate", "Choose one way of accounting")
+        return DominatedAccounting(rate=Public(self.largest_rate))
+
+
+def read_trajectory(path: Path, epochs: int | None, records: Fraction) -> list[Fraction]:
+    """K̃/(N·C) by epoch from a file with K̃/C, one number a line.
+
+    Args:
+        path: the file; empty lines are passed over.
+        epochs: how many numbers there must be; None for any number from 1 on.
+        records: N, the largest K̃/C.
+
+    Raises:
+        InvalidValue: for a file that cannot be read, or with other content.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue("kc-trajectory", str(path), "a text file, one number a line", str(error)) from None
+    sums = [exact(line, parameter="kc-trajectory") for line in lines]
+    if not sums or (epochs is not None and len(sums) != epochs):
+        wanted = "at least one number" if epochs is None else f"{epochs} numbers, one for each epoch"
+        raise InvalidValue("kc-trajectory", f"{len(sums)} numbers", wanted)
+    for number, value in enumerate(sums, 1):
+        if not 0 < value <= records:
+            raise InvalidValue("kc-trajectory", f"{float(value)} in line {number}", f"0 < K̃/C ≤ N = {float(records):g}")
+    return [value / records for value in sums]
+
+
+def run(request: Request, output: Output) -> None:
+    """Foresee and print."""
+    plan = request.plan()
+    found = forecast(plan, request.shares(plan))
+    uniform, dominated = forecast(dp_sgd(plan)), forecast(dominated_dp_sgd(plan))
+    same = dominated if isinstance(plan.accounting, DominatedAccounting) else uniform
+    data = {
+        "epochs": plan.epochs,
+        "steps_per_epoch": plan.steps_per_epoch,
+        "norm_sum_over_clip": [float(epoch.norm_sum / epoch.clip) for epoch in found.epochs],
+        "rate": [float(epoch.rate) for epoch in found.epochs],
+        "dpis": list(found.noise_multipliers),
+        "dp_sgd": list(same.noise_multipliers),
+        "accounting": _way(plan),
+        "dp_sgd_by": {
+            "renyi": list(uniform.noise_multipliers),
+            "loss-distribution": list(dominated.noise_multipliers),
+        },
+        "epsilon": [None, found.guarantee.bound.epsilon.upper_float],
+        "delta": [None, found.guarantee.bound.delta.upper_float],
+        "unit": found.guarantee.unit.name,
+        "relation": found.guarantee.relation.name,
+        "theorem": str(found.guarantee.derivation.theorem),
+        "order": float(found.order.value),
+        "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
+        "assumptions": _assumptions(plan),
+    }
+    output.show(data, lambda console: _print(console, data, found))
+
+
+def _way(plan: RunPlan) -> str:
+    match plan.accounting:
+        case RenyiAccounting():
+            return "renyi"
+        case DominatedAccounting():
+            return "loss-distribution"
+
+
+def _assumptions(plan: RunPlan) -> list[str]:
+    match plan.size:
+        case PublicSize(size=size):
+            about = f"the number of records is public: {size.value}"
+        case NoisySize(guess=guess):
+            about = f"the number of records is guessed for this forecast: {guess.value}"
+    return [about, "real-valued noise", "norm sums come out as foreseen; the guarantee does not rest on it"]
+
+
+def _cost(cost: ReleaseCost) -> dict[str, Any]:
+    return {
+        "release": cost.release,
+        "count": cost.count,
+        "rate": float(cost.rate),
+        "noise_multiplier": float(cost.noise_multiplier),
+        "tau": [max(0.0, cost.tau.lower_float), cost.tau.upper_float],
+    }
+
+
+def _stated(guarantee: Proven) -> str:
+    bound = guarantee.bound
+    return f"({bound.epsilon.upper_float!r}, {bound.delta.upper_float!r})-DP"
+
+
+def _print(console: Console, data: Mapping[str, Any], found: Forecast) -> None:
+    console.print(f"[bold]{_stated(found.guarantee)}[/bold] per record, whatever the norm sums are", highlight=False)
+    console.print(f"  by {data['theorem']}", markup=False)
+    for assumption in data["assumptions"]:
+        console.print(f"  {assumption}", markup=False)
+    table = Table("epoch", "K̃/C", "rate", "σ_G of DPIS", "σ_G of DP-SGD", box=None)
+    columns = ("norm_sum_over_clip", "rate", "dpis", "dp_sgd")
+    for epoch, row in enumerate(zip(*(data[column] for column in columns), strict=True), 1):
+        table.add_row(str(epoch), *(f"{value:.6g}" for value in row))
+    console.print(table)
+    by = data["dp_sgd_by"]
+    console.print(
+        f"DP-SGD: σ_G = {by['renyi'][0]:.6g} by Rényi accounting, {by['loss-distribution'][0]:.6g} by its loss "
+        f"distribution; the column is by {data['accounting']}",
+        markup=False,
+    )
+    costs = Table("release", "count", "rate", "noise multiplier", f"τ at order {data['order']:g}, each", box=None)
+    for cost in data["releases"]:
+        cells = (cost["rate"], cost["noise_multiplier"], cost["tau"][1])
+        costs.add_row(cost["release"], str(cost["count"]), *(f"{value:.6g}" for value in cells))
+    console.print(costs)

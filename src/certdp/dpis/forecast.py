@@ -1,0 +1,154 @@
+"""What a run will do if its norm sums come out as foreseen: noise by epoch, and the cost of every release.
+
+A forecast draws nothing and pays nothing that is real. It goes through the run's own account, so that it says what the
+run will say, up to the norm sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias, final
+
+from attrs import evolve, frozen
+
+from ..accounting.dpis import norm_sum_renyi, sampled_sum_renyi
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate
+from ..accounting.provenance import Public
+from ..accounting.relations import AddRemove, Record
+from ..accounting.units import Order, Probability
+from .budget import AdaptiveClip, DominatedAccounting, FixedClip, NoisySize, RenyiAccounting, RunPlan
+from .run_account import EpochNoise, open_account
+
+_PRECISION = 64
+
+Proven: TypeAlias = Guarantee[Approximate, AddRemove, Record]
+
+
+@final
+@frozen(kw_only=True)
+class ReleaseCost:
+    """What releases of one kind cost.
+
+    Attributes:
+        release: of what.
+        count: how many there are.
+        rate: with which probability a record enters.
+        noise_multiplier: standard deviation of the noise over what one record moves.
+        tau: the Rényi divergence of one release, at the order of the forecast.
+    """
+
+    release: str
+    count: int
+    rate: Fraction
+    noise_multiplier: Fraction
+    tau: Enclosure
+
+
+@final
+@frozen(kw_only=True)
+class Forecast:
+    """A run as it is foreseen.
+
+    Attributes:
+        plan: of the run.
+        epochs: the noise of each epoch.
+        order: the Rényi order at which costs are stated: the account's own where it has one.
+        guarantee: what the run never exceeds, whatever its norm sums are.
+    """
+
+    plan: RunPlan
+    epochs: tuple[EpochNoise, ...]
+    order: Order
+    guarantee: Proven
+
+    @property
+    def noise_multipliers(self) -> tuple[float, ...]:
+        """σ_G by epoch."""
+        return tuple(float(epoch.noise_multiplier) for epoch in self.epochs)
+
+    @property
+    def fixed_costs(self) -> tuple[ReleaseCost, ...]:
+        """What the releases of Ñ, K̃ and K̃* cost."""
+        plan, every = self.plan, Probability(1)
+        costs = []
+        if isinstance(plan.size, NoisySize):
+            noise = plan.size.noise.value
+            tau = sampled_sum_renyi(every, noise, self.order, precision=_PRECISION)
+            costs.append(ReleaseCost(release="size", count=1, rate=Fraction(1), noise_multiplier=noise, tau=tau))
+        if plan.norm_sums is not None:
+            rate, noise = plan.norm_sums.rate.value, plan.norm_sums.noise_multiplier.value
+            tau = norm_sum_renyi(Probability(rate), noise, self.order, precision=_PRECISION)
+            costs.append(
+                ReleaseCost(release="norm sum", count=plan.epochs, rate=rate, noise_multiplier=noise * rate, tau=tau)
+            )
+        if isinstance(plan.clip, AdaptiveClip) and plan.epochs > 1:
+            noise = plan.clip.noise_multiplier.value
+            tau = sampled_sum_renyi(every, noise, self.order, precision=_PRECISION)
+            count = plan.epochs - 1
+            costs.append(
+                ReleaseCost(release="clipping bound", count=count, rate=Fraction(1), noise_multiplier=noise, tau=tau)
+            )
+        return tuple(costs)
+
+    @property
+    def step_costs(self) -> tuple[ReleaseCost, ...]:
+        """What the steps of each epoch cost."""
+        return tuple(
+            ReleaseCost(
+                release=f"steps of epoch {epoch.number + 1}",
+                count=self.plan.steps_per_epoch,
+                rate=epoch.rate,
+                noise_multiplier=1 / epoch.step.shift,
+                tau=epoch.step.renyi(self.order, precision=_PRECISION),
+            )
+            for epoch in self.epochs
+        )
+
+
+def forecast(plan: RunPlan, shares: Sequence[Fraction] | None = None) -> Forecast:
+    """The run in which K̃/(Ñ·C) comes out as foreseen, and Ñ as expected.
+
+    Args:
+        plan: of the run.
+        shares: K̃/(Ñ·C) of each epoch, raised to where K̃ begins; None for 1 throughout, which needs the most noise.
+
+    Raises:
+        InvalidValue: for another number of shares than epochs, and shares outside (0, 1].
+    """
+    foreseen = [Fraction(1)] * plan.epochs if shares is None else list(shares)
+    if len(foreseen) != plan.epochs:
+        raise InvalidValue("shares", f"{len(foreseen)} norm sums", f"{plan.epochs}, one for each epoch")
+    account = open_account(plan)
+    if isinstance(plan.size, NoisySize):
+        account.pay_size()
+        account.size_released(plan.size.expected)
+    epochs = []
+    for number, share in enumerate(foreseen):
+        if not 0 < share <= 1:
+            raise InvalidValue("shares", share, "0 < K̃/(Ñ·C) ≤ 1", f"See epoch {number + 1}")
+        clip, norm_sum = plan.clip.first, account.size * plan.clip.first
+        if plan.norm_sums is not None:
+            norm_sum = account.pay_norm_sum(number, clip).bounded(share * norm_sum)
+        epochs.append(account.begin_epoch(norm_sum, clip))
+        for _ in range(plan.steps_per_epoch):
+            account.pay_step()
+        if isinstance(plan.clip, AdaptiveClip) and number < plan.epochs - 1:
+            account.pay_clip()
+    chosen = account.state()["choice"].get("order", "8")
+    return Forecast(plan=plan, epochs=tuple(epochs), order=Order(chosen), guarantee=account.guarantee)
+
+
+def dp_sgd(plan: RunPlan) -> RunPlan:
+    """The run of DP-SGD with the same budget, batches and steps, in a Rényi account: no norm sums, one C."""
+    order = plan.accounting if isinstance(plan.accounting, RenyiAccounting) else RenyiAccounting()
+    return evolve(plan, norm_sums=None, clip=FixedClip(bound=Public(plan.clip.first)), accounting=order)
+
+
+def dominated_dp_sgd(plan: RunPlan) -> RunPlan:
+    """The same by the loss distribution, at the rate b/N of the expected size."""
+    rate = Public(plan.batch.value / plan.size.expected)
+    return evolve(dp_sgd(plan), accounting=DominatedAccounting(rate=rate))
