@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, final
 
-from attrs import field, frozen
+from attrs import frozen
 from numpy.typing import ArrayLike
 
 from .accounted import Accounted, Answer, U
@@ -46,7 +46,7 @@ def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
 
 
 @final
-@frozen
+@frozen(init=False)
 class Plan(Accounted[U]):
     """Several runs of releases, one after the other.
 
@@ -66,9 +66,14 @@ class Plan(Accounted[U]):
             run chose. InvalidType: for anything but SampledReleases and KeyedRelease.
     """
 
-    parts: tuple[PlanPart[U], ...] = field(converter=_parts)
+    parts: tuple[PlanPart[U], ...]
 
-    def __attrs_post_init__(self) -> None:
+    def __init__(self, parts: Iterable[PlanPart[U]]) -> None:
+        # written out, because type checkers do not infer the unit through a converter
+        object.__setattr__(self, "parts", _parts(parts))
+        self._check()
+
+    def _check(self) -> None:
         if not self.parts:
             raise InvalidValue("parts", "none", "at least one run of releases")
         known: NormBall | None = None

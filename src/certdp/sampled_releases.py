@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, final
 
 from attrs import field, frozen
 from numpy.typing import ArrayLike
@@ -70,7 +70,7 @@ class SampledReleases(PlanPart[U]):
     sampler: Sampler
     releases: Releases = field(factory=lambda: ResampleEach(1))
     domain: NormBall | None = None
-    unit: U = field(default=cast("Any", RECORD))
+    unit: U = RECORD  # type: ignore[assignment]  # which is the default of U
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
