@@ -290,12 +290,15 @@ def test_an_empty_sample(reporting: Reporting) -> None:
 
 def test_functions_take_samples() -> None:
     sampling = PrivateWeightedSampling.within(epsilon="0.6", delta="0.01", frequencies=True)
-    sample = sampling.release({"a": 5, "b": 90, "c": 91})
+    sample = sampling.release({"a": 80, "b": 90, "c": 91})  # all of them are reported, for certain
     told = SampleEstimates.of(sample)
     assert estimate_sum(sample, statistic=Cap(9)) == told.sum(None, Cap(9))
     assert estimate_count(sample, lambda key: key > "a") == told.count([key > "a" for key in sample.keys.to_pylist()])
     assert estimate_sum(sample).statistic == "sum of frequencies"
-    assert str(estimate_sum(sample, population=9)).count("\n") == 2
+    printed = str(estimate_sum(sample, population=9))
+    assert printed.count("\n") == 2
+    assert "bias 0: estimated, and blind" in printed  # a rounding of 1e-13 says nothing
+    assert not estimate_sum(sample).unbiased
 
 
 class _Unsanitised:
@@ -329,6 +332,8 @@ def test_inverse_probabilities_are_unbiased_by_enumeration() -> None:
         variance += float(chance) * found.standard_error**2
         assert found.at_least is not None
         assert found.at_least <= sum(c * c for c in counts)
+    assert found.unbiased
+    assert "estimated; unbiased" in str(found)
     assert mean == pytest.approx(sum(c * c for c in counts), rel=1e-12)
     assert variance == pytest.approx(spread, rel=1e-10)
 

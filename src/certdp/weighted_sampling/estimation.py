@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 _RATE_BITS = 128
 _MARGIN = 2.0**-48
+_ROUNDING = 1e-12
 
 
 @final
@@ -85,13 +86,17 @@ class SumEstimate:
     standard_error: float
     at_least: float | None
     at_most: float | None
+    unbiased: bool = False
+    """Whether the estimate is unbiased whatever the data, as inverse probabilities make it, and its variance, too."""
 
     def __str__(self) -> str:
         lines = [f"{self.statistic}: {_figure(self.estimate)}, from {self.keys:,} keys"]
-        known = f"  standard error {_figure(self.standard_error)}"
-        if self.bias is not None:
-            known += f", bias {_figure(self.bias)}"
-        lines.append(known + ": estimated, and blind to keys too infrequent to be in the sample")
+        error = f"  standard error {_figure(self.standard_error)}"
+        if self.unbiased:
+            lines.append(f"{error}, estimated; unbiased")
+        else:
+            bias = "" if self.bias is None else f", bias {_figure(_visible(self.bias, self.estimate))}"
+            lines.append(f"{error}{bias}: estimated, and blind to keys too infrequent to be in the sample")
         if self.at_least is not None:
             most = "nothing bounds it above" if self.at_most is None else f"at most {_figure(self.at_most)}"
             lines.append(f"  for certain at least {_figure(self.at_least)}; {most}")
@@ -532,6 +537,7 @@ def estimate_unsanitised_sum(
             standard_error=sqrt(fsum((factors * true / rates) ** 2 * (1 - rates))),
             at_least=fsum(true) * (1 - _margin(measured)) if held.selecting else None,
             at_most=None,
+            unbiased=True,
         )
     )
 
@@ -566,6 +572,11 @@ def _named(statistic: Statistic) -> str:
         case NamedStatistic():
             return str(statistic)
     return getattr(statistic, "__name__", "statistic")
+
+
+def _visible(value: float, beside: float) -> float:
+    """What is not rounding alone."""
+    return value if abs(value) > _ROUNDING * abs(beside) else 0.0
 
 
 def _figure(value: float) -> str:
