@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, NoReturn
 
 import numpy as np
@@ -199,40 +200,42 @@ def inclusions() -> st.SearchStrategy[Inclusion]:
     st.fractions("1/10", 2, max_denominator=20),
     st.sampled_from(["1e-3", "0.05", "0.5"]),
     inclusions(),
-    st.lists(st.integers(1, 12), min_size=1, max_size=5),
+    st.integers(1, 12),
     st.data(),
 )
 def test_draws_of_real_tables_follow_their_rows(
-    epsilon: Fraction, delta: str, inclusion: Inclusion, frequencies: list[int], data: st.DataObject
+    epsilon: Fraction, delta: str, inclusion: Inclusion, frequency: int, data: st.DataObject
 ) -> None:
     """K ≤ 62: a word holds a whole number of the table, so which token it gives is known from the row."""
     budget: dict[str, Any] = {"epsilon": Epsilon(epsilon), "delta": Delta(delta)}
-    keys, table = (kind(**budget, inclusion=inclusion) for kind in (KeyTable, FrequencyTable))
     noise = FrequencyNoise(**budget, subdivision=0)
-    every = {frequency: noise.row(frequency) for frequency in frequencies}
-    for reporting, rows, upward in (
-        (keys, {frequency: keys.row(frequency) for frequency in frequencies}, True),
-        (table, {frequency: table.row(frequency) for frequency in frequencies}, True),
-        (noise, every, False),  # delays go from the highest token downwards
-    ):
-        bits = reporting.budget.bits
-        values = []
-        for frequency in frequencies:
-            edges = [0, (1 << bits) - 1]
-            for run in rows[frequency].runs if upward else reversed(rows[frequency].runs):
-                edges += (
-                    [edges[-1] + run.mass - 1, edges[-1] + run.mass] if len(edges) > 2 else [run.mass - 1, run.mass]
-                )
-            values.append(data.draw(st.sampled_from(edges) | st.integers(0, (1 << bits) - 1)) % (1 << bits))
-        order = np.argsort(frequencies, kind="stable") if reporting is table else range(len(frequencies))
-        words = [values[place] << 64 - bits for place in order]  # rows are drawn one after the other
-        drawn = placed(draw_reports(reporting, counts(*frequencies), Coins(Listed([*words, *[0] * 99]))))
-        for frequency, value, token in zip(frequencies, values, drawn, strict=True):
-            runs: Sequence[Run] = rows[frequency].runs
-            if not upward:
-                runs = [Run(one, 1, run.units) for run in reversed(runs) for one in _downwards(run)]
-            owner = walked(runs, value)
-            assert token == (None if owner is None else owner.first)
+    tables: list[Reporting] = [kind(**budget, inclusion=inclusion) for kind in (KeyTable, FrequencyTable)]
+    for reporting in (*tables, noise):
+        row, bits = reporting.row(frequency), reporting.budget.bits
+        runs: Sequence[Run] = row.runs
+        if reporting is noise:  # delays go from the highest token downwards
+            runs = [Run(one, 1, run.units) for run in reversed(runs) for one in _downwards(run)]
+        ends = list(accumulate((run.mass for run in runs), initial=0))
+        near = [end + shift for end in ends for shift in (-1, 0) if 0 <= end + shift < 1 << bits]
+        values = data.draw(st.lists(st.sampled_from(near) | st.integers(0, (1 << bits) - 1), min_size=1, max_size=5))
+        words = [value << 64 - bits for value in values]
+        coins = Coins(Listed([*words, *[0] * 9]))  # of a wide run the first token
+        drawn = placed(draw_reports(reporting, counts(*[frequency] * len(values)), coins))
+        owners = [walked(runs, value) for value in values]
+        assert drawn == [None if owner is None else owner.first for owner in owners]
+
+
+@pytest.mark.parametrize("draw", [draw_reports, sanitise_reports])
+def test_every_key_has_the_row_of_its_own_frequency(draw: Any) -> None:
+    """The number 0 gives the first token of a row, and no delay."""
+    frequencies = np.random.default_rng(5).choice([1, 2, 3, 7, 30, 31, 32, 33, 10**6, 1 << 50], 300).astype(np.uint64)
+    budget: dict[str, Any] = {"epsilon": Epsilon(1), "delta": Delta("0.1")}
+    table = FrequencyTable(**budget, inclusion=PoissonPps(threshold="0.25"), subdivision=3)
+    first = {frequency: table.row(frequency).runs[0].first for frequency in set(frequencies.tolist())}
+    drawn = placed(draw(table, frequencies, Coins(Listed([]))))
+    assert drawn == [first[frequency] for frequency in frequencies.tolist()]
+    noise = FrequencyNoise(**budget, subdivision=3)
+    assert placed(draw(noise, frequencies, Coins(Listed([])))) == [8 * n - 1 for n in frequencies.tolist()]
 
 
 def _downwards(run: Run) -> range:
