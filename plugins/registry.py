@@ -306,8 +306,8 @@ def _has(plugin: Any, name: str) -> bool:
 
 
 def _check_released(listing: Listing, plugin: Any) -> None:
-    """A mechanism releases from a sample of records, or is a sanitiser of sampled keys."""
-    if _has(plugin, "reporting"):
+    """A mechanism releases from a sample of records, or is a sanitiser of sampled keys, which are made of elements."""
+    if _has(plugin, "reporting") or plugin.about.unit == ELEMENT:
         _check_keyed(listing, plugin)
         _method("reporting", "inclusion")(listing, plugin)
     else:
@@ -317,7 +317,7 @@ def _check_released(listing: Listing, plugin: Any) -> None:
 
 def _check_rate(listing: Listing, plugin: Any) -> None:
     """A sampler states its rate, or makes one for the mechanism's loss, or states how it keeps keys."""
-    if _has(plugin, "inclusion"):
+    if _has(plugin, "inclusion") or plugin.about.unit == ELEMENT:
         _check_keyed(listing, plugin)
         _property("inclusion")(listing, plugin)
     elif _has(plugin, "rate_for"):

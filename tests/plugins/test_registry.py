@@ -365,6 +365,115 @@ def test_a_sampler_without_a_rate(add: ADD) -> None:
     all_else_works(Registry())
 
 
+SANITISER = """
+from certdp.accounting.frequency_reporting import KeyTable
+from certdp.accounting.relations import ELEMENT, User
+from certdp.accounting.units import Delta, Epsilon
+
+
+@attrs.frozen(kw_only=True, field_transformer=named)
+class Third:
+    about: ClassVar[Any] = about("odd", unit=ELEMENT)
+    most: Real = attrs.field(converter=probability)
+
+    def reporting(self, inclusion):
+        return KeyTable(epsilon=Epsilon(1), delta=Delta(self.most.value), inclusion=inclusion)
+"""
+KEY_SAMPLER = """
+from certdp.accounting.frequency_reporting import EveryKey
+from certdp.accounting.relations import ELEMENT
+
+
+@attrs.frozen
+class Third:
+    about: ClassVar[Any] = about("odd", unit=ELEMENT)
+
+    @property
+    def inclusion(self):
+        return EveryKey()
+"""
+
+
+class TestPluginsForKeys:
+    def test_good_ones_work_together(self, add: ADD, tmp_path: Path, site: Path) -> None:
+        add("odd-party", SANITISER, TARGET)
+        add("odd-other", KEY_SAMPLER, {"certdp.samplers": {"odd": "odd_other:Third"}})
+        assert [status(Registry(), name).problem for name in ("odd-party", "odd-other")] == [None, None]
+        ran = certdp(
+            *("delta", "--mechanism", "odd", "--sampler", "odd", "--option", "most=0.01", "--epsilon", 1, "--json"),
+            cwd=tmp_path,
+            site=site,
+        )
+        data = json.loads(ran.stdout)
+        assert data["delta"] == pytest.approx([0.01, 0.01])
+        assert data["guarantee"]["unit"] == "element"
+        assert {"name": "evidence of mechanism odd", "value": "proved"} in data["assumptions"]
+
+    @pytest.mark.parametrize(
+        ("source", "reason"),
+        [
+            (SANITISER.replace(", unit=ELEMENT", ""), "its data are keyed, so its unit must be ELEMENT, not Record()"),
+            (
+                SANITISER.replace("unit=ELEMENT", "unit=User(contributions=3)"),
+                "must be ELEMENT, not User(contributions=3)",
+            ),
+            (SANITISER.replace("def reporting(", "def table("), "class Third has no method reporting(self, inclusion)"),
+            (
+                SANITISER.replace("reporting(self, inclusion)", "reporting(self)"),
+                "its method is reporting(self); the contract wants reporting(self, inclusion)",
+            ),
+            (
+                SANITISER.replace("    def rep", "    @property\n    def rep"),
+                "has no method reporting(self, inclusion)",
+            ),
+        ],
+    )
+    def test_a_sanitiser_that_cannot_be_used(self, add: ADD, source: str, reason: str) -> None:
+        add("odd-party", source, TARGET)
+        found = status(Registry(), "odd-party").problem
+        assert found is not None
+        assert reason in found
+        all_else_works(Registry())
+
+    @pytest.mark.parametrize(
+        ("source", "reason"),
+        [
+            (
+                KEY_SAMPLER.replace(", unit=ELEMENT", ""),
+                "its data are keyed, so its unit must be ELEMENT, not Record()",
+            ),
+            (KEY_SAMPLER.replace("def inclusion(", "def rates("), "class Third has no property `inclusion`"),
+            (KEY_SAMPLER.replace("    @property\n", ""), "class Third has no property `inclusion`"),
+        ],
+    )
+    def test_a_sampler_that_cannot_be_used(self, add: ADD, source: str, reason: str) -> None:
+        add("odd-party", source, {"certdp.samplers": {"odd": "odd_party:Third"}})
+        found = status(Registry(), "odd-party").problem
+        assert found is not None
+        assert reason in found
+        all_else_works(Registry())
+
+    def test_the_command_says_so(self, add: ADD, tmp_path: Path, site: Path) -> None:
+        add("odd-party", SANITISER.replace(", unit=ELEMENT", ""), TARGET)
+        rows = json.loads(certdp("plugins", "--json", cwd=tmp_path, site=site).stdout)["plugins"]
+        (mine,) = [row for row in rows if row["distribution"] == "odd-party"]
+        assert "its unit must be ELEMENT" in str(mine)
+        valid = {row["name"] for row in rows if row["distribution"] == "certdp"}
+        assert valid >= {"pws-keys", "pws-frequencies", "every-key", "ppswor", "pps", "listed-rates"}
+
+    def test_an_accident_is_reported_as_its_own(self, add: ADD, tmp_path: Path, site: Path) -> None:
+        add("odd-party", SANITISER.replace("return KeyTable(", "return 1 / 0 * KeyTable("), TARGET)
+        ran = certdp(
+            *("psi", "--mechanism", "odd", "--sampler", "every-key", "--option", "most=0.01", "--json"),
+            cwd=tmp_path,
+            site=site,
+        )
+        error = json.loads(ran.stdout)["error"]
+        assert error["admissible"] == "a mechanism whose reporting can be computed from its options"
+        assert "ZeroDivisionError" in error["remedy"]
+        assert "Report that to distribution odd-party" in error["remedy"]
+
+
 def test_an_import_that_takes_too_long(add: ADD) -> None:
     add("odd-party", "import time; time.sleep(2.5)\n" + GOOD, TARGET)
     started = time.monotonic()

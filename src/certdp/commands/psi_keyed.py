@@ -97,7 +97,7 @@ def _listed(request: Request, release: KeyedRelease) -> int:
     """The last frequency to list."""
     end = release.reporting.last
     if request.max_frequency is None:
-        return min(release.band, _MOST_LISTED, end or _MOST_LISTED)
+        return min(release.band + 1, _MOST_LISTED, end or _MOST_LISTED)
     if end is not None and request.max_frequency > end:
         raise InvalidValue(
             "max-frequency", request.max_frequency, f"at most {end}, the last frequency with a row of its own"
