@@ -108,6 +108,13 @@ class Inclusion(ABC):
         """An upper bound of the units of every frequency; where they reach it, they stay."""
         return 1 << bits
 
+    def settled(self, bits: int) -> int | None:
+        """The first frequency whose units are the most; None where none up to `last`, or to 2^64, has them."""
+        most, end = self.most(bits), self.last or _HIGHEST
+        if self.units(end, bits) < most:
+            return None
+        return 1 if self.units(1, bits) == most else _last(1, end, lambda i: self.units(i, bits) < most) + 1
+
     def attached(self, budget: DyadicBudget, frequency: int) -> int | None:
         """The last frequency for which it is proven that keys are reported as often as they are kept.
 

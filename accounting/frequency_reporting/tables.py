@@ -29,6 +29,8 @@ from .rows import (
 )
 
 _MOST_STEPS = 1_000_000
+_MOST_COMPARED = 1 << 14
+_HIGHEST = 1 << 64
 
 
 @final
@@ -102,12 +104,13 @@ class FrequencyTable(Reporting):
             yield ProvenRow(row=walk.row, excess=found, loss=optimum - walk.row.probability)
 
     def comparisons(self) -> Iterator[Comparison]:
-        """Neighbouring rows, up to the steady state and once through its cycle.
+        """Neighbouring rows, up to the first that repeat and once through their cycle.
 
         Raises:
-            OutsideDomain: as for `at`.
+            OutsideDomain: where rows do not begin to repeat, or end, within 2^14 frequencies.
         """
         walk, end = self._walk(), self.last
+        walk.require_steps(_HIGHEST if end is None else end, _MOST_COMPARED)
         while (end is None or walk.row.frequency < end) and not walk.cycle:
             before = walk.row
             walk.step()
@@ -132,6 +135,7 @@ class _RowWalk:
     def __init__(self, budget: DyadicBudget, inclusion: Inclusion) -> None:
         self._budget, self._inclusion = budget, inclusion
         self._most = inclusion.most(budget.bits)
+        self._settled = inclusion.settled(budget.bits)
         self._reference: FrequencyRow | None = None
         self._distance = 1
         self.row = nothing_reported(budget)
@@ -145,6 +149,8 @@ class _RowWalk:
 
     def origin(self, frequency: int) -> Origin:
         """The row of the cycle that it repeats, or itself."""
+        if self.row.frequency < frequency and not self.cycle:
+            self.require_steps(frequency, _MOST_STEPS)
         while self.row.frequency < frequency and not self.cycle:
             self.step()
         if not self.cycle or frequency < self.cycle[0].frequency:
@@ -152,19 +158,26 @@ class _RowWalk:
         turns = (frequency - self.cycle[0].frequency) // len(self.cycle) * len(self.cycle)
         return Origin(frequency - turns, turns << self._budget.subdivision)
 
+    def require_steps(self, frequency: int, most: int) -> None:
+        """Refuse what takes more than so many steps.
+
+        Raises:
+            OutsideDomain: where neither `frequency` nor the first row that can repeat comes early enough.
+        """
+        needed = frequency if self._settled is None else min(frequency, self._settled)
+        if needed > most:
+            raise OutsideDomain(
+                f"rows follow one from the other up to frequency {needed}, and more than {most} are too many here; "
+                "state a smaller public largest frequency, or use a larger threshold."
+            )
+
     def step(self) -> Excess:
         """On to the next row; what separates it from the one before.
 
         Raises:
             CertdpError: where it does not satisfy (ε, δ)-DP, which would be an error of this library.
-            OutsideDomain: after too many steps.
         """
         before = self.row
-        if before.frequency >= _MOST_STEPS:
-            raise OutsideDomain(
-                f"the rows of frequencies beyond {before.frequency} follow one from the other, and have not begun to "
-                "repeat; state a smaller public largest frequency, or use a larger threshold."
-            )
         kept = self._inclusion.units(before.frequency + 1, self._budget.bits)
         self.row, found = _proven(self._budget, before, kept)
         if kept == self._most and not self.cycle:

@@ -179,8 +179,12 @@ def test_frequencies_without_a_rate(reporting: Reporting) -> None:
 def test_rows_too_many_steps_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "_MOST_STEPS", 50)
     monkeypatch.setattr(tables, "_MOST_STEPS", 50)
+    monkeypatch.setattr(tables, "_MOST_COMPARED", 20)
     for reporting in reportings(Ppswor(threshold="1e-5", power=2)):
         assert reporting.row(50).frequency == 50
+        with pytest.raises(OutsideDomain, match="public largest frequency"):
+            reporting.dominating_pair()
+        assert sum(reporting.capped(20).dominating_pair().present) == 1
         with pytest.raises(OutsideDomain, match="public largest frequency"):
             reporting.row(51)
         assert reporting.capped(50).row(10**9) == reporting.row(50)

@@ -154,6 +154,17 @@ def test_what_is_attached_stays_attached(budget: DyadicBudget, inclusion: Inclus
             assert budget.reported(before, kept) == kept
 
 
+@settings(deadline=None, max_examples=60)
+@given(CONCAVE, st.sampled_from([60, 114]))
+def test_where_units_settle(inclusion: Inclusion, bits: int) -> None:
+    settled, most = inclusion.settled(bits), inclusion.most(bits)
+    if settled is None:
+        assert inclusion.units(2**64, bits) < most
+        return
+    assert inclusion.units(settled, bits) == inclusion.units(settled + 10**6, bits) == most
+    assert settled == 1 or inclusion.units(settled - 1, bits) < most
+
+
 def test_stretches_end_where_they_should() -> None:
     budget = DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001"))
     assert Ppswor(threshold="0.0015").attached(budget, 5000) is None
