@@ -1,0 +1,304 @@
+"""Certificates of keyed releases made here, from the format alone, and the checker's numbers against Arb."""
+
+import random
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import flint
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from mpmath import libmp
+
+from certdp.verification.checker import Outcome, check
+from certdp.verification.checker.envelope import seal
+from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf
+from certdp.verification.checker.keyed import _geometric_sum
+from certdp.verification.checker.keyed_keys import _Proof
+from certdp.verification.checker.keyed_rates import read_rates
+from certdp.verification.checker.keyed_units import Units
+from certdp.verification.checker.verdict import Refused
+
+Body = dict[str, Any]
+FINE = Arithmetic(160)
+POWERS = ["0", "1/3", "1/2", "1", "3/2", "2", "7"]
+
+
+def plugin(name: str) -> Body:
+    return {
+        "name": name,
+        "version": "1",
+        "distribution": "nobody",
+        "evidence": "proved",
+        "citation": "here",
+        "options": {},
+    }
+
+
+def certificate(table: Any, *, epsilon: str = "0", delta: str = "1/4", scheme: Any = None, **inputs: Any) -> Body:
+    """In quarters: at epsilon 0 and delta 1/4, neighbours differ by one quarter."""
+    return {
+        "format": "certdp-certificate/1",
+        "kind": "keyed-approximate",
+        "audience": "public",
+        "theorem": "PWS Section 4, Lemma 4.1",
+        "claim": {
+            "unit": "element",
+            "contributions": None,
+            "relation": "add-remove",
+            "notion": "approximate",
+            "epsilon": epsilon,
+            "delta": delta,
+            "largest_frequency": None,
+        },
+        "inputs": {
+            "scheme": scheme or {"name": "every-key"},
+            "releases": 1,
+            "reports": "keys",
+            "subdivision": 0,
+            "bits": 2,
+            "growth": "4",
+            "allowance": "1",
+            "table": table,
+            "released_cost": {"epsilon": "0", "delta": "0"},
+            **inputs,
+        },
+        "mechanism": plugin("m"),
+        "sampler": plugin("s"),
+        "assumptions": [
+            {"name": "unit is an element", "value": "one occurrence of a key"},
+            {"name": "coins of each key", "value": "independent of those of all other keys"},
+            {"name": "evidence of mechanism m", "value": "proved"},
+            {"name": "evidence of sampler s", "value": "proved"},
+        ],
+        "versions": {},
+    }
+
+
+def rows(*units: int) -> Body:
+    return {"segments": [{"reported": [str(value) for value in units]}], "then": "constant"}
+
+
+class TestSmallTables:
+    """Units of a quarter, so that everything can be seen."""
+
+    @pytest.mark.parametrize(
+        ("units", "accepted"),
+        [
+            ((1, 2, 3, 4), True),
+            ((0, 1, 1, 0), True),  # reports may fall again, as long as it is by no more than delta
+            ((), True),
+            ((1, 3), False),
+            ((2,), False),
+            ((1, 2, 0), False),
+            ((1, 2, 3, 4, 5), False),
+        ],
+    )
+    def test_without_growth(self, units: tuple[int, ...], accepted: bool) -> None:
+        verdict = check(seal(certificate(rows(*units))))
+        assert verdict.accepted is accepted, verdict
+
+    @given(st.lists(st.integers(0, 16), max_size=5), st.integers(16, 40), st.integers(0, 6))
+    @settings(deadline=None)
+    def test_every_table_of_sixteenths(self, units: list[int], growth: int, allowance: int) -> None:
+        """Exactly those are accepted in which all events of neighbouring rows satisfy the definition."""
+        factor, spare = Fraction(growth, 16), Fraction(allowance, 16)
+        laws = [(Fraction(value, 16), 1 - Fraction(value, 16)) for value in (0, *units)]
+        true = all(
+            p <= factor * q + spare
+            for lower, higher in pairwise(laws)
+            for p, q in (*zip(lower, higher, strict=True), *zip(higher, lower, strict=True))
+        )
+        body = certificate(
+            rows(*units), epsilon="1", delta=str(spare), bits=4, growth=str(growth), allowance=str(allowance)
+        )
+        assert check(seal(body)).accepted is true
+
+    @pytest.mark.parametrize(("growth", "accepted"), [(10, True), (11, False)])
+    def test_growth_is_held_against_epsilon(self, growth: int, accepted: bool) -> None:
+        """e is between 10/4 and 11/4, by 2.718…"""
+        assert check(seal(certificate(rows(1), epsilon="1", growth=str(growth)))).accepted is accepted
+
+    def test_more_than_is_kept(self) -> None:
+        scheme = {"name": "listed-rates", "rates": ["1/4", "2/5", "1"]}
+        for units, accepted in (((1, 1, 2), True), ((1, 2, 2), False)):
+            body = certificate(rows(*units), scheme=scheme)
+            assert check(seal(body)).accepted is accepted
+
+    @pytest.mark.parametrize(
+        ("kept", "accepted"), [({"name": "ppswor", "threshold": "1/9", "sizes": ["0", "3", "99"]}, True), ({}, False)]
+    )
+    def test_listed_sizes(self, kept: Body, accepted: bool) -> None:
+        """1 - e^(-1/3) is 0.28, 1 - e^-11 almost 1."""
+        scheme = kept or {"name": "ppswor", "threshold": "1/9", "sizes": ["0", "2", "99"]}
+        assert check(seal(certificate(rows(0, 1, 2, 3), scheme=scheme))).accepted is False  # no fourth size
+        assert check(seal(certificate(rows(0, 1, 2), scheme=scheme))).accepted is accepted
+
+    def test_evidence_by_citation(self) -> None:
+        body = certificate(rows(1))
+        body["sampler"]["evidence"] = body["assumptions"][3]["value"] = "cited"
+        assert check(seal(body)).outcome is Outcome.HOLDS_ASSUMING_PROFILE
+
+    @pytest.mark.parametrize(("delta", "accepted"), [("3/4", True), ("74/100", False)])
+    def test_three_elements_of_a_user(self, delta: str, accepted: bool) -> None:
+        body = certificate(rows(1, 2, 3), delta=delta)
+        body["claim"] |= {"unit": "user", "contributions": 3}
+        body["theorem"] += " and group privacy"
+        body["assumptions"].append({"name": "each user contributes at most so many elements in all", "value": "3"})
+        assert check(seal(body)).accepted is accepted
+
+    @given(st.lists(st.integers(0, 5), min_size=1, max_size=5), st.integers(1, 3), st.integers(8, 20))
+    @example([1, 1, 1, 1, 1, 1, 1, 1], 1, 8)
+    @example([1, 2, 2, 2, 1], 1, 16)
+    @settings(deadline=None, max_examples=150)
+    def test_every_law_of_delays(self, units: list[int], allowance: int, growth: int) -> None:
+        """Exactly those are accepted whose copies, one moved by one, satisfy the definition for all sets of tokens."""
+        factor, spare = Fraction(growth, 8), Fraction(allowance, 8)
+        law = [Fraction(value, 8) for value in (0, *units, 0)]
+        true = sum(units) == 8 and all(
+            sum(max(Fraction(0), p - factor * q) for p, q in pairs) <= spare
+            for pairs in (list(pairwise(law)), [(b, a) for a, b in pairwise(law)])
+        )
+        body = certificate(
+            {"columns": [{"width": "1", "units": list(map(str, units))}]},
+            epsilon="1",
+            delta=str(spare),
+            reports="delays",
+            bits=3,
+            growth=str(growth),
+            allowance=str(allowance),
+        )
+        body["theorem"] = "PWS Section 5, Lemma 5.2"
+        assert check(seal(body)).accepted is true
+
+
+def rational(value: Mpf) -> Any:
+    sign, mantissa, exponent, _ = value
+    return flint.arb((-1) ** sign * mantissa) * flint.arb(2) ** exponent
+
+
+def truth(scheme: Body, frequency: int) -> Any:
+    """q_i by Arb."""
+    if not frequency:
+        return flint.arb(0)
+    power, threshold = Fraction(scheme["power"]), Fraction(scheme["threshold"])
+    exponent = flint.arb(flint.fmpq(power.numerator, power.denominator))
+    size = flint.arb(frequency) ** exponent * flint.arb(flint.fmpq(threshold.numerator, threshold.denominator))
+    if scheme["name"] == "pps":
+        return size if size < 1 else flint.arb(1)
+    return -((-size).expm1())
+
+
+def above(bound: Mpf, value: Any) -> bool:
+    return bool(libmp.mpf_eq(bound, libmp.finf)) or not (rational(bound) < value)
+
+
+@pytest.fixture(autouse=True)
+def precisely() -> Any:
+    before, flint.ctx.prec = flint.ctx.prec, 400
+    yield
+    flint.ctx.prec = before
+
+
+class TestRates:
+    @pytest.mark.parametrize("name", ["ppswor", "pps"])
+    @pytest.mark.parametrize("power", POWERS)
+    @pytest.mark.parametrize("threshold", ["1/1000", "1/7", "3"])
+    def test_bounds_hold_all_steps_of_a_range(self, name: str, power: str, threshold: str) -> None:
+        scheme = {"name": name, "threshold": threshold, "power": power}
+        rates = read_rates(scheme, FINE)
+        growth = Interval(libmp.from_float(1.25), libmp.from_float(1.25))
+        exact = [truth(scheme, i) for i in range(42)]
+        for i in range(1, 42):
+            found = rates.rate(i)
+            assert not (exact[i] < rational(found.lo))
+            assert not (exact[i] > rational(found.hi))
+        for first, last in ((1, 1), (1, 40), (2, 3), (5, 40), (17, 17), (30, 41)):
+            for i in range(first, last + 1):
+                rise = exact[i] - exact[i - 1]
+                fall = (1 - exact[i - 1]) - flint.arb(1.25) * (1 - exact[i])
+                for end in (last, None):
+                    assert above(rates.rise(first, end), rise)
+                    assert above(rates.fall(first, end, growth), fall)
+
+    @pytest.mark.parametrize("power", ["1/2", "1"])
+    def test_bounds_of_one_step_are_that_step(self, power: str) -> None:
+        """So that halving comes to an end."""
+        scheme = {"name": "ppswor", "threshold": "1/50", "power": power}
+        rates, growth = read_rates(scheme, FINE), Interval(libmp.fone, libmp.fone)
+        for i in (1, 2, 60):
+            rise = truth(scheme, i) - truth(scheme, i - 1)
+            for bound in (rates.rise(i, i), rates.fall(i, i, growth)):
+                assert rational(bound) - rise < flint.arb(2) ** -140
+
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"name": "ppswor", "threshold": "0", "power": "1"},
+            {"name": "ppswor", "threshold": "1", "power": "-1"},
+            {"name": "ppswor", "threshold": "1"},
+            {"name": "pps", "threshold": "1", "sizes": []},
+            {"name": "pps", "threshold": "1", "sizes": ["2", "1"]},
+            {"name": "pps", "threshold": "1", "sizes": ["1"], "power": "1"},
+            {"name": "listed-rates", "rates": ["1/2", "1/3"]},
+            {"name": "listed-rates", "rates": ["1/2", "3/2"]},
+            {"name": "listed-rates", "rates": []},
+            {"name": "listed-rates", "rates": [0.5]},
+            {"name": "every-key", "rates": []},
+            {"name": 3},
+            {},
+        ],
+    )
+    def test_what_is_no_scheme(self, scheme: Body) -> None:
+        with pytest.raises(Refused):
+            read_rates(scheme, FINE)
+
+
+class TestStretches:
+    """What is accepted for every frequency holds for any rounding within the margin, row by row in integers."""
+
+    @pytest.mark.parametrize(
+        "scheme",
+        [
+            {"name": "ppswor", "threshold": "1/10", "power": "1"},
+            {"name": "ppswor", "threshold": "1/3", "power": "1/2"},
+            {"name": "ppswor", "threshold": "1/50", "power": "2"},
+            {"name": "pps", "threshold": "1/100", "power": "1"},
+            {"name": "pps", "threshold": "1/40", "power": "1/2"},
+            {"name": "pps", "threshold": "1/500", "power": "3/2"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("length", [1, 20, None])
+    def test_all_kept_from_any_frequency(self, scheme: Body, length: int | None) -> None:
+        """Here e^epsilon is 1.21 and delta 0.0047."""
+        units = Units(30, 1_300_000_000, 5_000_000)
+        kept = [int((truth(scheme, i) * (1 << 30)).lower().floor().unique_fmpz()) for i in range(400)]
+        stream = random.Random(1)
+        rounded = [[max(0, value - stream.choice((0, 0, 1))) for value in kept] for _ in range(3)]
+        proof, proven = _Proof(read_rates(scheme, FINE), units), 0
+        for first in range(1, 370, 5):
+            last = None if length is None else first + length - 1
+            if proof._holds(first, last):
+                proven += 1
+                steps = range(first, 400 if last is None else last + 1)
+                assert all(units.admits(row[i - 1], row[i - 1], row[i]) for row in rounded for i in steps)
+        assert 0 < proven < 74
+
+    def test_the_margin_counts(self) -> None:
+        """What holds for the exact rates, but not once they are rounded, is not accepted."""
+        scheme = {"name": "pps", "threshold": "1/1024", "power": "1"}
+        for spare, accepted in ((0, False), (1, False), (2, True)):
+            units = Units(30, 1 << 30, (1 << 20) + spare)
+            assert _Proof(read_rates(scheme, FINE), units)._holds(1, 1024) is accepted
+
+
+@given(st.integers(1, 300), st.fractions(1, 3, max_denominator=50))
+@settings(deadline=None, max_examples=30)
+def test_geometric_sums(terms: int, factor: Fraction) -> None:
+    found = _geometric_sum(FINE.rational(factor), terms, FINE)
+    exact = sum((factor**k for k in range(terms)), Fraction(0))
+    low, high = (Fraction(*libmp.to_rational(end)) for end in found)
+    assert low <= exact <= high
+    assert high - low <= exact / 2**140
