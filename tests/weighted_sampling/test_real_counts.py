@@ -1,0 +1,53 @@
+"""From files of real word counts to private samples and certificates, where there are such files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from certdp import PrivateSample
+from certdp.commands.app import app
+
+FOLDER = Path(os.environ.get("CERTDP_DATA", "no data"))
+FILES = ["wordcounts_mobydick.tsv", pytest.param("wordcounts_imdb.tsv.xz", marks=pytest.mark.soundness)]
+RELEASES = [
+    "",
+    "--frequencies",
+    "--threshold 0.001",
+    "--scheme pps --threshold 0.01 --frequencies",
+    "--threshold 0.01 --frequencies --max-frequency 200 --user-bound 2",
+    "--size 500 --total-epsilon 0.1",
+]
+
+
+def run(*arguments: object) -> Any:
+    done = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("more", RELEASES)
+def test_a_release_and_its_certificate(file: str, more: str, tmp_path: Path) -> None:
+    if not (FOLDER / file).is_file():
+        pytest.skip(f"no {file}")
+    places = ["--output", tmp_path / "sample.parquet", "--certificate", tmp_path / "certificate.json"]
+    data = run("pws", "release", FOLDER / file, "--epsilon", "0.5", "--delta", "1e-6", *more.split(), *places)
+    private = data["private"]
+    # the variance of a number of independent keys is at most its expectation
+    assert abs(data["reported"] - private["expected"]) < 7 * private["expected"] ** 0.5 + 7
+    assert private["baseline"] < private["expected"]
+    for band in private["bands"]:
+        assert band["reported"] <= band["keys"]
+    sample = PrivateSample.read(tmp_path / "sample.parquet")
+    assert len(sample) == data["reported"]
+    assert "the" in sample.keys.to_pylist()
+    assert run("check", tmp_path / "certificate.json")["verdict"] == "holds"
+    if "--frequencies" in more:
+        estimate = run("pws", "estimate", tmp_path / "sample.parquet", "--where", "key = the")["sum"]
+        assert estimate["at_least"] <= {"wordcounts_mobydick.tsv": 14536, "wordcounts_imdb.tsv.xz": 666832}[file]
