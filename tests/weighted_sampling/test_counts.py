@@ -380,6 +380,18 @@ def test_single_keys_in_memory(data: Any) -> None:
         KeyCounts.of(data)
 
 
+def test_names_are_for_columns() -> None:
+    for data in ({"a": 1}, (["a"], [1]), ["a"], pa.array(["a"])):
+        for names in ({"key": "word"}, {"count": "n"}):
+            with pytest.raises(InvalidValue, match="nothing, where data have no named columns"):
+                KeyCounts.of(data, aggregate=True, **names)
+
+
+def test_counts_are_not_shown() -> None:
+    assert "secret" not in repr(KeyCounts.of({"secret": 4711}))
+    assert "4711" not in repr(KeyCounts.of({"secret": 4711}))
+
+
 def test_two_single_keys_are_no_pair() -> None:
     assert pairs(KeyCounts.of(["a", "b"], aggregate=True)) == {b"a": 1, b"b": 1}
 

@@ -49,6 +49,16 @@ class Columns:
         """Whether a column is named."""
         return self.key is not None or self.count is not None
 
+    def require_unnamed(self) -> None:
+        """Refuse names where data have no named columns.
+
+        Raises:
+            InvalidValue: for the first name.
+        """
+        for role, name in (("key", self.key), ("count", self.count)):
+            if name is not None:
+                raise InvalidValue(role, name, "nothing, where data have no named columns")
+
     def among(self, names: Sequence[str]) -> tuple[str, str | None]:
         """The columns of keys and of counts, if there is one.
 

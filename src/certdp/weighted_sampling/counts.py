@@ -37,8 +37,8 @@ class KeyCounts:
         counts: from 1 to 2^53.
     """
 
-    keys: Keys
-    counts: NDArray[np.uint64]
+    keys: Keys = field(repr=False)
+    counts: NDArray[np.uint64] = field(repr=False)
 
     def __attrs_post_init__(self) -> None:
         if len(self.keys) != len(self.counts):
@@ -63,15 +63,18 @@ class KeyCounts:
             InvalidValue: for a missing key, a count that is no whole number from 1 to 2^53 (by its row, counted from
                 1), and a key that comes twice and is not to be aggregated.
         """
+        columns = Columns(key=key, count=count, aggregate=aggregate)
         match data:
             case KeyCounts():
                 return data
             case Mapping():
+                columns.require_unnamed()
                 batch = Batch(_listed(data), counts_from(data.values()))
             case tuple() if len(data) == 2:
+                columns.require_unnamed()
                 batch = Batch(_column(data[0]), _numbers(data[1]))
             case _:
-                batch = _of_table(data, Columns(key=key, count=count, aggregate=aggregate))
+                batch = _of_table(data, columns)
         if batch.counts is not None and len(batch.counts) != len(batch.keys):
             raise InvalidValue("count", f"{len(batch.counts)} counts for {len(batch.keys)} keys", "one for each")
         if aggregate:
@@ -207,9 +210,11 @@ def _of_table(data: Any, columns: Columns) -> Batch:
         try:
             table = pa.table(data)
         except (pa.ArrowException, TypeError):  # a column of a data frame
+            columns.require_unnamed()
             return Batch(as_keys(pa.chunked_array(data)), None)
         key, count = columns.among(table.column_names)
         return Batch(as_keys(table[key]), None if count is None else counts_of(table[count]))
+    columns.require_unnamed()
     return Batch(_column(data), None)
 
 
