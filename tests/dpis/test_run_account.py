@@ -117,7 +117,7 @@ def delta_of(tau: float, order: float, epsilon: float) -> float:
             """Whether the moment is above e^{(α−1)τ}; it falls in q up to p."""
             q = math.exp(log_q)
             moment = p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
-            return moment > math.exp((order - 1) * tau)
+            return bool(moment > math.exp((order - 1) * tau))
 
         low, high = log_p - 60 / order, log_p
         for _ in range(60):

@@ -453,6 +453,7 @@ CLAIMS: tuple[Claim, ...] = (
         cases=_control_cases,
         examine=lambda case: _examine_control(case, _best_of_orders),
         expectation=Expectation.REJECTED,
+        erratum="DPIS-adaptive",
     ),
     Claim(
         id="accounting/filter-realised-losses",
