@@ -30,6 +30,13 @@ def test_order_is_that_of_the_bytes(keys: list[bytes], first: int) -> None:
 
 
 @settings(deadline=None)
+@given(BYTES, st.binary(max_size=20), st.integers(0, 3))
+def test_order_of_keys_that_begin_alike(keys: list[bytes], start: bytes, first: int) -> None:
+    alike = [start + key for key in keys]
+    assert [alike[place] for place in order(array(alike, first))] == sorted(alike)
+
+
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=5)))
 def test_order_of_text_is_that_of_its_bytes(keys: list[str]) -> None:
     places = order(pa.array(keys, pa.large_string()))

@@ -48,11 +48,26 @@ def hashes(offsets: NDArray[np.int64], data: NDArray[np.uint8], secret: np.uint6
         out[i] = _mixed(state ^ word)
 
 
-@kernel(types.void, _POSITIONS, _BYTES, _WORDS_OUT)
-def prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8], out: NDArray[np.uint64]) -> None:
-    """Write the first 8 bytes of each key as a number, the first one highest, to `out`; a shorter key ends in zeros."""
+@kernel(types.int64, _POSITIONS, _BYTES)
+def shared(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> np.int64:
+    """How many bytes all keys begin with alike; there is at least one key."""
+    first = offsets[0]
+    length: np.int64 = offsets[1] - first
+    for i in range(1, offsets.size - 1):
+        at = offsets[i]
+        length = min(length, offsets[i + 1] - at)
+        for j in range(length):
+            if data[at + j] != data[first + j]:
+                length = np.int64(j)
+                break
+    return length
+
+
+@kernel(types.void, _POSITIONS, _BYTES, types.int64, _WORDS_OUT)
+def prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8], skipped: np.int64, out: NDArray[np.uint64]) -> None:
+    """Write 8 bytes of each key after the first `skipped` ones, as a number, to `out`; shorter keys end in zeros."""
     for i in range(out.size):
-        at, end = offsets[i], offsets[i + 1]
+        at, end = offsets[i] + skipped, offsets[i + 1]
         word = np.uint64(0)
         for j in range(min(8, end - at)):
             word |= np.uint64(data[at + j]) << np.uint64(56 - 8 * j)

@@ -119,10 +119,12 @@ def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 
 def order(keys: Keys) -> NDArray[np.int64]:
     """The places of the keys in the order of their bytes."""
-    from ._kernels import prefixes
+    from ._kernels import prefixes, shared
 
     found = np.empty(len(keys), dtype=np.uint64)
-    prefixes(*buffers(keys), found)
+    if len(keys):
+        offsets, data = buffers(keys)
+        prefixes(offsets, data, shared(offsets, data), found)
     places = np.argsort(found, kind="stable")
     found = found[places]
     alike = np.flatnonzero(found[1:] == found[:-1])
