@@ -47,7 +47,7 @@ from .checker import check
 KIND = "keyed-approximate"
 
 _MOST_ROWS = 1 << 17
-_MOST_WORK = 1 << 29
+_MOST_WORK = 1 << 30
 _FAR = 4
 """A table is given up where the rest, with rows like the last one, takes so many times what a checker does."""
 _BESIDE = (1, 64)

@@ -24,6 +24,7 @@ some frequency on, and a row is the one of P frequencies before, moved by P·2^r
 """
 
 import hashlib
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -42,8 +43,9 @@ _ROWS: Final = shapes.record(
     then=shapes.one_of("shifted", "constant", "absent"),
     period=shapes.optional(shapes.integer(1, 2**20)),
 )
-_MOST_WORK: Final = 1 << 29
+_MOST_WORK: Final = 1 << 30
 """Pieces of rows, times bits of a unit: some ten seconds."""
+_REMEMBERED: Final = 1 << 14
 
 
 def prove_delays(table: Any, subdivision: int, units: Units) -> None:
@@ -95,9 +97,11 @@ def prove_rows(table: Any, rates: Rates, subdivision: int, units: Units) -> int 
     rule = _Rule(units, 1 << subdivision)
     digest = hashlib.sha256()
     earlier: tuple[int, list[_Run]] = 0, []
+    before = 0
     for frequency, most in enumerate(kept, 1):
-        if most > floor_in_units(rates.rate(frequency).lo, units.bits):
+        if most > before and most > floor_in_units(rates.rate(frequency).lo, units.bits):
             raise Refused(f"more is kept of frequency {frequency} than the rate admits")
+        before = most  # rates do not fall
         rule.step(most)
         runs = ";".join(f"{run.first},{run.width},{run.units}" for run in rule.runs)
         digest.update(f"{rule.unreported}:{runs}\n".encode("ascii"))
@@ -124,6 +128,10 @@ class _Rule:
         self.unreported, self.runs = units.certain, list[_Run]()
         self._units, self._tokens = units, tokens
         self._frequency = self._work = 0
+        # the same units occur in most rows
+        self._grown = lru_cache(maxsize=_REMEMBERED)(units.grown)
+        self._shrunk = lru_cache(maxsize=_REMEMBERED)(units.shrunk)
+        self._apart = lru_cache(maxsize=_REMEMBERED)(units.apart)
 
     def step(self, kept: int) -> None:
         """Go on to the next frequency, of which so many units are kept."""
@@ -132,43 +140,43 @@ class _Rule:
         self._work += (len(self.runs) + 8) * units.bits
         if self._work > _MOST_WORK:
             raise Refused("the rows could not be regenerated within the work budget")
-        upper = [units.grown(run.units) for run in self.runs]
         before = certain - self.unreported
         withheld = units.shrunk(max(0, certain - before - allowance))
-        room = allowance + sum(run.width * most for run, most in zip(self.runs, upper, strict=True))
+        room = allowance + sum(run.width * self._grown(run.units) for run in self.runs)
         reported = min(kept, units.grown(before) + allowance, certain - withheld, room)
         unreported = certain - reported
-        pieces = self._limits(upper, units.scaled_allowance - units.beyond(self.unreported, unreported))
+        pieces = self._limits(units.scaled_allowance - units.beyond(self.unreported, unreported))
         rest = reported - sum(piece.width * piece.least for piece in pieces)
         fresh = min(allowance, rest)
         if fresh < 0:
             raise Refused("the rule reports less than its tokens keep")
         self._accept(_raised(pieces, rest - fresh), fresh, kept, unreported)
 
-    def _limits(self, upper: list[int], spare: int) -> list[_Piece]:
+    def _limits(self, spare: int) -> list[_Piece]:
         """The tokens with their limits, the lowest dropped as far as `spare`, in units of 2^-2K, goes."""
         units, found = self._units, list[_Piece]()
-        for (first, width, value), most in zip(self.runs, upper, strict=True):
-            cost = value << units.bits
-            dropped = min(width, spare // cost) if spare > 0 else 0
-            if dropped:
+        for first, width, value in self.runs:
+            dropped, most = 0, self._grown(value)
+            if spare > 0:
+                cost = value << units.bits
+                dropped = min(width, spare // cost)
                 found.append(_Piece(first, dropped, value, 0, most))
                 spare -= dropped * cost
-            if dropped < width and spare > 0:
-                found.append(_Piece(first + dropped, 1, value, -(-(cost - spare) // units.growth), most))
-                dropped, spare = dropped + 1, 0
+                if dropped < width and spare:
+                    found.append(_Piece(first + dropped, 1, value, -(-(cost - spare) // units.growth), most))
+                    dropped, spare = dropped + 1, 0
             if dropped < width:
-                found.append(_Piece(first + dropped, width - dropped, value, units.shrunk(value), most))
+                found.append(_Piece(first + dropped, width - dropped, value, self._shrunk(value), most))
         return found
 
     def _accept(self, changes: list[tuple[_Run, int]], fresh: int, kept: int, unreported: int) -> None:
         """Prove the next row, given as what each token has after and before, in order, and go on to it."""
         units = self._units
-        upward = units.beyond(unreported, self.unreported)
-        downward = units.beyond(self.unreported, unreported)
+        upward, downward = units.apart(unreported, self.unreported)
         for (_, width, after), before in changes:
-            upward += width * units.beyond(after, before)
-            downward += width * units.beyond(before, after)
+            up, down = self._apart(after, before)
+            upward += width * up
+            downward += width * down
         each, more = divmod(fresh, self._tokens)
         first = self._frequency * self._tokens
         new = (_Run(first, self._tokens - more, each), _Run(first + self._tokens - more, more, each + 1))

@@ -55,6 +55,10 @@ class Units(NamedTuple):
         """max(0, one - G·other) in units of 2^-2K."""
         return max(0, (one << self.bits) - self.growth * other)
 
+    def apart(self, one: int, other: int) -> tuple[int, int]:
+        """Give `beyond` both ways."""
+        return self.beyond(one, other), self.beyond(other, one)
+
     def grown(self, units: int) -> int:
         """The largest whole number of at most G·units."""
         return self.growth * units >> self.bits
