@@ -28,6 +28,7 @@ from ..dpis.budget import (
     Size,
 )
 from ..dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
+from ..dpis.trajectories import read_trajectory
 from .output import Output
 
 _SHARE_OF_RECORDS = Fraction(1, 50)  # DPIS Table 2: σ_K = 0.02·N
@@ -83,7 +84,7 @@ class Request:
         """
         if self.kc_trajectory is None:
             return None
-        return read_trajectory(self.kc_trajectory, plan.epochs, plan.size.expected)
+        return read_trajectory(self.kc_trajectory, plan.epochs, plan.size.expected, parameter="kc-trajectory")
 
     def _size(self, records: Fraction) -> Size:
         if self.size_noise is None:
@@ -96,31 +97,6 @@ class Request:
         if self.order is not None:
             raise InvalidValue("order", self.order, "nothing beside --largest-rate", "Choose one way of accounting")
         return DominatedAccounting(rate=Public(self.largest_rate))
-
-
-def read_trajectory(path: Path, epochs: int | None, records: Fraction) -> list[Fraction]:
-    """K̃/(N·C) by epoch from a file with K̃/C, one number a line.
-
-    Args:
-        path: the file; empty lines are passed over.
-        epochs: how many numbers there must be; None for any number from 1 on.
-        records: N, the largest K̃/C.
-
-    Raises:
-        InvalidValue: for a file that cannot be read, or with other content.
-    """
-    try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue("kc-trajectory", str(path), "a text file, one number a line", str(error)) from None
-    sums = [exact(line, parameter="kc-trajectory") for line in lines]
-    if not sums or (epochs is not None and len(sums) != epochs):
-        wanted = "at least one number" if epochs is None else f"{epochs} numbers, one for each epoch"
-        raise InvalidValue("kc-trajectory", f"{len(sums)} numbers", wanted)
-    for number, value in enumerate(sums, 1):
-        if not 0 < value <= records:
-            raise InvalidValue("kc-trajectory", f"{float(value)} in line {number}", f"0 < K̃/C ≤ N = {float(records):g}")
-    return [value / records for value in sums]
 
 
 def run(request: Request, output: Output) -> None:

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..accounting.errors import InvalidValue
-from . import figure_1, figure_2, pws_errors, pws_fractions, pws_probabilities, table_1, times, trade_offs
+from . import (
+    dpis_figure_1,
+    figure_1,
+    figure_2,
+    pws_errors,
+    pws_fractions,
+    pws_probabilities,
+    table_1,
+    times,
+    trade_offs,
+)
 from .count_experiments import CountExperiment
 from .data_sets import APPENDIX, MAIN
 from .experiment import Experiment
@@ -34,8 +44,11 @@ _WEIGHTED_SAMPLING: Mapping[str, Experiment] = {
     "pws-fig5": CountExperiment("PWS Figure 5: bias per key, error of sums against τ", pws_errors.bias, True),
     "pws-fig6": CountExperiment("PWS Figure 6: variance per key", pws_errors.variance, False),
 }
+_TRAINING: Mapping[str, Experiment] = {
+    "dpis-fig1": dpis_figure_1.NoiseExperiment("DPIS Figure 1: noise multipliers by epoch"),
+}
 
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({**_IMPORTANCE_SAMPLING, **_WEIGHTED_SAMPLING})
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({**_IMPORTANCE_SAMPLING, **_WEIGHTED_SAMPLING, **_TRAINING})
 
 
 def experiment_named(name: str) -> Experiment:
