@@ -158,8 +158,9 @@ def test_files_bring_samples_back(suffix: str, frequencies: bool, sampler: KeySa
     again = PrivateSample.read(tmp_path / f"sample{suffix}")
     assert again.to_arrow() == sample.to_arrow()
     assert again.statement == sample.statement
-    assert again.sampling == sampling(sampler, frequencies)
-    assert again.sampling.reporting.row(7) == sample.sampling.reporting.row(7)
+    drawn_with = sampling(sampler, frequencies)
+    assert (again.sampling.mechanism, again.sampling.sampler) == (drawn_with.mechanism, drawn_with.sampler)
+    assert again.sampling.reporting.row(7) == drawn_with.reporting.row(7)
 
 
 def test_a_sample_with_true_frequencies_is_not_read_as_private(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ class PrivateWeightedSampling:
             show whether it is so: it is assumed.
 
     Guarantees:
-        Every key is reported independently of the others, with exactly the probabilities of `reporting`.
+        Every key is reported independently of the others, with exactly the probabilities of `reporting`. Each release
+        costs `guarantee`; what several cost, `accounted` in a `Plan` says.
 
     Raises:
         InvalidValue: for δ = 0, and as `KeyedRelease`.
@@ -260,6 +261,25 @@ class PrivateWeightedSampling:
 
 
 @final
+@frozen(kw_only=True)
+class Drawing:
+    """With what a sample was drawn. What that guarantees its statement says: a threshold may have cost something too.
+
+    Attributes:
+        mechanism: what was reported of sampled keys.
+        sampler: which keys were sampled.
+    """
+
+    mechanism: Sanitiser
+    sampler: KeySampler
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        """With how many units a key of each frequency was reported with each token."""
+        return self.mechanism.reporting(self.sampler.inclusion)
+
+
+@final
 @frozen(eq=False, repr=False)
 class PrivateSample:
     """A released sample: keys, and where frequencies are sanitised a token of each. It prints as one line.
@@ -278,8 +298,8 @@ class PrivateSample:
         return len(self.keys)
 
     @cached_property
-    def sampling(self) -> PrivateWeightedSampling:
-        """How it was drawn, built anew from the statement; what a released threshold has cost is not in it.
+    def sampling(self) -> Drawing:
+        """How it was drawn, built anew from the statement.
 
         Raises:
             PluginError: for a mechanism or a sampler that is not installed.
@@ -287,13 +307,10 @@ class PrivateSample:
         described = self.statement.mechanism
         if described is None:
             raise InvalidValue("sample", "one that was not sanitised", "a private sample", "Sanitise it")
-        registry = Registry()
-        mechanism = build(registry.get(Role.MECHANISM, described.name), "mechanism", described.options)
-        sampler = self.statement.sampler
-        return PrivateWeightedSampling(
-            mechanism=mechanism,
+        registry, sampler = Registry(), self.statement.sampler
+        return Drawing(
+            mechanism=build(registry.get(Role.MECHANISM, described.name), "mechanism", described.options),
             sampler=build(registry.get(Role.SAMPLER, sampler.name), "sampler", sampler.options),
-            contributions=self.statement.contributions,
         )
 
     @cached_property
