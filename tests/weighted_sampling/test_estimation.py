@@ -327,13 +327,13 @@ def test_inverse_probabilities_are_unbiased_by_enumeration() -> None:
             chance *= rate if held else 1 - rate
         kept = [count for count, held in zip(counts, inside, strict=True) if held]
         found = estimate_unsanitised_sum(unsanitised(kept, inclusion), statistic=lambda i: i * i).reveal()
+        assert found.unbiased
+        assert "estimated; unbiased" in str(found)
         mean += float(chance) * found.estimate
         spread += float(chance) * (found.estimate - sum(c * c for c in counts)) ** 2
         variance += float(chance) * found.standard_error**2
         assert found.at_least is not None
         assert found.at_least <= sum(c * c for c in counts)
-    assert found.unbiased
-    assert "estimated; unbiased" in str(found)
     assert mean == pytest.approx(sum(c * c for c in counts), rel=1e-12)
     assert variance == pytest.approx(spread, rel=1e-10)
 
