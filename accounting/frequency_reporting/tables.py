@@ -67,6 +67,8 @@ class FrequencyTable(Reporting):
     inclusion: Inclusion = field(factory=EveryKey)
     subdivision: int = field(default=0)
     budget: DyadicBudget = field(init=False)
+    _cycle: list[FrequencyRow] = field(init=False, factory=list, eq=False, repr=False)
+    """Rows that come again and again, once a walk has found them."""
 
     def __attrs_post_init__(self) -> None:
         budget = DyadicBudget(epsilon=self.epsilon, delta=self.delta, subdivision=self.subdivision)
@@ -111,7 +113,7 @@ class FrequencyTable(Reporting):
         """
         walk, end = self._walk(), self.last
         walk.require_steps(_HIGHEST if end is None else end, _MOST_COMPARED)
-        while (end is None or walk.row.frequency < end) and not walk.cycle:
+        while (end is None or walk.row.frequency < end) and not walk.repeated:
             before = walk.row
             walk.step()
             yield compared(before, walk.row)
@@ -120,7 +122,7 @@ class FrequencyTable(Reporting):
         return count(1) if self.last is None else range(1, self.last + 1)
 
     def _walk(self) -> _RowWalk:
-        return _RowWalk(self.budget, self.inclusion)
+        return _RowWalk(self.budget, self.inclusion, self._cycle)
 
 
 class _RowWalk:
@@ -129,33 +131,39 @@ class _RowWalk:
     Where all frequencies that follow are kept with the same units, the next row depends on the row alone, and moves
     with it: in `rows.following` tokens enter by their order and units only, and the new ones lie behind the row's last.
     So once row n + k is row n moved by k frequencies, every later row m + k is row m so moved. Rows are compared as in
-    Brent's search for cycles, with one that is replaced at distances that double.
+    Brent's search for cycles, with one that is replaced at distances that grow by a quarter.
     """
 
-    def __init__(self, budget: DyadicBudget, inclusion: Inclusion) -> None:
+    def __init__(self, budget: DyadicBudget, inclusion: Inclusion, known: list[FrequencyRow]) -> None:
         self._budget, self._inclusion = budget, inclusion
         self._most = inclusion.most(budget.bits)
         self._settled = inclusion.settled(budget.bits)
         self._reference: FrequencyRow | None = None
         self._distance = 1
+        self._cycle = known
         self.row = nothing_reported(budget)
-        self.cycle: tuple[FrequencyRow, ...] = ()
-        """The rows that come again and again, from the first of them on; none while they are not known."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the rows that come again and again have all come once."""
+        return bool(self._cycle) and self.row.frequency >= self._cycle[0].frequency + len(self._cycle)
 
     def to(self, frequency: int) -> FrequencyRow:
         """The row of this frequency."""
-        found = self.origin(frequency).frequency
-        return moved(self.cycle[found - self.cycle[0].frequency], frequency) if found < self.row.frequency else self.row
+        found, _ = self.origin(frequency)
+        if self._repeats(frequency):
+            return moved(self._cycle[found - self._cycle[0].frequency], frequency)
+        return self.row
 
     def origin(self, frequency: int) -> Origin:
         """The row of the cycle that it repeats, or itself."""
-        if self.row.frequency < frequency and not self.cycle:
+        if self.row.frequency < frequency and not self._repeats(frequency):
             self.require_steps(frequency, _MOST_STEPS)
-        while self.row.frequency < frequency and not self.cycle:
+        while self.row.frequency < frequency and not self._repeats(frequency):
             self.step()
-        if not self.cycle or frequency < self.cycle[0].frequency:
+        if not self._repeats(frequency):
             return Origin(frequency, 0)
-        turns = (frequency - self.cycle[0].frequency) // len(self.cycle) * len(self.cycle)
+        turns = (frequency - self._cycle[0].frequency) // len(self._cycle) * len(self._cycle)
         return Origin(frequency - turns, turns << self._budget.subdivision)
 
     def require_steps(self, frequency: int, most: int) -> None:
@@ -180,20 +188,23 @@ class _RowWalk:
         before = self.row
         kept = self._inclusion.units(before.frequency + 1, self._budget.bits)
         self.row, found = _proven(self._budget, before, kept)
-        if kept == self._most and not self.cycle:
+        if kept == self._most and not self._cycle:
             self._compare()
         return found
+
+    def _repeats(self, frequency: int) -> bool:
+        """Whether the row of this frequency is known to be one of the cycle, moved."""
+        return bool(self._cycle) and frequency >= self._cycle[0].frequency
 
     def _compare(self) -> None:
         """Look for the cycle."""
         reference = self._reference
         if reference is not None and alike(reference, self.row):
-            rows = [reference]
-            while rows[-1].frequency + 1 < self.row.frequency:
-                rows.append(following(self._budget, rows[-1], reference.kept))
-            self.cycle = tuple(rows)
+            self._cycle.append(reference)
+            while self._cycle[-1].frequency + 1 < self.row.frequency:
+                self._cycle.append(following(self._budget, self._cycle[-1], reference.kept))
         elif reference is None or self.row.frequency - reference.frequency == self._distance:
-            self._reference, self._distance = self.row, 2 * self._distance
+            self._reference, self._distance = self.row, self._distance + self._distance // 4 + 1
 
 
 def _proven(budget: DyadicBudget, before: FrequencyRow, kept: int) -> tuple[FrequencyRow, Excess]:

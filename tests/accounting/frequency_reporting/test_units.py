@@ -142,6 +142,8 @@ CONCAVE = st.builds(
 @given(BUDGETS, CONCAVE, st.integers(1, 300))
 @example(DyadicBudget(epsilon=Epsilon("0.5"), delta=Delta("0.001")), PoissonPps(threshold="0.01"), 5)
 @example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001")), PoissonPps(threshold="0.0035"), 5)
+@example(DyadicBudget(epsilon=Epsilon("0.1"), delta=Delta("0.01")), PoissonPps(threshold="0.015"), 1)
+@example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.01")), PoissonPps(threshold="0.0105"), 1)
 def test_what_is_attached_stays_attached(budget: DyadicBudget, inclusion: Inclusion, frequency: int) -> None:
     """All frequencies up to the one told, one by one, and some far away."""
     through = inclusion.attached(budget, frequency)
