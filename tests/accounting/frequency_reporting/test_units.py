@@ -31,6 +31,7 @@ def arb(number: Fraction) -> flint.arb:
 @settings(deadline=None)
 @given(st.integers(64, WIDEST), st.fractions(0, 1500, max_denominator=10**9), st.integers(0, 2**40))
 @example(64, Fraction(0), 0)
+@example(64, Fraction(30), 0)
 @example(WIDEST, Fraction(1999), 2**40 - 1)
 def test_the_exponential_is_short_by_little(bits: int, size: Fraction, low: int) -> None:
     units = floor(size * 2**bits) + low
@@ -143,6 +144,7 @@ CONCAVE = st.builds(
 @example(DyadicBudget(epsilon=Epsilon("0.5"), delta=Delta("0.001")), PoissonPps(threshold="0.01"), 5)
 @example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001")), PoissonPps(threshold="0.0035"), 5)
 @example(DyadicBudget(epsilon=Epsilon("0.1"), delta=Delta("0.01")), PoissonPps(threshold="0.015"), 1)
+@example(DyadicBudget(epsilon=Epsilon("0.1"), delta=Delta("0.01")), PoissonPps(threshold="0.015"), 50)
 @example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.01")), PoissonPps(threshold="0.0105"), 1)
 def test_what_is_attached_stays_attached(budget: DyadicBudget, inclusion: Inclusion, frequency: int) -> None:
     """All frequencies up to the one told, one by one, and some far away."""
