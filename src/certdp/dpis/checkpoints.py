@@ -1,0 +1,138 @@
+"""Where a run stands, in one file that is replaced as a whole before noise is drawn.
+
+The file says what was paid, never less: it is written, and forced to disk, after steps are paid and before the first of
+them draws anything. A run that is killed goes back to the parameters in the file, and the steps that were paid since
+are lost, not refunded: somebody may have seen their outputs. One that is interrupted leaves a file from which nothing
+is lost.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+
+from ..accounting.arguments import whole
+from ..accounting.errors import InvalidValue
+from ..files import write_whole
+from .history import History
+from .sampling import FloatArray
+
+_VERSION = 1
+_NOTICE = "for the data's owner, not for publication: it holds bounds on the norms of single records"
+_MODEL, _BOUNDS, _TEXT = "model.", "bounds", "run"
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class Standing:
+    """Where a run stands. Private.
+
+    Attributes:
+        account: what `RunAccount.state` said.
+        unused: how many of the steps paid have certainly drawn nothing.
+        clip: C of the current epoch, or of the next one where it is known, exactly.
+        count: the number of records.
+        history: so far.
+        model: the state of the model.
+        bounds: what the sampling remembers of each record.
+    """
+
+    account: dict[str, Any]
+    unused: int
+    clip: str
+    count: int
+    history: History
+    model: Mapping[str, FloatArray]
+    bounds: FloatArray
+
+    def content(self) -> bytes:
+        """The file: an npz archive with all but the arrays as JSON."""
+        text = {
+            "version": _VERSION,
+            "notice": _NOTICE,
+            "account": self.account,
+            "unused": self.unused,
+            "clip": self.clip,
+            "count": self.count,
+            "history": self.history.as_json(),
+        }
+        encoded = np.frombuffer(json.dumps(text, allow_nan=False).encode(), dtype=np.uint8)
+        arrays: dict[str, Any] = {_TEXT: encoded, _BOUNDS: self.bounds}
+        arrays |= {f"{_MODEL}{name}": array for name, array in self.model.items()}
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
+        return stream.getvalue()
+
+    @classmethod
+    def read(cls, content: bytes) -> Standing:
+        """What `content` wrote.
+
+        Raises:
+            InvalidValue: for anything else.
+        """
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+                text = json.loads(archive[_TEXT].tobytes())
+                if text["version"] != _VERSION:
+                    raise ValueError(f"It is of version {text['version']}")
+                model = {name.removeprefix(_MODEL): archive[name] for name in archive.files if name.startswith(_MODEL)}
+                return cls(
+                    account=text["account"],
+                    unused=int(text["unused"]),
+                    clip=str(text["clip"]),
+                    count=int(text["count"]),
+                    history=History.from_json(text["history"]),
+                    model=model,
+                    bounds=archive[_BOUNDS],
+                )
+        except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+            reason = str(error) or type(error).__name__
+            raise InvalidValue("checkpoints", reason, f"a checkpoint of version {_VERSION}", "Begin anew") from None
+
+
+def _every(_: object, attribute: Any, value: int) -> None:
+    whole(attribute.name, value, 1)
+
+
+@final
+@frozen(kw_only=True)
+class Checkpoints:
+    """Where and how often a run writes down where it stands.
+
+    Resume a run from the file it left, once and in one process: from a copy of an older file, steps that were paid
+    would be drawn a second time.
+
+    Args:
+        path: the file; its folder must exist. Readable by its owner alone.
+        every: number of steps that are paid at once, with one writing; a killed run loses at most as many. ≥ 1.
+    """
+
+    path: Path
+    every: int = field(default=100, validator=_every)
+
+    def write(self, standing: Standing) -> None:
+        """Replace the file, forced to disk.
+
+        Raises:
+            InvalidValue: where it cannot be written.
+        """
+        write_whole(self.path, standing.content(), secret=True)
+
+    def read(self) -> Standing:
+        """Where the run stood.
+
+        Raises:
+            InvalidValue: for a missing or damaged file.
+        """
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise InvalidValue("checkpoints", str(self.path), "a checkpoint", error.strerror or "") from None
+        return Standing.read(content)

@@ -1,0 +1,344 @@
+"""One training run: DPIS, or DP-SGD where the plan releases no norm sums; they differ in how a step's sum is drawn.
+
+An epoch of DPIS begins with the norms of all gradients, of which K̃ is released. Each step draws a sum (`step_sums`),
+adds noise of standard deviation σ_G·C once, and hands 1/b of it to the optimiser: with the factor b that DPIS
+Algorithm 1 lost (erratum DPIS-line26), that is the mean gradient. Where C adapts, K̃* is released from the norms at the end of an
+epoch, which are those that the next epoch begins with, so that one pass over the data serves both.
+
+Everything is paid, and written down where there are checkpoints, before anything of it is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import Approximate
+from ..accounting.provenance import Private
+from ..accounting.relations import AddRemove, Record
+from ..plugins.contract import Coins
+from .budget import AdaptiveClip, NoisySize, RunPlan
+from .checkpoints import Checkpoints, Standing
+from .gradients import Evaluation, RecordGradients
+from .history import EpochFigures, History
+from .run_account import EpochNoise, RunAccount, open_account, restored_account
+from .sampling import FloatArray, TwoStage, Uniform
+from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling
+
+
+@final
+@frozen(kw_only=True)
+class Proposals:
+    """Public options of the first stage of DPIS; they move the work and the bias, never the privacy.
+
+    Args:
+        multiplier: k ≥ 1: how far a norm may grow before it is clipped to what it was; a step evaluates at most about
+            k·b records.
+        floor: g_L/C in (0, 1], from which bounds start.
+    """
+
+    multiplier: Fraction = Fraction(5)
+    floor: Fraction = Fraction(1, 100)
+
+
+@final
+@frozen(kw_only=True)
+class Report:
+    """How far a run is.
+
+    Attributes:
+        epoch: the epoch's public figures so far, with the ε of all that was paid.
+        epochs: E.
+        steps_per_epoch: T.
+        private: figures of the last step, for the data's owner.
+    """
+
+    epoch: EpochFigures
+    epochs: int
+    steps_per_epoch: int
+    private: Private[StepFigures]
+
+
+Progress: TypeAlias = Callable[[Report], None]
+"""Called after each step."""
+
+
+@final
+@frozen(kw_only=True)
+class Trained:
+    """A finished run.
+
+    Attributes:
+        account: what was paid.
+        history: what happened.
+        is_private: whether all coins came from the operating system.
+    """
+
+    account: RunAccount
+    history: History
+    is_private: bool
+
+    @property
+    def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
+        """What holds for the parameters and every release of the run; None with seeded coins: then nothing does."""
+        return self.account.guarantee if self.is_private else None
+
+    @property
+    def epsilon(self) -> float:
+        """An upper bound of the ε at δ₀ that this run has paid; like σ_G it follows from outputs of the run."""
+        return self.account.spent()
+
+
+def train(
+    records: RecordGradients,
+    plan: RunPlan,
+    *,
+    proposals: Proposals | None = None,
+    coins: Coins | None = None,
+    checkpoints: Checkpoints | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Run a plan from its beginning; the model then holds the trained parameters.
+
+    Args:
+        records: the model, its optimiser and its data.
+        plan: of the run. A public size need not be the true one: that would bias the gradients, not the privacy.
+        proposals: of DPIS.
+        coins: the operating system's; with seeded ones a run is not private.
+        checkpoints: where to write down how far the run is; nowhere unless given.
+        progress: is told after each step.
+
+    Guarantees:
+        Everything that the run releases (Ñ, each K̃ and K̃*, the parameters after each step) together satisfies
+        `Trained.guarantee`, within the assumptions of `sampling` and `gradients`.
+
+    Raises:
+        InvalidValue: where a checkpoint is there already; for a budget that the fixed releases alone exceed; where the
+            number of records changes during the run, at which the run stops with what was paid so far.
+    """
+    if checkpoints is not None and checkpoints.path.exists():
+        raise InvalidValue("checkpoints", str(checkpoints.path), "a file that is not there yet", "Resume that run")
+    return _Run(records, open_account(plan), proposals, coins, checkpoints, progress).finished()
+
+
+def resume(
+    records: RecordGradients,
+    plan: RunPlan,
+    checkpoints: Checkpoints,
+    *,
+    proposals: Proposals | None = None,
+    coins: Coins | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Go on with a run that was interrupted or killed, from the file it left; arguments as for `train`.
+
+    Guarantees:
+        As `train`, for both parts together: what was paid counts, and steps that may have been drawn are not drawn
+        again.
+
+    Raises:
+        InvalidValue: for a checkpoint of another plan, another model or another number of records, or a damaged one.
+    """
+    standing = checkpoints.read()
+    run = _Run(records, restored_account(plan, standing.account), proposals, coins, checkpoints, progress)
+    run.go_back_to(standing)
+    return run.finished()
+
+
+@final
+class _Run:
+    """A run between its steps."""
+
+    def __init__(
+        self,
+        records: RecordGradients,
+        account: RunAccount,
+        proposals: Proposals | None,
+        coins: Coins | None,
+        checkpoints: Checkpoints | None,
+        progress: Progress | None,
+    ) -> None:
+        self._records = records
+        self._account = account
+        self._plan = account.plan
+        self._coins = Coins() if coins is None else coins
+        self._checkpoints = checkpoints
+        self._progress = progress
+        self._sampling = _sampling(self._plan, records.error, proposals or Proposals())
+        self._history = History()
+        self._count = records.size
+        self._clip = self._plan.clip.first
+        self._unused = 0
+        self._everyone: Evaluation | None = None
+
+    def go_back_to(self, standing: Standing) -> None:
+        """Where the run stood."""
+        if standing.count != self._records.size:
+            raise _changed(self._records.size, standing.count)
+        if len(standing.bounds) not in (0, standing.count):
+            raise InvalidValue(
+                "checkpoints", f"{len(standing.bounds)} bounds", f"{standing.count}, one for each record"
+            )
+        self._records.restore(standing.model)
+        self._sampling.bounds = standing.bounds
+        self._history = standing.history
+        self._clip = Fraction(standing.clip)
+        self._unused = standing.unused
+
+    def finished(self) -> Trained:
+        """All that is left of the run."""
+        account, epochs = self._account, self._plan.epochs
+        try:
+            self._learn_size()
+            while True:
+                if account.current is not None and self._steps_left(account.current):
+                    self._take_steps(account.current)
+                    continue
+                self._adapt_clip()
+                if account.next_epoch == epochs:
+                    break
+                self._begin_epoch()
+        except BaseException:
+            self._write(self._unused)  # every step that began is no longer among the unused
+            raise
+        self._write(0)
+        return Trained(account=account, history=self._history, is_private=self._coins.private)
+
+    # Releases
+
+    def _learn_size(self) -> None:
+        """Release Ñ where it is not public; the guess stands in for one that was paid and lost."""
+        account, size = self._account, self._plan.size
+        if not isinstance(size, NoisySize):
+            return
+        if not account.size_paid:
+            noise = account.pay_size()
+            self._write(0)
+            account.size_released(Fraction(self._noisy(float(self._count), noise)))
+        elif account.state()["size"] is None:
+            account.size_released(size.guess.value)
+
+    def _begin_epoch(self) -> None:
+        """Release K̃ where norms are summed, and learn how much noise the steps need."""
+        account, clip = self._account, self._clip
+        self._check_count()
+        number, norm_sum, norms = account.next_epoch, account.size * clip, np.empty(0)
+        if self._plan.norm_sums is not None:
+            norms = self._evaluated().norms
+            if not account.norm_sum_paid(number):
+                release = account.pay_norm_sum(number, clip)
+                self._write(0)
+                total = self._sum_of_norms(norms, clip, release.rate) / release.rate
+                norm_sum = release.bounded(Fraction(self._noisy(float(total), release.scale)))
+        self._sampling.begin(norms, clip)  # first: an epoch that has begun must not find bounds for another C
+        account.begin_epoch(norm_sum, clip)
+
+    def _adapt_clip(self) -> None:
+        """Release K̃* after an epoch but the last, where C adapts; C stays where it was paid and lost."""
+        account, number = self._account, self._account.next_epoch - 1
+        if number < 0 or number == self._plan.epochs - 1 or account.clip_paid(number):
+            return
+        if not isinstance(self._plan.clip, AdaptiveClip):
+            return
+        self._check_count()
+        norms = self._evaluated().norms
+        release = account.pay_clip()
+        self._write(0)
+        total = self._sum_of_norms(norms, release.bound, Fraction(1))
+        self._clip = release.following(Fraction(self._noisy(float(total), release.scale)))
+
+    def _sum_of_norms(self, norms: FloatArray, bound: Fraction, rate: Fraction) -> Fraction:
+        """Σ min(n, bound) over a Poisson sample, but 0 for what is no number."""
+        drawn = Uniform(error=Fraction(0)).draw(len(norms), rate=rate, coins=self._coins).indices
+        usable = np.where(np.isfinite(norms[drawn]), norms[drawn], 0.0)
+        return Fraction(math.fsum(np.minimum(usable, _down(bound))))
+
+    def _noisy(self, value: float, scale: Fraction) -> float:
+        return value + float(self._coins.gaussian(scale, 1)[0])
+
+    # Steps
+
+    def _steps_left(self, noise: EpochNoise) -> bool:
+        return self._unused > 0 or self._account.steps_paid < self._plan.steps_per_epoch
+
+    def _take_steps(self, noise: EpochNoise) -> None:
+        """Pay for some steps, write that down, take them."""
+        self._history.begin(noise)
+        if not self._unused:
+            left = self._plan.steps_per_epoch - self._account.steps_paid
+            count = left if self._checkpoints is None else min(left, self._checkpoints.every)
+            for _ in range(count):
+                self._account.pay_step()
+            self._unused = count
+        self._write(0)
+        self._history.paid(self._account.spent())
+        while self._unused:
+            self._take_step(noise)
+
+    def _take_step(self, noise: EpochNoise) -> None:
+        self._check_count()
+        self._unused -= 1  # from here on it may have drawn something
+        self._everyone = None
+        found = self._sampling.sum(self._records, noise, self._coins)
+        released = found.total + self._coins.gaussian(noise.scale, self._records.dimension)
+        self._records.step(released / float(noise.batch))
+        self._history.step(found.figures)
+        if self._progress is not None:
+            self._progress(
+                Report(
+                    epoch=self._history.epochs[-1],
+                    epochs=self._plan.epochs,
+                    steps_per_epoch=self._plan.steps_per_epoch,
+                    private=Private(found.figures),
+                )
+            )
+
+    # Shared
+
+    def _evaluated(self) -> Evaluation:
+        """All records at the current parameters."""
+        if self._everyone is None:
+            self._everyone = self._records.evaluate(np.arange(self._count))
+        return self._everyone
+
+    def _check_count(self) -> None:
+        if self._records.size != self._count:
+            raise _changed(self._records.size, self._count)
+
+    def _write(self, unused: int) -> None:
+        if self._checkpoints is not None:
+            self._checkpoints.write(
+                Standing(
+                    account=self._account.state(),
+                    unused=unused,
+                    clip=str(self._clip),
+                    count=self._count,
+                    history=self._history,
+                    model=self._records.state(),
+                    bounds=self._sampling.bounds,
+                )
+            )
+
+
+def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
+    if plan.norm_sums is None:
+        return UniformSampling(Uniform(error=error))
+    return ImportanceSampling(TwoStage(multiplier=proposals.multiplier, floor=proposals.floor, error=error))
+
+
+def _down(value: Fraction) -> float:
+    """The largest binary64 number that is at most `value`."""
+    nearest = float(value)
+    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
+
+
+def _changed(now: int, before: int) -> InvalidValue:
+    remedy = "Keep the data as they are during a run; what was paid stays paid"
+    return InvalidValue("records", f"{now} records", f"{before}, as when the run began", remedy)

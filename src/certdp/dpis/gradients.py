@@ -1,0 +1,89 @@
+"""What a training run needs of a model and its data, whatever framework they are written in.
+
+The guarantee of a run rests on two things that only the model can provide:
+
+* a record adds w·g for the g whose norm the weight w was computed from, within the relative error η that the model
+  states; so weights are computed inside `weighted_sum`, from the norms of the very vectors that it adds;
+* a record's gradient depends on the parameters and on that record alone, but for rounding: no layer may mix records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Protocol, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+
+from .sampling import FloatArray, IntArray
+
+Weighting: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Norms of gradients to the finite factors ≥ 0 that they are multiplied by; 0 for a record to be left out."""
+
+
+@final
+@frozen(eq=False)
+class Evaluation:
+    """What some records are at the current parameters. Private.
+
+    Attributes:
+        norms: ‖g‖₂ of each, (count,); NaN and infinities are admitted.
+        losses: the loss of each, (count,); for the data's owner alone, NaN where the model computes none.
+    """
+
+    norms: FloatArray
+    losses: FloatArray
+
+    @classmethod
+    def joined(cls, parts: list[Evaluation]) -> Evaluation:
+        """The records of all parts, in order."""
+        norms = [part.norms for part in parts] or [np.empty(0)]
+        losses = [part.losses for part in parts] or [np.empty(0)]
+        return cls(np.concatenate(norms), np.concatenate(losses))
+
+
+class RecordGradients(Protocol):
+    """A model with its parameters, its optimiser and its data."""
+
+    @property
+    def size(self) -> int:
+        """The number of records that can be addressed now. Private."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """The number of trained parameters."""
+        ...
+
+    @property
+    def error(self) -> Fraction:
+        """η: four times a bound on the relative errors of norms and of scaling by them (`sampling.norm_error`)."""
+        ...
+
+    def evaluate(self, indices: IntArray) -> Evaluation:
+        """The norms of the gradients of these records at the current parameters."""
+        ...
+
+    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
+        """Σ w·g over these records, (dimension,), for the weights of their norms; and what they were.
+
+        A record of weight 0 adds nothing, though its gradient be NaN or infinite.
+        """
+        ...
+
+    def step(self, gradient: FloatArray) -> None:
+        """Hand a mean gradient, which is released by now, to the optimiser."""
+        ...
+
+    def state(self) -> dict[str, FloatArray]:
+        """The parameters and what the optimiser remembers: functions of what was released, copied."""
+        ...
+
+    def restore(self, state: Mapping[str, FloatArray]) -> None:
+        """Go back to what `state` gave.
+
+        Raises:
+            InvalidValue: for the state of another model; nothing has changed then.
+        """
+        ...

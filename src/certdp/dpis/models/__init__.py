@@ -1,0 +1,22 @@
+"""Reference models in NumPy, with exact gradients per record."""
+
+from .activations import Activation, Relu, Tanh, TemperedSigmoid
+from .labelled import LabelledData
+from .logistic import Logistic
+from .mlp import Mlp
+from .networks import Factors, Layer, Network
+from .record_model import RecordModel
+
+__all__ = [
+    "Activation",
+    "Factors",
+    "LabelledData",
+    "Layer",
+    "Logistic",
+    "Mlp",
+    "Network",
+    "RecordModel",
+    "Relu",
+    "Tanh",
+    "TemperedSigmoid",
+]

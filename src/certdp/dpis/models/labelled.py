@@ -1,0 +1,62 @@
+"""Records with labels."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from ...accounting.errors import InvalidValue
+from ..sampling import FloatArray, IntArray
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class LabelledData:
+    """Records with labels; private.
+
+    NaN and infinite entries are admitted: the gradient of such a record is none, and training drops it.
+
+    Args:
+        features: matrix (n, d) of numbers of any type, one record per row; entries are read as binary64.
+        labels: whole numbers ≥ 0, (n,).
+        divide_by: a public number > 0 that entries are divided by as they are read.
+
+    Raises:
+        InvalidValue: for other shapes and types, no records and labels below 0.
+    """
+
+    features: NDArray[Any] = field(repr=False)
+    labels: IntArray = field(repr=False)
+    divide_by: float = 1.0
+
+    def __attrs_post_init__(self) -> None:
+        shape, labels = self.features.shape, self.labels
+        if len(shape) != 2 or 0 in shape or self.features.dtype.kind not in "fiub":
+            raise InvalidValue("features", f"shape {shape}", "a matrix of numbers with a record and a column")
+        if labels.shape != shape[:1] or labels.dtype.kind not in "iu":
+            raise InvalidValue("labels", f"shape {labels.shape}", f"{shape[0]} whole numbers, one for each record")
+        if int(labels.min()) < 0:
+            raise InvalidValue("labels", int(labels.min()), "whole numbers ≥ 0", "Number the classes from 0")
+        if not 0 < self.divide_by < np.inf:
+            raise InvalidValue("divide_by", self.divide_by, "a finite number > 0")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def columns(self) -> int:
+        """d."""
+        return int(self.features.shape[1])
+
+    @property
+    def classes(self) -> int:
+        """One more than the largest label there is. Private, as everything here."""
+        return int(self.labels.max()) + 1
+
+    def rows(self, indices: IntArray) -> tuple[FloatArray, IntArray]:
+        """The features and labels of some records."""
+        features = np.asarray(self.features[indices], dtype=np.float64)
+        return features if self.divide_by == 1 else features / self.divide_by, self.labels[indices]

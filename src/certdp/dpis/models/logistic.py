@@ -1,0 +1,46 @@
+"""Multinomial logistic regression."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from attrs import field, frozen
+
+from ...plugins.contract import Coins
+from ..sampling import FloatArray, IntArray
+from .networks import Factors, Layer, cross_entropy
+from .sizes import at_least_one, at_least_two
+
+
+@final
+@frozen(kw_only=True)
+class Logistic:
+    """The scores are affine in the features; all parameters begin at 0.
+
+    Args:
+        features: number of entries of a record, ≥ 1.
+        classes: number of classes, ≥ 2.
+    """
+
+    features: int = field(validator=at_least_one)
+    classes: int = field(validator=at_least_two)
+
+    @property
+    def dimension(self) -> int:
+        """classes·(features + 1)."""
+        return self.classes * (self.features + 1)
+
+    def start(self, coins: Coins) -> FloatArray:
+        """All 0."""
+        return np.zeros(self.dimension)
+
+    def logits(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
+        """W·x + c."""
+        matrix = parameters.reshape(self.classes, -1)
+        return features @ matrix[:, :-1].T + matrix[:, -1]
+
+    def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
+        """One layer."""
+        losses, deltas = cross_entropy(self.logits(parameters, features), labels)
+        return Factors((Layer(features, deltas),), losses)

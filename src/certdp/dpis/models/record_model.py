@@ -1,0 +1,128 @@
+"""A network with parameters, data and an optimiser, as a training run takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from ...accounting.errors import InvalidValue
+from ...plugins.contract import Coins
+from ..gradients import Evaluation, Weighting
+from ..optimisers import OptimiserOptions
+from ..sampling import FloatArray, IntArray, norm_error
+from .labelled import LabelledData
+from .networks import Factors, Network
+
+_ENTRIES = 1 << 22
+"""Entries of features that are read at a time: 32 MiB of them."""
+
+
+@final
+class RecordModel:
+    """A NumPy model: `RecordGradients` of a network.
+
+    Args:
+        network: its shape, public.
+        data: what it is trained on, private.
+        optimiser: options of the optimiser, public.
+        coins: for the parameters to begin with; the operating system's unless given.
+
+    Attributes:
+        network: as given.
+        parameters: (dimension,); once training has begun, a function of what was released.
+
+    Raises:
+        InvalidValue: for data of another shape than the network's; a message to the data's curator.
+    """
+
+    def __init__(
+        self, network: Network, data: LabelledData, optimiser: OptimiserOptions, *, coins: Coins | None = None
+    ) -> None:
+        if data.columns != network.features:
+            raise InvalidValue("data", f"{data.columns} columns", f"{network.features}, as the network takes")
+        if data.classes > network.classes:
+            raise InvalidValue("data", f"the label {data.classes - 1}", f"labels from 0 to {network.classes - 1}")
+        self.network = network
+        self.parameters = network.start(Coins() if coins is None else coins)
+        self._data = data
+        self._optimiser = optimiser.optimiser()
+
+    @property
+    def size(self) -> int:
+        """The number of records."""
+        return len(self._data)
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters."""
+        return self.network.dimension
+
+    @property
+    def error(self) -> Fraction:
+        """η of sums of `dimension` squares in binary64, which outer products do not exceed."""
+        return norm_error(self.dimension)
+
+    def evaluate(self, indices: IntArray) -> Evaluation:
+        """Norms and losses, by one pass forward and back."""
+        return Evaluation.joined([self._evaluated(part)[1] for part in self._parts(indices)])
+
+    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
+        """Σ w·g, by one pass forward and back; norms and sums come from the same factors."""
+        total, parts = np.zeros(self.dimension), []
+        for part in self._parts(indices):
+            factors, found = self._evaluated(part)
+            total += factors.weighted_sum(weighting(found.norms))
+            parts.append(found)
+        return total, Evaluation.joined(parts)
+
+    def step(self, gradient: FloatArray) -> None:
+        """Let the optimiser change the parameters."""
+        self.parameters = self.parameters + self._optimiser.change(gradient)
+
+    def state(self) -> dict[str, FloatArray]:
+        """The parameters and what the optimiser remembers."""
+        remembered = {f"optimiser.{name}": array for name, array in self._optimiser.state().items()}
+        return {"parameters": self.parameters.copy(), **remembered}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> None:
+        """Go back to what `state` gave.
+
+        Raises:
+            InvalidValue: for parameters of another shape.
+        """
+        found = state.get("parameters")
+        if found is None or found.shape != (self.dimension,):
+            shape = "none" if found is None else f"shape {found.shape}"
+            raise InvalidValue(
+                "state", f"parameters: {shape}", f"{self.dimension} parameters", "Is it another model's?"
+            )
+        prefix = "optimiser."
+        self._optimiser.restore(
+            {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+        )
+        self.parameters = found.copy()
+
+    def predict(self, features: FloatArray) -> IntArray:
+        """The class with the largest score, for each row of features as the network takes them."""
+        return np.asarray(np.argmax(self.network.logits(self.parameters, features), axis=1))
+
+    def accuracy(self, data: LabelledData) -> float:
+        """The share of records whose class is predicted. As private as those records."""
+        hits = 0
+        for part in self._parts(np.arange(len(data))):
+            features, labels = data.rows(part)
+            hits += int(np.count_nonzero(self.predict(features) == labels))
+        return hits / len(data)
+
+    def _evaluated(self, indices: IntArray) -> tuple[Factors, Evaluation]:
+        with np.errstate(all="ignore"):  # NaN and infinities are answers here: such records are dropped
+            factors = self.network.factors(self.parameters, *self._data.rows(indices))
+            return factors, Evaluation(factors.norms, factors.losses)
+
+    def _parts(self, indices: IntArray) -> Iterator[IntArray]:
+        """The indices, as many at a time as memory is meant to hold."""
+        rows = max(1, _ENTRIES // self.network.features)
+        return (indices[start : start + rows] for start in range(0, len(indices), rows))

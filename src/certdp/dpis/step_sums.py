@@ -1,0 +1,184 @@
+"""The sum of one step before its noise: what records are drawn and what each adds, in DPIS and in DP-SGD.
+
+Why bounds that a record's own coins have moved leak nothing: what an observer has seen of a run fixes the parameters,
+hence the vector that a record adds to the next sum. Whether it was proposed before, and so what ĝ is now, the observer
+can only guess; given all that was seen, the record is in the next sum with the mean, over what ĝ may be, of
+probabilities that are each at most b·C/K̃. So each step is a sampled Gaussian of at most that rate, given the past.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from typing import Protocol, final
+
+import numpy as np
+from attrs import define, field, frozen
+
+from ..plugins.contract import Coins
+from .gradients import Evaluation, RecordGradients
+from .run_account import EpochNoise
+from .sampling import FloatArray, TwoStage, Uniform
+
+_LEAST_NORM = 2.0**-500  # below, a norm counts as 0: see `sampling`
+
+
+@final
+@frozen(kw_only=True)
+class StepFigures:
+    """What one step did: for the data's owner, not for publication.
+
+    Attributes:
+        proposed: how many records were drawn in stage one; in DP-SGD, drawn.
+        accepted: how many of them stayed; in DP-SGD all.
+        expected_proposed: the expected number of the first.
+        expected_accepted: that of the second, given the first.
+        dropped: how many had a gradient that is NaN or infinite.
+        loss: an estimate of the mean loss of all records, from those evaluated by the inverse of their probabilities;
+            NaN where there are none.
+        stale_bias: an estimate of the share of Σ min(n, C) that is lost where norms n have outgrown ĝ (erratum
+            DPIS-stale); 0 in DP-SGD, NaN where it is unknown.
+    """
+
+    proposed: int
+    accepted: int
+    expected_proposed: float
+    expected_accepted: float
+    dropped: int
+    loss: float
+    stale_bias: float
+
+
+@final
+@frozen(eq=False)
+class StepSum:
+    """A sum, to be released with noise, and what it was made of. Private.
+
+    Attributes:
+        total: the sum of what the accepted records add.
+        figures: about them.
+    """
+
+    total: FloatArray
+    figures: StepFigures
+
+
+class Sampling(Protocol):
+    """How the records of a step are drawn, within one epoch."""
+
+    bounds: FloatArray
+    """What is remembered of each record between steps; empty where nothing is."""
+
+    def begin(self, norms: FloatArray, clip: Fraction) -> None:
+        """Begin an epoch, knowing the norms of all records; empty in a run that sums no norms."""
+        ...
+
+    def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
+        """Draw, and add up.
+
+        Guarantees:
+            A record is in the sum with probability at most b·C/K̃, given all earlier sums, and adds a vector of length
+            at most K̃/Ñ, within the assumptions of `sampling` and `gradients`.
+        """
+        ...
+
+
+def _no_bounds() -> FloatArray:
+    return np.empty(0)
+
+
+@final
+@define(eq=False)
+class ImportanceSampling:
+    """DPIS: two stages, the bounds ĝ renewed from the norms of whatever was proposed.
+
+    Attributes:
+        two_stage: the sampler.
+        bounds: ĝ of every record.
+    """
+
+    two_stage: TwoStage
+    bounds: FloatArray = field(factory=_no_bounds)
+
+    def begin(self, norms: FloatArray, clip: Fraction) -> None:
+        """ĝ from the norms at the beginning of the epoch."""
+        self.bounds = self.two_stage.bounds(norms, clip)
+
+    def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
+        """Propose, evaluate, accept, add vectors of length K̃/Ñ."""
+        two = self.two_stage
+        first = two.propose(self.bounds, norm_sum=noise.norm_sum, batch=noise.batch, coins=coins)
+        found = records.evaluate(first.indices)
+        bounds, rates = self.bounds[first.indices], first.rates[first.indices]
+        second = two.accept(found.norms, bounds, coins=coins)
+        total, _ = records.weighted_sum(first.indices[second.indices], partial(_lengths, two, noise))
+        self.bounds[first.indices] = two.bounds(found.norms, noise.clip)
+        figures = StepFigures(
+            proposed=len(first.indices),
+            accepted=len(second.indices),
+            expected_proposed=first.expected.reveal(),
+            expected_accepted=second.expected.reveal(),
+            dropped=_dropped(found),
+            loss=_mean_loss(found.losses, rates),
+            stale_bias=_stale_bias(found.norms, bounds, rates, float(noise.clip)),
+        )
+        return StepSum(total, figures)
+
+
+@final
+@define(eq=False)
+class UniformSampling:
+    """DP-SGD: every record with probability b/Ñ, gradients clipped to C.
+
+    Attributes:
+        uniform: the sampler.
+        bounds: empty.
+    """
+
+    uniform: Uniform
+    bounds: FloatArray = field(factory=_no_bounds)
+
+    def begin(self, norms: FloatArray, clip: Fraction) -> None:
+        """Nothing is remembered."""
+
+    def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
+        """Draw, clip, add."""
+        drawn = self.uniform.draw(records.size, rate=noise.rate, coins=coins)
+        total, found = records.weighted_sum(drawn.indices, partial(self.uniform.weights, clip=noise.clip))
+        figures = StepFigures(
+            proposed=len(drawn.indices),
+            accepted=len(drawn.indices),
+            expected_proposed=drawn.expected.reveal(),
+            expected_accepted=float(len(drawn.indices)),
+            dropped=_dropped(found),
+            loss=_mean_loss(found.losses, drawn.rates[drawn.indices]),
+            stale_bias=0.0,
+        )
+        return StepSum(total, figures)
+
+
+def _lengths(two: TwoStage, noise: EpochNoise, norms: FloatArray) -> FloatArray:
+    """Weights that bring gradients to the length K̃/Ñ, but 0 where there is no direction.
+
+    The norms are computed anew in the pass that adds the vectors, and may have become useless since acceptance.
+    """
+    usable = np.isfinite(norms) & (norms >= _LEAST_NORM)
+    return np.where(usable, two.weights(np.where(usable, norms, 1.0), noise.length), 0.0)
+
+
+def _dropped(found: Evaluation) -> int:
+    return int(np.count_nonzero(~np.isfinite(found.norms)))
+
+
+def _mean_loss(losses: FloatArray, rates: FloatArray) -> float:
+    usable = np.isfinite(losses)
+    return float(np.average(losses[usable], weights=1 / rates[usable])) if usable.any() else float("nan")
+
+
+def _stale_bias(norms: FloatArray, bounds: FloatArray, rates: FloatArray, clip: float) -> float:
+    """Σ (min(n, C) − min(n, ĝ)) over Σ min(n, C), each sum over all records estimated by inverse probabilities."""
+    usable = np.isfinite(norms)
+    norms, bounds, rates = norms[usable], bounds[usable], rates[usable]
+    clipped = np.minimum(norms, clip)
+    whole = float(np.sum(clipped / rates))
+    return float(np.sum((clipped - np.minimum(clipped, bounds)) / rates)) / whole if whole > 0 else float("nan")
