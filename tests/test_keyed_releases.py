@@ -19,6 +19,7 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue, OutsideDomain
+from certdp.accounting.filters import PureFilter
 from certdp.accounting.frequency_reporting import Inclusion, Reporting
 from certdp.accounting.guarantees import Guarantee, compose
 from certdp.accounting.norms import Norm
@@ -26,6 +27,7 @@ from certdp.accounting.notions import Approximate, Bound, Pure, ZeroConcentrated
 from certdp.accounting.provenance import Payment, Public, Released
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
 from certdp.accounting.units import Delta, Epsilon, Order
+from certdp.adaptive import AdaptiveRun, DominatedRun
 from certdp.keyed_releases import KeyedRelease
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
@@ -519,6 +521,19 @@ class TestPlans:
             compose(elements, laplace(RECORD).delta(Epsilon(1)).guarantee)
         with pytest.raises(InvalidValue, match=r"unit: got .* RECORD or ELEMENT"):
             laplace(User(contributions=1))
+
+    def test_adaptive_runs_are_about_records(self) -> None:
+        elements: Any = laplace()
+        with pytest.raises(InvalidValue, match=r"plan: got .* admissible: a plan whose unit is a record"):
+            DominatedRun(Plan([elements]))
+        declared = DominatedRun(Plan([laplace(RECORD)]))
+        with pytest.raises(InvalidValue, match=r"step: got Element\(\); admissible: Record\(\), as in the plan"):
+            declared.use(elements)
+        declared.use(laplace(RECORD))
+        account = PureFilter(Pure(number("1")), relation=ADD_REMOVE, unit=RECORD, domain=BALL)
+        with pytest.raises(InvalidValue, match="unit"):
+            AdaptiveRun(account).pay(elements)
+        assert account.spent.epsilon.upper == 0
 
     def test_records_of_elements_cost_what_records_cost(self) -> None:
         one, other = laplace(), laplace(RECORD)

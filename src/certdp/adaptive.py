@@ -153,12 +153,14 @@ class DominatedRun:
         What the plan costs by any accountant bounds the run (Zhu, Dong, Wang 2022, Theorem 10).
 
     Raises:
-        InvalidValue: for a plan in which a part has several worst pairs: which of them is a record's could depend on
-            earlier releases.
+        InvalidValue: for a plan about another unit than records, and one in which a part has several worst pairs: which
+            of them is a record's could depend on earlier releases.
     """
 
     def __init__(self, plan: Plan) -> None:
         require("plan", plan, Plan, "Declare what each step may cost: Plan([SampledReleases(…), …])")
+        if plan.unit != RECORD:
+            raise InvalidValue("plan", plan.unit, "a plan whose unit is a record")
         for number, part in enumerate(plan.sampled_parts):
             if len(part.worst_cases.bounding) != 1:
                 raise InvalidValue(
@@ -243,6 +245,8 @@ class DominatedRun:
     def _check_parameters(self, step: SampledReleases) -> None:
         if step.domain not in (None, self.plan.domain):
             raise InvalidValue("step.domain", step.domain, f"{self.plan.domain}, as in the plan")
+        if step.unit != self.plan.unit:
+            raise InvalidValue("step", step.unit, f"{self.plan.unit!r}, as in the plan")
         if step.relation != self.plan.relation:
             raise InvalidValue("step", step.relation, f"{self.plan.relation!r}, as in the plan")
         of_plan = self.plan.payments

@@ -344,8 +344,9 @@ def telling_pair(runs: Sequence[KeyedRelease]) -> Pair:
         runs: at least one.
     """
     asked = _looked_at(runs)
-    each = zip(*(run.neighbours(asked) for run in runs), strict=True)
-    pairs = max(each, key=lambda pairs: sum(map(_loss, runs, pairs)))
+    each = list(zip(*(run.neighbours(asked) for run in runs), strict=True))
+    # of those that are alike there the last one, whose rows have been cut off least
+    pairs = max(reversed(each), key=lambda pairs: sum(map(_loss, runs, pairs)))
     return compose_pairs([pair.repeated(run.releases) for run, pair in zip(runs, pairs, strict=True)])
 
 
