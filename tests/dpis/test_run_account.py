@@ -14,9 +14,11 @@ import pytest
 from scipy import optimize
 
 from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.bulk_sampled_gaussian import renyi_upper
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue
 from certdp.accounting.filters import BudgetExceeded
 from certdp.budget_calibration import Budget
+from certdp.dpis import filtered_payments
 from certdp.dpis.budget import (
     AdaptiveClip,
     DominatedAccounting,
@@ -312,6 +314,42 @@ def test_a_resumed_run_goes_on_as_it_would_have(plan: RunPlan) -> None:
         run.begin_epoch(300 * clip, clip)
     assert other.current == account.current
     assert other.state() == account.state()
+
+
+@pytest.mark.parametrize("plan", [PLANS["noisy size, adaptive clip"], DOMINATED], ids=["filtered", "dominated"])
+def test_an_epoch_left_early_costs_the_steps_it_took_also_when_resumed(plan: RunPlan) -> None:
+    account = open_account(plan)
+    account.pay_size()
+    account.size_released(1000)
+    account.begin_epoch(1000, 1)
+    account.pay_step()
+    account.pay_clip()
+    with pytest.raises(BudgetExceeded):
+        account.pay_step()
+    other = restored_account(plan, account.state())
+    assert other.spent() == account.spent()
+    for run in (account, other):
+        run.pay_norm_sum(1, 1)
+    assert other.begin_epoch(500, 1) == account.begin_epoch(500, 1)
+
+
+@pytest.mark.parametrize("order", ["14.1", "20/3"])
+def test_costs_are_asked_for_at_no_lower_order_rate_or_shift(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest float of 14.1 lies below it."""
+    asked: list[tuple[Any, ...]] = []
+
+    def recorded(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return renyi_upper(*arguments)
+
+    monkeypatch.setattr(filtered_payments, "renyi_upper", recorded)
+    account = open_account(small_plan(batch=public(7), accounting=RenyiAccounting(order=Order(order))))
+    step = account.begin_epoch(1000, 1).step
+    account.pay_step()
+    assert all(Fraction(arguments[2]) >= Fraction(order) for arguments in asked)
+    rate, shift, _ = asked[-1]
+    assert Fraction(rate) >= step.rate
+    assert Fraction(shift) >= step.shift
 
 
 def test_what_was_paid_and_lost_is_not_paid_twice() -> None:

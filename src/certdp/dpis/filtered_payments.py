@@ -2,6 +2,7 @@
 
 Legend: as in `budget`; α is the order, τ₀ the budget at it, r and s the rate and shift of a sampled Gaussian,
 κ = K̃/C. A step costs τ(r, s) for r = b/κ and s = κ/(Ñ·σ_G), which grows with κ (`Step.renyi`): κ = Ñ is the worst.
+Its proven bounds are those of binary64 numbers: rate, shift and order are rounded up, because τ grows with each.
 
 DPIS Section 4.2 decides how much of what is left an epoch may spend. Up to epoch a_E·E the later ones are taken to have
 κ = Ñ, from then on the κ of the current one. In both cases the epoch and the later ones together would spend what is
@@ -124,7 +125,7 @@ class FilteredPayments(Payments):
         return {"order": str(self.order)}
 
     def _tau(self, step: Step) -> Fraction:
-        return Fraction(float(renyi_upper(_up(step.rate), _up(step.shift), float(self.order))))
+        return Fraction(float(renyi_upper(_up(step.rate), _up(step.shift), _up(self.order))))
 
     def _pay(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> None:
         self._filter.spend(self._cost(tau, theorem, stated))
@@ -190,7 +191,7 @@ class _Allocation:
 
         def at(noise: float) -> Fraction:
             shifts = np.nextafter(self._shifts / noise, math.inf)
-            taus = renyi_upper(self._rates, shifts, float(order))
+            taus = renyi_upper(self._rates, shifts, _up(order))
             if not np.all(np.isfinite(taus)):
                 return Fraction(2) ** 1024
             counted = zip(self._counts, taus, strict=True)
@@ -343,7 +344,7 @@ def _exceeded_by_fixed(plan: RunPlan) -> InvalidValue:
 
 
 def _upper(rate: Fraction, shift: Fraction, order: Fraction) -> Fraction:
-    return Fraction(float(renyi_upper(_up(rate), _up(shift), float(order))))
+    return Fraction(float(renyi_upper(_up(rate), _up(shift), _up(order))))
 
 
 def _up(value: Fraction) -> float:

@@ -302,8 +302,10 @@ class RunAccount:
             BudgetExceeded: where no epoch has begun, or its T steps are paid; nothing was spent.
         """
         noise = self.current
-        if noise is None or self.steps_paid >= self.plan.steps_per_epoch:
-            most = "no epoch has begun" if noise is None else f"T = {self.plan.steps_per_epoch} steps an epoch"
+        if noise is None:
+            raise BudgetExceeded("step", "one more", "none before the first epoch", "Call begin_epoch")
+        if self.steps_paid >= self.plan.steps_per_epoch or self.clip_paid(noise.number):
+            most = f"T = {self.plan.steps_per_epoch} steps an epoch, before its K̃*"
             raise BudgetExceeded("step", "one more", most, "Begin the next epoch")
         self._payments.steps(noise.number, noise.step, 1)
         self._epochs[noise.number].steps += 1
@@ -328,7 +330,6 @@ class RunAccount:
             raise _paid_before("clip", f"K̃* of epoch {number}", "Keep C as it was")
         self._payments.clip(number)
         entry.clip_paid = True
-        entry.steps = self.plan.steps_per_epoch
         return ClipRelease(
             bound=rule.external.value,
             scale=rule.noise_multiplier.value * rule.external.value,
