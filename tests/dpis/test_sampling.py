@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from certdp.accounting.errors import InvalidValue
-from certdp.dpis.sampling import TwoStage, Uniform, noisy_norm_sum, norm_error
+from certdp.dpis.sampling import TwoStage, Uniform, norm_error
 from certdp.plugins.contract import Coins
 
 COINS = Coins.seeded(11)
@@ -137,23 +137,6 @@ def test_dp_sgd_draws_everyone_alike_and_drops_what_is_no_number() -> None:
     assert low <= drawn.indices.size <= high
     weights = uniform.weights(np.array([0.0, 0.5, 4.0, math.nan, math.inf]), Fraction(1))
     assert weights == pytest.approx([1, 1, 0.25, 0, 0])
-
-
-def test_norm_sums_have_their_mean_and_deviation_and_leave_out_what_is_no_number() -> None:
-    norms = np.array([0.5, 4.0, math.nan, math.inf, 0.25])
-    coins = Coins.seeded(8)
-    drawn = [
-        noisy_norm_sum(norms, Fraction(1), scale=Fraction(2), rate=Fraction(1, 2), coins=coins) for _ in range(4000)
-    ]
-    values = np.array(drawn, dtype=float)
-    variance = 4 + 0.25 + 1 + 0.0625  # (1 − p)/p·n² for each of three
-    assert abs(values.mean() - 1.75) < 5 * math.sqrt(variance / 4000)
-    low, high = stats.chi2.interval(1 - 1e-6, 3999)
-    assert 0.8 * low < 3999 * values.var(ddof=1) / variance < 1.2 * high
-    exact = noisy_norm_sum(norms, Fraction(1), scale=Fraction(1, 10**12), coins=coins)
-    assert float(exact) == pytest.approx(1.75)
-    with pytest.raises(InvalidValue, match="rate"):
-        noisy_norm_sum(norms, Fraction(1), scale=Fraction(1), rate=Fraction(0), coins=coins)
 
 
 def test_nothing_is_drawn_from_nothing() -> None:

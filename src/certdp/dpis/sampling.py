@@ -67,7 +67,6 @@ def norm_error(dimension: int, unit: Fraction = DOUBLE) -> Fraction:
 
 
 _SMALLEST = 2.0**-500
-_ALL = Fraction(1)
 
 
 @final
@@ -207,33 +206,6 @@ class Uniform:
         usable = np.isfinite(norms)
         bounded = np.maximum(np.where(usable, norms, 1.0), _SMALLEST)
         return np.where(usable, np.minimum(1.0, _step_down(_down(clip * (1 - self.error)) / bounded)), 0.0)
-
-
-def noisy_norm_sum(
-    norms: FloatArray, bound: Fraction, *, scale: Fraction, rate: Fraction = _ALL, coins: Coins
-) -> Fraction:
-    """(1/p)·Σ min(n, bound) + noise over a sample at rate p: K' of an epoch (DPIS Equation 11), or K̃* (Equation 16).
-
-    Args:
-        norms: n of every record; those that are NaN or infinite are left out.
-        bound: C, or C*; above 0.
-        scale: standard deviation of the noise.
-        rate: p in (0, 1], rounded down where it is drawn.
-        coins: the operating system's, unless a run is to be repeated.
-
-    Guarantees:
-        One record moves the exact sum by at most bound/p, and enters with probability at most p. Assumes real-valued
-        noise: sum and noise are rounded to binary64.
-
-    Raises:
-        InvalidValue: for a rate of 0.
-    """
-    if not 0 < rate <= 1:
-        raise InvalidValue("rate", rate, "0 < p ≤ 1")
-    usable = np.flatnonzero(np.isfinite(norms))
-    drawn = usable[coins.bernoulli(np.full(usable.size, _down(rate)))]
-    total = float(np.minimum(norms[drawn], _down(bound)).sum())
-    return Fraction(total) / rate + Fraction(float(coins.gaussian(scale, 1)[0]))
 
 
 def _down(value: Fraction) -> float:
