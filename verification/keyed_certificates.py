@@ -48,7 +48,7 @@ KIND = "keyed-approximate"
 
 _MOST_ROWS = 1 << 17
 _MOST_WORK = 1 << 30
-_FAR = 4
+_FAR = 2
 """A table is given up where the rest, with rows like the last one, takes so many times what a checker does."""
 _BESIDE = (1, 64)
 """Rows written out at either end of a stretch: one, or enough that rounding does not matter."""
@@ -62,7 +62,6 @@ def keyed_certificate(
     *,
     contributions: int | None = None,
     releases: int = 1,
-    largest: int | None = None,
     assumptions: Iterable[Assumption] = (),
 ) -> bytes:
     """A certificate of what releases of sampled keys cost, which the checker has accepted.
@@ -72,7 +71,6 @@ def keyed_certificate(
         sampler: which keys enter.
         contributions: at most how many elements one user has; by default the claim is about one element.
         releases: how many independent ones there are, each on a fresh sample.
-        largest: a public largest frequency M; keys of more occurrences count as having M.
         assumptions: what the guarantee rests on beside what the certificate states by itself.
 
     Guarantees:
@@ -84,7 +82,7 @@ def keyed_certificate(
             and for rates or a table that no certificate states, or that the checker cannot prove within its budget.
         InvalidType, OutsideDomain: as the mechanism does.
     """
-    statement = _Statement.of(mechanism, sampler, contributions, whole("releases", releases, 1), largest, assumptions)
+    statement = _Statement.of(mechanism, sampler, contributions, whole("releases", releases, 1), assumptions)
     reason = "it has none"
     for table in _tables(statement.reporting):
         content = sealed(statement.as_json(table))
@@ -134,7 +132,6 @@ class _Statement:
         sampler: KeySampler,
         contributions: int | None,
         releases: int,
-        largest: int | None,
         assumptions: Iterable[Assumption],
     ) -> _Statement:
         """Read the plugins, and refuse those that no certificate is about."""
@@ -144,7 +141,7 @@ class _Statement:
         return cls(
             mechanism=statements[0],
             sampler=statements[1],
-            reporting=reporting if largest is None else reporting.capped(largest),
+            reporting=reporting,
             scheme=scheme,
             contributions=None if contributions is None else whole("contributions", contributions, 1),
             releases=releases,

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar
 
 import flint
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from certdp import CONTRACT_VERSION, About, Evidence, InvalidValue, Public, Released, check
 from certdp.accounting.derivation import Assumption, Theorem
@@ -25,6 +27,7 @@ from certdp.accounting.frequency_reporting import FrequencyRow, Inclusion, Repor
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Approximate, Pure
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD
+from certdp.commands.app import app
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.plugins.contract import KeySampler, Sanitiser
@@ -36,7 +39,7 @@ from certdp.verification.certificates import sealed
 from certdp.verification.keyed_certificates import keyed_certificate
 
 Body = dict[str, Any]
-PER_CHECK = 5.0  # seconds
+PER_CHECK = 5.0  # seconds of the processor
 
 
 def keys(epsilon: Any = "0.5", delta: Any = "1e-3") -> PwsKeys:
@@ -107,14 +110,14 @@ def reporting_of(name: str) -> Reporting:
 class TestWhatIsTrue:
     @pytest.mark.parametrize("name", [*RELEASES, *OTHERS])
     def test_it_is_accepted_as_declared(self, name: str) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         verdict = check(written(name))
         assert verdict.outcome.value == "holds", verdict
         body, reporting = body_of(written(name)), reporting_of(name)
         assert Fraction(body["claim"]["epsilon"]) == reporting.epsilon.value
         assert Fraction(body["claim"]["delta"]) == reporting.delta.value
         assert body["claim"]["largest_frequency"] == (5 if "listed" in name else None)
-        assert time.perf_counter() - started < PER_CHECK * 2
+        assert time.process_time() - started < PER_CHECK * 2
 
     @pytest.mark.parametrize("name", [*RELEASES, *OTHERS])
     def test_no_smaller_number_is(self, name: str) -> None:
@@ -222,16 +225,29 @@ class TestWhatIsTrue:
     @pytest.mark.parametrize("sampler", [EveryKey(), ppswor("0.001"), pps(), LISTED, ppswor("0.001", "1.7")])
     @pytest.mark.parametrize("largest", [1, 5])
     def test_a_public_largest_frequency_covers_all(
-        self, mechanism: Sanitiser, sampler: KeySampler, largest: int
+        self, mechanism: PwsKeys | PwsFrequencies, sampler: KeySampler, largest: int
     ) -> None:
-        content = keyed_certificate(mechanism, sampler, largest=largest)
+        content = keyed_certificate(evolve(mechanism, largest=Public(largest)), sampler)
         assert check(content).accepted
         assert body_of(content)["claim"]["largest_frequency"] is None
 
     def test_a_long_stretch_up_to_a_public_largest_frequency(self) -> None:
-        content = keyed_certificate(keys(), pps("1e-7"), largest=10**6)
+        content = keyed_certificate(evolve(keys(), largest=Public(10**6)), pps("1e-7"))
         assert check(content).accepted
         assert len(content) < 20_000
+
+    def test_the_command_says_for_whom(self, tmp_path: Path) -> None:
+        file = tmp_path / "release.json"
+        file.write_bytes(keyed_certificate(*RELEASES["keys, listed"], contributions=2))
+        result = CliRunner().invoke(app, ["check", str(file), "--json"])
+        assert result.exit_code == 0
+        shown = json.loads(result.output)
+        assert shown["verdict"] == "holds"
+        assert "per user with at most 2 elements under add-remove" in shown["guarantee"]
+        assert shown["domain"] == "keys of every frequency up to 5"
+        assert shown["epsilon"] == [None, 1.0]
+        file.write_bytes(file.read_bytes().replace(b'"contributions": 2', b'"contributions": 3'))
+        assert CliRunner().invoke(app, ["check", str(file)]).exit_code == 1
 
     def test_the_same_claim_gives_the_same_bytes(self) -> None:
         assert keyed_certificate(*RELEASES["tokens, pps"]) == written("tokens, pps")
@@ -516,10 +532,10 @@ ONE_KIND: dict[str, tuple[str, Callable[[Body], None]]] = {
 def forged(name: str, forge: Callable[[Body], None]) -> str:
     body = copy.deepcopy(body_of(written(name)))
     forge(body)
-    started = time.perf_counter()
+    started = time.process_time()
     verdict = check(sealed(body))
     assert not verdict.accepted, verdict
-    assert time.perf_counter() - started < PER_CHECK
+    assert time.process_time() - started < PER_CHECK
     return verdict.reason
 
 
@@ -566,17 +582,17 @@ class TestForgeries:
         del body["sampler"]["options"]["power"]
         body["inputs"]["scheme"] = {"name": "ppswor", "threshold": "1/10", "power": power}
         body["inputs"]["table"] = {"segments": [{"reported": ["0"] * 300_000}], "then": "constant"}
-        started = time.perf_counter()
+        started = time.process_time()
         assert "work budget" in check(sealed(body)).reason
-        assert time.perf_counter() - started < 60
+        assert time.process_time() - started < 60
 
     @pytest.mark.soundness
     def test_a_huge_list_of_rates_ends_in_a_refusal(self) -> None:
         body = body_of(written("tokens, ppswor"))
-        body["inputs"]["table"]["kept"] = ["1"] * 300_000
-        started = time.perf_counter()
+        body["inputs"]["table"]["kept"] = [str(row) for row in range(300_000)]
+        started = time.process_time()
         assert "work budget" in check(sealed(body)).reason
-        assert time.perf_counter() - started < 60
+        assert time.process_time() - started < 60
 
 
 @frozen(kw_only=True)
