@@ -224,6 +224,20 @@ def test_many_edges_become_few(monkeypatch: pytest.MonkeyPatch) -> None:
             assert most - _AGREEMENT <= few.hockey_stick(factor, direction)
 
 
+@pytest.mark.parametrize("reporting", [ENDLESS[0], ENDLESS[2], ENDLESS[6], *ENDLESS[-6:]])
+@pytest.mark.parametrize("agree", [2, 8, 40])
+def test_nothing_is_lost_at_the_growth(monkeypatch: pytest.MonkeyPatch, reporting: Reporting, agree: int) -> None:
+    """However few edges are left, the divergences at G are those of all of them, to the last digit."""
+    monkeypatch.setattr(profiles, "_AGREE", agree)
+    few = reporting.dominating_pair()
+    monkeypatch.setattr(profiles, "_AGREE", 10**4)
+    fine = reporting.dominating_pair()
+    assert len(few.present) <= len(fine.present)
+    growth = Fraction(reporting.budget.growth, reporting.budget.certain)
+    for direction in Direction:
+        assert few.hockey_stick(growth, direction) == fine.hockey_stick(growth, direction)
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 30), st.fractions(0, 4, max_denominator=7), st.integers(0, 5))
 def test_divergences_of_two_frequencies(frequency: int, factor: Fraction, which: int) -> None:
