@@ -2,8 +2,8 @@
 
 An epoch of DPIS begins with the norms of all gradients, of which K̃ is released. Each step draws a sum (`step_sums`),
 adds noise of standard deviation σ_G·C once, and hands 1/b of it to the optimiser: with the factor b that DPIS
-Algorithm 1 lost (erratum DPIS-line26), that is the mean gradient. Where C adapts, K̃* is released from the norms at the end of an
-epoch, which are those that the next epoch begins with, so that one pass over the data serves both.
+Algorithm 1 lost (erratum DPIS-line26), that is the mean gradient. Where C adapts, K̃* is released from the norms at
+the end of an epoch, which are those that the next epoch begins with, so that one pass over the data serves both.
 
 Everything is paid, and written down where there are checkpoints, before anything of it is drawn.
 """
@@ -16,8 +16,9 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
+from ..accounting.derivation import Assumption, Theorem
 from ..accounting.errors import InvalidValue
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
@@ -31,6 +32,11 @@ from .history import EpochFigures, History
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
 from .sampling import FloatArray, TwoStage, Uniform
 from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling
+
+_IN_TRAINING = Theorem("law", "given the past, a record enters a step with the mean of the rates it may have")
+_RECORDS_APART = Assumption(
+    "records apart", "a record's gradient depends on the parameters and on that record alone, but for rounding"
+)
 
 
 @final
@@ -88,7 +94,10 @@ class Trained:
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
         """What holds for the parameters and every release of the run; None with seeded coins: then nothing does."""
-        return self.account.guarantee if self.is_private else None
+        if not self.is_private:
+            return None
+        paid = self.account.guarantee
+        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [_RECORDS_APART]))
 
     @property
     def epsilon(self) -> float:
