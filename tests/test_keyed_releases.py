@@ -20,7 +20,7 @@ from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue, OutsideDomain
 from certdp.accounting.filters import PureFilter
-from certdp.accounting.frequency_reporting import Inclusion, Reporting
+from certdp.accounting.frequency_reporting import DyadicBudget, Inclusion, Reporting
 from certdp.accounting.guarantees import Guarantee, compose
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, Bound, Pure, ZeroConcentrated
@@ -247,6 +247,45 @@ class TestSeveralReleases:
         """q ≡ 1: the law of delays is reached from the band on, so both ends meet."""
         found = release(FREQUENCIES, releases=2).delta(Epsilon("0.75")).delta
         assert found.lower == pytest.approx(found.upper, rel=1e-9)
+
+
+@frozen(eq=False, kw_only=True)
+class Foreign(Reporting):
+    """A table of somebody else, with the rows of another one."""
+
+    inner: Reporting
+    epsilon: Epsilon
+    delta: Delta
+    inclusion: Inclusion
+    budget: DyadicBudget
+    largest: int | None = None
+
+    @classmethod
+    def of(cls, inner: Reporting) -> Foreign:
+        return cls(
+            inner=inner, epsilon=inner.epsilon, delta=inner.delta, inclusion=inner.inclusion, budget=inner.budget
+        )
+
+    @property
+    def with_frequencies(self) -> bool:
+        return self.inner.with_frequencies
+
+    def comparisons(self) -> Any:
+        return self.inner.comparisons()
+
+    def _walk(self) -> Any:
+        return self.inner._walk()
+
+
+def test_tables_of_others_are_compared_as_a_whole() -> None:
+    foreign = KeyedRelease(mechanism=odd(Foreign.of(release(KEYS).reporting)), sampler=EveryKey())
+    assert foreign.delta(Epsilon("0.25")).delta == release(KEYS).delta(Epsilon("0.25")).delta
+    twice, own = (
+        KeyedRelease(mechanism=run.mechanism, sampler=run.sampler, releases=2).delta(Epsilon("0.5")).delta
+        for run in (foreign, release(KEYS))
+    )
+    assert twice.lower == own.lower
+    assert twice.upper > own.upper
 
 
 class TestUsers:

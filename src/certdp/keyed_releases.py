@@ -20,7 +20,9 @@ from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidType, InvalidValue, OutsideDomain
 from .accounting.frequency_reporting import (
     Comparison,
+    FrequencyNoise,
     FrequencyRow,
+    FrequencyTable,
     Inclusion,
     KeyTable,
     Reporting,
@@ -201,8 +203,14 @@ class KeyedRelease(PlanPart[Element]):
     def comparisons(self) -> tuple[Comparison, ...]:
         """One release at frequencies 1, 2, …, each compared with the one before, where these are not too many.
 
-        One of them dominates the neighbours at each further frequency, too. Else there are none.
+        One of them dominates the neighbours at each further frequency, too. Else there are none, nor for other tables,
+        whose comparisons may dominate jointly.
         """
+        match self.reporting:
+            case KeyTable() | FrequencyTable() | FrequencyNoise():
+                pass
+            case _:
+                return ()
         each, size = list[Comparison](), 0
         try:
             for comparison in self.reporting.comparisons():
