@@ -79,7 +79,8 @@ def keyed_certificate(
 
     Raises:
         InvalidValue: for plugins of another unit or without add/remove, heuristic evidence, a δ of 1 or more in all,
-            and for rates or a table that no certificate states, or that the checker cannot prove within its budget.
+            for assumptions that contradict others, and for rates or a table that no certificate states, or that the
+            checker cannot prove within its budget.
         InvalidType, OutsideDomain: as the mechanism does.
     """
     statement = _Statement.of(mechanism, sampler, contributions, whole("releases", releases, 1), assumptions)
@@ -145,10 +146,8 @@ class _Statement:
             scheme=scheme,
             contributions=None if contributions is None else whole("contributions", contributions, 1),
             releases=releases,
-            cost=APPROXIMATE.compose(
-                [APPROXIMATE.nothing, *map(_cost_of, payments(mechanism, sampler))],
-            ),
-            assumptions=tuple(assumptions),
+            cost=APPROXIMATE.compose([APPROXIMATE.nothing, *map(_cost_of, payments(mechanism, sampler))]),
+            assumptions=(*mechanism.about.assumptions, *sampler.about.assumptions, *assumptions),
         )
 
     @property
@@ -230,8 +229,13 @@ class _Statement:
         for name, cost in zip(("released cost", "released delta"), self._costs, strict=True):
             if cost:
                 own[name] = ratio_text(cost)
-        for assumption in self.assumptions:
-            own.setdefault(assumption.name, assumption.value)
+        for further in self.assumptions:
+            if own.setdefault(further.name, further.value) != further.value:
+                raise InvalidValue(
+                    "assumptions",
+                    f"{further.name}: {further.value}",
+                    f"{own[further.name]}, as stated of the same name",
+                )
         return [{"name": name, "value": value} for name, value in own.items()]
 
 

@@ -258,6 +258,8 @@ class TestWhatIsTrue:
         names = [item["name"] for item in stated]
         assert len(names) == len(set(names))
         assert "of the data" in names
+        with pytest.raises(InvalidValue, match="as stated of the same name"):
+            keyed_certificate(*RELEASES["keys, all"], assumptions=[Assumption("mechanism.epsilon", "1/4")])
 
 
 def law(row: FrequencyRow | None, certain: int) -> dict[int | None, int]:
