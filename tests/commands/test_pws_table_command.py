@@ -89,6 +89,7 @@ def test_a_picture(certdp: Command, tmp_path: Path) -> None:
         (["--delta", "-0.1"], "delta"),
         (["--epsilon", "-1"], "epsilon"),
         (["--epsilon", "nan"], "value"),
+        (["--epsilon", "1e9999"], "epsilon"),
         (["--max-frequency", "0"], "max-frequency"),
         (["--max-frequency", "1.5"], "max-frequency"),
         (["--max-frequency", "10000000"], "max-frequency"),

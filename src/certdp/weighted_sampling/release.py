@@ -57,6 +57,9 @@ Protection: TypeAlias = "Guarantee[Approximate, AddRemove, Element] | Guarantee[
 
 Watch: TypeAlias = Callable[[KeyCounts, Drawn], None]
 
+_LARGEST_EPSILON = 2**53
+"""What statements and JSON can write; from far below on, one element more makes a key certain."""
+
 _KEY, _TOKEN = "key", "token"
 
 
@@ -88,7 +91,9 @@ class PrivateWeightedSampling:
     contributions: int | None = field(default=None, converter=_contributions)
 
     def __attrs_post_init__(self) -> None:
-        _ = self.accounted
+        epsilon = self.accounted.reporting.epsilon
+        if epsilon.value > _LARGEST_EPSILON:
+            raise InvalidValue("epsilon", "an ε above 2^53", "at most 2^53", "So large an ε protects nobody")
 
     @classmethod
     def within(
