@@ -91,7 +91,7 @@ def test_a_plan_is_what_the_file_states(write: Write) -> None:
 
 def test_decimals_are_read_exactly(write: Write) -> None:
     plan = plan_from_file(write(EXAMPLE))
-    sampler: Any = plan.parts[0].sampler
+    sampler: Any = plan.sampled_parts[0].sampler
     assert sampler.probability.value == Fraction(1, 100)
 
 
