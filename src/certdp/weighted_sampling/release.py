@@ -91,9 +91,7 @@ class PrivateWeightedSampling:
     contributions: int | None = field(default=None, converter=_contributions)
 
     def __attrs_post_init__(self) -> None:
-        epsilon = self.accounted.reporting.epsilon
-        if epsilon.value > _LARGEST_EPSILON:
-            raise InvalidValue("epsilon", "an ε above 2^53", "at most 2^53", "So large an ε protects nobody")
+        _require_writable(self.accounted.reporting.epsilon)
 
     @classmethod
     def within(
@@ -119,6 +117,7 @@ class PrivateWeightedSampling:
         Raises:
             InvalidValue, InvalidType: as `PrivateWeightedSampling` and its mechanism.
         """
+        _require_writable(Epsilon(epsilon))
         used: KeySampler = EveryKey() if sampler is None else sampler
         spent = sum((_epsilon_of(payment.cost.bound) for payment in payments(used)), Fraction(0))
         each = element_budget(
@@ -385,6 +384,11 @@ class PrivateSample:
         return f"{len(self):,} {what}: {_protection(self.statement)}; {_how(self.statement)}"
 
     __str__ = __repr__
+
+
+def _require_writable(epsilon: Epsilon) -> None:
+    if epsilon.value > _LARGEST_EPSILON:
+        raise InvalidValue("epsilon", "an ε above 2^53", "at most 2^53", "So large an ε protects nobody")
 
 
 def _epsilon_of(cost: Bound) -> Fraction:
