@@ -70,6 +70,20 @@ def test_keys_are_those_of_the_recursion(epsilon: Fraction, delta: Fraction, inc
     assert [row.frequency for row in table.at(asked)] == list(asked)
 
 
+@settings(deadline=None, max_examples=100)
+@given(
+    st.fractions(0, 1, max_denominator=20),
+    st.fractions(Fraction(1, 50), Fraction(1, 2), max_denominator=50),
+    st.lists(st.tuples(st.integers(0, 20), st.integers(1, 12)), min_size=1, max_size=4).map(sorted),
+)
+@example(Fraction(0), Fraction(1, 10), [(17, 9), (20, 5)])
+def test_rates_that_stay_and_then_grow(epsilon: Fraction, delta: Fraction, levels: list[tuple[int, int]]) -> None:
+    listed = ListedRates(tuple(Probability(Fraction(rate, 20)) for rate, times in levels for _ in range(times)))
+    table = KeyTable(epsilon=Epsilon(epsilon), delta=Delta(delta), inclusion=listed)
+    plain = list(islice(recursion(table), listed.last))
+    assert [(row.kept, row.reported) for row in table.at(range(1, listed.last + 1))] == plain
+
+
 @pytest.mark.parametrize("threshold", ["0.1", "1e-4", "1e-7", "1e-9"])
 @pytest.mark.parametrize("sampler", [Ppswor, PoissonPps])
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "0.001"), ("0.01", "1e-6"), ("1", "1e-12")])
@@ -120,6 +134,15 @@ def test_rows_that_repeat(table: FrequencyTable) -> None:
     assert far.runs[-1].end <= 2**53 << table.subdivision
     assert far.unreported == plain[origin.frequency - 1].unreported
     assert origin.tokens == 2**53 - origin.frequency << table.subdivision
+
+
+def test_rows_that_repeat_until_rates_grow() -> None:
+    """Rates that stay for long are not taken for the last."""
+    listed = ListedRates(tuple(map(Probability, ["0.5"] * 90 + ["0.9"] * 9)))
+    table = FrequencyTable(epsilon=Epsilon(1), delta=Delta("0.1"), inclusion=listed, subdivision=2)
+    plain = list(islice(stepped(table.budget, listed), 99))
+    assert list(table.at(range(1, 100))) == plain
+    assert [origin.frequency for origin in table.origins([60, 99])] == [60, 99]
 
 
 def test_origins_of_noise_and_keys() -> None:
