@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from certdp.accounting.dpis_estimator import sampling_term
 from certdp.plugins.contract import Case, Expectation
 from certdp.verification.claims import dpis_sampling as claims
 from certdp.verification.runner import run
@@ -62,7 +63,7 @@ MUTANTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "half the mixed terms": (
         "dpis/second-moment",
         "second_moment",
-        lambda gram, p, *, batch, noise: claims.sampling_term([row[i] for i, row in enumerate(gram)], p, batch=batch),
+        lambda gram, p, *, batch, noise: sampling_term([row[i] for i, row in enumerate(gram)], p, batch=batch),
     ),
     "uniform probabilities": (
         "dpis/equation-9",

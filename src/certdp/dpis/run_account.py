@@ -19,7 +19,8 @@ The order of calls, for each epoch e = 0, 1, …:
     account.pay_clip()                      where C adapts, before K̃* is drawn, after each epoch but the last
 
 A release that was paid and then lost, as by a killed process, is not paid twice. A public constant stands in for it,
-which needs no release: the guess of N, K̃ = ÑC, or the C of before. Steps paid and lost stay paid.
+which needs no release: the guess of N, K̃ = ÑC, or the C of before. Steps paid and lost stay paid. The proofs are in
+`docs/soundness_training.md`.
 """
 
 from __future__ import annotations
