@@ -43,7 +43,7 @@ def test_python_prints_what_the_document_says(document: Path, capsys: pytest.Cap
 
 def test_commands_of_the_readme_succeed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert len(commands()) == 7
+    assert len(commands()) == 8
     for command in commands():
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, (command, result.output)
