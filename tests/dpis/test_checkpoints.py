@@ -1,0 +1,227 @@
+"""Interrupted and killed runs: what was paid counts, what may have been drawn is not drawn again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.errors import InvalidValue
+from certdp.budget_calibration import Budget
+from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.checkpoints import Checkpoints
+from certdp.dpis.engine import Report, resume, train
+from certdp.dpis.forecast import dp_sgd
+from certdp.dpis.models import LabelledData, Logistic, RecordModel
+from certdp.dpis.optimisers import Adam
+from certdp.dpis.run_account import restored_account
+from certdp.plugins.contract import Coins
+
+ADAPTIVE = AdaptiveClip(
+    start=Public(3),
+    external=Public(3),
+    quantile=Public("1.5"),
+    noise_multiplier=Public(20),
+    lowest=Public("0.2"),
+    highest=Public(3),
+)
+RECORDS = 200
+
+
+def plan_of(**changes: Any) -> RunPlan:
+    stated: dict[str, Any] = {
+        "budget": Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
+        "batch": Public(10),
+        "epochs": 3,
+        "steps_per_epoch": 12,
+        "size": PublicSize(size=Public(RECORDS)),
+        "clip": FixedClip(bound=Public(1)),
+        "norm_sums": NormSums(noise_multiplier=Public(8)),
+        "accounting": RenyiAccounting(order=Order(4)),
+    }
+    return RunPlan(**{**stated, **changes})
+
+
+PLANS = {
+    "dpis": plan_of(),
+    "dp-sgd": dp_sgd(plan_of()),
+    "everything": plan_of(size=NoisySize(noise=Public(10), guess=Public(RECORDS)), clip=ADAPTIVE),
+}
+
+
+def model() -> RecordModel:
+    random = np.random.default_rng(0)
+    data = LabelledData(features=random.standard_normal((RECORDS, 3)), labels=random.integers(0, 2, RECORDS))
+    return RecordModel(Logistic(features=3, classes=2), data, Adam(rate=0.01))
+
+
+@pytest.fixture
+def checkpoints(tmp_path: Path) -> Checkpoints:
+    return Checkpoints(path=tmp_path / "run.npz", every=5)
+
+
+class Interrupted(Exception):
+    """Somebody stops the run."""
+
+
+def stop_after(steps: int) -> Any:
+    done = 0
+
+    def progress(report: Report) -> None:
+        nonlocal done
+        done += 1
+        if done == steps:
+            raise Interrupted
+
+    return progress
+
+
+def taken(history: Any) -> int:
+    return sum(row.steps for row in history.epochs)
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+@pytest.mark.parametrize("steps", [1, 5, 7, 12, 13, 35])
+def test_an_interrupted_run_loses_nothing(plan: RunPlan, steps: int, checkpoints: Checkpoints) -> None:
+    """It takes all of its steps, and pays what an uninterrupted run pays."""
+    first = model()
+    with pytest.raises(Interrupted):
+        train(first, plan, checkpoints=checkpoints, progress=stop_after(steps))
+    standing = checkpoints.read()
+    assert np.array_equal(standing.model["parameters"], first.parameters)
+    assert taken(standing.history) == steps
+    second = model()
+    result = resume(second, plan, checkpoints)
+    assert taken(result.history) == 36
+    assert result.epsilon <= 8
+    assert [row.epoch for row in result.history.epochs] == [0, 1, 2]
+    if plan is PLANS["dp-sgd"]:
+        assert result.epsilon == train(model(), plan).epsilon
+
+
+def test_a_seeded_run_goes_on_where_it_stopped(checkpoints: Checkpoints) -> None:
+    """The coins go on too: the parameters are those of a run that nobody interrupted."""
+    plan, coins, straight, parted = PLANS["dpis"], Coins.seeded(6), model(), model()
+    train(straight, plan, coins=Coins.seeded(6))
+    with pytest.raises(Interrupted):
+        train(parted, plan, coins=coins, checkpoints=checkpoints, progress=stop_after(17))
+    again = model()
+    resume(again, plan, checkpoints, coins=coins)
+    assert np.array_equal(again.parameters, straight.parameters)
+
+
+def test_a_finished_run_is_not_run_again(checkpoints: Checkpoints) -> None:
+    plan, first, second = PLANS["dpis"], model(), model()
+    paid = train(first, plan, checkpoints=checkpoints)
+    with pytest.raises(InvalidValue, match="Resume"):
+        train(model(), plan, checkpoints=checkpoints)
+    again = resume(second, plan, checkpoints)
+    assert np.array_equal(first.parameters, second.parameters)
+    assert again.epsilon == paid.epsilon
+    assert again.history.columns() == paid.history.columns()
+
+
+PROGRAM = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_checkpoints import PLANS, model
+import certdp.dpis.engine as engine
+from certdp.dpis.checkpoints import Checkpoints
+from certdp.plugins.contract import Coins
+
+engine.train(model(), PLANS["everything"])  # compiles what the runs need
+gaussian = Coins.gaussian
+for last in map(int, sys.argv[3:]):
+    if os.fork():
+        print(os.WTERMSIG(os.wait()[1]))
+        continue
+    draws = 0
+    def counted(self, scale, size):
+        global draws
+        draws += 1
+        if draws == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return gaussian(self, scale, size)
+    Coins.gaussian = counted
+    path = Path(sys.argv[2]) / f"{last}.npz"
+    engine.train(model(), PLANS["everything"], checkpoints=Checkpoints(path=path, every=5))
+"""
+DRAWS = (1, 2, 6, 15, 16)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what runs left that were killed as they drew noise for the so-manieth time."""
+    folder = tmp_path_factory.mktemp("killed")
+    run = [sys.executable, "-c", PROGRAM, str(Path(__file__).parent), str(folder), *map(str, DRAWS)]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process with threads must not fork
+    ended = subprocess.run(run, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    assert ended.stdout.split() == [str(int(signal.SIGKILL))] * len(DRAWS)
+    return folder
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_killed_run_loses_no_spent_budget(draw: int, killed: Path) -> None:
+    """Killed as it draws noise: Ñ, the first K̃, the 4th step, the first K̃*, the second K̃.
+
+    All that was drawn is in the file as paid; what was paid and lost is neither refunded nor drawn a second time.
+    """
+    plan, checkpoints = PLANS["everything"], Checkpoints(path=killed / f"{draw}.npz", every=5)
+    assert checkpoints.path.stat().st_mode & 0o777 == 0o600
+    standing = checkpoints.read()
+    account = restored_account(plan, standing.account)
+    assert account.size_paid
+    assert account.norm_sum_paid(0) == (draw >= 2)
+    assert account.clip_paid(0) == (draw >= 15)
+    assert account.norm_sum_paid(1) == (draw >= 16)
+    lost = 5 if draw == 6 else 0
+    assert account.steps_paid - taken(standing.history) == lost
+    assert standing.unused == 0
+    result = resume(model(), plan, checkpoints)
+    assert taken(result.history) == 36 - lost
+    assert result.epsilon <= 8
+    size, first, second = result.history.epochs[0].size, result.history.epochs[0], result.history.epochs[1]
+    assert (size == RECORDS) == (draw == 1)  # the public guess stands in for a lost Ñ
+    assert (first.share == pytest.approx(1)) == (draw == 2)  # ÑC for a lost K̃
+    assert (second.clip == 3) == (draw == 15)  # the C of before for a lost K̃*
+    assert (second.share == pytest.approx(1)) == (draw == 16)
+
+
+def test_checkpoints_of_other_runs_and_damaged_ones_are_refused(checkpoints: Checkpoints) -> None:
+    plan = PLANS["dpis"]
+    with pytest.raises(InvalidValue, match="checkpoints"):
+        resume(model(), plan, checkpoints)
+    with pytest.raises(Interrupted):
+        train(model(), plan, checkpoints=checkpoints, progress=stop_after(2))
+    with pytest.raises(InvalidValue, match="another plan"):
+        resume(model(), evolve(plan, epochs=4), checkpoints)
+    fewer = LabelledData(features=np.zeros((RECORDS - 1, 3)), labels=np.zeros(RECORDS - 1, dtype=int))
+    with pytest.raises(InvalidValue, match=f"{RECORDS - 1} records"):
+        resume(RecordModel(Logistic(features=3, classes=2), fewer, Adam()), plan, checkpoints)
+    wider = LabelledData(features=np.zeros((RECORDS, 4)), labels=np.zeros(RECORDS, dtype=int))
+    with pytest.raises(InvalidValue, match="parameters"):
+        resume(RecordModel(Logistic(features=4, classes=2), wider, Adam()), plan, checkpoints)
+    whole = checkpoints.path.read_bytes()
+    for damaged in (b"", b"nothing of the kind", whole[: len(whole) // 2]):
+        checkpoints.path.write_bytes(damaged)
+        with pytest.raises(InvalidValue, match="checkpoint"):
+            resume(model(), plan, checkpoints)
+    with pytest.raises(InvalidValue, match="every"):
+        Checkpoints(path=checkpoints.path, every=0)
+
+
+def test_a_run_that_cannot_write_draws_nothing(tmp_path: Path) -> None:
+    trained = model()
+    before = trained.parameters.copy()
+    with pytest.raises(InvalidValue, match="folder"):
+        train(trained, PLANS["dpis"], checkpoints=Checkpoints(path=tmp_path / "none" / "run.npz"))
+    assert np.array_equal(trained.parameters, before)

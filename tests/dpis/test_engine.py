@@ -1,0 +1,300 @@
+"""Training runs: what they release and pay, odd data, and that DPIS and DP-SGD differ in how sums are drawn alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.errors import InvalidValue
+from certdp.budget_calibration import Budget
+from certdp.dpis.budget import (
+    AdaptiveClip,
+    ExponentialDecay,
+    FixedClip,
+    NoisySize,
+    NormSums,
+    PublicSize,
+    RenyiAccounting,
+    RunPlan,
+)
+from certdp.dpis.engine import Proposals, Report, train
+from certdp.dpis.forecast import dp_sgd
+from certdp.dpis.gradients import Evaluation, Weighting
+from certdp.dpis.models import LabelledData, Logistic, RecordModel
+from certdp.dpis.optimisers import Sgd
+from certdp.dpis.pictures import plot_history
+from certdp.dpis.run_account import open_account
+from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
+from certdp.dpis.step_sums import ImportanceSampling
+from certdp.plugins.contract import Coins
+
+
+def plan_of(**changes: Any) -> RunPlan:
+    stated: dict[str, Any] = {
+        "budget": Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
+        "batch": Public(20),
+        "epochs": 3,
+        "steps_per_epoch": 10,
+        "size": PublicSize(size=Public(400)),
+        "clip": FixedClip(bound=Public(1)),
+        "norm_sums": NormSums(noise_multiplier=Public(8)),
+        "accounting": RenyiAccounting(order=Order(4)),
+    }
+    return RunPlan(**{**stated, **changes})
+
+
+LARGE = Budget(epsilon=Epsilon(60), delta=Delta("1e-5"))
+PLAN = plan_of()
+ADAPTIVE = AdaptiveClip(
+    start=Public(1),
+    external=Public(2),
+    quantile=Public("0.8"),
+    noise_multiplier=Public(20),
+    lowest=Public("0.2"),
+    highest=Public(2),
+)
+NOISY = NoisySize(noise=Public(10), guess=Public(400))
+
+
+def blobs(records: int = 400, seed: int = 0) -> LabelledData:
+    """Two classes that a line tells apart."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 2, records)
+    features = random.standard_normal((records, 4)) * 0.5 + np.where(labels, 1.0, -1.0)[:, np.newaxis]
+    return LabelledData(features=features, labels=labels)
+
+
+def model_of(data: LabelledData) -> RecordModel:
+    return RecordModel(Logistic(features=data.columns, classes=2), data, Sgd(rate=1.0))
+
+
+class Fixed:
+    """Records with gradients that never change, one per row; `steps` is all that was handed to the optimiser."""
+
+    def __init__(self, gradients: Any) -> None:
+        self.gradients = np.asarray(gradients, dtype=np.float64)
+        self.steps: list[FloatArray] = []
+        self.evaluated = 0
+
+    @property
+    def size(self) -> int:
+        return len(self.gradients)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.gradients.shape[1])
+
+    @property
+    def error(self) -> Fraction:
+        return norm_error(self.dimension)
+
+    def evaluate(self, indices: IntArray) -> Evaluation:
+        self.evaluated += len(indices)
+        return Evaluation(np.linalg.norm(self.gradients[indices], axis=1), np.full(len(indices), np.nan))
+
+    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
+        found = self.evaluate(indices)
+        weights = weighting(found.norms)
+        kept = weights > 0
+        return weights[kept] @ self.gradients[indices[kept]], found
+
+    def step(self, gradient: FloatArray) -> None:
+        self.steps.append(gradient)
+
+    def state(self) -> dict[str, FloatArray]:
+        return {}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> None: ...
+
+
+VARIANTS = {
+    "public size": PLAN,
+    "dp-sgd": dp_sgd(PLAN),
+    "noisy size, adaptive": plan_of(size=NOISY, clip=ADAPTIVE),
+    "dp-sgd, adaptive, decay": plan_of(
+        size=NOISY, clip=ADAPTIVE, norm_sums=None, schedule=ExponentialDecay(base=Public("0.8"))
+    ),
+    "sampled norms": plan_of(norm_sums=NormSums(noise_multiplier=Public(80), rate=Public("0.25"))),
+}
+
+
+@pytest.mark.parametrize("plan", VARIANTS.values(), ids=VARIANTS)
+def test_a_run_learns_and_pays_for_what_it_did(plan: RunPlan) -> None:
+    model, reports = model_of(blobs()), []
+    result = train(model, plan, progress=reports.append, coins=Coins.seeded(1))
+    assert model.accuracy(blobs(seed=1)) > 0.8
+    assert 0 < result.epsilon <= 8
+    assert result.account.guarantee.bound.epsilon.upper <= 8
+    rows = result.history.epochs
+    assert [(row.epoch, row.steps) for row in rows] == [(0, 10), (1, 10), (2, 10)]
+    assert rows[-1].epsilon == result.epsilon
+    assert len(reports) == 30
+    for row in rows:
+        assert row.rate == pytest.approx(20 * row.clip / row.norm_sum)
+        assert 0 < row.share < 1 + 1e-12
+        assert row.share == pytest.approx(1) or plan.norm_sums is not None
+    figures = result.history.private_columns().reveal()
+    assert np.mean(figures["loss"][-5:]) < np.mean(figures["loss"][:5])
+    assert np.sum(figures["accepted"]) == pytest.approx(np.sum(figures["expected_accepted"]), rel=0.2)
+    assert np.sum(figures["proposed"]) == pytest.approx(np.sum(figures["expected_proposed"]), rel=0.2)
+
+
+def test_clipping_bounds_stay_in_the_public_interval_and_move() -> None:
+    rows = train(model_of(blobs()), plan_of(clip=ADAPTIVE)).history.epochs
+    assert rows[0].clip == 1
+    assert all(0.2 <= row.clip <= 2 for row in rows)
+    assert rows[1].clip != 1
+
+
+def test_noise_decays_as_scheduled_and_the_account_still_holds() -> None:
+    plan = VARIANTS["dp-sgd, adaptive, decay"]
+    noise = [row.noise_multiplier for row in train(model_of(blobs()), plan).history.epochs]
+    assert [later / earlier for earlier, later in pairwise(noise)] == pytest.approx([0.8] * 2, 1e-3)
+
+
+def test_a_run_with_coins_of_the_operating_system_states_its_guarantee() -> None:
+    result = train(model_of(blobs()), PLAN)
+    assert result.is_private
+    guarantee = result.guarantee
+    assert guarantee is not None
+    assert guarantee.bound.epsilon.upper <= 8
+    assert {"records apart", "real-valued noise"} <= {assumed.name for assumed in guarantee.assumptions}
+
+
+def test_a_seeded_run_is_repeated_and_states_no_guarantee() -> None:
+    first, second = model_of(blobs()), model_of(blobs())
+    result = train(first, PLAN, coins=Coins.seeded(4))
+    train(second, PLAN, coins=Coins.seeded(4))
+    assert np.array_equal(first.parameters, second.parameters)
+    assert not result.is_private
+    assert result.guarantee is None
+
+
+def mean_of_steps(plan: RunPlan, gradients: Any) -> FloatArray:
+    records = Fixed(gradients)
+    train(records, plan, coins=Coins.seeded(7))
+    return np.asarray(np.mean(records.steps, axis=0))
+
+
+@pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])
+def test_steps_are_unbiased_for_the_mean_clipped_gradient(plan: RunPlan) -> None:
+    """With the factor b of erratum DPIS-line26: 1/N·Σ g·min(1, C/‖g‖), within 6 standard errors."""
+    random = np.random.default_rng(3)
+    gradients = random.standard_normal((400, 2)) * random.uniform(0, 1, (400, 1)) + [0.8, 0.1]
+    norms = np.linalg.norm(gradients, axis=1, keepdims=True)
+    expected = np.mean(gradients * np.minimum(1, 1 / norms), axis=0)
+    many = evolve(plan, epochs=2, steps_per_epoch=1000, budget=Budget(epsilon=Epsilon(500), delta=Delta("1e-5")))
+    noise = max(float(row) for row in _multipliers(many)) / 20 + 2 / math.sqrt(20)
+    assert mean_of_steps(many, gradients) == pytest.approx(expected, abs=6 * noise / math.sqrt(2000))
+
+
+def _multipliers(plan: RunPlan) -> list[Fraction]:
+    account = open_account(plan)
+    if plan.norm_sums is not None:
+        account.pay_norm_sum(0, plan.clip.first)
+    return [account.begin_epoch(account.size * plan.clip.first, plan.clip.first).noise_multiplier]
+
+
+def test_the_noise_is_that_of_the_account_and_added_once() -> None:
+    """Without gradients a step is noise alone, of standard deviation σ_G·C/b."""
+    records = Fixed(np.zeros((400, 3000)))
+    result = train(records, plan_of(clip=FixedClip(bound=Public(3))), coins=Coins.seeded(5))
+    for row, drawn in zip(result.history.epochs, np.split(np.array(records.steps), 3), strict=True):
+        assert np.std(drawn) == pytest.approx(row.noise_multiplier * 3 / 20, rel=0.02)
+    figures = result.history.private_columns().reveal()
+    assert set(figures["accepted"]) == {0}
+    assert all(row.norm_sum == pytest.approx(20 * 3 * 1.01, rel=0.8) for row in result.history.epochs)
+
+
+def test_records_without_a_number_are_dropped_and_the_budget_is_the_same() -> None:
+    gradients = np.random.default_rng(1).standard_normal((400, 2))
+    spoilt = gradients.copy()
+    spoilt[:40], spoilt[40:60] = math.nan, math.inf
+    for plan in (PLAN, dp_sgd(PLAN)):
+        records = Fixed(spoilt)
+        result = train(records, plan, coins=Coins.seeded(2))
+        assert np.isfinite(records.steps).all()
+        assert sum(result.history.private_columns().reveal()["dropped"]) > 0
+        assert result.epsilon <= 8
+    assert train(Fixed(gradients), dp_sgd(PLAN), coins=Coins.seeded(2)).epsilon == result.epsilon
+
+
+@pytest.mark.parametrize("size", [10**7, 1e-3])
+def test_norm_sums_at_both_ends_are_kept_within_them(size: float) -> None:
+    """Gradients far above C and far below: K̃ = ÑC and (1 + margin)·b·C, or near them."""
+    plan = evolve(PLAN, norm_sums=NormSums(noise_multiplier=Public("0.5")), budget=LARGE)
+    result = train(Fixed(np.full((500, 1), size)), plan)
+    shares = [row.share for row in result.history.epochs]
+    assert shares == pytest.approx([1.0] * 3 if size > 1 else [20 * 1.01 / 400] * 3)
+    assert result.epsilon <= 60
+
+
+def test_more_records_than_the_public_size_are_admitted() -> None:
+    assert train(Fixed(np.ones((900, 1))), PLAN).epsilon <= 8
+    assert train(Fixed(np.ones((0, 1))), PLAN).epsilon <= 8
+
+
+@pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])
+def test_a_number_of_records_that_changes_stops_the_run(plan: RunPlan) -> None:
+    records = Fixed(np.ones((400, 1)))
+
+    def lose_one(report: Report) -> None:
+        if report.epoch.epoch == 1:
+            records.gradients = np.ones((399, 1))
+
+    with pytest.raises(InvalidValue, match="399 records; admissible: 400"):
+        train(records, plan, progress=lose_one)
+    assert len(records.steps) == 11
+
+
+def test_a_step_of_dpis_evaluates_few_records() -> None:
+    """Not more than k·b on average, beside the pass over all norms."""
+    random = np.random.default_rng(6)
+    records = Fixed(random.uniform(0, 1, (400, 1)) ** 4)
+    result = train(records, PLAN, proposals=Proposals(multiplier=Fraction(3)))
+    per_step = (records.evaluated - 3 * 400) / 30
+    accepted = np.mean(result.history.private_columns().reveal()["accepted"])
+    assert per_step <= 3 * 20 + accepted + 10
+
+
+def test_stale_bounds_bias_and_the_history_says_how_much() -> None:
+    """A norm that grows from 0.01 to 1 within an epoch is clipped to k·0.01 when next proposed, then renewed."""
+    account = open_account(plan_of(size=PublicSize(size=Public(100))))
+    account.pay_norm_sum(0, 1)
+    noise = account.begin_epoch(Fraction(40), 1)
+    sampling = ImportanceSampling(TwoStage(multiplier=5, floor="0.01", error=0))
+    sampling.begin(np.full(100, 0.01), noise.clip)
+    assert sampling.bounds == pytest.approx(np.full(100, 0.05))
+    coins = Coins.seeded(3)
+    found = sampling.sum(Fixed(np.ones((100, 1))), noise, coins)
+    assert found.figures.stale_bias == pytest.approx(0.95)
+    renewed = sampling.bounds == 1
+    assert np.count_nonzero(renewed) == found.figures.proposed > 0
+    sampling.begin(np.ones(100), noise.clip)
+    again = sampling.sum(Fixed(np.ones((100, 1))), noise, coins)
+    assert again.figures.stale_bias == 0
+    assert again.figures.proposed == again.figures.accepted
+
+
+def test_history_as_a_table_and_a_picture() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    result = train(model_of(blobs()), PLAN)
+    table = result.history.table()
+    assert isinstance(table, pyarrow.Table)
+    assert table.column("steps").to_pylist() == [10, 10, 10]
+    private = result.history.private_table()
+    assert str(private) == "Private(…)"
+    assert private.reveal().num_rows == 30
+    assert "0." not in repr(result.history.steps)
+    pytest.importorskip("matplotlib")
+    assert plot_history(result.history).startswith(b"\x89PNG")
+    with pytest.raises(InvalidValue, match="history"):
+        plot_history(type(result.history)())
