@@ -162,7 +162,7 @@ class _Statement:
         if self.contributions is not None and self.contributions > 1:
             one = Approximate(*(Enclosure.of(value, precision=256) for value in (epsilon, min(delta, Fraction(1)))))
             several = APPROXIMATE.group(one, self.contributions)
-            epsilon, delta = epsilon * self.contributions, Fraction(several.delta.upper_float)
+            epsilon, delta = epsilon * self.contributions, several.delta.upper
         return epsilon, delta
 
     def as_json(self, table: _Table) -> Json:

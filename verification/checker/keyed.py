@@ -14,6 +14,7 @@ Several releases, each on a fresh sample, and what releasing the sampler's const
 What is not proven: that a program samples and reports with the probabilities stated.
 """
 
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import inf
 from typing import Any, Final, NamedTuple
@@ -245,9 +246,13 @@ def _accepted(body: dict[str, Any], assumed: bool, data: Data | None) -> Verdict
 
 
 def _text(exact: str) -> str:
-    """Give a number in decimals: itself where these are exact, else binary64 rounded up."""
-    above = intervals.upper_float(Fraction(exact))
-    if above == inf:
+    """Give a number in decimals: itself where these are exact, else rounded up to 15 digits."""
+    value = Fraction(exact)
+    if intervals.upper_float(value) == inf:
         return exact
-    near = repr(float(Fraction(exact)))
-    return near if Fraction(near) == Fraction(exact) else repr(above)
+    near = repr(float(value))
+    if Fraction(near) == value:
+        return near
+    above = Context(prec=15, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    near = repr(float(above))
+    return near if Fraction(near) == Fraction(above) else str(above)  # binary64 ends before decimals do
