@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -269,28 +268,37 @@ def test_a_missing_file(refusal: Callable[..., dict[str, str]], given: tuple[obj
     assert str(counts) in refusal(*given)["value"]
 
 
+_STOPS = """
+import sys, time
+from certdp.commands.app import app
+from certdp.weighted_sampling.counts import CountStream
+
+read = CountStream.chunks
+
+def chunks(stream):
+    yield from read(stream)
+    print("all keys are drawn", flush=True)
+    time.sleep(60)
+
+CountStream.chunks = chunks
+app(sys.argv[1:])
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
-    """Killed while it reads: a pipe that never ends keeps it there."""
-    source = tmp_path / "counts.tsv"
-    os.mkfifo(source)
-    arguments = ["pws", "release", source, "--epsilon", "1", "--delta", "1e-4", "--frequencies"]
-    places = ["--output", tmp_path / "sample.csv", "--certificate", tmp_path / "certificate.json"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "certdp", *map(str, [*arguments, *places])],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+def test_an_interrupted_run_leaves_nothing(
+    given: tuple[object, ...], counts: Path, tmp_path: Path, ending: signal.Signals
+) -> None:
+    """It is stopped between the last draw and the first output."""
+    command = [sys.executable, "-c", _STOPS, *map(str, given), "--certificate", str(tmp_path / "certificate.json")]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        with source.open("wb") as feed:  # opens once the command reads
-            feed.write(b"word\t500\n" * 10)
-            feed.flush()
-            time.sleep(0.3)
-            assert running.poll() is None
-            running.send_signal(ending)
-            running.communicate(timeout=60)
+        assert running.stdout is not None
+        assert running.stdout.readline() == "all keys are drawn\n"
+        running.send_signal(ending)
+        running.communicate(timeout=60)
     finally:
         running.kill()
     assert running.returncode != 0
-    assert list(tmp_path.iterdir()) == [source]
+    assert list(tmp_path.iterdir()) == [counts]
