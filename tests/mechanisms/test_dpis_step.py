@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from typer.testing import CliRunner
 
 from certdp import Epsilon, Norm, NormBall, Order, ResampleEach, SampledReleases
 from certdp.accounting.dpis import Step
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm
 from certdp.accounting.provenance import Public
+from certdp.commands.app import app
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.plugins.contract import Coins, WeightedSample
 from certdp.samplers.dpis import Dpis
@@ -120,3 +124,45 @@ def test_a_release_adds_vectors_of_one_length_over_the_batch(direct: bool) -> No
 def test_a_norm_sum_below_the_batch_is_refused() -> None:
     with pytest.raises(InvalidValue, match="norm_sum"):
         Dpis(batch=Public(2), norm_sum=Public("1.99"), clip=Public(1))
+
+
+OPTIONS = {
+    "mechanism.batch": 2,
+    "sampler.batch": 2,
+    "mechanism.clip": 1,
+    "sampler.clip": 1,
+    "sampler.norm_sum": 20,
+    "noise_multiplier": "1.1",
+    "size": 100,
+    "radius": 1,
+}
+
+
+def invoked(command: str, *more: object) -> Any:
+    options = [part for key, value in OPTIONS.items() for part in ("--option", f"{key}={value}")]
+    arguments = [command, "--mechanism", "dpis-step", "--sampler", "dpis", *options, *map(str, more), "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_profile_in_the_gradient_norm_says_what_records_with_small_gradients_lose(tmp_path: Path) -> None:
+    """τ at order 4 of gradients of length 0.1, ½, 5 and 0; the last two are clipped, and never drawn."""
+    gradients = tmp_path / "gradients.npy"
+    np.save(gradients, np.array([[0.1, 0.0], [0.3, 0.4], [3.0, 4.0], [0.0, 0.0]]))
+    found = invoked("psi", "--order", 4, "--data", gradients)
+    assert found["tau"][1] == pytest.approx(STEP.renyi(Order(4)).upper_float, rel=1e-9)
+    quantiles = found["private"]["quantiles"]
+    expected = sorted(STEP.record_renyi(length, Order(4)).upper_float for length in ("0.1", "0.5", 5, 0))
+    assert quantiles["0.95"] == pytest.approx(expected[-1], rel=1e-9)
+    assert quantiles["0.5"] in (pytest.approx(expected[1], rel=1e-9), pytest.approx(expected[2], rel=1e-9))
+    assert found["private"]["expected_sample_size"][1] == pytest.approx(2 * 1.6 / 20)
+
+
+def test_the_cost_of_many_steps_has_a_certificate_that_the_checker_accepts(tmp_path: Path) -> None:
+    certificate = tmp_path / "steps.json"
+    found = invoked("epsilon", "--delta", "1e-5", "--steps", 50, "--resample", "each", "--certificate", certificate)
+    result = CliRunner().invoke(app, ["check", str(certificate), "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(certificate.read_text("utf-8"))["kind"]
+    assert found["epsilon"][1] > 0
