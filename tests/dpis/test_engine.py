@@ -128,7 +128,8 @@ VARIANTS = {
 
 @pytest.mark.parametrize("plan", VARIANTS.values(), ids=VARIANTS)
 def test_a_run_learns_and_pays_for_what_it_did(plan: RunPlan) -> None:
-    model, reports = model_of(blobs()), []
+    model = model_of(blobs())
+    reports: list[Report] = []
     result = train(model, plan, progress=reports.append, coins=Coins.seeded(1))
     assert model.accuracy(blobs(seed=1)) > 0.8
     assert 0 < result.epsilon <= 8

@@ -72,10 +72,12 @@ def gradient(model: RecordModel, record: int) -> FloatArray:
 
 
 def test_gradients_norms_and_losses_are_those_of_finite_differences(model: RecordModel) -> None:
-    explicit = np.stack([gradient(model, record) for record in EVERYONE])
+    explicit = np.stack([gradient(model, record) for record in range(RECORDS)])
     found = model.evaluate(EVERYONE)
     assert found.norms == pytest.approx(np.linalg.norm(explicit, axis=1), rel=1e-7)
-    assert found.losses == pytest.approx([loss(model, model.parameters, record) for record in EVERYONE], rel=1e-12)
+    assert found.losses == pytest.approx(
+        [loss(model, model.parameters, record) for record in range(RECORDS)], rel=1e-12
+    )
     chosen, factors = np.array([7, 2, 3]), np.array([0.5, 0.0, 2.0])
     total, of_chosen = model.weighted_sum(chosen, lambda norms: factors)
     assert total == pytest.approx(factors @ explicit[chosen], rel=1e-6, abs=1e-8)
@@ -181,14 +183,15 @@ def test_a_restored_model_goes_on_as_if_nothing_had_been(options: Any) -> None:
 
 def test_data_and_networks_that_do_not_fit_are_refused() -> None:
     features, labels = np.zeros((3, 2)), np.array([0, 1, 2])
-    for bad in (
+    cases: list[dict[str, Any]] = [
         {"features": np.zeros(3)},
         {"features": np.zeros((0, 2)), "labels": labels[:0]},
         {"labels": labels[:2]},
         {"labels": np.array([0.0, 1.0, 2.0])},
         {"labels": labels - 1},
         {"divide_by": 0.0},
-    ):
+    ]
+    for bad in cases:
         with pytest.raises(InvalidValue):
             LabelledData(**{"features": features, "labels": labels, **bad})
     data = LabelledData(features=features, labels=labels)
@@ -196,9 +199,10 @@ def test_data_and_networks_that_do_not_fit_are_refused() -> None:
         RecordModel(Logistic(features=3, classes=3), data, Sgd())
     with pytest.raises(InvalidValue, match="label"):
         RecordModel(Logistic(features=2, classes=2), data, Sgd())
-    for wrong in ({"features": 0}, {"classes": 1}, {"hidden": 0}):
-        with pytest.raises(InvalidValue):
-            Mlp(**{"features": 2, "hidden": 2, "classes": 2, **wrong})
+    for name, value in (("features", 0), ("classes", 1), ("hidden", 0)):
+        sizes: dict[str, Any] = {"features": 2, "hidden": 2, "classes": 2, name: value}
+        with pytest.raises(InvalidValue, match=name):
+            Mlp(**sizes)
     for options in (lambda: Sgd(rate=0.0), lambda: Sgd(momentum=1.0), lambda: Adam(offset=-1.0)):
         with pytest.raises(InvalidValue):
             options()

@@ -10,7 +10,6 @@ Everything is paid, and written down where there are checkpoints, before anythin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -29,9 +28,10 @@ from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, Standing
 from .gradients import Evaluation, RecordGradients
 from .history import EpochFigures, History
+from .norm_sums import noisy_norm_sum
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
-from .sampling import FloatArray, TwoStage, Uniform
-from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling
+from .sampling import TwoStage, Uniform
+from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling, noisy_sum
 
 _IN_TRAINING = Theorem("law", "given the past, a record enters a step with the mean of the rates it may have")
 _RECORDS_APART = Assumption(
@@ -230,7 +230,7 @@ class _Run:
         if not account.size_paid:
             noise = account.pay_size()
             self._write(0)
-            account.size_released(Fraction(self._noisy(float(self._count), noise)))
+            account.size_released(Fraction(self._count + float(self._coins.gaussian(noise, 1)[0])))
         elif account.state()["size"] is None:
             account.size_released(size.guess.value)
 
@@ -244,8 +244,8 @@ class _Run:
             if not account.norm_sum_paid(number):
                 release = account.pay_norm_sum(number, clip)
                 self._write(0)
-                total = self._sum_of_norms(norms, clip, release.rate) / release.rate
-                norm_sum = release.bounded(Fraction(self._noisy(float(total), release.scale)))
+                found = noisy_norm_sum(norms, bound=clip, rate=release.rate, scale=release.scale, coins=self._coins)
+                norm_sum = release.bounded(Fraction(found))
         self._sampling.begin(norms, clip)  # first: an epoch that has begun must not find bounds for another C
         account.begin_epoch(norm_sum, clip)
 
@@ -260,17 +260,8 @@ class _Run:
         norms = self._evaluated().norms
         release = account.pay_clip()
         self._write(0)
-        total = self._sum_of_norms(norms, release.bound, Fraction(1))
-        self._clip = release.following(Fraction(self._noisy(float(total), release.scale)))
-
-    def _sum_of_norms(self, norms: FloatArray, bound: Fraction, rate: Fraction) -> Fraction:
-        """Σ min(n, bound) over a Poisson sample, but 0 for what is no number."""
-        drawn = Uniform(error=Fraction(0)).draw(len(norms), rate=rate, coins=self._coins).indices
-        usable = np.where(np.isfinite(norms[drawn]), norms[drawn], 0.0)
-        return Fraction(math.fsum(np.minimum(usable, _down(bound))))
-
-    def _noisy(self, value: float, scale: Fraction) -> float:
-        return value + float(self._coins.gaussian(scale, 1)[0])
+        found = noisy_norm_sum(norms, bound=release.bound, rate=Fraction(1), scale=release.scale, coins=self._coins)
+        self._clip = release.following(Fraction(found))
 
     # Steps
 
@@ -295,17 +286,16 @@ class _Run:
         self._check_count()
         self._unused -= 1  # from here on it may have drawn something
         self._everyone = None
-        found = self._sampling.sum(self._records, noise, self._coins)
-        released = found.total + self._coins.gaussian(noise.scale, self._records.dimension)
+        released, figures = noisy_sum(self._sampling, self._records, noise, self._coins)
         self._records.step(released / float(noise.batch))
-        self._history.step(found.figures)
+        self._history.step(figures)
         if self._progress is not None:
             self._progress(
                 Report(
                     epoch=self._history.epochs[-1],
                     epochs=self._plan.epochs,
                     steps_per_epoch=self._plan.steps_per_epoch,
-                    private=Private(found.figures),
+                    private=Private(figures),
                 )
             )
 
@@ -340,12 +330,6 @@ def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
     if plan.norm_sums is None:
         return UniformSampling(Uniform(error=error))
     return ImportanceSampling(TwoStage(multiplier=proposals.multiplier, floor=proposals.floor, error=error))
-
-
-def _down(value: Fraction) -> float:
-    """The largest binary64 number that is at most `value`."""
-    nearest = float(value)
-    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
 
 
 def _changed(now: int, before: int) -> InvalidValue:

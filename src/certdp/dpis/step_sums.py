@@ -1,4 +1,4 @@
-"""The sum of one step before its noise: what records are drawn and what each adds, in DPIS and in DP-SGD.
+"""The sum of one step: what records are drawn and what each adds, in DPIS and in DP-SGD, and the noise of both.
 
 Why bounds that a record's own coins have moved leak nothing: what an observer has seen of a run fixes the parameters,
 hence the vector that a record adds to the next sum. Whether it was proposed before, and so what ĝ is now, the observer
@@ -52,7 +52,7 @@ class StepFigures:
 @final
 @frozen(eq=False)
 class StepSum:
-    """A sum, to be released with noise, and what it was made of. Private.
+    """A sum before its noise, and what it was made of. Private.
 
     Attributes:
         total: the sum of what the accepted records add.
@@ -155,6 +155,14 @@ class UniformSampling:
             stale_bias=0.0,
         )
         return StepSum(total, figures)
+
+
+def noisy_sum(
+    sampling: Sampling, records: RecordGradients, noise: EpochNoise, coins: Coins
+) -> tuple[FloatArray, StepFigures]:
+    """The sum of one step with its noise N(0, σ_G²C²·I), which may be released once it is paid; and private figures."""
+    drawn = sampling.sum(records, noise, coins)
+    return drawn.total + coins.gaussian(noise.scale, records.dimension), drawn.figures
 
 
 def _lengths(two: TwoStage, noise: EpochNoise, norms: FloatArray) -> FloatArray:
