@@ -16,7 +16,7 @@ from .thresholds import ThresholdSampler
 @final
 @frozen(kw_only=True)
 class Pps(ThresholdSampler):
-    """Keeps a key of frequency i with probability min(1, τ·i^p): u is uniform on [0, 1]."""
+    """Keeps a key of frequency i with probability min(1, τ·f(i)): u is uniform on [0, 1]."""
 
     about: ClassVar[About] = About(
         name="pps",
@@ -30,4 +30,4 @@ class Pps(ThresholdSampler):
     @property
     def inclusion(self) -> Rates:
         """q_i."""
-        return Rates(threshold=self.threshold.value, power=self.power.value)
+        return Rates(threshold=self.threshold.value, power=self.power.value, sizes=self._listed)

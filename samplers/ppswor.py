@@ -16,7 +16,7 @@ from .thresholds import ThresholdSampler
 @final
 @frozen(kw_only=True)
 class Ppswor(ThresholdSampler):
-    """Keeps a key of frequency i with probability 1 − e^{−τ·i^p}: u is exponential."""
+    """Keeps a key of frequency i with probability 1 − e^{−τ·f(i)}: u is exponential."""
 
     about: ClassVar[About] = About(
         name="ppswor",
@@ -30,4 +30,4 @@ class Ppswor(ThresholdSampler):
     @property
     def inclusion(self) -> Rates:
         """q_i."""
-        return Rates(threshold=self.threshold.value, power=self.power.value)
+        return Rates(threshold=self.threshold.value, power=self.power.value, sizes=self._listed)
