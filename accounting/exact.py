@@ -16,6 +16,8 @@ Number: TypeAlias = int | float | str | Fraction
 
 _TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?|[+-]?\d+/\d+")
 _LONGEST = 2000
+_MOST_BITS = 13_000
+"""Python writes whole numbers of up to 4,300 digits."""
 
 
 def exact(value: Number, *, parameter: str = "value") -> Fraction:
@@ -46,9 +48,12 @@ def exact(value: Number, *, parameter: str = "value") -> Fraction:
             if len(text) > _LONGEST or not _TEXT.fullmatch(text):
                 raise InvalidValue(parameter, value, 'a number such as "0.1", "1e-9" or "2/3"')
             try:
-                return Fraction(text)
+                number = Fraction(text)
             except ZeroDivisionError:
                 raise InvalidValue(parameter, value, "a ratio with a non-zero denominator") from None
+            if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+                raise InvalidValue(parameter, value, "a number of at most 3,900 digits, written out")
+            return number
     raise InvalidType(parameter, value, "an int, float, Fraction or text with a number")
 
 

@@ -80,6 +80,6 @@ def test_what_is_no_number_is_refused(order: Any) -> None:
 
 def test_orders_too_long_for_a_certificate_are_refused() -> None:
     assert len(Norm(10**599).value) == 600
-    for order in ("1e600", "1e9999", Fraction(10**600 + 1, 10**600)):
+    for order in ("1e600", "1e3800", Fraction(10**600 + 1, 10**600)):
         with pytest.raises(InvalidValue, match="600 digits"):
             Norm(order)

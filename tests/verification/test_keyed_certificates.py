@@ -476,6 +476,10 @@ ONE_KIND: dict[str, tuple[str, Callable[[Body], None]]] = {
     "every frequency": ("keys, listed", put(None, "claim", "largest_frequency")),
     "falling rates": ("keys, listed", put(["1/1000", "1/10", "1/2", "49/100", "1"], "inputs", "scheme", "rates")),
     "rates above 1": ("keys, listed", put(["1/1000", "1/10", "1/2", "1", "2"], "inputs", "scheme", "rates")),
+    "rates that the option does not state": (
+        "keys, listed",
+        put(["1/1000", "1/9", "1/2", "1/2", "1"], "inputs", "scheme", "rates"),
+    ),
     "fewer rates": ("keys, listed", put(lambda rates: rates[:-1], "inputs", "scheme", "rates")),
     "no rates": ("keys, listed", put([], "inputs", "scheme", "rates")),
     "a negative power": ("keys, ppswor", put("-1", "inputs", "scheme", "power")),

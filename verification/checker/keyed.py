@@ -116,6 +116,9 @@ def _check_options(body: dict[str, Any], units: Units) -> None:
     for key in ("threshold", "power"):
         if key in sampler and inputs["scheme"].get(key, sampler[key]) != sampler[key]:
             raise Refused(f"inputs.scheme.{key} is not the sampler's option")
+    for key in ("sizes", "rates"):
+        if key in sampler and ",".join(inputs["scheme"].get(key, ())) != sampler[key]:
+            raise Refused(f"inputs.scheme.{key} is not the sampler's option")
     if mechanism.get("subdivision", str(inputs["subdivision"])) != str(inputs["subdivision"]):
         raise Refused("inputs.subdivision is not the mechanism's option")
     if "epsilon" in mechanism and not _grows_at_most(units, _option(mechanism, "epsilon")):
