@@ -1,12 +1,15 @@
 """Collects `pytest accounting` as certdp.accounting: a library folder is always reached through its link."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent
 collect_ignore = ["tests/typing_cases"]  # misuse for the type checkers to find, not for Python to run
+if find_spec("torch") is None:
+    collect_ignore += ["src/certdp/dpis/torch", "tests/dpis/torch"]
 
 
 def through_the_link(argument: str, invoked_in: Path) -> str:

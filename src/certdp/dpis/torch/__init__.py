@@ -1,0 +1,31 @@
+# pyright: reportMissingImports=false
+"""Training PyTorch models with DPIS and DP-SGD (extra `torch`); nothing else of certdp imports PyTorch.
+
+`TorchModel` joins a module, a loss per record, data and an optimiser of `torch.optim` to what `certdp.dpis.engine`
+trains. Gradients of single records are formed only where that is the cheaper way to their norms.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("certdp.dpis.torch needs PyTorch: pip install 'certdp[torch]'", name="torch") from error
+
+from .networks import ReviewClassifier, TemperedSigmoid, small_cnn
+from .record_data import DatasetRecords, RecordData, TensorRecords
+from .recurrent import Gru, Lstm
+from .torch_model import Loss, TorchModel
+
+__all__ = [
+    "DatasetRecords",
+    "Gru",
+    "Loss",
+    "Lstm",
+    "RecordData",
+    "ReviewClassifier",
+    "TemperedSigmoid",
+    "TensorRecords",
+    "TorchModel",
+    "small_cnn",
+]
