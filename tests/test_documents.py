@@ -17,7 +17,7 @@ from certdp.verification.runner import run
 
 ROOT = Path(__file__).parents[1]
 README, PLUGINS = ROOT / "README.md", ROOT / "docs/plugins.md"
-COMPOSITION = ROOT / "docs/composition.md"
+COMPOSITION, KEYED = ROOT / "docs/composition.md", ROOT / "docs/keyed_data.md"
 
 BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"# → (.+)$", re.MULTILINE)
@@ -33,7 +33,7 @@ def commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("certdp ")]
 
 
-@pytest.mark.parametrize("document", [README, PLUGINS, COMPOSITION], ids=lambda path: str(path.name))
+@pytest.mark.parametrize("document", [README, PLUGINS, COMPOSITION, KEYED], ids=lambda path: str(path.name))
 def test_python_prints_what_the_document_says(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"__name__": "document"}
     for block in blocks(document, "python"):
