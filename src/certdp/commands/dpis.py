@@ -106,3 +106,124 @@ def plan(
             ),
             output,
         )
+
+
+@dpis.command()
+def train(
+    data: Annotated[
+        Path, typer.Option(metavar="FILE", help="Records: npz, csv with a header (each also .xz) or parquet.")
+    ],
+    target: Annotated[str, typer.Option(metavar="NAME", help="Array or column of the labels, numbered from 0.")],
+    model: Annotated[str, typer.Option(metavar="logistic|mlp", help="What to train.")],
+    classes: Annotated[int, typer.Option(metavar="N", min=2, help="Number of classes; public.")],
+    records: Annotated[str, typer.Option(metavar="N", help="Number of records: public, or a public guess of it.")],
+    batch: Batch,
+    epochs: Epochs,
+    epsilon: Epsilon,
+    delta: Delta,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="New folder for the model and the history.")],
+    array: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Array of the features in an npz archive; by default X.")
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME", help="Test records: a file, a column of flags, or an array of features."),
+    ] = None,
+    test_target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Array of their labels; by default test for train in --target.")
+    ] = None,
+    divide_by: Annotated[float, typer.Option(metavar="B", help="Divide features by this public number.")] = 1.0,
+    uniform: Annotated[bool, typer.Option("--uniform", help="DP-SGD: every record with probability b/N.")] = False,
+    steps_per_epoch: StepsPerEpoch = None,
+    clip: Clip = "1",
+    clip_quantile: Annotated[
+        str | None, typer.Option(metavar="L", help="λ: after each epoch C becomes λ times the mean norm (Section 3.5).")
+    ] = None,
+    clip_interval: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Public interval in which C stays as it adapts.")
+    ] = None,
+    clip_external: Annotated[
+        str | None, typer.Option(metavar="C*", help="Bound on norms where C adapts; by default HIGH.")
+    ] = None,
+    clip_noise: Annotated[
+        str | None, typer.Option(metavar="K", help="Its noise multiplier, over C*; by default --norm-noise.")
+    ] = None,
+    size_noise: SizeNoise = None,
+    norm_noise: NormNoise = None,
+    norm_rate: NormRate = "1",
+    divider: Divider = "0.8",
+    noise_decay: Annotated[
+        str | None, typer.Option(metavar="K", help="Let the noise multiplier fall by this factor an epoch; in (0, 1].")
+    ] = None,
+    order: Order = None,
+    largest_rate: LargestRate = None,
+    multiplier: Annotated[
+        str, typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped.")
+    ] = "5",
+    floor: Annotated[str, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start.")] = "0.01",
+    hidden: Annotated[int, typer.Option(metavar="N", min=1, help="Hidden units of an mlp.")] = 64,
+    activation: Annotated[
+        str, typer.Option(metavar="relu|tanh|tempered-sigmoid", help="What hidden units of an mlp do.")
+    ] = "tanh",
+    optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd",
+    rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5,
+    momentum: Annotated[float, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1).")] = 0.5,
+    checkpoint_every: Annotated[
+        int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
+    ] = 100,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(metavar="SEED", min=0, help="For experiments: a run that repeats, and is not private.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train a classifier by DPIS or DP-SGD within (ε, δ) per record."""
+    from ..dpis.models.files import LabelledReading
+    from .dpis_plan import Request as PlanRequest
+    from .dpis_train import AdaptiveRequest, Request, run
+    from .output import reporting
+
+    with reporting(json) as output:
+        run(
+            Request(
+                data=data,
+                reading=LabelledReading(
+                    target=target, array=array, test=test, test_target=test_target, divide_by=divide_by
+                ),
+                run=PlanRequest(
+                    records=records,
+                    batch=batch,
+                    epochs=epochs,
+                    epsilon=epsilon,
+                    delta=delta,
+                    steps_per_epoch=steps_per_epoch,
+                    clip=clip,
+                    size_noise=size_noise,
+                    norm_noise=norm_noise,
+                    norm_rate=norm_rate,
+                    divider=divider,
+                    order=order,
+                    largest_rate=largest_rate,
+                    kc_trajectory=None,
+                ),
+                adaptive=AdaptiveRequest(
+                    quantile=clip_quantile, interval=clip_interval, external=clip_external, noise=clip_noise
+                ),
+                uniform=uniform,
+                decay=noise_decay,
+                multiplier=multiplier,
+                floor=floor,
+                model=model,
+                classes=classes,
+                hidden=hidden,
+                activation=activation,
+                optimiser=optimiser,
+                rate=rate,
+                momentum=momentum,
+                seed=seed,
+                out=out,
+                resume=resume,
+                every=checkpoint_every,
+            ),
+            output,
+        )
