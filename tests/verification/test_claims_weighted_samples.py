@@ -136,7 +136,13 @@ def test_the_witness_against_bottom_k() -> None:
     assert "not reported" in finding.closed_form
 
 
-NOT_PRIVATE = ("pws/bottom-k-sanitised", "pws/known-seed", "pws/reused-coins", "pws/users-of-c-deltas")
+NOT_PRIVATE = (
+    "pws/bottom-k-sanitised",
+    "pws/known-seed",
+    "pws/reused-coins",
+    "pws/short-draws",
+    "pws/users-of-c-deltas",
+)
 
 
 def test_what_is_not_private_is_a_negative_control() -> None:

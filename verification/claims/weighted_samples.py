@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import floor, prod
+from math import ceil, floor, prod
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure
@@ -202,6 +202,17 @@ def _examine_known_seed(case: Case) -> Finding:
     )
 
 
+def _examine_short_draws(case: Case) -> Finding:
+    """A key of frequency 1 is reported where a multiple of 2^−53, drawn uniformly, is below δ."""
+    delta, multiples = case["delta"], 2**53
+    reported = Fraction(ceil(delta * multiples), multiples)
+    return Finding(
+        holds=reported <= delta,
+        closed_form=f"π = δ = {delta}",
+        independent=f"reported with probability {reported}, {float(reported / delta):.6g}·δ, and never at frequency 0",
+    )
+
+
 def _examine_reused_coins(case: Case) -> Finding:
     """Two data sets that differ in the first one, a key drawing one number for both releases.
 
@@ -308,6 +319,12 @@ def _reused_cases() -> SearchStrategy[Case]:
     return _table_cases(st.just(False), 3, 12)
 
 
+def _delta_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries({"delta": st.builds(lambda places: Fraction(1, 10**places), st.integers(15, 17))})
+
+
 def _seed_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -377,6 +394,14 @@ CLAIMS: tuple[Claim, ...] = (
         says="a release whose coins are known is (ε, δ)-DP",
         cases=_seed_cases,
         examine=_examine_known_seed,
+        expectation=Expectation.REJECTED,
+    ),
+    Claim(
+        id="pws/short-draws",
+        statement="PWS Algorithm 2, draws of 53 bits",
+        says="a key reported where a uniform multiple of 2^−53 is below π is reported with probability π",
+        cases=_delta_cases,
+        examine=_examine_short_draws,
         expectation=Expectation.REJECTED,
     ),
     Claim(
