@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from scipy import optimize
 
 from certdp import Delta, Epsilon, Order, Public
@@ -281,6 +282,21 @@ def test_a_dominated_run_keeps_rate_and_shift_within_what_was_declared() -> None
                 assert rate <= 0.1 * (1 + 1e-12)
                 assert shift <= float(declared) * (1 + 1e-12)
         assert 0.99 * EPSILON < account.spent() <= EPSILON
+
+
+def test_a_rate_just_below_the_declared_one_is_within_it_and_one_above_is_not() -> None:
+    rate = Fraction(math.nextafter(20 / 1001, 1))  # b/N is no binary64 number
+    plan = small_plan(
+        norm_sums=None, size=PublicSize(size=public(1001)), accounting=DominatedAccounting(rate=public(rate))
+    )
+    account = open_account(plan)
+    noise = account.begin_epoch(1001, 1)
+    account.pay_step()
+    assert account.spent() > 0
+    payments = account._payments
+    for lavish in (evolve(noise.step, norm_sum=900), evolve(noise.step, noise_multiplier=noise.noise_multiplier / 2)):
+        with pytest.raises(BudgetExceeded, match="as declared"):
+            payments.steps(1, lavish, 1)
 
 
 def test_dp_sgd_by_loss_distribution_needs_less_noise_than_by_renyi() -> None:

@@ -289,10 +289,12 @@ class RunPlan:
             raise InvalidValue("delta", self.budget.delta.value, "a number < 1")
         batch, expected = self.batch.value, self.size.expected
         if batch > expected:
-            raise InvalidValue("batch", batch, f"0 < b ≤ {expected}, the expected number of records")
+            raise InvalidValue("batch", batch, f"0 < b ≤ {float(expected):.9g}, the expected number of records")
         if self.least_size > expected:
             remedy = "Draw smaller batches, or lower the margin"
-            raise InvalidValue("batch", batch, f"(1 + margin)·b ≤ {expected}, so that K̃ has room", remedy)
+            raise InvalidValue(
+                "batch", batch, f"(1 + margin)·b, or b over the largest rate, ≤ {float(expected):.9g}", remedy
+            )
 
     @property
     def least_norm_sum(self) -> Fraction:

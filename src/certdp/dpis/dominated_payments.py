@@ -84,9 +84,17 @@ class DominatedPayments(Payments):
         return norm_sum / size * self.base * self.plan.schedule.factor(epoch)
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
-        """Sampled Gaussians within the declared ones; all T of an epoch are compared with these at once."""
+        """Sampled Gaussians within the declared ones; all T of an epoch are compared with these at once.
+
+        Rate and shift are compared exactly: what is drawn is rounded down (`sampling`), so it needs no margin.
+        """
         if step != self._stepping:
-            self._use("steps", epoch, _sampled(step.rate, 1 / step.shift, self.plan.steps_per_epoch))
+            shift = 1 / (self.base * self.plan.schedule.factor(epoch))
+            for name, value, declared in (("rate", step.rate, self._rate), ("shift", step.shift, shift)):
+                if value > declared:
+                    remedy = "Raise K̃ or take more noise"
+                    raise BudgetExceeded(name, float(value), f"at most {float(declared)!r}, as declared", remedy)
+            self._use("steps", epoch, self._steps(epoch, self.base))
             self._stepping = step
         self._paid[self._places["steps", epoch]] += count
 
