@@ -264,6 +264,16 @@ def test_the_order_is_chosen_from_public_constants_and_needs_little_noise() -> N
     assert all(least <= noise(order) * (1 + 1e-4) for order in ("9", "12", "15", "20", "30", "60"))
 
 
+def test_a_guarantee_says_whether_the_number_of_records_was_taken_to_be_public() -> None:
+    for plan, expected in ((PLANS["public size"], True), (PLANS["dp-sgd, noisy size"], False)):
+        guarantee = open_account(plan).guarantee
+        names = [assumption.name for assumption in guarantee.assumptions]
+        assert ("number of records is public" in names) is expected
+        assert {"real-valued noise", "gradient norms", "budget fixed beforehand"} <= set(names)
+        assert guarantee.bound.epsilon.upper <= 1
+        assert guarantee.bound.delta.upper <= Fraction("1e-5") * (1 + Fraction(1, 10**30))
+
+
 # Domination
 
 

@@ -121,7 +121,7 @@ def run(request: Request, output: Output) -> None:
         "delta": [None, found.guarantee.bound.delta.upper_float],
         "unit": found.guarantee.unit.name,
         "relation": found.guarantee.relation.name,
-        "theorem": str(found.guarantee.derivation.theorem),
+        "theorem": _theorems(found.guarantee),
         "order": float(found.order.value),
         "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
         "assumptions": _assumptions(plan),
@@ -144,6 +144,12 @@ def _assumptions(plan: RunPlan) -> list[str]:
         case NoisySize(guess=guess):
             about = f"the number of records is guessed for this forecast: {guess.value}"
     return [about, "real-valued noise", "norm sums come out as foreseen; the guarantee does not rest on it"]
+
+
+def _theorems(guarantee: Proven) -> str:
+    """What the run's guarantee rests on, and what that does."""
+    (last,) = guarantee.derivation.premises
+    return f"{last.theorem} ⇐ {last.premises[0].theorem}"
 
 
 def _cost(cost: ReleaseCost) -> dict[str, Any]:

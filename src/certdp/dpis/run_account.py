@@ -29,8 +29,9 @@ import hashlib
 from fractions import Fraction
 from typing import Any, final
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.dpis import Step
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
@@ -44,6 +45,8 @@ from .filtered_payments import FilteredPayments
 from .payments import Payments
 
 _VERSION = 1
+_RUN = Theorem("law", "a training run in which every release is paid before it is drawn")
+_NORMS = Assumption("gradient norms", "within the stated relative error of the vectors added")
 
 
 @final
@@ -343,7 +346,11 @@ class RunAccount:
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
         """(ε₀, δ₀)-DP or better for everything that is released after it was paid, however the run goes on."""
-        return self._payments.guarantee
+        proven = self._payments.guarantee
+        stated = [REAL_VALUED_NOISE, _NORMS]
+        if isinstance(self.plan.size, PublicSize):
+            stated.append(Assumption("number of records is public", str(self.plan.size.expected)))
+        return evolve(proven, derivation=_RUN.conclude([proven.derivation], stated))
 
     def spent(self) -> float:
         """An upper bound of the ε at δ₀ of what was paid so far; no guarantee, because it depends on outputs."""
