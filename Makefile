@@ -50,6 +50,7 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/feasible_weights.py
 	$(PYTHON) benchmarks/lloyd.py
 	$(PYTHON) benchmarks/streaming.py
+	$(PYTHON) benchmarks/key_reporting.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
