@@ -17,6 +17,7 @@ from certdp.accounting.errors import InvalidValue
 from certdp.budget_calibration import Budget
 from certdp.dpis.budget import (
     AdaptiveClip,
+    DominatedAccounting,
     ExponentialDecay,
     FixedClip,
     NoisySize,
@@ -122,6 +123,7 @@ VARIANTS = {
     "dp-sgd, adaptive, decay": plan_of(
         size=NOISY, clip=ADAPTIVE, norm_sums=None, schedule=ExponentialDecay(base=Public("0.8"))
     ),
+    "dominated": plan_of(accounting=DominatedAccounting(rate=Public("0.25"))),
     "sampled norms": plan_of(norm_sums=NormSums(noise_multiplier=Public(80), rate=Public("0.25"))),
 }
 
@@ -241,6 +243,12 @@ def test_norm_sums_at_both_ends_are_kept_within_them(size: float) -> None:
 def test_more_records_than_the_public_size_are_admitted() -> None:
     assert train(Fixed(np.ones((900, 1))), PLAN).epsilon <= 8
     assert train(Fixed(np.ones((0, 1))), PLAN).epsilon <= 8
+
+
+def test_a_noisy_size_below_the_batch_is_raised_to_where_sums_have_room() -> None:
+    result = train(Fixed(np.ones((2, 1))), plan_of(size=evolve(NOISY, noise=Public(2))))
+    assert {row.size for row in result.history.epochs} == {20.2}
+    assert result.epsilon <= 8
 
 
 @pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])

@@ -1,1 +1,31 @@
 """Training by importance-sampled DP-SGD (DPIS) and by DP-SGD, within a budget that no run exceeds."""
+
+from .budget import AdaptiveClip as AdaptiveClip
+from .budget import ConstantNoise as ConstantNoise
+from .budget import DominatedAccounting as DominatedAccounting
+from .budget import ExponentialDecay as ExponentialDecay
+from .budget import FixedClip as FixedClip
+from .budget import NoisySize as NoisySize
+from .budget import NormSums as NormSums
+from .budget import PublicSize as PublicSize
+from .budget import RenyiAccounting as RenyiAccounting
+from .budget import RunPlan as RunPlan
+from .checkpoints import Checkpoints as Checkpoints
+from .engine import Proposals as Proposals
+from .engine import Report as Report
+from .engine import Trained as Trained
+from .engine import resume as resume
+from .engine import train as train
+from .forecast import Forecast as Forecast
+from .forecast import dominated_dp_sgd as dominated_dp_sgd
+from .forecast import dp_sgd as dp_sgd
+from .forecast import forecast as forecast
+from .gradients import Evaluation as Evaluation
+from .gradients import RecordGradients as RecordGradients
+from .gradients import Weighting as Weighting
+from .history import EpochFigures as EpochFigures
+from .history import History as History
+from .optimisers import Adam as Adam
+from .optimisers import Sgd as Sgd
+from .pictures import plot_history as plot_history
+from .step_sums import StepFigures as StepFigures

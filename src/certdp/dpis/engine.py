@@ -191,7 +191,8 @@ class _Run:
         """Where the run stood."""
         if standing.count != self._records.size:
             raise _changed(self._records.size, standing.count)
-        if len(standing.bounds) not in (0, standing.count):
+        begun = self._plan.norm_sums is not None and self._account.current is not None
+        if begun and len(standing.bounds) != standing.count:
             raise InvalidValue(
                 "checkpoints", f"{len(standing.bounds)} bounds", f"{standing.count}, one for each record"
             )

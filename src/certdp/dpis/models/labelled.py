@@ -17,7 +17,8 @@ from ..sampling import FloatArray, IntArray
 class LabelledData:
     """Records with labels; private.
 
-    NaN and infinite entries are admitted: the gradient of such a record is none, and training drops it.
+    NaN and infinite entries are admitted: the gradient of such a record is none, and training drops it. Fixed features,
+    such as those of a scattering network (Tramèr, Boneh 2021), are computed from each record by itself beforehand.
 
     Args:
         features: matrix (n, d) of numbers of any type, one record per row; entries are read as binary64.

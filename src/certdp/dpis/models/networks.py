@@ -44,11 +44,10 @@ class Layer:
             lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled)) * np.sqrt(squares)
             return np.asarray(np.ldexp(lengths, exponents))
 
-    def weighted_sum(self, weights: FloatArray, kept: BoolArray) -> FloatArray:
+    def weighted_sum(self, weights: FloatArray, kept: BoolArray | slice) -> FloatArray:
         """Σ w·δ·(a | 1)ᵀ over the records kept, a matrix in one row."""
-        scaled = weights[kept, np.newaxis] * self.deltas[kept]
-        inputs = self.inputs[kept]
-        return np.hstack([scaled.T @ inputs, scaled.sum(axis=0)[:, np.newaxis]]).ravel()
+        scaled = weights[kept][:, np.newaxis] * self.deltas[kept]
+        return np.hstack([scaled.T @ self.inputs[kept], scaled.sum(axis=0)[:, np.newaxis]]).ravel()
 
 
 @final
@@ -74,7 +73,8 @@ class Factors:
 
     def weighted_sum(self, weights: FloatArray) -> FloatArray:
         """Σ w·g over the records with w > 0, (dimension,)."""
-        kept = weights > 0
+        used = weights > 0
+        kept = slice(None) if used.all() else used  # a slice copies nothing
         return np.concatenate([layer.weighted_sum(weights, kept) for layer in self.layers])
 
 
