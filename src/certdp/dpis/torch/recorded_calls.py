@@ -23,6 +23,8 @@ from .gradients_of_records import Dense, Gradients, Outer, TableRows
 
 Positions: TypeAlias = dict[Tensor, int]
 """The trained parameters, to their positions."""
+Signature: TypeAlias = tuple[object, ...]
+"""What a call does, but for the number of records."""
 
 
 class Layer(Protocol):
@@ -133,7 +135,8 @@ class _LookUp:
     padding: int | None
 
     def uses(self, deltas: Tensor) -> dict[str, Gradients]:
-        rows, deltas = self.source.flatten(1), _positions(deltas)
+        rows = self.source.reshape(len(self.source), -1)
+        deltas = deltas.reshape(*rows.shape, -1)
         if self.padding is not None:
             deltas = torch.where((rows == self.padding).unsqueeze(2), 0.0, deltas)
         return {"weight": TableRows(rows, deltas, self.parameters["weight"].shape)}
@@ -229,7 +232,7 @@ class Call:
     version: int
 
     @property
-    def signature(self) -> tuple[object, ...]:
+    def signature(self) -> Signature:
         """What does not depend on the number of records."""
         return type(self.layer), tuple(sorted(self.roles.items())), tuple(self.layer.source.shape[1:])
 
@@ -260,6 +263,15 @@ class Recording:
     count: int
     calls: list[Call] = field(factory=list)
     others: set[int] = field(factory=set)
+
+    @property
+    def all_signatures(self) -> list[Signature]:
+        """Of the calls, in their order."""
+        return [call.signature for call in self.calls]
+
+    def signatures(self, position: int) -> tuple[Signature, ...]:
+        """Of the calls with one parameter."""
+        return tuple(call.signature for call in self.calls if position in call.roles)
 
 
 @final

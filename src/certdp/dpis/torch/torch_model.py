@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from itertools import pairwise
 from typing import TypeAlias, final
 
 import numpy as np
@@ -49,6 +48,7 @@ class TorchModel:
 
     Attributes:
         model: as given.
+        formed: positions of the trained parameters whose gradients are formed record by record by `torch.func`.
         unit: the unit roundoff of what norms and sums are computed in; factors may be narrower.
 
     Raises:
@@ -68,10 +68,12 @@ class TorchModel:
         self._microbatch = whole("microbatch", microbatch, 1)
         trained = {name: value for name, value in model.named_parameters() if value.requires_grad}
         self._names, self._parameters = list(trained), list(trained.values())
-        self._positions: Positions = {value: position for position, value in enumerate(self._parameters)}
+        self._positions: Positions = {value: n for n, value in enumerate(self._parameters)}
         self._check_parameters()
         refuse_mixing(model)
-        self._formed, self._signatures = self._learn_calls()
+        self.formed = self._learn_calls()
+        self._positions = {value: n for n, value in enumerate(self._parameters) if n not in self.formed}
+        self._signatures = self._record(self._probed()).all_signatures
         self._try_out()
 
     @property
@@ -153,7 +155,7 @@ class TorchModel:
     def _passed(self, indices: IntArray) -> _Passed:
         inputs, targets = self._rows(self._data, indices)
         recording, losses, given = self._forward(inputs, targets)
-        if self._signatures != [call.signature for call in recording.calls]:
+        if recording.all_signatures != self._signatures:
             remedy = "Let the forward pass take the same way for all records"
             raise InvalidValue("model", "parameters used otherwise than at first", "the same uses in each pass", remedy)
         uses: list[list[Gradients]] = [[] for _ in self._parameters]
@@ -184,17 +186,17 @@ class TorchModel:
 
     def _form(self, inputs: Tensor, targets: Tensor) -> dict[int, Gradients]:
         """Gradients in the parameters that no recorded call explains, formed record by record."""
-        if not self._formed:
+        if not self.formed:
             return {}
 
         def loss_of(parameters: dict[str, Tensor], given: Tensor, target: Tensor) -> Tensor:
             outputs = functional_call(self.model, parameters, (given.unsqueeze(0),))
             return self._loss(outputs, target.unsqueeze(0)).sum()
 
-        chosen = {self._names[position]: self._parameters[position].detach() for position in self._formed}
+        chosen = {self._names[position]: self._parameters[position].detach() for position in self.formed}
         with torch.enable_grad():
             found = vmap(grad(loss_of), in_dims=(None, 0, 0))(chosen, inputs, targets)
-        return {position: Dense(found[self._names[position]].detach()) for position in self._formed}
+        return {position: Dense(found[self._names[position]].detach()) for position in self.formed}
 
     # Before the run
 
@@ -211,24 +213,29 @@ class TorchModel:
         if missing:
             raise InvalidValue("optimiser", f"without {missing[0]}", "all trained parameters", "Freeze it, or add it")
 
-    def _learn_calls(self) -> tuple[frozenset[int], list[tuple[object, ...]]]:
-        """Positions of the parameters to be formed, and the calls that any pass makes.
+    def _learn_calls(self) -> frozenset[int]:
+        """Positions of the parameters to be formed.
 
         Two numbers of records tell the dimension that counts records from others.
         """
         probed, buffers = self._probed(), {name: value.clone() for name, value in self.model.named_buffers()}
-        recordings = [self._forward(*self._rows(self._data, part))[0] for part in (probed, probed[:-1]) if part.size]
+        recordings = [self._record(part) for part in (probed, probed[:-1]) if part.size]
         changed = [
             name for name, value in self.model.named_buffers() if name not in buffers or not value.equal(buffers[name])
         ]
         if changed:
             remedy = "Take a layer that keeps no statistics, such as torch.nn.GroupNorm"
             raise InvalidValue("model", f"the buffer {changed[0]}, which a pass changes", "constant buffers", remedy)
-        signatures = [[call.signature for call in recording.calls] for recording in recordings]
-        formed = set().union(*(recording.others for recording in recordings))
-        if any(one != other for one, other in pairwise(signatures)):
-            formed |= {position for recording in recordings for call in recording.calls for position in call.roles}
-        return frozenset(formed), signatures[0]
+        others = frozenset[int]().union(*(recording.others for recording in recordings))
+        unclear = (
+            position
+            for position in range(len(self._parameters))
+            if len({recording.signatures(position) for recording in recordings}) > 1
+        )
+        return others.union(unclear)
+
+    def _record(self, indices: IntArray) -> Recording:
+        return self._forward(*self._rows(self._data, indices))[0]
 
     def _try_out(self) -> None:
         """Compare gradients of records together with those of each record alone, by PyTorch itself."""
