@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,3 +132,16 @@ def test_what_cannot_be_is_refused(
 ) -> None:
     arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL, "--out", tmp_path / "out", *changed)
     assert refusal("dpis", "train", *arguments)["parameter"] == parameter
+
+
+@pytest.mark.soundness
+@pytest.mark.skipif("CERTDP_DATA" not in os.environ, reason="no real data")
+@pytest.mark.parametrize("method", [(), ("--uniform",)], ids=["dpis", "dp-sgd"])
+def test_digits_are_told_apart(method: tuple[str, ...], certdp: Command, tmp_path: Path) -> None:
+    data = Path(os.environ["CERTDP_DATA"]) / "mnist.npz.xz"
+    arrays = ("--array", "X_train", "--target", "y_train", "--test", "X_test", "--divide-by", 255)
+    run = ("--records", 60000, "--batch", 512, "--epochs", 3, "--epsilon", 2, "--delta", "1e-5")
+    model = ("--model", "logistic", "--classes", 10, *method)
+    found = certdp("dpis", "train", "--data", data, *arrays, *run, *model, "--out", tmp_path / "out", "--json").json
+    assert found["private"]["test_accuracy"] > 0.87
+    assert found["epsilon"][1] <= 2
