@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent
 collect_ignore = ["tests/typing_cases"]  # misuse for the type checkers to find, not for Python to run
 if find_spec("torch") is None:
-    collect_ignore += ["src/certdp/dpis/torch", "tests/dpis/torch"]
+    collect_ignore += ["src/certdp/dpis/torch", "tests/dpis/torch_models"]
 
 
 def through_the_link(argument: str, invoked_in: Path) -> str:

@@ -55,7 +55,7 @@ RECORDED: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
     "look-up with padding": lambda: (nn.Sequential(nn.Embedding(7, 3, padding_idx=-1), nn.Linear(3, 2)), words(4)),
     "look-up of one": lambda: (nn.Embedding(7, 3), words()),
     "look-up, sparse": lambda: (nn.Embedding(7, 3, sparse=True), words(4)),
-    "layers normalised": lambda: (nn.LayerNorm((3, 2)), images(4, 3, 2)),
+    "layers normalised": lambda: (nn.LayerNorm([3, 2]), images(4, 3, 2)),
     "layers scaled": lambda: (nn.LayerNorm(5, bias=False), images(5)),
     "groups normalised": lambda: (nn.GroupNorm(2, 4), images(4, 3, 2)),
     "groups of a row": lambda: (nn.GroupNorm(2, 4), images(4)),
@@ -168,7 +168,7 @@ def test_random_convolutions(agree: Agree) -> None:
             "groups": groups,
             "bias": bool(drawn(0, 1)),
         }
-        kind = nn.Conv1d if plane == 1 else nn.Conv2d
+        kind: Any = nn.Conv1d if plane == 1 else nn.Conv2d
         layer = kind(groups * drawn(1, 2), groups * drawn(1, 2), size, **options)
         agree(layer, images(layer.in_channels, *(drawn(5, 8) for _ in size)))
 

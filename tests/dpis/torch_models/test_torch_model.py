@@ -35,6 +35,8 @@ class Turned(Centred):
 
 
 class Counting(Centred):
+    seen: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("seen", torch.zeros(()))
@@ -94,9 +96,9 @@ def sum_of(outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def test_tables_that_look_at_other_records_are_refused(make: Make) -> None:
-    for options in ({"max_norm": 1.0}, {"scale_grad_by_freq": True}):
+    for table in (nn.Embedding(4, 2, max_norm=1.0), nn.Embedding(4, 2, scale_grad_by_freq=True)):
         with pytest.raises(InvalidValue, match="mixes records"):
-            make(nn.Embedding(4, 2, **options), torch.randint(0, 4, (5, 3)))
+            make(table, torch.randint(0, 4, (5, 3)))
 
 
 def test_a_layer_that_draws_nothing_now_is_admitted(make: Make) -> None:
@@ -284,8 +286,9 @@ def test_bytes_are_divided_as_they_are_read() -> None:
     [{"inputs": torch.zeros(0, 2)}, {"targets": torch.zeros(3)}, {"divide_by": 0.0}, {"divide_by": float("inf")}],
 )
 def test_tables_without_sense_are_refused(changes: dict[str, Any]) -> None:
+    stated: dict[str, Any] = {"inputs": torch.zeros(2, 2), "targets": torch.zeros(2)}
     with pytest.raises(InvalidValue):
-        TensorRecords(**({"inputs": torch.zeros(2, 2), "targets": torch.zeros(2)} | changes))
+        TensorRecords(**(stated | changes))
 
 
 def test_classes_are_predicted() -> None:

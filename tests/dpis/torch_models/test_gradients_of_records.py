@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.dpis.torch.gradients_of_records import Dense, Outer, TableRows
+from certdp.dpis.torch.gradients_of_records import Dense, Gradients, Outer, TableRows
 
 UNIT = Fraction(1, 2**53)
 NUMBERS = st.floats(-4, 4, width=32)
@@ -43,7 +43,7 @@ def test_the_norm_of_a_sum_of_products_is_a_bound_from_above(
     inputs, deltas = drawn(columns), drawn(rows)
     if positions > 1 and data.draw(st.booleans()):  # two positions that nearly cancel
         inputs[:, :, 1], deltas[:, :, 1] = inputs[:, :, 0], -deltas[:, :, 0] * (1 + 2.0**-20)
-    outer = Outer(inputs, deltas, torch.Size((groups * rows, columns)))
+    outer = Outer(inputs, deltas, torch.Size([groups * rows, columns]))
     gradients = outer_products(inputs, deltas)
     entries = groups * rows * columns
     for found, gradient in zip(outer.squares().tolist(), gradients, strict=True):
@@ -57,7 +57,7 @@ def test_the_norm_of_a_sum_of_products_is_a_bound_from_above(
 def test_gram_and_products_agree_where_factors_are_wide() -> None:
     torch.manual_seed(0)
     inputs, deltas = torch.randn(3, 2, 5, 40, dtype=torch.float32), torch.randn(3, 2, 5, 30, dtype=torch.float32)
-    outer = Outer(inputs, deltas, torch.Size((60, 40)))
+    outer = Outer(inputs, deltas, torch.Size([60, 40]))
     assert outer.cheaper() is outer
     products = Dense((deltas.double().mT @ inputs.double()).reshape(3, 60, 40))
     torch.testing.assert_close(outer.squares(), products.squares(), rtol=1e-12, atol=0)
@@ -66,7 +66,7 @@ def test_gram_and_products_agree_where_factors_are_wide() -> None:
 
 
 def test_factors_of_53_bits_have_no_gram_form() -> None:
-    wide = Outer(torch.ones(1, 1, 2, 9, dtype=torch.float64), torch.ones(1, 1, 2, 9), torch.Size((9, 9)))
+    wide = Outer(torch.ones(1, 1, 2, 9, dtype=torch.float64), torch.ones(1, 1, 2, 9), torch.Size([9, 9]))
     assert isinstance(wide.cheaper(), Dense)
 
 
@@ -74,11 +74,12 @@ def test_factors_of_53_bits_have_no_gram_form() -> None:
 @pytest.mark.parametrize("odd", [float("nan"), float("inf")])
 def test_a_record_of_weight_zero_adds_nothing_though_it_is_no_number(kind: str, odd: float) -> None:
     deltas = torch.tensor([[[odd, 1.0]], [[2.0, 3.0]]])
-    gradients = {
+    kinds: dict[str, Gradients] = {
         "dense": Dense(deltas.squeeze(1)),
-        "outer": Outer(torch.ones(2, 1, 1, 1), deltas.unsqueeze(1), torch.Size((2, 1))),
-        "rows": TableRows(torch.tensor([[0], [0]]), deltas, torch.Size((1, 2))),
-    }[kind]
+        "outer": Outer(torch.ones(2, 1, 1, 1), deltas.unsqueeze(1), torch.Size([2, 1])),
+        "rows": TableRows(torch.tensor([[0], [0]]), deltas, torch.Size([1, 2])),
+    }
+    gradients = kinds[kind]
     assert not torch.isfinite(gradients.squares()[0])
     total = gradients.weighted_sum(torch.tensor([0.0, 0.5], dtype=torch.float64))
     assert total.flatten().tolist() == [1.0, 1.5]
@@ -88,7 +89,7 @@ def test_a_record_of_weight_zero_adds_nothing_though_it_is_no_number(kind: str, 
 def test_squares_do_not_vanish_by_underflow() -> None:
     tiny = torch.full((1, 4), 2.0**-540, dtype=torch.float64)
     assert Dense(tiny).squares().item() >= 4 * 2.0**-1080
-    product_of = Outer(tiny.reshape(1, 1, 1, 4), torch.full((1, 1, 1, 1), 2.0**500), torch.Size((1, 4)))
+    product_of = Outer(tiny.reshape(1, 1, 1, 4), torch.full((1, 1, 1, 1), 2.0**500), torch.Size([1, 4]))
     assert Fraction(product_of.squares().item()) >= 4 * Fraction(2) ** -80
 
 
@@ -100,7 +101,7 @@ def test_rows_looked_up_twice_add_up(data: st.DataObject, count: int, positions:
     tables = torch.zeros(count, 3, 2, dtype=torch.float64)
     for record, position in product(range(count), range(positions)):
         tables[record, rows[record, position]] += deltas[record, position]
-    found = TableRows(rows, deltas, torch.Size((3, 2)))
+    found = TableRows(rows, deltas, torch.Size([3, 2]))
     weights = torch.arange(count, dtype=torch.float64)
     torch.testing.assert_close(found.dense(), tables, rtol=0, atol=0)
     torch.testing.assert_close(found.squares(), tables.square().sum((1, 2)), rtol=0, atol=1e-300)
