@@ -169,7 +169,9 @@ def test_a_run_with_coins_of_the_operating_system_states_its_guarantee() -> None
     guarantee = result.guarantee
     assert guarantee is not None
     assert guarantee.bound.epsilon.upper <= 8
-    assert {"records apart", "real-valued noise"} <= {assumed.name for assumed in guarantee.assumptions}
+    assert {"records apart", "options fixed beforehand", "real-valued noise"} <= {
+        assumed.name for assumed in guarantee.assumptions
+    }
 
 
 def test_a_seeded_run_is_repeated_and_states_no_guarantee() -> None:

@@ -1,4 +1,27 @@
-"""Training by importance-sampled DP-SGD (DPIS) and by DP-SGD, within a budget that no run exceeds."""
+"""Training by importance-sampled DP-SGD (DPIS) and by DP-SGD, within a budget that no run exceeds.
+
+>>> import numpy as np
+>>> from certdp import Budget, Delta, Epsilon, Public
+>>> from certdp.dpis import FixedClip, NormSums, PublicSize, RunPlan, Sgd, train
+>>> from certdp.dpis.models import LabelledData, Logistic, RecordModel
+>>> records = np.linspace([-1.0, 1.0], [1.0, -1.0], 500)
+>>> data = LabelledData(features=records, labels=(records[:, 0] > 0).astype(int))
+>>> plan = RunPlan(
+...     budget=Budget(epsilon=Epsilon(3), delta=Delta("1e-5")),
+...     batch=Public(25),
+...     epochs=2,
+...     steps_per_epoch=20,
+...     size=PublicSize(size=Public(500)),
+...     clip=FixedClip(bound=Public(1)),
+...     norm_sums=NormSums(noise_multiplier=Public(15)),
+... )
+>>> model = RecordModel(Logistic(features=2, classes=2), data, Sgd(rate=0.5))
+>>> result = train(model, plan)
+>>> result.epsilon <= result.guarantee.bound.epsilon.upper_float <= 3
+True
+>>> model.accuracy(data) > 0.8
+True
+"""
 
 from .budget import AdaptiveClip as AdaptiveClip
 from .budget import ConstantNoise as ConstantNoise

@@ -37,6 +37,9 @@ _IN_TRAINING = Theorem("law", "given the past, a record enters a step with the m
 _RECORDS_APART = Assumption(
     "records apart", "a record's gradient depends on the parameters and on that record alone, but for rounding"
 )
+_NO_TUNING = Assumption(
+    "options fixed beforehand", "model, optimiser and plan were chosen without these data; runs to tune them cost extra"
+)
 
 
 @final
@@ -97,7 +100,7 @@ class Trained:
         if not self.is_private:
             return None
         paid = self.account.guarantee
-        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [_RECORDS_APART]))
+        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [_RECORDS_APART, _NO_TUNING]))
 
     @property
     def epsilon(self) -> float:
