@@ -21,7 +21,7 @@ import certdp
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
-INNER = {"commands", "data", "dpis", "experiments", "interoperation", "weighted_sampling"}  # packages of the face itself
+INNER = {"commands", "data", "dpis", "experiments", "interoperation", "weighted_sampling"}  # of the face itself
 TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 

@@ -55,7 +55,8 @@ def test_numpy_integers(value: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *("", "x", "1e", "nan", "inf", "1/0", "1 /2", "1/-2", "0x10", "1_000", "1e99999", "1e-9999", "1e9999", "1" * 3000, "--1", "1e5/2"),
+        *("", "x", "1e", "nan", "inf", "1/0", "1 /2", "1/-2", "0x10", "1_000", "--1", "1e5/2"),
+        *("1e99999", "1e-9999", "1e9999", "1" * 3000),
         *(float("nan"), float("inf"), -np.inf, np.float32("nan"), np.longdouble("inf")),
     ],
 )

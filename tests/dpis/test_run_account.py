@@ -131,7 +131,7 @@ def delta_of(tau: float, order: float, epsilon: float) -> float:
     grid = np.linspace(math.log(1e-9), math.log(0.999), 400)
     best = int(np.argmax([left(value) for value in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = optimize.minimize_scalar(lambda value: -left(value), bounds=around, method="bounded")
+    found: Any = optimize.minimize_scalar(lambda value: -left(value), bounds=around, method="bounded")
     return -float(found.fun)
 
 

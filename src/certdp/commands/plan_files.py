@@ -66,7 +66,8 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
     _known("", stated, _RUN)
     unit = stated.get("unit", RECORD.name)
     if not isinstance(unit, str) or unit not in _UNITS:
-        raise InvalidValue("unit", unit or "nothing", " or ".join(f'"{name}"' for name in _UNITS), "Say whom the plan protects")
+        admissible = " or ".join(f'"{name}"' for name in _UNITS)
+        raise InvalidValue("unit", unit or "nothing", admissible, "Say whom the plan protects")
     domain = _table("domain", stated.get("domain", {}))
     _known("domain", domain, _DOMAIN)
     releases = stated.get("release")
