@@ -51,6 +51,7 @@ RECORDED: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
     "around": lambda: (nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular"), images(1, 5, 6)),
     "leftover columns": lambda: (nn.Conv2d(1, 2, 3, stride=3), images(1, 8, 7)),
     "signals": lambda: (nn.Conv1d(4, 6, 3, stride=2, padding=1, dilation=2, groups=2), images(4, 11)),
+    "solids": lambda: (nn.Conv3d(2, 4, (2, 1, 2), padding=(0, 1, 2), groups=2), images(2, 3, 2, 4)),
     "look-up": lambda: (nn.Embedding(7, 3), words(4)),
     "look-up with padding": lambda: (nn.Sequential(nn.Embedding(7, 3, padding_idx=-1), nn.Linear(3, 2)), words(4)),
     "look-up of one": lambda: (nn.Embedding(7, 3), words()),
@@ -114,12 +115,11 @@ class Transposed(nn.Module):
 
 FORMED: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
     "own parameter": lambda: (Scaled(), images(3)),
-    "bilinear through parametrisation": lambda: (
+    "parametrised": lambda: (
         nn.utils.parametrizations.weight_norm(nn.Linear(3, 2)),
         images(3),
     ),
     "deconvolution": lambda: (nn.ConvTranspose2d(2, 3, 2), images(2, 3, 3)),
-    "solids": lambda: (nn.Conv3d(1, 2, 2), images(1, 3, 3, 3)),
     "leaky": lambda: (nn.Sequential(nn.Linear(3, 4), nn.PReLU(4)), images(3)),
     "flattened": lambda: (Flattened(), images(4, 2)),
     "positions first": lambda: (PositionsFirst(), images(5, 2)),
@@ -159,7 +159,7 @@ def test_random_convolutions(agree: Agree) -> None:
         return int(torch.randint(least, most + 1, (), generator=generator))
 
     for _ in range(25):
-        groups, plane = drawn(1, 3), drawn(1, 2)
+        groups, plane = drawn(1, 3), drawn(1, 3)
         size = [drawn(1, 3) for _ in range(plane)]
         options: dict[str, Any] = {
             "stride": [drawn(1, 3) for _ in size],
@@ -168,9 +168,9 @@ def test_random_convolutions(agree: Agree) -> None:
             "groups": groups,
             "bias": bool(drawn(0, 1)),
         }
-        kind: Any = nn.Conv1d if plane == 1 else nn.Conv2d
+        kind: Any = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[plane - 1]
         layer = kind(groups * drawn(1, 2), groups * drawn(1, 2), size, **options)
-        agree(layer, images(layer.in_channels, *(drawn(5, 8) for _ in size)))
+        agree(layer, images(layer.in_channels, *(drawn(5, 7) for _ in size)))
 
 
 class Tied(nn.Module):

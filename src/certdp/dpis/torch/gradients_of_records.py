@@ -6,11 +6,12 @@ define the gradient of a record exactly, as a sum of products over the positions
 Norms and weighted sums are computed from these factors, in binary64, whose unit roundoff is u = 2^-53.
 
 Guarantees:
-    `squares` are at least ‖g‖²·(1 − (d + 4)·u) for a gradient of d entries, and `weighted_sum` rounds the products
+    `squares` are at least ‖g‖²·(1 − (d + 10)·u) for a gradient of d entries, and `weighted_sum` rounds the products
     w·(entry of g) and their sums to binary64, as all sums are; a record of weight 0 adds nothing.
 
-Proof. Sums of d squares in any order err relatively by at most (d + 1)·u and what underflow takes from each of them,
-less than 2^-1022, which is added back. A product of sums of m and of n squares, m·n = d, errs by less than d + 4 of u.
+Proof. Sums of d squares in any order, a root, and its square err relatively by at most (d + 4)·u, and by what underflow
+takes from each square, less than 2^-1022, which is added back. A product of sums of m and of n squares, m·n = d, errs
+by at most (m + n + 9)·u ≤ (d + 10)·u.
 For the Gram form Σ_{s,t} (a_s·a_t)(δ_s·δ_t) with factors of at most 24 bits, products of two entries are exact and do
 not underflow; the inner products, of m and of n terms, and the sum of T² terms err together by at most
 1.01·(m + n + T² + 4)·u·P², where P = Σ_t ‖a_t‖·‖δ_t‖ (Higham 2002, Section 3.1, and Cauchy–Schwarz), as long as
@@ -56,7 +57,13 @@ class Gradients(Protocol):
 
 def _squares(vectors: Tensor) -> Tensor:
     """‖v‖² along the last dimension, in binary64, from above but for relative errors."""
-    return vectors.double().square().sum(-1) + vectors.shape[-1] * _LOST
+    return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64).square() + vectors.shape[-1] * _LOST
+
+
+def _kept(weights: Tensor, *factors: Tensor) -> tuple[Tensor, ...]:
+    """The weights and factors of the records with w > 0; those of others may be NaN, which times 0 is not 0."""
+    kept = weights > 0
+    return (weights, *factors) if bool(kept.all()) else tuple(values[kept] for values in (weights, *factors))
 
 
 @final
@@ -76,9 +83,8 @@ class Dense:
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
         """A matrix product."""
-        kept = weights > 0
-        rows = self.values[kept].flatten(1).double()
-        return (weights[kept] @ rows).reshape(self.values.shape[1:])
+        given, values = _kept(weights, self.values)
+        return (given @ values.flatten(1).double()).reshape(self.values.shape[1:])
 
     def dense(self) -> Tensor:
         """They are there."""
@@ -120,10 +126,9 @@ class Outer:
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
         """A matrix product over records and positions, in each group."""
-        kept = weights > 0
-        deltas = self.deltas[kept].double() * weights[kept].reshape(-1, 1, 1, 1)
-        found = _rows(deltas).mT @ _rows(self.inputs[kept].double())
-        return found.reshape(self.shape)
+        given, inputs, deltas = _kept(weights, self.inputs, self.deltas)
+        scaled = deltas.double() * given.reshape(-1, 1, 1, 1)
+        return (_rows(scaled).mT @ _rows(inputs.double())).reshape(self.shape)
 
     def dense(self) -> Tensor:
         """Gradients as they come in the model's precision, which define what a record adds where they are used."""

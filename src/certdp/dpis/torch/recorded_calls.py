@@ -73,7 +73,7 @@ def _affine(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Layer 
 @final
 @frozen(eq=False)
 class _Convolution:
-    """In one or two dimensions; paddings count what is added before and after, from the last dimension to the first."""
+    """In one to three dimensions; paddings count what is added before and after, last dimension first."""
 
     source: Tensor
     parameters: dict[str, Tensor]
@@ -84,15 +84,18 @@ class _Convolution:
 
     def uses(self, deltas: Tensor) -> dict[str, Gradients]:
         weight = self.parameters["weight"]
-        count, groups = len(deltas), self.groups
-        inputs = functional.pad(self.source, self.padding)
-        size, step, spread = weight.shape[2:], self.stride, self.dilation
-        if inputs.dim() == 3:
-            inputs, size, step, spread = inputs.unsqueeze(2), torch.Size((1, *size)), (1, *step), (1, *spread)
-        patches = functional.unfold(inputs, size, dilation=spread, stride=step)
-        patches = patches.reshape(count, groups, -1, patches.shape[-1]).mT
-        slopes = deltas.reshape(count, groups, weight.shape[0] // groups, -1).mT
-        return {"weight": Outer(patches, slopes, weight.shape), "bias": Dense(deltas.flatten(2).sum(2))}
+        count, groups, columns = len(deltas), self.groups, weight[0].numel()
+        slopes = deltas.reshape(count, groups, weight.shape[0] // groups, -1)
+        patches = self._patches(weight.shape[2:]).reshape(count, groups, columns, slopes.shape[3])
+        return {"weight": Outer(patches.mT, slopes.mT, weight.shape), "bias": Dense(deltas.flatten(2).sum(2))}
+
+    def _patches(self, sizes: tuple[int, ...]) -> Tensor:
+        """What the kernel meets at each place, (count, channels, *sizes, *places); a view of the padded input."""
+        views = functional.pad(self.source, self.padding)
+        for axis, (size, step, spread) in enumerate(zip(sizes, self.stride, self.dilation, strict=True), start=2):
+            views = views.unfold(axis, (size - 1) * spread + 1, step)[..., ::spread]
+        places = range(2, 2 + len(sizes))
+        return views.permute(0, 1, *(axis + len(sizes) for axis in places), *places)
 
 
 def _tuple(value: int | Iterable[int], length: int) -> tuple[int, ...]:
@@ -208,6 +211,7 @@ _KNOWN: dict[Any, Callable[..., Layer | None]] = {
     functional.linear: _affine,
     functional.conv1d: _convolution,
     functional.conv2d: _convolution,
+    functional.conv3d: _convolution,
     functional.embedding: _look_up,
     functional.layer_norm: _layer_norm,
     functional.group_norm: _group_norm,
