@@ -56,7 +56,7 @@ def test_the_norm_of_a_sum_of_products_is_a_bound_from_above(
 
 def test_gram_and_products_agree_where_factors_are_wide() -> None:
     torch.manual_seed(0)
-    inputs, deltas = torch.randn(3, 2, 5, 40, dtype=torch.float32), torch.randn(3, 2, 5, 30, dtype=torch.float32)
+    inputs, deltas = torch.randn(3, 2, 3, 40, dtype=torch.float32), torch.randn(3, 2, 3, 30, dtype=torch.float32)
     outer = Outer(inputs, deltas, torch.Size([60, 40]))
     assert outer.cheaper() is outer
     products = Dense((deltas.double().mT @ inputs.double()).reshape(3, 60, 40))

@@ -28,6 +28,7 @@ from attrs import frozen
 from torch import Tensor
 
 _UNIT = 2.0**-53
+_WORTH = 4  # by how much products may outnumber factors, whose arithmetic is in binary64
 _LOST = 2.0**-1022  # more than what underflow takes from a product
 
 
@@ -142,7 +143,7 @@ class Outer:
     def cheaper(self) -> Gradients:
         """The gradients where they are small beside the factors; the Gram form has no proof for factors of 53 bits."""
         positions, columns, rows = self.inputs.shape[2], self.inputs.shape[3], self.deltas.shape[3]
-        small = positions * (columns + rows) >= columns * rows
+        small = columns * rows <= _WORTH * positions * (columns + rows)
         wide = torch.float64 in (self.inputs.dtype, self.deltas.dtype)
         return Dense(self.dense()) if positions > 1 and (small or wide) else self
 
