@@ -46,6 +46,11 @@ class Counting(Centred):
         return self.affine(inputs)
 
 
+class Dropping(Centred):
+    def forward(self, inputs: Tensor) -> Tensor:
+        return nn.functional.dropout(self.affine(inputs), 0.5)
+
+
 class Hidden(nn.Module):
     """An input changed in place once the layer has read it."""
 
@@ -75,6 +80,7 @@ class Hidden(nn.Module):
         (Counting, (3,), "buffer"),
         (Centred, (3,), "mix records"),
         (Turned, (3,), "mix records"),
+        (Dropping, (3,), "draw random numbers"),
         (Hidden, (3,), "in place"),
     ],
 )
