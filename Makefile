@@ -54,6 +54,8 @@ bench: .venv/installed-test
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
+	$(if $(TORCH_PYTHON),$(TORCH_PYTHON) benchmarks/dpis_step.py,\
+	  @echo "Left out: training steps, unless TORCH_PYTHON names an interpreter that has certdp[torch]")
 
 clean:
 	rm -rf .venv build dist run

@@ -158,7 +158,7 @@ def test_random_convolutions(agree: Agree) -> None:
     def drawn(least: int, most: int) -> int:
         return int(torch.randint(least, most + 1, (), generator=generator))
 
-    for _ in range(25):
+    for _ in range(15):
         groups, plane = drawn(1, 3), drawn(1, 3)
         size = [drawn(1, 3) for _ in range(plane)]
         options: dict[str, Any] = {

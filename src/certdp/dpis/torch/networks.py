@@ -62,7 +62,7 @@ class ReviewClassifier(nn.Module):
     affine layer, two scores. The paper takes its vectors from GloVe; without any, fixed normal ones are drawn.
 
     Args:
-        words: number of words, ≥ 1.
+        words: number of words, ≥ 1; by default 20,000, one that stands for all others, and one that pads.
         width: entries of a word vector, ≥ 1; the paper's is 100.
         units: of the first affine layer and of each direction of the LSTM, ≥ 1; the paper's are 32.
         last: units of the last hidden layer, ≥ 1; the paper's are 16.
@@ -73,7 +73,7 @@ class ReviewClassifier(nn.Module):
     def __init__(
         self,
         *,
-        words: int = 20_000,
+        words: int = 20_002,
         width: int = 100,
         units: int = 32,
         last: int = 16,
