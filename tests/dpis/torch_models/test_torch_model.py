@@ -143,6 +143,15 @@ def test_a_pass_that_takes_another_way_is_refused(make: Make) -> None:
         records.evaluate(np.arange(6))
 
 
+def test_a_record_that_the_model_does_not_take_is_found_before_a_run(make: Make) -> None:
+    words = torch.zeros(600, 3, dtype=torch.int64)
+    records = make(nn.Embedding(4, 2), words)
+    records.try_all()
+    words[301, 1] = 4
+    with pytest.raises(InvalidValue, match="records 256 to 511"):
+        records.try_all()
+
+
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 1e200])
 def test_an_odd_record_harms_no_other(make: Make, odd: float) -> None:
     inputs = torch.randn(6, 3)

@@ -48,7 +48,8 @@ def remember(optimiser: Optimizer, state: Mapping[str, FloatArray]) -> None:
         shape = parameters[int(position)].shape
         if array.ndim and array.shape != shape:
             raise InvalidValue("state", f"{key}: shape {array.shape}", f"{tuple(shape)}", "Is it another model's?")
-        entries.setdefault(int(position), {})[name] = torch.from_numpy(array.copy()).to(parameters[int(position)].dtype)
+        dtype = parameters[int(position)].dtype if array.ndim else torch.get_default_dtype()  # counts of steps
+        entries.setdefault(int(position), {})[name] = torch.from_numpy(array.copy()).to(dtype)
     optimiser.load_state_dict({"state": entries, "param_groups": optimiser.state_dict()["param_groups"]})
 
 

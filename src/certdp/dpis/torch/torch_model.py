@@ -139,6 +139,21 @@ class TorchModel:
             for name, value in parameters.items():
                 value.copy_(torch.from_numpy(there[name]))
 
+    def try_all(self) -> None:
+        """Compute the loss of every record once: what a model raises on some record belongs before a run, not in it.
+
+        Raises:
+            InvalidValue: where the model or the loss fails; a message to the data's curator.
+        """
+        for part in self._parts(_all(self._data)):
+            try:
+                with torch.no_grad():
+                    inputs, targets = self._rows(self._data, part)
+                    self._loss(self.model(inputs), targets)
+            except (IndexError, RuntimeError, TypeError, ValueError) as error:
+                where = f"records {part[0]} to {part[-1]}: {error}"
+                raise InvalidValue("data", where, "records that the model takes") from error
+
     def predict(self, data: RecordData) -> IntArray:
         """The class with the largest score, for each record of other data."""
         with torch.no_grad():
