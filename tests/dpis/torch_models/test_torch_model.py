@@ -315,3 +315,19 @@ def test_classes_are_predicted() -> None:
     records = TorchModel(model, loss, data, torch.optim.SGD(model.parameters()), microbatch=2)
     assert records.predict(data).tolist() == [0, 1, 0]
     assert records.accuracy(data) == 2 / 3
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_gives_what_the_processor_gives(make: Make) -> None:
+    def model() -> nn.Module:
+        torch.manual_seed(5)
+        return nn.Sequential(nn.Conv2d(1, 3, 3), nn.GroupNorm(3, 3), nn.Tanh(), nn.Flatten(), nn.Linear(48, 2))
+
+    inputs = torch.randn(9, 1, 6, 6)
+    here, there = make(model(), inputs), make(model().cuda(), inputs, microbatch=4)
+    found = [records.weighted_sum(np.arange(9), np.reciprocal) for records in (here, there)]
+    np.testing.assert_allclose(found[1][1].norms, found[0][1].norms, rtol=1e-10)
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-9, atol=1e-12)
+    there.step(found[1][0])
+    there.restore(there.state())
+    assert next(there.model.parameters()).is_cuda
