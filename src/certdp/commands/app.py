@@ -439,7 +439,8 @@ def reproduce(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="EXPERIMENT", help="is-fig1 to is-fig7, is-table1, is-table2, is-table3; pws-fig1 to pws-fig6."
+            metavar="EXPERIMENT",
+            help="is-fig1 to is-fig7, is-table1 to is-table3, pws-fig1 to pws-fig6, dpis-fig1, dpis-table3 to -table8.",
         ),
     ],
     out: Annotated[
@@ -454,6 +455,9 @@ def reproduce(
     ] = None,
     size: Annotated[
         list[int] | None, typer.Option(min=1, metavar="M", help="Expected sample size, else shares of n; repeatable.")
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option(metavar="EPS", help="ε of training runs, else those of the paper; repeatable.")
     ] = None,
     split: Annotated[
         str, typer.Option(metavar="published|derived", help="Rule for the noise of counts beside that of sums.")
@@ -475,6 +479,7 @@ def reproduce(
                 reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
                 repetitions=repetitions,
                 sizes=tuple(size or ()),
+                epsilons=tuple(epsilon or ()),
                 split=split,
                 seed=seed,
                 out=out,

@@ -28,6 +28,7 @@ class Request:
     reading: Reading
     repetitions: int | None
     sizes: tuple[int, ...]
+    epsilons: tuple[str, ...]
     split: str
     seed: int
     out: Path | None
@@ -45,8 +46,10 @@ def run(request: Request, output: Output) -> None:
             reading=request.reading,
             repetitions=request.repetitions,
             sizes=request.sizes,
+            epsilons=request.epsilons,
             split=Split.named(request.split),
             seed=request.seed,
+            out=request.out,
         )
     )
     with _progress(request.experiment, output) as advance:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from ..accounting.errors import InvalidValue
 from . import (
     dpis_figure_1,
+    dpis_tables,
     figure_1,
     figure_2,
     pws_errors,
@@ -19,6 +20,7 @@ from . import (
 )
 from .count_experiments import CountExperiment
 from .data_sets import APPENDIX, MAIN
+from .dpis_tables import TrainingExperiment
 from .experiment import Experiment
 from .record_experiments import RecordExperiment
 
@@ -46,6 +48,16 @@ _WEIGHTED_SAMPLING: Mapping[str, Experiment] = {
 }
 _TRAINING: Mapping[str, Experiment] = {
     "dpis-fig1": dpis_figure_1.NoiseExperiment("DPIS Figure 1: noise multipliers by epoch"),
+    "dpis-table3": TrainingExperiment(
+        "DPIS Table 3: accuracy by method", dpis_tables.by_method, ("0.5", "1", "2", "3", "4"), "ε"
+    ),
+    "dpis-table4": TrainingExperiment(
+        "DPIS Table 4: adaptive clipping", dpis_tables.by_adaptation, ("0.5", "1", "2", "3"), "ε"
+    ),
+    "dpis-table5": TrainingExperiment("DPIS Table 5: budget divider a_E", dpis_tables.by_divider, ("1",), "a_E"),
+    "dpis-table6": TrainingExperiment("DPIS Table 6: multiplier k", dpis_tables.by_multiplier, ("1",), "k"),
+    "dpis-table7": TrainingExperiment("DPIS Table 7: external bound C*", dpis_tables.by_external, ("1",), "C*/C₁"),
+    "dpis-table8": TrainingExperiment("DPIS Table 8: quantile λ", dpis_tables.by_quantile, ("1",), "λ"),
 }
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({**_IMPORTANCE_SAMPLING, **_WEIGHTED_SAMPLING, **_TRAINING})

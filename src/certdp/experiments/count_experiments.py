@@ -55,6 +55,7 @@ class CountExperiment:
         for name, value, unused in (
             ("repetitions", asked.repetitions, None),
             ("size", asked.sizes, ()),
+            ("epsilon", asked.epsilons, ()),
             ("split", asked.split, Split.PUBLISHED),
             ("seed", asked.seed, 0),
             ("array", asked.reading.array, None),

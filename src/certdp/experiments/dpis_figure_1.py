@@ -57,6 +57,7 @@ class NoiseExperiment:
         for name, value, unused in (
             ("repetitions", asked.repetitions, None),
             ("size", asked.sizes, ()),
+            ("epsilon", asked.epsilons, ()),
             ("split", asked.split, Split.PUBLISHED),
             ("seed", asked.seed, 0),
             ("array", asked.reading.array, None),

@@ -26,8 +26,10 @@ class Asked:
         reading: how the file becomes a matrix.
         repetitions: of each run, or none for as many as in the paper.
         sizes: expected sample sizes, or none for the experiment's own.
+        epsilons: ε₀ of training runs, or none for those of the paper.
         split: rule for the noise of counts beside that of sums.
         seed: of all coins.
+        out: the folder that is written to, or none.
     """
 
     name: str
@@ -35,8 +37,10 @@ class Asked:
     reading: Reading
     repetitions: int | None
     sizes: tuple[int, ...]
+    epsilons: tuple[str, ...]
     split: Split
     seed: int
+    out: Path | None
 
 
 @final

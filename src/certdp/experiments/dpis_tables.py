@@ -1,0 +1,204 @@
+"""DPIS Tables 3 to 8: test accuracy of small networks by method, ε and the options of DPIS.
+
+The paper trains convolutional and recurrent networks, DPIS on features of a scattering network that only one competitor
+shares. Here all methods train the same network with one hidden layer on the features of the file, except that one of
+them replaces its activation (`training_runs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
+from ..mechanisms.lloyd import Split
+from . import training_runs
+from .experiment import Asked, Prepared
+from .findings import Advance, Findings, Table
+from .pictures import Picture
+from .training_data import TrainingData, read_training_data, stand_in
+from .training_runs import METHODS, Adaptation, Ledger, Outcome, Setting, Trainer, interval
+
+REPETITIONS = 5
+RUNS = "dpis-runs.csv"
+"""Finished runs, which tables of one folder share."""
+
+_SYNTHETIC = "synthetic data; seeded coins: nothing here is private"
+_PRIVATE = "trained with seeded coins, accuracies on the records: for the data's owner, not for publication"
+
+
+@final
+@frozen
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        series: which of the lines it belongs to.
+        place: where on the line.
+        setting: what is run.
+    """
+
+    series: str
+    place: float
+    setting: Setting
+
+
+Cells: TypeAlias = Callable[[Sequence[Fraction]], list[Cell]]
+
+
+def by_method(epsilons: Sequence[Fraction]) -> list[Cell]:
+    """Table 3, but for the competitor with a scattering network."""
+    return [
+        Cell(method.label, float(epsilon), Setting(epsilon=epsilon, method=method))
+        for method in METHODS
+        for epsilon in epsilons
+    ]
+
+
+def by_adaptation(epsilons: Sequence[Fraction]) -> list[Cell]:
+    """Table 4."""
+    return [
+        Cell(label, float(epsilon), Setting(epsilon=epsilon, adaptation=adaptation))
+        for label, adaptation in (("C adapts", Adaptation()), ("C stays", None))
+        for epsilon in epsilons
+    ]
+
+
+def _varied(values: Sequence[str], setting: Callable[[Fraction, Fraction], Setting]) -> Cells:
+    """A parameter of DPIS varied, at each ε."""
+
+    def cells(epsilons: Sequence[Fraction]) -> list[Cell]:
+        return [
+            Cell(f"ε = {float(epsilon):g}", float(value), setting(epsilon, Fraction(value)))
+            for epsilon in epsilons
+            for value in values
+        ]
+
+    return cells
+
+
+by_divider = _varied(("0", "0.6", "0.8", "1"), lambda epsilon, value: Setting(epsilon=epsilon, divider=value))
+"""Table 5."""
+by_multiplier = _varied(("3", "4", "5", "6"), lambda epsilon, value: Setting(epsilon=epsilon, multiplier=value))
+"""Table 6."""
+by_external = _varied(
+    ("3", "4", "5", "6"), lambda epsilon, value: Setting(epsilon=epsilon, adaptation=Adaptation(external=value))
+)
+"""Table 7."""
+by_quantile = _varied(
+    ("0.8", "0.9", "1", "1.1", "1.2"),
+    lambda epsilon, value: Setting(epsilon=epsilon, adaptation=Adaptation(quantile=value)),
+)
+"""Table 8, around λ = 1; which λ is the best is read from the rows."""
+
+
+@final
+@frozen
+class TrainingExperiment:
+    """A table of test accuracies.
+
+    Attributes:
+        shows: what it shows, in words.
+        cells: what is run.
+        epsilons: the ε of the paper.
+        axis: what the lines run along, in words.
+    """
+
+    shows: str
+    cells: Cells
+    epsilons: tuple[str, ...]
+    axis: str
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """The data, and the runs to make; errors as for `Experiment.prepare`."""
+        for name, value, unused in (("size", asked.sizes, ()), ("split", asked.split, Split.PUBLISHED)):
+            if value != unused:
+                raise InvalidValue(name, str(value), f"nothing, for {asked.name}", "It trains networks")
+        epsilons = [exact(text, parameter="epsilon") for text in asked.epsilons or self.epsilons]
+        if min(epsilons) <= 0:
+            raise InvalidValue("epsilon", str(float(min(epsilons))), "a number > 0")
+        if asked.data is None:
+            data, source, notice = stand_in(asked.reading, asked.seed), "synthetic, in place of data", _SYNTHETIC
+        else:
+            data, source, notice = read_training_data(asked.data, asked.reading), "the file given", _PRIVATE
+        ledger = Ledger(None if asked.out is None else asked.out / RUNS, secret=asked.data is not None)
+        repetitions = asked.repetitions or REPETITIONS
+        cells = self.cells(epsilons)
+        return Prepared(
+            source=f"{source}; features: {data.features}",
+            notice=notice,
+            settings={
+                "n": len(data.train),
+                "batch": training_runs.batch_for(len(data.train)),
+                "epochs": training_runs.EPOCHS,
+                "hidden": training_runs.HIDDEN,
+                "clip": float(training_runs.CLIP),
+                "delta": float(training_runs.DELTA),
+                "learning_rates": list(training_runs.RATES),
+                "tuning": "by accuracy on the training records with other coins; not accounted for",
+                "seed": asked.seed,
+                "repetitions": repetitions,
+            },
+            compute=lambda advance: self._compute(asked, data, ledger, repetitions, cells, advance),
+        )
+
+    def _compute(
+        self,
+        asked: Asked,
+        data: TrainingData,
+        ledger: Ledger,
+        repetitions: int,
+        cells: Sequence[Cell],
+        advance: Advance,
+    ) -> Findings:
+        total, done = len(cells) * (repetitions + len(training_runs.RATES)), 0
+
+        def finished() -> None:
+            nonlocal done
+            done += 1
+            advance(done / total)
+
+        trainer = Trainer(data=data, seed=asked.seed, repetitions=repetitions, ledger=ledger, finished=finished)
+        rows = [_row(cell, *trainer.outcomes(cell.setting)) for cell in cells]
+        picture = Picture.of(1, 1, width=5.4, height=3.8)
+        _draw(picture.axes[0, 0], cells, rows, self.axis)
+        table = Table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+        files = {f"{asked.name}.csv": table.csv, f"{asked.name}.png": picture.png(f"{self.shows}; {data.name}")}
+        return Findings({"rows": rows}, files)
+
+
+def _row(cell: Cell, rate: float, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    mean, half = interval([outcome.private_test_accuracy for outcome in outcomes])
+    return {
+        **cell.setting.figures,
+        "learning_rate": rate,
+        "runs": len(outcomes),
+        "private_test_accuracy": mean,
+        "private_half_interval": half,
+        **{
+            name: float(np.mean([getattr(outcome, name) for outcome in outcomes]))
+            for name in ("epsilon_paid", "first_noise_multiplier", "last_noise_multiplier", "last_share", "last_clip")
+        },
+    }
+
+
+def _draw(panel: Any, cells: Sequence[Cell], rows: Sequence[Mapping[str, Any]], axis: str) -> None:
+    for series in dict.fromkeys(cell.series for cell in cells):
+        chosen = [(cell.place, row) for cell, row in zip(cells, rows, strict=True) if cell.series == series]
+        panel.errorbar(
+            [place for place, _ in chosen],
+            [row["private_test_accuracy"] for _, row in chosen],
+            [row["private_half_interval"] or 0.0 for _, row in chosen],
+            marker="o",
+            markersize=3,
+            capsize=3,
+            label=series,
+        )
+    panel.set_xlabel(axis)
+    panel.set_ylabel("test accuracy, with 95 % intervals")
+    panel.legend(fontsize="x-small")

@@ -1,0 +1,317 @@
+"""Training runs of the tables of DPIS, one engine for every method, written down as they finish.
+
+Alike for all: a network with one hidden layer, b, E, C, momentum, σ_N = σ_K = 0.02·N (DPIS Table 2) and the grid of
+learning rates, of which the best by accuracy on the training records is taken, in runs with other coins. That choice is
+not accounted for, as in the paper; nor is N, from which σ_N, σ_K and T are computed (erratum DPIS-private N).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from attrs import asdict, evolve, field, fields, frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.provenance import Public
+from ..accounting.units import Delta, Epsilon
+from ..budget_calibration import Budget
+from ..dpis.budget import AdaptiveClip, ExponentialDecay, FixedClip, NoisySize, NormSums, RunPlan
+from ..dpis.engine import Proposals, train
+from ..dpis.forecast import dp_sgd
+from ..dpis.models import Activation, Mlp, RecordModel, Relu, TemperedSigmoid
+from ..dpis.optimisers import Sgd
+from ..files import write_whole
+from .contenders import coins_at
+from .findings import Table
+from .training_data import TrainingData
+
+EPOCHS, LARGEST_BATCH, HIDDEN, MOMENTUM = 10, 512, 32, 0.9
+CLIP = Fraction(1)
+RATES = (0.1, 0.2, 0.4, 0.8)
+"""The grid of learning rates."""
+DECAY = Fraction(99, 100)
+DELTA = "1e-5"
+
+_LEAST_BATCHES = 20  # of an epoch, for small data
+_RESULT, _TUNING = 0, 1  # places of coins
+
+
+@final
+@frozen
+class Method:
+    """A way to train.
+
+    Attributes:
+        name: in tables.
+        label: in pictures.
+        plan: from the run of DPIS.
+        activation: of the hidden layer.
+    """
+
+    name: str
+    label: str
+    plan: Callable[[RunPlan], RunPlan] = field(repr=False)
+    activation: Activation
+
+
+def _decaying(plan: RunPlan) -> RunPlan:
+    return evolve(dp_sgd(plan), schedule=ExponentialDecay(base=Public(DECAY)))
+
+
+DPIS = Method("dpis", "DPIS", lambda plan: plan, Relu())
+METHODS = (
+    DPIS,
+    Method("dp-sgd", "DP-SGD", dp_sgd, Relu()),
+    Method("dp-sgd-decay", "DP-SGD, decaying noise", _decaying, Relu()),
+    Method("dp-sgd-ts", "DP-SGD, tempered sigmoid", dp_sgd, TemperedSigmoid(scale=1.58, temperature=3.0, offset=0.71)),
+)
+
+
+@final
+@frozen
+class Adaptation:
+    """How C adapts (DPIS Section 3.5).
+
+    Attributes:
+        external: C*/C₁.
+        quantile: λ.
+    """
+
+    external: Fraction = Fraction(4)
+    quantile: Fraction = Fraction(1)
+
+    def clip(self, noise: Public[Fraction]) -> AdaptiveClip:
+        """The rule, within a public interval from a tenth of C₁ to C*."""
+        return AdaptiveClip(
+            start=Public(CLIP),
+            external=Public(self.external * CLIP),
+            quantile=Public(self.quantile),
+            noise_multiplier=noise,
+            lowest=Public(CLIP / 10),
+            highest=Public(self.external * CLIP),
+        )
+
+
+@final
+@frozen(kw_only=True)
+class Setting:
+    """What is compared.
+
+    Attributes:
+        epsilon: ε₀.
+        method: of training.
+        divider: a_E.
+        multiplier: k.
+        adaptation: of C, or none.
+    """
+
+    epsilon: Fraction
+    method: Method = DPIS
+    divider: Fraction = Fraction(4, 5)
+    multiplier: Fraction = Fraction(5)
+    adaptation: Adaptation | None = None
+
+    @property
+    def tuned_as(self) -> Setting:
+        """The setting whose learning rate this one shares: that of its method at its ε."""
+        return Setting(epsilon=self.epsilon, method=self.method, adaptation=self.adaptation and Adaptation())
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The setting, ready for a table."""
+        adaptation = self.adaptation
+        return {
+            "method": self.method.name,
+            "epsilon": float(self.epsilon),
+            "divider": float(self.divider),
+            "multiplier": float(self.multiplier),
+            "external": None if adaptation is None else float(adaptation.external),
+            "quantile": None if adaptation is None else float(adaptation.quantile),
+        }
+
+    def plan(self, records: int) -> RunPlan:
+        """The run on so many records."""
+        noise, batch = Public(Fraction(records, 50)), batch_for(records)
+        clip = FixedClip(bound=Public(CLIP)) if self.adaptation is None else self.adaptation.clip(noise)
+        return self.method.plan(
+            RunPlan(
+                budget=Budget(epsilon=Epsilon(self.epsilon), delta=Delta(DELTA)),
+                batch=Public(batch),
+                epochs=EPOCHS,
+                steps_per_epoch=round(records / batch),
+                size=NoisySize(noise=noise, guess=Public(records)),
+                clip=clip,
+                norm_sums=NormSums(noise_multiplier=noise),
+                divider=Public(self.divider),
+            )
+        )
+
+
+def batch_for(records: int) -> int:
+    """b: 512, or less for fewer records."""
+    return max(1, min(LARGEST_BATCH, records // _LEAST_BATCHES))
+
+
+@final
+@frozen(kw_only=True)
+class Outcome:
+    """What a run came to; accuracies are for the data's owner.
+
+    Attributes:
+        epsilon_paid: an upper bound of the ε paid.
+        first_noise_multiplier: σ_G of the first epoch.
+        last_noise_multiplier: σ_G of the last.
+        last_share: K̃/(Ñ·C) of the last epoch.
+        last_clip: C of the last epoch.
+        private_train_accuracy: on the training records.
+        private_test_accuracy: on the others.
+        seconds: the time it took.
+    """
+
+    epsilon_paid: float
+    first_noise_multiplier: float
+    last_noise_multiplier: float
+    last_share: float
+    last_clip: float
+    private_train_accuracy: float
+    private_test_accuracy: float
+    seconds: float
+
+
+_Key: TypeAlias = tuple[str, ...]
+_OUTCOMES = tuple(attribute.name for attribute in fields(Outcome))
+
+
+@final
+class Ledger:
+    """The runs that are finished, in a file if there is a folder for it, so that an interrupted table goes on.
+
+    Args:
+        path: of the file, or none.
+        secret: whether it is for its owner alone.
+
+    Raises:
+        InvalidValue: for a file that no ledger wrote.
+    """
+
+    def __init__(self, path: Path | None, *, secret: bool) -> None:
+        self._path, self._secret = path, secret
+        self._columns: tuple[str, ...] = ()
+        self._known: dict[_Key, Outcome] = {}
+        if path is not None and path.exists():
+            self._read(path)
+
+    def outcome(self, key: Mapping[str, Any], compute: Callable[[], Outcome]) -> Outcome:
+        """That of a run, which is made unless it was before."""
+        named = tuple("" if value is None else str(value) for value in key.values())
+        if named not in self._known:
+            self._columns = tuple(key)
+            self._known[named] = compute()
+            self._write()
+        return self._known[named]
+
+    def _read(self, path: Path) -> None:
+        try:
+            rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+            for row in rows:
+                outcome = Outcome(**{name: float(row.pop(name)) for name in _OUTCOMES})
+                self._columns, self._known[tuple(row.values())] = tuple(row), outcome
+        except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+            raise InvalidValue("out", str(path), "a table of runs as this command writes it", str(error)) from None
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        rows = [(*key, *asdict(outcome).values()) for key, outcome in self._known.items()]
+        try:
+            self._path.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InvalidValue("out", str(self._path.parent), "a folder that can be written", str(error)) from None
+        write_whole(self._path, Table((*self._columns, *_OUTCOMES), rows).csv, secret=self._secret)
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class Trainer:
+    """Makes runs on one set of data.
+
+    Attributes:
+        data: the data.
+        seed: of all coins.
+        repetitions: of each run.
+        ledger: of finished runs.
+        finished: is told of each run.
+    """
+
+    data: TrainingData
+    seed: int
+    repetitions: int
+    ledger: Ledger
+    finished: Callable[[], None]
+    _digest: str = field(init=False, default="")
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_digest", self.data.digest)
+
+    def outcomes(self, setting: Setting) -> tuple[float, list[Outcome]]:
+        """The learning rate found for a setting, and its runs with it."""
+        rate = self._rate(setting.tuned_as)
+        return rate, [self._outcome(setting, rate, _RESULT, number) for number in range(self.repetitions)]
+
+    def _rate(self, setting: Setting) -> float:
+        """The best of the grid by accuracy on the training records, in a run with other coins; the least of equals."""
+        return max(RATES, key=lambda rate: self._outcome(setting, rate, _TUNING, 0).private_train_accuracy)
+
+    def _outcome(self, setting: Setting, rate: float, purpose: int, number: int) -> Outcome:
+        key = {
+            "data": self._digest,
+            **setting.figures,
+            "batch": batch_for(len(self.data.train)),
+            "epochs": EPOCHS,
+            "learning_rate": rate,
+            "seed": self.seed,
+            "purpose": "tuning" if purpose == _TUNING else "result",
+            "repetition": number,
+        }
+        outcome = self.ledger.outcome(key, lambda: self._train(setting, rate, purpose, number))
+        self.finished()
+        return outcome
+
+    def _train(self, setting: Setting, rate: float, purpose: int, number: int) -> Outcome:
+        began = time.perf_counter()
+        coins = coins_at(self.seed, purpose, number)
+        data = self.data
+        network = Mlp(
+            features=data.train.columns, hidden=HIDDEN, classes=data.classes, activation=setting.method.activation
+        )
+        model = RecordModel(network, data.train, Sgd(rate=rate, momentum=MOMENTUM), coins=coins)
+        proposals = Proposals(multiplier=setting.multiplier)
+        result = train(model, setting.plan(len(data.train)), proposals=proposals, coins=coins)
+        first, last = result.history.epochs[0], result.history.epochs[-1]
+        return Outcome(
+            epsilon_paid=result.epsilon,
+            first_noise_multiplier=first.noise_multiplier,
+            last_noise_multiplier=last.noise_multiplier,
+            last_share=last.share,
+            last_clip=last.clip,
+            private_train_accuracy=model.accuracy(data.train),
+            private_test_accuracy=model.accuracy(data.test),
+            seconds=time.perf_counter() - began,
+        )
+
+
+def interval(values: Sequence[float]) -> tuple[float, float | None]:
+    """The mean, and half of its 95 % interval by Student's t; none for a single value."""
+    mean, count = float(np.mean(values)), len(values)
+    if count == 1:
+        return mean, None
+    from scipy.stats import t
+
+    return mean, float(t.ppf(0.975, count - 1) * np.std(values, ddof=1) / np.sqrt(count))
