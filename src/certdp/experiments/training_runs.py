@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from attrs import asdict, evolve, field, fields, frozen
+from attrs import Factory, asdict, evolve, field, fields, frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Public
@@ -255,10 +255,7 @@ class Trainer:
     repetitions: int
     ledger: Ledger
     finished: Callable[[], None]
-    _digest: str = field(init=False, default="")
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_digest", self.data.digest)
+    _digest: str = field(init=False, default=Factory(lambda self: self.data.digest, takes_self=True))
 
     def outcomes(self, setting: Setting) -> tuple[float, list[Outcome]]:
         """The learning rate found for a setting, and its runs with it."""
