@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar, final
 
 from attrs import field, frozen
@@ -47,4 +48,8 @@ class ListedRates:
     @property
     def inclusion(self) -> Rates:
         """q_i."""
+        return self._inclusion
+
+    @cached_property
+    def _inclusion(self) -> Rates:
         return Rates(tuple(map(Probability, self.rates.value.numbers)))

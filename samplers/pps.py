@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar, final
 
 from attrs import frozen
@@ -30,4 +31,8 @@ class Pps(ThresholdSampler):
     @property
     def inclusion(self) -> Rates:
         """q_i."""
+        return self._inclusion
+
+    @cached_property
+    def _inclusion(self) -> Rates:
         return Rates(threshold=self.threshold.value, power=self.power.value, sizes=self._listed)
