@@ -34,7 +34,7 @@ from .training_data import TrainingData
 
 EPOCHS, LARGEST_BATCH, HIDDEN, MOMENTUM = 10, 512, 32, 0.9
 CLIP = Fraction(1)
-RATES = (0.1, 0.2, 0.4, 0.8)
+RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
 """The grid of learning rates."""
 DECAY = Fraction(99, 100)
 DELTA = "1e-5"
