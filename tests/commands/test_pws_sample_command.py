@@ -70,7 +70,7 @@ def test_sampled_merged_and_sanitized(
     second, both, out = tmp_path / "second.csv", tmp_path / "both.parquet", tmp_path / "out.csv"
     assert certdp("pws", "sample", other, "--threshold", "0.01", "--output", second).code == 0
     assert certdp("pws", "merge", sampled, second, "--output", both, "--json").json["sanitisable"] is True
-    tokens = ["--frequencies", "--max-frequency", "300"] if frequencies else []
+    tokens = ["--frequencies", "--max-frequency", "2000"] if frequencies else []
     more = [*tokens, "--certificate", tmp_path / "certificate.json"]
     ran = certdp("pws", "sanitize", both, *BUDGET, "--output", out, *more, "--json")
     assert ran.code == 0, ran.err
