@@ -12,7 +12,6 @@ import resource
 import time
 from collections.abc import Callable
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +35,6 @@ from certdp.weighted_sampling.drawing import draw_reports
 
 ROUNDS = 5
 ROWS = 1000
-T = TypeVar("T")
 
 
 def fastest(work: Callable[[], object], rounds: int = ROUNDS) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar, final
 
 from attrs import frozen
@@ -27,12 +26,4 @@ class Pps(ThresholdSampler):
         citation="Ohlsson 1990; PWS Algorithm 1 and Equation 1",
         unit=ELEMENT,
     )
-
-    @property
-    def inclusion(self) -> Rates:
-        """q_i."""
-        return self._inclusion
-
-    @cached_property
-    def _inclusion(self) -> Rates:
-        return Rates(threshold=self.threshold.value, power=self.power.value, sizes=self._listed)
+    scheme: ClassVar[type[Rates]] = Rates

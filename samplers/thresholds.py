@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
 from attrs import field, frozen
 
-from ..accounting.frequency_reporting import Inclusion
+from ..accounting.frequency_reporting import PoissonPps, Ppswor
 from ..accounting.provenance import Declared, Public
 from ..plugins.contract import Real, named, non_negative, positive
 from .listings import Listing, listing_if_given
 
 
 @frozen(kw_only=True, field_transformer=named)
-class ThresholdSampler(ABC):
+class ThresholdSampler:
     """Keeps a key of frequency i where u ≤ τ·f(i), u drawn for each key by itself.
 
     Args:
@@ -25,7 +26,12 @@ class ThresholdSampler(ABC):
 
     Raises:
         InvalidValue: for sizes that fall, with the first that does, and for sizes beside a power.
+
+    Attributes:
+        scheme: the law of u.
     """
+
+    scheme: ClassVar[type[Ppswor | PoissonPps]]
 
     threshold: Real = field(converter=positive, metadata={"help": "τ > 0"})
     power: Real = field(
@@ -39,11 +45,15 @@ class ThresholdSampler(ABC):
         _ = self.inclusion  # what cannot be a sampler is refused here
 
     @property
-    @abstractmethod
-    def inclusion(self) -> Inclusion:
+    def inclusion(self) -> Ppswor | PoissonPps:
         """q_i."""
+        return self._inclusion
 
-    @property
-    def _listed(self) -> tuple[Fraction, ...] | None:
-        given = self.sizes.value
-        return None if given is None else given.numbers
+    @cached_property
+    def _inclusion(self) -> Ppswor | PoissonPps:
+        listed = self.sizes.value
+        return self.scheme(
+            threshold=self.threshold.value,
+            power=self.power.value,
+            sizes=None if listed is None else listed.numbers,
+        )

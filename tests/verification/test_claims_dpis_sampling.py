@@ -11,6 +11,7 @@ import pytest
 from certdp.accounting.dpis_estimator import sampling_term
 from certdp.plugins.contract import Case, Expectation
 from certdp.verification.claims import dpis_sampling as claims
+from certdp.verification.claims.dpis import step_of
 from certdp.verification.runner import run
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
@@ -96,7 +97,7 @@ def test_controls_fail_for_their_fault_alone(sampler: Callable[..., Any]) -> Non
 def test_the_known_witness_against_saturation() -> None:
     """k = 5, b = 100, K̃ = 1.01·bC: 4.95 times the analysed shift."""
     case = {**STALE, "stale": Fraction(1)}
-    step = claims._step(case)
+    step = step_of(case)
     drawn = claims._saturated(case, step)
     assert float(drawn.moved / (step.norm_sum / step.size)) == pytest.approx(4.95, abs=0.001)
     assert not claims._costing(claims._saturated)(case).holds
@@ -104,7 +105,7 @@ def test_the_known_witness_against_saturation() -> None:
 
 def test_the_known_witness_against_stale_norms() -> None:
     """k = 5, stale norm 0.1·C: the rate is halved."""
-    step = claims._step(STALE)
+    step = step_of(STALE)
     assert claims._two_stage(STALE, step).rate == step.rate / 2
 
 

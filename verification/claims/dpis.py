@@ -27,7 +27,7 @@ def _agrees(found: Enclosure, value: Fraction) -> bool:
     return max(abs(found.lower - value), abs(found.upper - value)) <= AGREEMENT * abs(value) + NOISE
 
 
-def _step(case: Case) -> Step:
+def step_of(case: Case) -> Step:
     """K̃ lies between b·C and Ñ·C by the case's share, as DPIS Equation 12 has it."""
     least, most = case["batch"] * case["clip"], case["size"] * case["clip"]
     return Step(
@@ -68,7 +68,7 @@ def _examine_lemma_2_7(case: Case) -> Finding:
 
 def _examine_lemma_2_9(case: Case) -> Finding:
     """Equation 6 is Lemma 3.1 at K̃ = ÑC, and Lemma 2.7 at p = b/N."""
-    step, order = _step({**case, "share": Fraction(1)}), Order(case["order"])
+    step, order = step_of({**case, "share": Fraction(1)}), Order(case["order"])
     found = step.renyi(order, precision=_PRECISION)
     uniform = Probability(case["batch"] / case["size"])
     same = sampled_sum_renyi(uniform, case["noise_multiplier"], order, precision=_PRECISION)
@@ -85,7 +85,7 @@ def _examine_lemma_2_9(case: Case) -> Finding:
 
 def _examine_lemma_3_1(case: Case) -> Finding:
     """A gradient of norm C costs τ at every real order; the other direction costs no more."""
-    step, order = _step(case), Order(case["order"])
+    step, order = step_of(case), Order(case["order"])
     found = step.renyi(order, precision=_PRECISION)
     removing, adding = (_integrated(step, step.clip, order.value, adding=adding) for adding in (False, True))
     return Finding(
@@ -97,7 +97,7 @@ def _examine_lemma_3_1(case: Case) -> Finding:
 
 def _examine_equation_13(case: Case) -> Finding:
     """Equation 13 at integer orders: the sum, term by term, and the integral."""
-    step, order = _step(case), Order(case["order"])
+    step, order = step_of(case), Order(case["order"])
     found = step.renyi(order, precision=_PRECISION)
     return _compared(found, step, case["order"], _equation_13_exponent(step))
 
@@ -114,7 +114,7 @@ def _proof_exponent(step: Step) -> Fraction:
 
 def _examine_proof(case: Case) -> Finding:
     """The sum with the exponents of the printed proof."""
-    step, order = _step(case), Order(case["order"])
+    step, order = step_of(case), Order(case["order"])
     printed = binomial_sum(step.rate, _proof_exponent(step), case["order"])
     integral = _integrated(step, step.clip, order.value)
     return Finding(
@@ -137,7 +137,7 @@ def _compared(found: Enclosure, step: Step, order: int, exponent: Fraction) -> F
 def _examine_growing_norm_sum(case: Case) -> Finding:
     """τ does not fall where K̃ grows and b, C, σ_G and Ñ stay."""
     shares = sorted((case["share"], case["other"]))
-    steps = [_step({**case, "share": share}) for share in shares]
+    steps = [step_of({**case, "share": share}) for share in shares]
     order = Order(case["order"])
     low, high = (step.renyi(order, precision=_PRECISION) for step in steps)
     least, most = (_integrated(step, step.clip, order.value) for step in steps)
@@ -150,7 +150,7 @@ def _examine_growing_norm_sum(case: Case) -> Finding:
 
 def _examine_equation_21(case: Case) -> Finding:
     """Each record costs what its own rate says, and no more than one of norm C."""
-    step, order = _step(case), Order(case["order"])
+    step, order = step_of(case), Order(case["order"])
     norm = case["norm"] * step.clip
     found, whole = step.record_renyi(norm, order, precision=_PRECISION), step.renyi(order, precision=_PRECISION)
     integral = _integrated(step, norm, order.value)

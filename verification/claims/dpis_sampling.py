@@ -26,6 +26,7 @@ from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.units import Order, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
+from .dpis import step_of
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -148,18 +149,6 @@ class _Drawn:
 _Sampler: TypeAlias = Callable[[Case, Step], _Drawn]
 
 
-def _step(case: Case) -> Step:
-    """K̃ lies between b·C and Ñ·C by the case's share."""
-    least, most = case["batch"] * case["clip"], case["size"] * case["clip"]
-    return Step(
-        batch=case["batch"],
-        clip=case["clip"],
-        noise_multiplier=case["noise_multiplier"],
-        size=case["size"],
-        norm_sum=least + case["share"] * (most - least),
-    )
-
-
 def _two_stage(case: Case, step: Step) -> _Drawn:
     """The corrected sampler: ĝ is capped at C, and an accepted record adds (K̃/Ñ)·g/‖g‖."""
     norm = case["norm"] * step.clip
@@ -195,7 +184,7 @@ def _bound(case: Case, step: Step, *, capped: bool) -> Fraction:
 
 def _examine_equation_15(case: Case) -> Finding:
     """Both coins together have the rate b·min(‖g‖, ĝ, C)/K̃."""
-    step = _step(case)
+    step = step_of(case)
     found = two_stage_rate(
         case["norm"] * step.clip, _bound(case, step, capped=True), batch=step.batch, norm_sum=step.norm_sum
     )
@@ -209,7 +198,7 @@ def _examine_equation_15(case: Case) -> Finding:
 
 def _examine_printed_equation_15(case: Case) -> Finding:
     """As printed: b‖ḡ‖/K̃, whatever the stale norm."""
-    step = _step(case)
+    step = step_of(case)
     found, drawn = step.record_rate(case["norm"] * step.clip), _two_stage(case, step)
     return Finding(
         holds=found == drawn.rate,
@@ -222,7 +211,7 @@ def _costing(sampler: _Sampler) -> Callable[[Case], Finding]:
     """What a record's presence costs, against Lemma 3.1."""
 
     def examine(case: Case) -> Finding:
-        step, order = _step(case), Order(case["order"])
+        step, order = step_of(case), Order(case["order"])
         drawn = sampler(case, step)
         claimed = step.renyi(order, precision=_PRECISION)
         deviation = step.noise_multiplier * step.clip

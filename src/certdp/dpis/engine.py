@@ -235,7 +235,7 @@ class _Run:
             noise = account.pay_size()
             self._write(0)
             account.size_released(Fraction(self._count + float(self._coins.gaussian(noise, 1)[0])))
-        elif account.state()["size"] is None:
+        elif not account.size_known:
             account.size_released(size.guess.value)
 
     def _begin_epoch(self) -> None:

@@ -192,6 +192,11 @@ class RunAccount:
         return self._size
 
     @property
+    def size_known(self) -> bool:
+        """Whether Ñ is public, or was released, or the guess was taken for it."""
+        return self._size is not None
+
+    @property
     def size_paid(self) -> bool:
         """Whether Ñ was paid for."""
         return self._size_paid
@@ -216,7 +221,7 @@ class RunAccount:
         Returns:
             Ñ, raised to the least at which K̃ has room (`RunPlan.bounded_size`).
         """
-        if self._size is not None:
+        if self.size_known:
             raise InvalidValue("size", value, f"nothing: Ñ = {self._size} is known")
         self._size = self.plan.bounded_size(exact(value, parameter="size"))
         return self._size

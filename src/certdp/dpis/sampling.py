@@ -66,7 +66,8 @@ def norm_error(dimension: int, unit: Fraction = DOUBLE) -> Fraction:
     return error
 
 
-_SMALLEST = 2.0**-500
+LEAST_NORM = 2.0**-500
+"""Below, a norm counts as 0."""
 
 
 @final
@@ -164,7 +165,7 @@ class TwoStage:
             bounds: ĝ of the same records, from `bounds`.
             coins: as for `propose`.
         """
-        usable = np.isfinite(norms) & (norms >= _SMALLEST)
+        usable = np.isfinite(norms) & (norms >= LEAST_NORM)
         lowered = _step_down(np.where(usable, norms, 0.0) * _down(1 - self.error))
         rates = np.where(usable, _step_down(np.minimum(lowered, bounds) / bounds), 0.0)
         return _drawn(rates, coins)
@@ -204,7 +205,7 @@ class Uniform:
     def weights(self, norms: FloatArray, clip: Fraction) -> FloatArray:
         """The factors that clip gradients: min(1, C·(1 − η)/n), rounded down; 0 where a norm is NaN or infinite."""
         usable = np.isfinite(norms)
-        bounded = np.maximum(np.where(usable, norms, 1.0), _SMALLEST)
+        bounded = np.maximum(np.where(usable, norms, 1.0), LEAST_NORM)
         return np.where(usable, np.minimum(1.0, _step_down(_down(clip * (1 - self.error)) / bounded)), 0.0)
 
 

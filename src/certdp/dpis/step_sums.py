@@ -18,9 +18,7 @@ from attrs import define, field, frozen
 from ..plugins.contract import Coins
 from .gradients import Evaluation, RecordGradients
 from .run_account import EpochNoise
-from .sampling import FloatArray, TwoStage, Uniform
-
-_LEAST_NORM = 2.0**-500  # below, a norm counts as 0: see `sampling`
+from .sampling import LEAST_NORM, FloatArray, TwoStage, Uniform
 
 
 @final
@@ -170,7 +168,7 @@ def _lengths(two: TwoStage, noise: EpochNoise, norms: FloatArray) -> FloatArray:
 
     The norms are computed anew in the pass that adds the vectors, and may have become useless since acceptance.
     """
-    usable = np.isfinite(norms) & (norms >= _LEAST_NORM)
+    usable = np.isfinite(norms) & (norms >= LEAST_NORM)
     return np.where(usable, two.weights(np.where(usable, norms, 1.0), noise.length), 0.0)
 
 
