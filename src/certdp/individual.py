@@ -6,7 +6,6 @@ What a run loses about each record is computed from the records, and so are its 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -31,6 +30,7 @@ from .accounting.notions import Pure
 from .accounting.provenance import Private, Public, Released
 from .accounting.relations import ADD_REMOVE, RECORD
 from .accounting.units import Delta, Epsilon
+from .canvas import blank, png
 from .data import Records
 from .files import whole_file, writing
 from .plugins.contract import Coins
@@ -267,18 +267,10 @@ def plot_losses(losses: Private[Floats]) -> Private[bytes]:
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
     require("losses", losses, Private, "Individual losses are private")
     values = losses.reveal()
     shown = values[np.isfinite(values)]
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank(6, 4)
     axes = figure.subplots()
     axes.hist(shown, bins=_BINS, color="#4c72b0")
     axes.set_xlabel("certified ε of a record")
@@ -286,6 +278,4 @@ def plot_losses(losses: Private[Floats]) -> Private[bytes]:
     beyond = len(values) - len(shown)
     unbounded = f"; {beyond} without a bound" if beyond else ""
     axes.set_title(f"individual losses: private, not for publication{unbounded}", fontsize="medium")
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150)
-    return Private(stream.getvalue())
+    return Private(png(figure))

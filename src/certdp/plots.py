@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from .accounting.loss_distribution.law import composed_masses
 from .accounting.norms import Norm
 from .accounting.trade_off import TradeOff
 from .accounting.units import Epsilon
+from .canvas import blank, png
 from .measurement import Measurement
 from .verification.certificates import SampledPureClaim
 
@@ -34,7 +34,7 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    figure = _figure(10)
+    figure = blank(10, 4)
     curve, histogram = figure.subplots(1, 2)
     _curve(curve, claim)
     histogram.hist(measured.psi, bins=60, color="#4c72b0")
@@ -42,7 +42,7 @@ def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
     histogram.set_ylabel("records")
     histogram.set_title("records of the file: private, not for publication", fontsize="medium")
     figure.suptitle(f"{claim.mechanism.name} on a sample drawn by {claim.sampler.name}", fontsize="medium")
-    return _png(figure)
+    return png(figure)
 
 
 def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
@@ -53,7 +53,7 @@ def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    figure = _figure(15)
+    figure = blank(15, 4)
     curves, trade, losses = figure.subplots(1, 3)
     _accountants(curves, run, answer)
     plot_losses_of(run, losses)
@@ -64,7 +64,7 @@ def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
     else:
         plot_trade_off(found, trade)
     figure.suptitle(f"{answer.statement} by {answer.accountant} accounting", fontsize="medium")
-    return _png(figure)
+    return png(figure)
 
 
 def plot_trade_off(curve: TradeOff, axes: Any) -> None:
@@ -124,25 +124,6 @@ def _delta(run: Accounted[Any], epsilon: Epsilon, accountant: Accountant) -> Int
         return run.delta(epsilon, accountant=accountant).delta
     except InvalidValue:  # below what released parameters cost, or nothing follows there
         return None
-
-
-def _figure(width: float) -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
-    figure = Figure(figsize=(width, 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _png(figure: Any) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150)
-    return stream.getvalue()
 
 
 def _curve(axes: Any, claim: SampledPureClaim) -> None:

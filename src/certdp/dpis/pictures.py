@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import numpy as np
 
 from ..accounting.errors import InvalidValue
+from ..canvas import blank, png
 from .history import History
 
 _WINDOW = 50
@@ -22,15 +22,7 @@ def plot_history(history: History) -> bytes:
     """
     if not history.epochs:
         raise InvalidValue("history", "no epoch", "a run that has begun")
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
-    figure = Figure(figsize=(14, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank(14, 4)
     noise, paid, private = figure.subplots(1, 3)
     epochs = [row.epoch + 1 for row in history.epochs]
     noise.plot(epochs, [row.noise_multiplier for row in history.epochs], marker=".", color="#4c72b0", label="σ_G")
@@ -44,9 +36,7 @@ def plot_history(history: History) -> bytes:
     for axes in (noise, paid):
         axes.set_xlabel("epoch")
     _private(private, history)
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150)
-    return stream.getvalue()
+    return png(figure)
 
 
 def _private(axes: Any, history: History) -> None:

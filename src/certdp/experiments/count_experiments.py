@@ -8,8 +8,7 @@ from typing import TypeAlias, final
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..mechanisms.lloyd import Split
-from .experiment import Asked, Prepared
+from .experiment import WITHOUT_COINS, Asked, Prepared
 from .findings import Advance, Findings
 from .key_frequencies import KeyFrequencies, read_frequencies
 
@@ -52,18 +51,7 @@ class CountExperiment:
 
     def prepare(self, asked: Asked) -> Prepared:
         """The frequencies; errors as for `Experiment.prepare`."""
-        for name, value, unused in (
-            ("repetitions", asked.repetitions, None),
-            ("size", asked.sizes, ()),
-            ("epsilon", asked.epsilons, ()),
-            ("split", asked.split, Split.PUBLISHED),
-            ("seed", asked.seed, 0),
-            ("array", asked.reading.array, None),
-            ("transpose", asked.reading.transpose, False),
-            ("divide-by", str(asked.reading.divide_by), "1"),
-        ):
-            if value != unused:
-                raise InvalidValue(name, str(value), f"nothing, for {asked.name}", "It computes exact expressions")
+        asked.refuse(*WITHOUT_COINS, because="It computes exact expressions")
         plan = CountPlan(asked.name, self._keys(asked))
         return Prepared(
             source=_NO_DATA if plan.keys is None else "the file given",

@@ -15,15 +15,13 @@ from typing import Any, final
 
 from attrs import evolve, frozen
 
-from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Public
 from ..accounting.units import Delta, Epsilon
 from ..budget_calibration import Budget
 from ..dpis.budget import ExponentialDecay, FixedClip, NoisySize, NormSums, RunPlan
 from ..dpis.forecast import dominated_dp_sgd, dp_sgd, forecast
 from ..dpis.trajectories import read_trajectory
-from ..mechanisms.lloyd import Split
-from .experiment import Asked, Prepared
+from .experiment import WITHOUT_COINS, Asked, Prepared
 from .findings import Advance, Findings, Table
 from .pictures import Picture
 
@@ -54,18 +52,7 @@ class NoiseExperiment:
 
     def prepare(self, asked: Asked) -> Prepared:
         """The norm sums; errors as for `Experiment.prepare`."""
-        for name, value, unused in (
-            ("repetitions", asked.repetitions, None),
-            ("size", asked.sizes, ()),
-            ("epsilon", asked.epsilons, ()),
-            ("split", asked.split, Split.PUBLISHED),
-            ("seed", asked.seed, 0),
-            ("array", asked.reading.array, None),
-            ("transpose", asked.reading.transpose, False),
-            ("divide-by", str(asked.reading.divide_by), "1"),
-        ):
-            if value != unused:
-                raise InvalidValue(name, str(value), f"nothing, for {asked.name}", "It computes noise multipliers")
+        asked.refuse(*WITHOUT_COINS, because="It computes noise multipliers")
         shares = falling(EPOCHS) if asked.data is None else _read(asked.data)
         return Prepared(
             source="norm sums that fall along a line" if asked.data is None else "norm sums from the file given",

@@ -16,7 +16,6 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
-from ..mechanisms.lloyd import Split
 from . import training_runs
 from .experiment import Asked, Prepared
 from .findings import Advance, Findings, Table
@@ -116,9 +115,7 @@ class TrainingExperiment:
 
     def prepare(self, asked: Asked) -> Prepared:
         """The data, and the runs to make; errors as for `Experiment.prepare`."""
-        for name, value, unused in (("size", asked.sizes, ()), ("split", asked.split, Split.PUBLISHED)):
-            if value != unused:
-                raise InvalidValue(name, str(value), f"nothing, for {asked.name}", "It trains networks")
+        asked.refuse("size", "split", because="It trains networks")
         epsilons = [exact(text, parameter="epsilon") for text in asked.epsilons or self.epsilons]
         if min(epsilons) <= 0:
             raise InvalidValue("epsilon", str(float(min(epsilons))), "a number > 0")

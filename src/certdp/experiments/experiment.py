@@ -8,11 +8,16 @@ from typing import Any, Protocol, TypeAlias, final
 
 from attrs import frozen
 
+from ..accounting.errors import InvalidValue
 from ..data import Reading
 from ..mechanisms.lloyd import Split
 from .findings import Advance, Findings
 
 Compute: TypeAlias = Callable[[Advance], Findings]
+
+
+WITHOUT_COINS = ("repetitions", "size", "epsilon", "split", "seed", "array", "transpose", "divide-by")
+"""Options without a use where nothing is drawn and no records are read."""
 
 
 @final
@@ -41,6 +46,31 @@ class Asked:
     split: Split
     seed: int
     out: Path | None
+
+    def refuse(self, *options: str, because: str) -> None:
+        """Refuse options that the experiment has no use for.
+
+        Args:
+            options: their names, as on the command line.
+            because: what it does instead, in words.
+
+        Raises:
+            InvalidValue: for the first of them that was given.
+        """
+        given = {
+            "repetitions": (self.repetitions, None),
+            "size": (self.sizes, ()),
+            "epsilon": (self.epsilons, ()),
+            "split": (self.split, Split.PUBLISHED),
+            "seed": (self.seed, 0),
+            "array": (self.reading.array, None),
+            "transpose": (self.reading.transpose, False),
+            "divide-by": (str(self.reading.divide_by), "1"),
+        }
+        for option in options:
+            value, unused = given[option]
+            if value != unused:
+                raise InvalidValue(option, str(value), f"nothing, for {self.name}", because)
 
 
 @final

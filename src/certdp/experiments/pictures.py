@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, final
 
 from attrs import frozen
 
-from ..accounting.errors import InvalidValue
+from ..canvas import blank, png
 
 COLOURS: Mapping[str, str] = MappingProxyType(
     {"opt": "#e0a000", "core": "#2e8b57", "unif": "#3b6fb6", "full": "black", "var": "#b03a6f"}
@@ -31,20 +30,10 @@ class Picture:
         Raises:
             InvalidValue: where matplotlib is not installed.
         """
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise InvalidValue(
-                "out", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-            ) from None
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = blank(width * columns, height * rows, option="out")
         return cls(figure, figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared))
 
     def png(self, title: str) -> bytes:
         """The picture."""
         self.figure.suptitle(title, fontsize="medium")
-        stream = io.BytesIO()
-        self.figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})
-        return stream.getvalue()
+        return png(self.figure, metadata={"Software": None})

@@ -44,8 +44,7 @@ class RecordExperiment:
 
     def prepare(self, asked: Asked) -> Prepared:
         """The data sets and the coins; errors as for `Experiment.prepare`."""
-        if asked.epsilons:
-            raise InvalidValue("epsilon", str(asked.epsilons), f"nothing, for {asked.name}", "It has its own")
+        asked.refuse("epsilon", because="It has its own")
         plan = Plan(
             name=asked.name,
             data=self._data(asked),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
-from ..accounting.errors import InvalidValue
 from ..accounting.frequency_estimates import Statistic, Total, likelihood, moment_curve
+from ..canvas import blank, png
 from .estimation import SampleEstimates
 
 _NODES = 200
@@ -24,15 +22,7 @@ def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = Non
     Raises:
         InvalidValue: for keys without frequencies, and where matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank(10, 4)
     errors, survival = figure.subplots(1, 2)
     frequencies, keys = estimates.survival()
     highest = max(int(frequencies[-1]) if frequencies.size else 1, 1)
@@ -53,6 +43,4 @@ def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = Non
     survival.set_xlabel("frequency")
     survival.set_ylabel("keys with at least that, estimated")
     survival.set_title("infrequent keys are not reported, and missing here", fontsize="medium")
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150)
-    return stream.getvalue()
+    return png(figure)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-
-from ..accounting.errors import InvalidValue
+from ..canvas import blank, png
 from .report import baseline_of
 from .tables import ReportingTable
 
@@ -17,15 +15,7 @@ def plot_table(table: ReportingTable) -> bytes:
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidValue(
-            "plot", "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
-        ) from None
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank(10, 4)
     rows = table.rows[1:]
     frequencies = [row.frequency for row in rows]
     reported = [float(row.reported) for row in rows]
@@ -44,6 +34,4 @@ def plot_table(table: ReportingTable) -> bytes:
         axes.legend(fontsize="small")
     epsilon, delta = table.reporting.epsilon, table.reporting.delta
     figure.suptitle(f"ε = {epsilon}, δ = {delta} for one element", fontsize="medium")
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=150)
-    return stream.getvalue()
+    return png(figure)

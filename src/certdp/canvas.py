@@ -1,0 +1,38 @@
+"""Figures without a window, and their PNG bytes (extra `plot`)."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from .accounting.errors import InvalidValue
+
+
+def blank(width: float, height: float, *, option: str = "plot") -> Any:
+    """An empty matplotlib Figure of that size in inches.
+
+    Args:
+        width: in inches.
+        height: in inches.
+        option: what asks for it, named in the error.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InvalidValue(
+            option, "matplotlib is missing", "an installation with it", "pip install 'certdp[plot]'"
+        ) from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def png(figure: Any, **options: Any) -> bytes:
+    """The figure as PNG bytes; `options` are those of matplotlib's savefig."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=150, **options)
+    return stream.getvalue()
