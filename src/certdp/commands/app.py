@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .dpis import dpis
+from .plugins import plugins
 from .pws import pws
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 )
 app.add_typer(pws)
 app.add_typer(dpis)
+app.add_typer(plugins)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ThirdParty = Annotated[
@@ -398,23 +400,6 @@ def check(
 
     with reporting(json) as output:
         run(certificate, data, Reading(array=array, transpose=transpose, divide_by=divide_by), output)
-
-
-@app.command()
-def plugins(
-    list_only: Annotated[
-        bool, typer.Option("--list-only", help="Read metadata alone; import and validate nothing.")
-    ] = False,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
-    json: Json = False,
-) -> None:
-    """What is installed, from which distribution, and whether it is valid."""
-    from .output import reporting
-    from .plugins import run
-
-    with reporting(json) as output:
-        run(list_only, third_party, allow, output)
 
 
 @app.command()

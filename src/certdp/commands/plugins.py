@@ -1,37 +1,53 @@
-"""`certdp plugins`: what is installed, from which distribution, valid or why not."""
+"""The sub-application `certdp plugins`: what is installed; what its commands do lies in `plugins_*`."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
+from typing import Annotated
 
-from ..plugins.registry import Registry, Status
-from .output import Output
+import typer
+
+plugins = typer.Typer(
+    name="plugins",
+    help="What is installed, from which distribution, and whether it is valid.",
+    invoke_without_command=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ThirdParty = Annotated[
+    bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
+    ),
+]
 
 
-def run(list_only: bool, third_party: bool, allow: list[str] | None, output: Output) -> None:
-    """List plugins; import and validate them unless told not to."""
-    registry = Registry(third_party=third_party, allow=allow)
-    statuses = [Status(item, None) for item in registry.listings()] if list_only else list(registry.statuses())
-    rows = [
-        {
-            "role": status.listing.role.word,
-            "name": status.listing.name,
-            "distribution": status.listing.distribution,
-            "version": status.listing.version,
-            "valid": None if list_only else status.valid,
-            "problem": status.problem,
-        }
-        for status in statuses
-    ]
+@plugins.callback()
+def listing(
+    context: typer.Context,
+    list_only: Annotated[
+        bool, typer.Option("--list-only", help="Read metadata alone; import and validate nothing.")
+    ] = False,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """What is installed, from which distribution, and whether it is valid."""
+    if context.invoked_subcommand is not None:
+        _refuse_options_of_the_listing(context, context.invoked_subcommand)
+        return
+    from .output import reporting
+    from .plugins_list import run
 
-    def for_people(console: Console) -> None:
-        table = Table(box=None)
-        for heading in ("role", "name", "distribution", "version", "status"):
-            table.add_column(heading, overflow="fold")
-        for row in rows:
-            word = "not imported" if list_only else "valid" if row["valid"] else str(row["problem"])
-            table.add_row(str(row["role"]), str(row["name"]), str(row["distribution"]), str(row["version"]), word)
-        console.print(table, markup=False)
+    with reporting(json) as output:
+        run(list_only, third_party, allow, output)
 
-    output.show({"plugins": rows}, for_people)
+
+def _refuse_options_of_the_listing(context: typer.Context, command: str) -> None:
+    """An option before the name of a command would have no effect there."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"write it after {command}", context, parameter)
