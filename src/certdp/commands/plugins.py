@@ -50,4 +50,4 @@ def _refuse_options_of_the_listing(context: typer.Context, command: str) -> None
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
         if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"write it after {command}", context, parameter)
+            raise typer.BadParameter(f"write {parameter.opts[0]} after {command}")
