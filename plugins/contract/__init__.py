@@ -1,45 +1,140 @@
-"""The contract: what a mechanism, a sampler and a claim must say."""
+"""The contract: what a mechanism, a sampler and a claim must say, and the vocabulary in which they say it.
 
+A plugin is written with the names of this module alone; docs/compatibility.md says what of them stays.
+"""
+
+from ...accounting.derivation import REAL_VALUED_NOISE, Assumption, Evidence
+from ...accounting.directions import Direction
+from ...accounting.enclosures import Enclosure
+from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.expressions import (
+    ORDER,
+    Constant,
+    Expression,
+    W,
+    exp,
+    expm1,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    norm,
+    sqrt,
+)
+from ...accounting.frequency_reporting import Inclusion, Reporting
+from ...accounting.losses import (
+    Attained,
+    DiscreteGaussianLoss,
+    DiscreteLaplaceLoss,
+    FamilyLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    Loss,
+    PureLoss,
+    RenyiLoss,
+    ZeroConcentratedLoss,
+)
+from ...accounting.norms import Norm
+from ...accounting.pairs import DensityPair, FinitePair, Pair
+from ...accounting.provenance import Declared, Public, Released, declared, declared_number
+from ...accounting.rates import Rate
+from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
+from ...accounting.sampling import SamplingRate
 from .about import CONTRACT_VERSION, About
 from .claims import Case, Claim, Expectation, Finding
 from .coins import Coins, Source
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
 from .mechanism import Mechanism, Release, WeightedSample, as_records
+from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
 from .sampler import AnySampler, LossSampler, Sampler
 
 __all__ = [
+    "ADD_REMOVE",
     "CONTRACT_VERSION",
+    "ELEMENT",
+    "NOT_GIVEN",
+    "ORDER",
+    "REAL_VALUED_NOISE",
+    "RECORD",
+    "REPLACE",
     "About",
     "AnySampler",
+    "Assumption",
+    "Attained",
     "Case",
+    "Choice",
     "Claim",
     "Coins",
+    "Constant",
+    "Declared",
+    "DensityPair",
+    "Direction",
+    "DiscreteGaussianLoss",
+    "DiscreteLaplaceLoss",
+    "Enclosure",
+    "Evidence",
     "Expectation",
+    "Expression",
+    "FamilyLoss",
     "Finding",
+    "FinitePair",
+    "GaussianLoss",
+    "Inclusion",
+    "InvalidType",
+    "InvalidValue",
     "KeySampler",
+    "LaplaceLoss",
+    "Loss",
     "LossSampler",
     "Mechanism",
+    "Norm",
     "Option",
+    "Pair",
+    "Public",
+    "PureLoss",
+    "Rate",
     "Real",
+    "Relation",
     "Release",
+    "Released",
+    "RenyiLoss",
+    "Reporting",
     "Sampler",
+    "SamplingRate",
     "Sanitiser",
     "Source",
+    "Unit",
+    "User",
+    "W",
     "WeightedSample",
+    "ZeroConcentratedLoss",
     "as_records",
     "build",
+    "declared",
+    "declared_number",
     "draw",
     "draw_from",
+    "exp",
+    "expm1",
     "flag",
+    "log",
+    "log1p",
+    "maximum",
+    "minimum",
     "named",
     "non_negative",
+    "norm",
     "norm_order",
     "options",
     "payments",
     "positive",
+    "positive_if_given",
     "probability",
+    "require_one",
+    "sqrt",
     "stated",
+    "whole_if_given",
 ]
