@@ -20,6 +20,7 @@ from attrs import field, frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..plugins.contract import Case, Claim, Expectation, Finding
+from ..plugins.contract.claims import Proof
 
 EXAMPLES = 300
 """Cases per claim where nothing else is asked for."""
@@ -34,8 +35,10 @@ class Result:
         claim: the claim.
         passed: whether it is as expected.
         cases_tried: how often it was examined, while searching and shrinking.
-        witness: the smallest contradicting case found, or the one on which the examination broke.
+        witness: the case that the claim states, else the smallest contradicting one found, or the one on which the
+            examination broke.
         finding: both sides of the comparison at the witness.
+        proof: what interval subdivision came to, where the claim has a proof.
         seconds: how long it took.
         error: what broke, if anything did.
     """
@@ -45,6 +48,7 @@ class Result:
     cases_tried: int
     witness: Case | None
     finding: Finding | None
+    proof: Proof | None
     seconds: float
     error: str | None
 
@@ -62,6 +66,7 @@ class Result:
             "witness": _plain(self.witness),
             "closed_form": finding.closed_form if finding else None,
             "independent": finding.independent if finding else None,
+            "proof": _proof(self.proof),
             "seconds": self.seconds,
             "error": self.error,
         }
@@ -172,6 +177,7 @@ def _check(claim: Claim, examples: int, seed: int) -> Result:
     witness: Case | None = None
     finding: Finding | None = None
     error: str | None = None
+    proof: Proof | None = None
 
     def attempt(case: Case) -> None:
         nonlocal tried
@@ -194,12 +200,30 @@ def _check(claim: Claim, examples: int, seed: int) -> Result:
         error = _shown(problem)
     if error is None and not tried:
         error = "no case was examined"
+    if error is None and claim.witness is not None:
+        try:
+            stated = claim.examine(claim.witness)
+        except Exception as problem:
+            witness, error = claim.witness, _shown(problem)
+        else:
+            if stated.holds:
+                witness, finding, error = claim.witness, stated, "the witness that it states does not contradict it"
+            elif witness is not None:  # the search must find one of its own as well
+                witness, finding = claim.witness, stated
+    if error is None and claim.prove is not None:
+        try:
+            proof = claim.prove()
+        except Exception as problem:
+            error = f"its proof broke: {_shown(problem)}"
     return Result(
         claim=claim,
-        passed=error is None and (witness is not None) is (claim.expectation is Expectation.REJECTED),
+        passed=error is None
+        and (witness is not None) is (claim.expectation is Expectation.REJECTED)
+        and (proof is None or proof.holds),
         cases_tried=tried,
         witness=witness,
         finding=finding,
+        proof=proof,
         seconds=time.perf_counter() - started,
         error=error,
     )
@@ -248,6 +272,18 @@ def _nothing_from_elsewhere() -> Iterator[None]:
     finally:
         providers._get_local_constants = original
         providers.CONSTANTS_CACHE.cache.clear()
+
+
+def _proof(proof: Proof | None) -> dict[str, Any] | None:
+    if proof is None:
+        return None
+    return {
+        "says": proof.says,
+        "box": _plain(proof.box),
+        "cells": proof.cells,
+        "holds": proof.holds,
+        "unproven": _plain(proof.unproven),
+    }
 
 
 def _shown(problem: BaseException | None) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from attrs import evolve
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
+from certdp.plugins.contract.claims import Proof
 from certdp.verification.runner import Result, run, select
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def test_a_claim_that_holds_passes() -> None:
     result = only(claim(lambda _: True), examples=40)
     assert result.passed
     assert result.cases_tried == 40
-    assert (result.witness, result.finding, result.error) == (None, None, None)
+    assert (result.witness, result.finding, result.proof, result.error) == (None, None, None, None)
     assert result.seconds > 0
 
 
@@ -89,6 +91,63 @@ def test_a_broken_examination_is_a_failure_and_the_others_run_on(expectation: Ex
     assert broken.error.startswith("ZeroDivisionError")
     assert broken.witness == {"x": 0, "rows": ()}
     assert sound.passed
+
+
+UNIT = {"x": (Fraction(0), Fraction(1))}
+HALF = {"x": (Fraction(1, 2), Fraction(1))}
+PROVEN = Proof(says="x ≥ 0", box=UNIT, cells=1)
+UNPROVEN = Proof(says="x ≥ 0", box=UNIT, cells=3, unproven=HALF)
+
+
+def unprovable() -> Proof:
+    raise ArithmeticError("no proof today")
+
+
+def test_a_proof_goes_beside_the_cases() -> None:
+    result = only(evolve(claim(lambda _: True), prove=lambda: PROVEN), examples=5)
+    assert result.passed
+    assert (result.cases_tried, result.proof) == (5, PROVEN)
+    assert str(result.proof) == "x ≥ 0: proven on x ∈ [0, 1] (1 cell)"
+    told = {"says": "x ≥ 0", "box": {"x": ["0", "1"]}, "cells": 1, "holds": True, "unproven": None}
+    assert result.as_json()["proof"] == told
+
+
+def test_a_claim_whose_proof_fails_fails() -> None:
+    result = only(evolve(claim(lambda _: True), prove=lambda: UNPROVEN), examples=5)
+    assert (result.passed, result.error, result.witness) == (False, None, None)
+    assert str(result.proof) == "x ≥ 0: not proven on x ∈ [1/2, 1] within x ∈ [0, 1] (3 cells)"
+    broken = only(evolve(claim(lambda _: True), prove=unprovable), examples=5)
+    assert not broken.passed
+    assert broken.error == "its proof broke: ArithmeticError: no proof today"
+
+
+def test_a_stated_witness_is_the_one_shown() -> None:
+    control = claim(lambda case: case["x"] < 10, expectation=Expectation.REJECTED)
+    stated = {"x": Fraction(12), "rows": (1,)}
+    result = only(evolve(control, witness=stated))
+    assert result.passed
+    assert result.witness == stated
+    assert result.finding == Finding(False, "x = 12", "rows = (1,)")
+
+
+def test_a_stated_witness_must_contradict_and_the_search_must_find_one_too() -> None:
+    control = claim(lambda case: case["x"] < 10, expectation=Expectation.REJECTED)
+    wrong = only(evolve(control, witness={"x": Fraction(9), "rows": ()}))
+    assert not wrong.passed
+    assert wrong.error == "the witness that it states does not contradict it"
+    lacking = only(evolve(control, witness={"x": 12}))
+    assert not lacking.passed
+    assert lacking.error is not None
+    assert "KeyError" in lacking.error
+    unfound = claim(lambda case: case["x"] < 2000, expectation=Expectation.REJECTED)
+    assert not only(evolve(unfound, witness={"x": Fraction(2000), "rows": ()}), examples=20).passed
+
+
+def test_witnesses_are_for_controls_and_proofs_for_claims_that_hold() -> None:
+    with pytest.raises(InvalidValue, match="test/one should hold"):
+        evolve(claim(lambda _: True), witness={"x": Fraction(1), "rows": ()})
+    with pytest.raises(InvalidValue, match="test/one must be rejected"):
+        evolve(claim(lambda _: True, expectation=Expectation.REJECTED), prove=lambda: PROVEN)
 
 
 def never() -> SearchStrategy[Case]:

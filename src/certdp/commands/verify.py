@@ -49,6 +49,8 @@ def _print(console: Console, report: Report, broken: list[dict[str, str | None]]
             if result.finding is not None:
                 console.print(f"  closed form {result.finding.closed_form}", markup=False)
                 console.print(f"  independent {result.finding.independent}", markup=False)
+        if result.proof is not None:
+            console.print(f"\n{result.claim.id}: {result.proof}", markup=False)
         if result.error is not None:
             console.print(f"\n{result.claim.id}: {result.error}", markup=False)
     for item in broken:
