@@ -191,6 +191,17 @@ class Coins:
         draws = self._exact_draws(2 * size)
         return np.asarray([draws.bernoulli(*ratio.as_integer_ratio()) for _ in range(size)], dtype=np.bool_)
 
+    def bernoulli_exp(self, exponent: Fraction, size: int) -> NDArray[np.bool_]:
+        """`size` independent draws, each true with probability exactly e^−exponent.
+
+        Raises:
+            InvalidValue: for an exponent below 0.
+        """
+        if exponent < 0:
+            raise InvalidValue("exponent", exponent, "a number ≥ 0")
+        draws = self._exact_draws(2 * size)
+        return np.asarray([draws.bernoulli_exp(*exponent.as_integer_ratio()) for _ in range(size)], dtype=np.bool_)
+
     def integers(self, bound: int, size: int) -> list[int]:
         """`size` independent integers, exactly uniform in {0, …, bound − 1}.
 

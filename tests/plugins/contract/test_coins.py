@@ -200,6 +200,20 @@ def test_certain_rational_coins() -> None:
     assert Coins.seeded(1).exactly(Fraction(1), 100).tolist() == [True] * 100
 
 
+@pytest.mark.parametrize("exponent", [Fraction(1, 7), Fraction(1), Fraction(17, 5)])
+def test_coins_of_an_exponential_lie_within_exact_binomial_bounds(exponent: Fraction) -> None:
+    size = 30_000
+    drawn = Coins.seeded(15).bernoulli_exp(exponent, size)
+    assert drawn.dtype == np.bool_
+    low, high = stats.binom.ppf([1e-7, 1 - 1e-7], size, math.exp(-exponent))
+    assert low <= drawn.sum() <= high
+
+
+def test_certain_and_hopeless_coins_of_an_exponential() -> None:
+    assert Coins.seeded(1).bernoulli_exp(Fraction(0), 100).all()
+    assert not Coins.seeded(1).bernoulli_exp(Fraction(10**6), 100).any()
+
+
 def test_integers_are_uniform() -> None:
     drawn = Coins.seeded(14).integers(7, 20_000)
     assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-4
@@ -227,6 +241,8 @@ def test_what_has_no_law_is_refused() -> None:
     coins = Coins.seeded(0)
     with pytest.raises(InvalidValue, match=r"ratio: got .*; admissible: a probability in \[0, 1\]"):
         coins.exactly(Fraction(4, 3), 1)
+    with pytest.raises(InvalidValue, match="exponent: got .*; admissible: a number ≥ 0"):
+        coins.bernoulli_exp(Fraction(-1, 3), 1)
     with pytest.raises(InvalidValue, match="bound: got 0; admissible: a whole number ≥ 1"):
         coins.integers(0, 1)
     with pytest.raises(InvalidValue, match=r"shape: got .*; admissible: a shape ≥ 1"):
