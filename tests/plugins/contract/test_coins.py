@@ -241,7 +241,7 @@ def test_what_has_no_law_is_refused() -> None:
     coins = Coins.seeded(0)
     with pytest.raises(InvalidValue, match=r"ratio: got .*; admissible: a probability in \[0, 1\]"):
         coins.exactly(Fraction(4, 3), 1)
-    with pytest.raises(InvalidValue, match="exponent: got .*; admissible: a number ≥ 0"):
+    with pytest.raises(InvalidValue, match=r"exponent: got .*; admissible: a number ≥ 0"):
         coins.bernoulli_exp(Fraction(-1, 3), 1)
     with pytest.raises(InvalidValue, match="bound: got 0; admissible: a whole number ≥ 1"):
         coins.integers(0, 1)
