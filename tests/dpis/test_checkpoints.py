@@ -28,10 +28,10 @@ from certdp.plugins.contract import Coins
 ADAPTIVE = AdaptiveClip(
     start=Public(3),
     external=Public(3),
-    quantile=Public("1.5"),
+    quantile=Public(2),
     noise_multiplier=Public(20),
     lowest=Public("0.2"),
-    highest=Public(3),
+    highest=Public(30),  # so far off that no release is moved there
 )
 RECORDS = 200
 
@@ -217,6 +217,51 @@ def test_checkpoints_of_other_runs_and_damaged_ones_are_refused(checkpoints: Che
             resume(model(), plan, checkpoints)
     with pytest.raises(InvalidValue, match="every"):
         Checkpoints(path=checkpoints.path, every=0)
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_checkpoints import PLANS, model
+import certdp.dpis.engine as engine
+from certdp.dpis.checkpoints import Checkpoints
+
+def stay(report):
+    print("stepped", flush=True)
+    sys.stdin.read()
+
+begin = getattr(engine, sys.argv[3])
+begin(model(), PLANS["dp-sgd"], checkpoints=Checkpoints(path=Path(sys.argv[2]), every=5), progress=stay)
+"""
+
+
+def holder(checkpoints: Checkpoints, begin: str) -> subprocess.Popen[str]:
+    """A process that stays within a step of a run."""
+    command = [sys.executable, "-c", HOLDER, str(Path(__file__).parent), str(checkpoints.path), begin]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "stepped\n"
+    return process
+
+
+def test_one_process_at_a_time_goes_on_from_a_file(checkpoints: Checkpoints) -> None:
+    """Others are refused and change nothing, until it is killed; then the run goes on at once."""
+    plan = PLANS["dp-sgd"]
+    for begin in ("train", "resume"):
+        with holder(checkpoints, begin) as process:
+            before = checkpoints.path.read_bytes()
+            refused = model()
+            with pytest.raises(InvalidValue, match="no other run is using"):
+                resume(refused, plan, checkpoints)
+            with pytest.raises(InvalidValue, match="no other run is using"):
+                train(refused, plan, checkpoints=checkpoints)
+            assert checkpoints.path.read_bytes() == before
+            assert not refused.parameters.any()
+            process.kill()
+    result = resume(model(), plan, checkpoints)
+    assert taken(result.history) < 36  # steps of both killed runs are lost
+    assert result.epsilon == train(model(), plan).epsilon
 
 
 def test_a_run_that_cannot_write_draws_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 The file says what was paid, never less: it is written, and forced to disk, after steps are paid and before the first of
 them draws anything. A run that is killed goes back to the parameters in the file, and the steps that were paid since
 are lost, not refunded: somebody may have seen their outputs. One that is interrupted leaves a file from which nothing
-is lost.
+is lost. One run at a time uses the file: two that went on from it would draw twice what was paid once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
+from filelock import FileLock, Timeout
 
 from ..accounting.arguments import whole
 from ..accounting.errors import InvalidValue
@@ -106,16 +108,40 @@ def _every(_: object, attribute: Any, value: int) -> None:
 class Checkpoints:
     """Where and how often a run writes down where it stands.
 
-    Resume a run from the file it left, once and in one process: from a copy of an older file, steps that were paid
-    would be drawn a second time.
+    Resume a run from the file it left, never from a copy of an older one: steps that were paid would be drawn a second
+    time.
 
     Args:
-        path: the file; its folder must exist. Readable by its owner alone.
+        path: the file; its folder must exist. Readable by its owner alone. An empty file beside it, its name with
+            `.lock`, is locked by the operating system for as long as a run uses it, and stays.
         every: number of steps that are paid at once, with one writing; a killed run loses at most as many. ≥ 1.
     """
 
     path: Path
     every: int = field(default=100, validator=_every)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """The file is one run's until the context or the process ends, however that ends.
+
+        Raises:
+            InvalidValue: where another run has it, and where nothing can be locked in its folder.
+        """
+        target, admissible = self.path.resolve(), "a file in an existing, writable folder"
+        if not target.parent.is_dir():  # a lock would make it
+            raise InvalidValue("checkpoints", str(self.path), admissible, "Make the folder")
+        lock = FileLock(target.with_name(f"{target.name}.lock"), timeout=0, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout:
+            remedy = "Let that run finish, or end it and resume"
+            raise InvalidValue("checkpoints", str(self.path), "a file that no other run is using", remedy) from None
+        except OSError as error:
+            raise InvalidValue("checkpoints", str(self.path), admissible, error.strerror or "") from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def write(self, standing: Standing) -> None:
         """Replace the file, forced to disk.

@@ -11,6 +11,7 @@ Everything is paid, and written down where there are checkpoints, before anythin
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from typing import TypeAlias, final
 
@@ -132,12 +133,15 @@ def train(
         `Trained.guarantee`, within the assumptions of `sampling` and `gradients`.
 
     Raises:
-        InvalidValue: where a checkpoint is there already; for a budget that the fixed releases alone exceed; where the
-            number of records changes during the run, at which the run stops with what was paid so far.
+        InvalidValue: where a checkpoint is there already, or another run uses the file; for a budget that the fixed
+            releases alone exceed; where the number of records changes during the run, at which the run stops with what
+            was paid so far.
     """
-    if checkpoints is not None and checkpoints.path.exists():
-        raise InvalidValue("checkpoints", str(checkpoints.path), "a file that is not there yet", "Resume that run")
-    return _Run(records, open_account(plan), proposals, coins, checkpoints, progress).finished()
+    run = _Run(records, open_account(plan), proposals, coins, checkpoints, progress)
+    with _alone(checkpoints):
+        if checkpoints is not None and checkpoints.path.exists():
+            raise InvalidValue("checkpoints", str(checkpoints.path), "a file that is not there yet", "Resume that run")
+        return run.finished()
 
 
 def resume(
@@ -156,12 +160,18 @@ def resume(
         again.
 
     Raises:
-        InvalidValue: for a checkpoint of another plan, another model or another number of records, or a damaged one.
+        InvalidValue: for a checkpoint that another run uses, of another plan, another model or another number of
+            records, or a damaged one.
     """
-    standing = checkpoints.read()
-    run = _Run(records, restored_account(plan, standing.account), proposals, coins, checkpoints, progress)
-    run.go_back_to(standing)
-    return run.finished()
+    with _alone(checkpoints):
+        standing = checkpoints.read()
+        run = _Run(records, restored_account(plan, standing.account), proposals, coins, checkpoints, progress)
+        run.go_back_to(standing)
+        return run.finished()
+
+
+def _alone(checkpoints: Checkpoints | None) -> AbstractContextManager[None]:
+    return nullcontext() if checkpoints is None else checkpoints.alone()
 
 
 @final
