@@ -81,7 +81,7 @@ class Derivation(ABC):
         yield from self.own_assumptions
 
     def __str__(self) -> str:
-        below = "; ".join(map(str, self.premises))
+        below = "; ".join(dict.fromkeys(map(str, self.premises)))  # premises that read alike, once
         return f"{self.theorem} ⇐ {below}" if below else str(self.theorem)
 
 
