@@ -44,4 +44,8 @@ class Count:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""
-        return np.asarray([sample.total_weight()]) + coins.laplace(self.scale.value, 1)
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted counts: a matrix with one row per release."""
+        return np.asarray(sample.total_weight() + coins.laplace(self.scale.value, count)[:, np.newaxis])

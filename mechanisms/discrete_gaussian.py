@@ -14,7 +14,7 @@ from ..accounting.losses import DiscreteGaussianLoss, Loss, ZeroConcentratedLoss
 from ..accounting.provenance import Public
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
-from .lattice import granularity, lattice_sum, on_lattice
+from .lattice import granularity, lattice_sum, noisy_sums
 
 
 @final
@@ -89,6 +89,10 @@ class DiscreteGaussian:
         Raises:
             InvalidValue: for another number of columns than the dimension.
         """
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
         columns = sample.records.shape[1]
         if self.dimension.value not in (None, columns):
             raise InvalidValue(
@@ -96,5 +100,5 @@ class DiscreteGaussian:
             )
         spacing = self.granularity.value
         totals = lattice_sum(sample, spacing)
-        noise = coins.discrete_gaussian(self.scale.value / spacing, len(totals))
-        return on_lattice((total + extra for total, extra in zip(totals, noise, strict=True)), spacing)
+        noise = coins.discrete_gaussian(self.scale.value / spacing, count * len(totals))
+        return noisy_sums(totals, noise, spacing, count)

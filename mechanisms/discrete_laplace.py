@@ -12,7 +12,7 @@ from ..accounting.expressions import W, norm
 from ..accounting.losses import DiscreteLaplaceLoss
 from ..accounting.provenance import Public
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
-from .lattice import granularity, lattice_sum, on_lattice
+from .lattice import granularity, lattice_sum, noisy_sums
 
 
 @final
@@ -56,7 +56,11 @@ class DiscreteLaplace:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column."""
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted sums: a matrix with one row per release."""
         spacing = self.granularity.value
         totals = lattice_sum(sample, spacing)
-        noise = coins.discrete_laplace(self.scale.value / spacing, len(totals))
-        return on_lattice((total + extra for total, extra in zip(totals, noise, strict=True)), spacing)
+        noise = coins.discrete_laplace(self.scale.value / spacing, count * len(totals))
+        return noisy_sums(totals, noise, spacing, count)

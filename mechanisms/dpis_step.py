@@ -65,6 +65,10 @@ class DpisStep:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy mean gradient: a vector with one entry per column."""
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy mean gradients: a matrix with one row per release."""
         size, batch, clip = (float(known.value) for known in (self.size, self.batch, self.clip))
         norms = np.linalg.norm(sample.records, axis=1)
         if self.norm_sum.value is None:
@@ -73,7 +77,7 @@ class DpisStep:
             length = float(self.norm_sum.value) / size
             factors = np.where(norms > 0, length / np.where(norms > 0, norms, 1.0), 0.0)
         total = factors @ sample.records
-        return np.asarray((total + coins.gaussian(self._scale, sample.records.shape[1])) / batch)
+        return np.asarray((total + coins.gaussian(self._scale, count * len(total)).reshape(count, len(total))) / batch)
 
     @property
     def _scale(self) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar, final
 
+import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
@@ -97,7 +98,12 @@ class GaussianSum:
         Raises:
             InvalidValue: where only a noise multiplier is known.
         """
-        return sample.weighted_sum() + coins.gaussian(self._scale(), sample.records.shape[1])
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
+        scale, total = self._scale(), sample.weighted_sum()
+        return np.asarray(total + coins.gaussian(scale, count * len(total)).reshape(count, len(total)))
 
     def _scale(self) -> Fraction:
         if self.scale.value is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
+import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
@@ -43,4 +44,9 @@ class LaplaceSum:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
-        return sample.weighted_sum() + coins.laplace(self.scale.value, sample.records.shape[1])
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted sums: a matrix with one row per release."""
+        total = sample.weighted_sum()
+        return np.asarray(total + coins.laplace(self.scale.value, count * len(total)).reshape(count, len(total)))

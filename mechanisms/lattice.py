@@ -6,8 +6,9 @@ absolute coordinate than w·x: every norm of it is at most w·‖x‖, and no se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import cycle
 from typing import TypeAlias
 
 import numpy as np
@@ -57,6 +58,22 @@ def on_lattice(counts: Iterable[int], spacing: Fraction) -> Release:
         raise InvalidValue(
             "records", "a noisy sum beyond binary64", "sums in its range", "Divide the data by a public bound"
         ) from None
+
+
+def noisy_sums(totals: Sequence[int], noise: Sequence[int], spacing: Fraction, draws: int) -> Release:
+    """The totals with each of several draws of noise, as lattice points: a matrix with one row per draw.
+
+    Args:
+        totals: one per column.
+        noise: as many numbers for each draw as there are columns, draw after draw.
+        spacing: granularity of the lattice.
+        draws: how many there are.
+
+    Raises:
+        InvalidValue: as `on_lattice`.
+    """
+    points = on_lattice((total + extra for total, extra in zip(cycle(totals), noise, strict=False)), spacing)
+    return points.reshape(draws, len(totals))
 
 
 def _total(weights: Floats, column: Floats, spacing: Fraction) -> int:

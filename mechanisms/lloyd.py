@@ -9,6 +9,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from ..accounting import bulk
 from ..accounting.clipping import Outside, confine
@@ -47,6 +48,7 @@ _MOST = 2**20
 _SPREAD = Fraction(9, 40)  # ρ = 0.225 of Su, Cao, Li, Bertino, Jin 2016
 _PRECISION = 96
 _ONE = Fraction(1)
+_SIDE_BY_SIDE = 1 << 20  # entries of the records that runs hold at a time
 
 
 class Split(StrEnum):
@@ -204,24 +206,47 @@ class Lloyd:
         Raises:
             InvalidValue: for a sample of another dimension, and for weighted records beyond 2^22·β_sum and 2^12·r.
         """
+        return self._releases(sample, 1, coins, threads)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent runs on one sample, side by side: float64 (count, k, d); raises as `release`."""
+        entries = len(sample) * sample.records.shape[1] * int(self.clusters.value)
+        most = max(1, _SIDE_BY_SIDE // max(1, entries))
+        starts = range(0, count, most)
+        return np.concatenate([self._releases(sample, min(most, count - start), coins, 1) for start in starts])
+
+    def _releases(self, sample: WeightedSample, runs: int, coins: Coins, threads: int) -> Release:
+        """The centres of several runs, each with its own copy of the records and its own clusters."""
         columns = sample.records.shape[1]
         if self.dimension.value not in (None, columns):
             raise InvalidValue("dimension", int(self.dimension.value or 0), f"{columns}, as the records have")
         clusters, ball = int(self.clusters.value), NormBall(norm=self.norm.value, radius=self.radius)
-        counted = _Summed(np.ones((len(sample), 1)), sample.weights, self.count_scale, _ONE)
-        summed = _Summed(sample.records, sample.weights, self.scale_sum.value, self.radius.value)
+        every = runs * clusters
+        weights = np.tile(sample.weights, runs)
+        counted = _Summed(np.ones((len(weights), 1)), weights, self.count_scale, _ONE)
+        records = sample.records if runs == 1 else np.tile(sample.records, (runs, 1))
+        summed = _Summed(records, weights, self.scale_sum.value, self.radius.value)
         least = max(1.0, float(self.count_scale))
-        centres = random_centres(ball, clusters, columns, coins)
+        centres = random_centres(ball, every, columns, coins)
         for _ in range(int(self.iterations.value)):
-            labels = nearest_centres(summed.records, centres, threads=threads)
-            counts = counted.per_cluster(labels, clusters, threads)[:, 0] + coins.laplace(self.count_scale, clusters)
-            noise = lp_noise(self.norm.value, self.scale_sum.value, (clusters, columns), coins)
-            sums = summed.per_cluster(labels, clusters, threads) + noise
+            labels = _nearest(summed.records[: len(sample)], centres.reshape(runs, clusters, columns), threads)
+            counts = counted.per_cluster(labels, every, threads)[:, 0] + coins.laplace(self.count_scale, every)
+            noise = lp_noise(self.norm.value, self.scale_sum.value, (every, columns), coins)
+            sums = summed.per_cluster(labels, every, threads) + noise
             kept = counts >= least
-            centres = np.empty((clusters, columns))
-            centres[~kept] = random_centres(ball, clusters - int(kept.sum()), columns, coins)
+            centres = np.empty((every, columns))
+            centres[~kept] = random_centres(ball, every - int(kept.sum()), columns, coins)
             centres[kept] = confine(sums[kept] / counts[kept, np.newaxis], ball, Outside.CLIP)[0]
-        return centres
+        return centres.reshape(runs, clusters, columns)
+
+
+def _nearest(records: Floats, centres: Floats, threads: int) -> NDArray[np.int64]:
+    """Per run and record the nearest of the run's centres (runs, k, d), numbered through all runs."""
+    runs, clusters, _ = centres.shape
+    if runs == 1:
+        return nearest_centres(records, centres[0], threads=threads)
+    distances = np.sum((records[np.newaxis, :, np.newaxis] - centres[:, np.newaxis]) ** 2, axis=-1)
+    return np.asarray(np.argmin(distances, axis=-1) + clusters * np.arange(runs)[:, np.newaxis]).reshape(-1)
 
 
 class _Summed:
@@ -233,7 +258,7 @@ class _Summed:
         self._spacing = lattice_spacing(scale, extent)
         refuse_beyond_lattice(self.records, self._weights, self._spacing)
 
-    def per_cluster(self, labels: np.ndarray[tuple[int], np.dtype[np.int64]], clusters: int, threads: int) -> Floats:
+    def per_cluster(self, labels: NDArray[np.int64], clusters: int, threads: int) -> Floats:
         return cluster_totals(self.records, self._weights, labels, clusters, self._spacing, threads=threads)
 
 

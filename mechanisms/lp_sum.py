@@ -98,6 +98,11 @@ class LpSum:
         """The noisy weighted sum: a vector with one entry per column."""
         return self._exponential.release(sample, coins)
 
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent noisy weighted sums: a matrix with one row per release."""
+        total = sample.weighted_sum()
+        return total + lp_noise(self.norm.value, self.scale.value, (count, len(total)), coins)
+
     @property
     def _exponential(self) -> Exponential:
         def around(centre: Release, coins: Coins) -> Release:

@@ -17,7 +17,7 @@ from ..accounting.losses import Attained, FamilyLoss, PureLoss
 from ..accounting.pairs import FinitePair
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
-from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named
+from ..plugins.contract import CONTRACT_VERSION, About, Coins, Neighbours, Real, Release, WeightedSample, named
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
 
 _MOST_CATEGORIES = 2**53
@@ -114,14 +114,25 @@ class RandomisedResponse:
         Raises:
             InvalidValue: for weights other than 1, more or less than one column, and what is no category code.
         """
+        return self.release_many(sample, 1, coins)[0]
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent answers for all records: a matrix with one row per release; raises as `release`."""
         if not np.all(sample.weights == 1):
             raise InvalidValue(
                 "weights", "a weight above 1", "weights 1: an answer counts once", "Use a sampler without weights"
             )
         if sample.records.shape[1] != 1:
             raise InvalidValue("records", f"{sample.records.shape[1]} columns", "one column of category codes")
-        codes, count = sample.records[:, 0], int(self.categories.value)
-        if not np.all((codes >= 0) & (codes < count) & (np.floor(codes) == codes)):
-            raise InvalidValue("records", "a value that is no category code", f"whole numbers from 0 to {count - 1}")
-        answers = np.asarray(coins.integers(count, len(codes)), dtype=np.float64)
-        return np.where(coins.exactly(self.uniform_probability, len(codes)), answers, codes)
+        codes, categories = sample.records[:, 0], int(self.categories.value)
+        if not np.all((codes >= 0) & (codes < categories) & (np.floor(codes) == codes)):
+            admissible = f"whole numbers from 0 to {categories - 1}"
+            raise InvalidValue("records", "a value that is no category code", admissible)
+        shape = count, len(codes)
+        answers = np.asarray(coins.integers(categories, count * len(codes)), dtype=np.float64).reshape(shape)
+        return np.where(coins.exactly(self.uniform_probability, count * len(codes)).reshape(shape), answers, codes)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """One record, of category 0 and of category 1."""
+        return Neighbours([[0.0]], [[1.0]], "the category of a record, 0 and 1")

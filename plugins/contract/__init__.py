@@ -45,7 +45,9 @@ from .claims import Case, Claim, Expectation, Finding
 from .coins import Coins, Source
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
+from .many import ReleasesMany, many_releases
 from .mechanism import Mechanism, Release, WeightedSample, as_records
+from .neighbours import KnowsNeighbours, Neighbours
 from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
@@ -86,10 +88,12 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "KeySampler",
+    "KnowsNeighbours",
     "LaplaceLoss",
     "Loss",
     "LossSampler",
     "Mechanism",
+    "Neighbours",
     "Norm",
     "Option",
     "Pair",
@@ -100,6 +104,7 @@ __all__ = [
     "Relation",
     "Release",
     "Released",
+    "ReleasesMany",
     "RenyiLoss",
     "Reporting",
     "Sampler",
@@ -122,6 +127,7 @@ __all__ = [
     "flag",
     "log",
     "log1p",
+    "many_releases",
     "maximum",
     "minimum",
     "named",

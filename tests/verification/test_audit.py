@@ -19,8 +19,7 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.units import Delta, Epsilon
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Coins, WeightedSample
-from certdp.verification import audit as audits
-from certdp.verification.audit import Audit, Count, Event, Releases, Statistic, audit, repeated
+from certdp.verification.audit import Audit, Count, Event, Releases, Statistic, audit, epsilon_lower_bound, repeated
 
 Floats = NDArray[np.float64]
 ONE = Epsilon(1)
@@ -136,7 +135,7 @@ def test_a_statistic_of_the_caller() -> None:
 
     def often_even(chance: float, seed: int) -> Releases:
         generator = np.random.default_rng(seed)
-        return lambda count: (2 * generator.integers(0, 50, count) + (generator.random(count) > chance)).astype(float)
+        return lambda count: (2 * generator.integers(0, 5000, count) + (generator.random(count) > chance)).astype(float)
 
     parity = Statistic("parity", lambda outputs: outputs[:, 0] % 2)
     inputs = often_even(0.5, 1), often_even(0.75, 2)
@@ -186,8 +185,8 @@ def test_how_it_prints() -> None:
         first_is_likelier=False,
     )
     assert str(found) == (
-        "ε ≥ 1.1649 at δ = 1e-06, confidence 0.999: entry 0 > 0.1235 in 5000 of 10000 runs on the second input, "
-        "1500 of 10000 on the first"
+        "ε ≥ 1.1649 at δ = 1e-06, confidence 0.999: entry 0 > 0.1235 in 5,000 of 10,000 runs on the second input, "
+        "1,500 of 10,000 on the first"
     )
 
 
@@ -195,7 +194,7 @@ def test_how_it_prints() -> None:
 @settings(max_examples=40)
 def test_the_bound_is_that_of_the_exact_quantiles(likelier: int, rarer: int, delta: str) -> None:
     """Clopper and Pearson's bounds from scipy's beta quantiles, each at 0.0005."""
-    found = audits._lower_bound(Count(likelier, 1000), Count(rarer, 1000), Delta(delta), Fraction(1, 1000))
+    found = epsilon_lower_bound(Count(likelier, 1000), Count(rarer, 1000), Delta(delta), Fraction(1, 1000))
     least = beta.ppf(0.0005, likelier, 1001 - likelier) if likelier else 0.0
     most = beta.isf(0.0005, rarer + 1, 1000 - rarer) if rarer < 1000 else 1.0
     ratio = (least - float(Fraction(delta))) / most

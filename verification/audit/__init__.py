@@ -1,0 +1,27 @@
+"""Empirical audits: what runs of a release prove about its ε, from below, at a stated confidence."""
+
+from .bounds import Count, epsilon_lower_bound, fewest_runs
+from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
+from .runs import audited_releases
+from .statistics import Event, Statistic, statistics_of
+from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
+
+__all__ = [
+    "CONFIDENCE",
+    "RUNS",
+    "Audit",
+    "Count",
+    "Event",
+    "OneRunAudit",
+    "Releases",
+    "Statistic",
+    "audit",
+    "audit_one_run",
+    "audited_releases",
+    "correct_guesses",
+    "epsilon_lower_bound",
+    "fewest_runs",
+    "probability_of_correct_guesses",
+    "repeated",
+    "statistics_of",
+]
