@@ -1,312 +1,199 @@
-"""Runs claims: a search for a case that contradicts each, shrunk to the smallest one found.
+"""Runs claims: each is searched for a case that contradicts it, here or in a process of its own.
 
 A claim that should hold passes where no case contradicts it; a negative control passes where one does. A claim
-whose examination breaks is a failure that says why, and the others run on.
+whose examination breaks, hangs or ends its process is a failure that says why, and the others run on.
 """
 
 from __future__ import annotations
 
-import platform
+import pickle
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from fractions import Fraction
-from importlib import import_module, metadata
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias
 
-from attrs import field, frozen
+import attrs
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..plugins.contract import Case, Claim, Expectation, Finding
-from ..plugins.contract.claims import Proof
+from ..plugins.contract import Claim
+from .examination import check
+from .isolation import Crashed, Fate, Finished, Overdue, can_isolate, isolated
+from .results import Outcome, Report, Result
+
+__all__ = ["EXAMPLES", "Outcome", "Progress", "Report", "Result", "Tick", "run", "select"]
 
 EXAMPLES = 300
 """Cases per claim where nothing else is asked for."""
 
-
-@final
-@frozen(kw_only=True)
-class Result:
-    """What came of one claim.
-
-    Attributes:
-        claim: the claim.
-        passed: whether it is as expected.
-        cases_tried: how often it was examined, while searching and shrinking.
-        witness: the case that the claim states, else the smallest contradicting one found, or the one on which the
-            examination broke.
-        finding: both sides of the comparison at the witness.
-        proof: what interval subdivision came to, where the claim has a proof.
-        seconds: how long it took.
-        error: what broke, if anything did.
-    """
-
-    claim: Claim
-    passed: bool
-    cases_tried: int
-    witness: Case | None
-    finding: Finding | None
-    proof: Proof | None
-    seconds: float
-    error: str | None
-
-    def as_json(self) -> dict[str, Any]:
-        """A plain dictionary, exact numbers as "p/q"."""
-        claim, finding = self.claim, self.finding
-        return {
-            "id": claim.id,
-            "statement": claim.statement,
-            "says": claim.says,
-            "expectation": claim.expectation.value,
-            "erratum": claim.erratum,
-            "passed": self.passed,
-            "cases_tried": self.cases_tried,
-            "witness": _plain(self.witness),
-            "closed_form": finding.closed_form if finding else None,
-            "independent": finding.independent if finding else None,
-            "proof": _proof(self.proof),
-            "seconds": self.seconds,
-            "error": self.error,
-        }
-
-
-@final
-@frozen(kw_only=True)
-class Report:
-    """What came of a run; the same seed, examples and versions give the same cases.
-
-    Attributes:
-        results: one per claim, in the order asked for.
-        seed: of the search.
-        examples: most cases generated per claim.
-        versions: of what took part.
-    """
-
-    results: tuple[Result, ...]
-    seed: int
-    examples: int
-    versions: Mapping[str, str] = field(factory=lambda: _versions())
-
-    @property
-    def passed(self) -> bool:
-        """Whether every claim is as expected."""
-        return all(result.passed for result in self.results)
-
-    def as_json(self) -> dict[str, Any]:
-        """A plain dictionary, exact numbers as "p/q"."""
-        return {
-            "passed": self.passed,
-            "seed": self.seed,
-            "examples": self.examples,
-            "versions": dict(self.versions),
-            "results": [result.as_json() for result in self.results],
-        }
-
-
 Progress: TypeAlias = Callable[[Result], None]
 """Called with each result as soon as it is there."""
+
+Tick: TypeAlias = Callable[[Sequence[Claim]], None]
+"""Called with the claims that are being checked: where they have processes of their own, a few times a second."""
 
 
 def select(claims: Iterable[Claim], pattern: str) -> tuple[Claim, ...]:
     """The claims whose id matches a glob, such as "is/*".
 
     Raises:
-        InvalidValue: where none does; it lists the known ids.
+        InvalidValue: where there are no claims at all, and where none matches; it lists the known ids.
     """
     everything = tuple(claims)
+    if not everything:
+        remedy = "Reinstall certdp, which brings claims of its own, or give others"
+        raise InvalidValue("claims", "none", "at least one claim", remedy)
     chosen = tuple(claim for claim in everything if fnmatchcase(claim.id, pattern))
     if not chosen:
-        known = ", ".join(claim.id for claim in everything) or "none"
+        known = ", ".join(claim.id for claim in everything)
         raise InvalidValue("only", pattern, "a glob that matches a claim", f"Known claims: {known}")
     return chosen
 
 
 def run(
-    claims: Iterable[Claim], *, examples: int = EXAMPLES, seed: int = 0, progress: Progress | None = None
+    claims: Iterable[Claim],
+    *,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    timeout: float | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    tick: Tick | None = None,
 ) -> Report:
-    """Check claims one after the other.
+    """Check claims, one after the other or several at a time.
 
     Args:
         claims: what to check.
         examples: most cases to generate per claim; shrinking a witness examines some more.
         seed: of the search; nothing of one run is kept for the next.
+        timeout: seconds that one claim may take. With it, or with several jobs, claims are checked in forked processes:
+            one that hangs or crashes, in whatever code, is stopped and reported, and the others run on.
+        jobs: how many claims to check at a time.
         progress: told each result.
+        tick: told what is being checked.
 
     Guarantees:
-        A claim passes only if at least one case was examined.
+        A claim passes only if at least one case was examined. Results are in the order of the claims, and but for
+        their times neither `jobs` nor `timeout` changes those of claims that end in time.
 
     Raises:
-        InvalidValue: for examples below 1 or a seed below 0. InvalidType: for no whole numbers.
+        InvalidValue: for examples or jobs below 1, a seed below 0, a timeout that is not above 0, two claims of one id,
+            and for a timeout or several jobs where the system cannot fork.
+        InvalidType: for what are no numbers.
     """
-    for name, value, least in (("examples", examples, 1), ("seed", seed, 0)):
+    for name, value, least in (("examples", examples, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
         if isinstance(value, bool) or not isinstance(value, int):
             raise InvalidType(name, value, f"a whole number ≥ {least}")
         if value < least:
             raise InvalidValue(name, value, f"a whole number ≥ {least}")
-    results = []
-    for claim in claims:
-        result = _check(claim, examples, seed)
-        results.append(result)
+    _admit_timeout(timeout)
+    apart = timeout is not None or jobs > 1
+    if apart and not can_isolate():
+        parameter, asked = ("jobs", jobs) if timeout is None else ("timeout", timeout)
+        raise InvalidValue(parameter, asked, "None and one job, as this system cannot fork", f"Leave {parameter} out")
+    checked = tuple(claims)
+    _refuse_contradictions(checked)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    found: dict[int, Result] = {}
+    look = tick or (lambda _: None)
+    one_by_one = _apart(checked, examples, seed, jobs, timeout, look) if apart else _here(checked, examples, seed, look)
+    for index, result in one_by_one:
+        found[index] = result
         if progress is not None:
             progress(result)
-    return Report(results=tuple(results), seed=seed, examples=examples)
+    return Report(
+        results=tuple(found[index] for index in range(len(checked))),
+        seed=seed,
+        examples=examples,
+        timeout=timeout,
+        started=started,
+        seconds=time.perf_counter() - clock,
+    )
 
 
-class _Contradicted(Exception):
-    """Carries a case that contradicts its claim."""
-
-    def __init__(self, case: Case, finding: Finding) -> None:
-        super().__init__(case)
-        self.case = case
-        self.finding = finding
-
-
-class _Broken(Exception):
-    """Carries the case on which an examination broke; the cause is what it raised."""
-
-    def __init__(self, case: Case) -> None:
-        super().__init__(case)
-        self.case = case
+def _admit_timeout(timeout: float | None) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
+    if not timeout > 0:
+        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
 
 
-def _check(claim: Claim, examples: int, seed: int) -> Result:
-    started = time.perf_counter()
-    tried = 0
-    witness: Case | None = None
-    finding: Finding | None = None
-    error: str | None = None
-    proof: Proof | None = None
+def _refuse_contradictions(claims: Sequence[Claim]) -> None:
+    """One id, one claim: else one name would be both confirmed and refuted."""
+    known: dict[str, Claim] = {}
+    for claim in claims:
+        other = known.setdefault(claim.id, claim)
+        if other is not claim:
+            raise InvalidValue(
+                "claims",
+                claim.id,
+                "claims that have an id each",
+                f"Two claims have it, “{other.says}” ({other.expectation.value}) and “{claim.says}” "
+                f"({claim.expectation.value}): rename one, or drop the one that is wrong",
+            )
 
-    def attempt(case: Case) -> None:
-        nonlocal tried
-        tried += 1
-        try:
-            outcome = claim.examine(case)
-            holds = outcome.holds
-        except Exception as problem:
-            raise _Broken(case) from problem
-        if not holds:
-            raise _Contradicted(case, outcome)
 
-    try:
-        _search(claim, attempt, examples, seed)
-    except _Contradicted as contradiction:
-        witness, finding = contradiction.case, contradiction.finding
-    except _Broken as broken:
-        witness, error = broken.case, _shown(broken.__cause__)
-    except Exception as problem:  # the strategy itself, or a health check of the search
-        error = _shown(problem)
-    if error is None and not tried:
-        error = "no case was examined"
-    if error is None and claim.witness is not None:
-        try:
-            stated = claim.examine(claim.witness)
-        except Exception as problem:
-            witness, error = claim.witness, _shown(problem)
-        else:
-            if stated.holds:
-                witness, finding, error = claim.witness, stated, "the witness that it states does not contradict it"
-            elif witness is not None:  # the search must find one of its own as well
-                witness, finding = claim.witness, stated
-    if error is None and claim.prove is not None:
-        try:
-            proof = claim.prove()
-        except Exception as problem:
-            error = f"its proof broke: {_shown(problem)}"
+def _here(claims: Sequence[Claim], examples: int, seed: int, tick: Tick) -> Iterator[tuple[int, Result]]:
+    for index, claim in enumerate(claims):
+        tick((claim,))
+        yield index, check(claim, examples, seed)
+
+
+def _apart(
+    claims: Sequence[Claim], examples: int, seed: int, jobs: int, timeout: float | None, tick: Tick
+) -> Iterator[tuple[int, Result]]:
+    import hypothesis  # noqa: F401  # once for all processes, and not in the time of their first claims
+
+    def work(claim: Claim) -> Mapping[str, Any]:
+        """The result in parts: a claim itself cannot be sent."""
+        result = check(claim, examples, seed)
+        parts = attrs.asdict(result, recurse=False, filter=lambda attribute, _: attribute.name != "claim")
+        witness = result.witness
+        return {**parts, "witness": witness and {name: _sendable(value) for name, value in witness.items()}}
+
+    for index, fate in isolated(claims, work, jobs=jobs, seconds=timeout, tick=tick):
+        yield index, _result(claims[index], fate, timeout)
+
+
+def _result(claim: Claim, fate: Fate[Mapping[str, Any]], timeout: float | None) -> Result:
+    match fate:
+        case Finished(parts):
+            return Result(claim=claim, **parts)
+        case Overdue(seconds):
+            return _unfinished(claim, Outcome.TIMEOUT, seconds, f"stopped: it took longer than {timeout:g} s")
+        case Crashed(exit_code, seconds):
+            return _unfinished(claim, Outcome.ERROR, seconds, f"its process ended with {_ending(exit_code)}")
+
+
+def _unfinished(claim: Claim, outcome: Outcome, seconds: float, error: str) -> Result:
     return Result(
         claim=claim,
-        passed=error is None
-        and (witness is not None) is (claim.expectation is Expectation.REJECTED)
-        and (proof is None or proof.holds),
-        cases_tried=tried,
-        witness=witness,
-        finding=finding,
-        proof=proof,
-        seconds=time.perf_counter() - started,
+        outcome=outcome,
+        cases_tried=0,
+        witness=None,
+        finding=None,
+        proof=None,
+        seconds=seconds,
         error=error,
     )
 
 
-def _search(claim: Claim, attempt: Callable[[Case], None], examples: int, seed: int) -> None:
-    """Raise what `attempt` raises on the smallest case found, if it raises on any."""
-    import hypothesis
-
-    configured = hypothesis.settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,  # the seed decides
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
-        print_blob=False,
-        report_multiple_bugs=False,
-        # Slow cases cost time, which the result states; they say nothing about the claim. The checks that bear on
-        # how many cases are really examined stay: a strategy that filters too much is reported as an error.
-        suppress_health_check=(hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.nested_given),
-        verbosity=hypothesis.Verbosity.quiet,
-    )
-    with _nothing_from_elsewhere():
-        hypothesis.seed(seed)(configured(hypothesis.given(claim.cases())(attempt)))()
-
-
-@contextmanager
-def _nothing_from_elsewhere() -> Iterator[None]:
-    """Keep hypothesis from seeding cases with the literals of whatever modules happen to be loaded.
-
-    Newer versions read the source of every module outside site-packages, offer its constants as inputs and store
-    them in the working directory: then a seed would not determine the cases, and a check would write files. Where
-    a version has no such feature there is nothing to switch off.
-    """
+def _ending(exit_code: int | None) -> str:
+    if exit_code is None or exit_code >= 0:
+        return f"exit code {exit_code}"
     try:
-        providers: Any = import_module("hypothesis.internal.conjecture.providers")
-        constants = import_module("hypothesis.internal.constants_ast").Constants
-        original = providers._get_local_constants
-    except (ImportError, AttributeError):
-        yield
-        return
-    providers.CONSTANTS_CACHE.cache.clear()
-    providers._get_local_constants = lambda: constants()
+        return f"signal {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"signal {-exit_code}"
+
+
+def _sendable(value: object) -> object:
+    """`value`, or what it reads as where it cannot be sent to another process."""
     try:
-        yield
-    finally:
-        providers._get_local_constants = original
-        providers.CONSTANTS_CACHE.cache.clear()
-
-
-def _proof(proof: Proof | None) -> dict[str, Any] | None:
-    if proof is None:
-        return None
-    return {
-        "says": proof.says,
-        "box": _plain(proof.box),
-        "cells": proof.cells,
-        "holds": proof.holds,
-        "unproven": _plain(proof.unproven),
-    }
-
-
-def _shown(problem: BaseException | None) -> str:
-    return f"{type(problem).__name__}: {problem}"
-
-
-def _versions() -> dict[str, str]:
-    packages = {name: metadata.version(name) for name in ("certdp", "hypothesis", "mpmath", "numpy")}
-    return {**packages, "python": platform.python_version()}
-
-
-def _plain(value: object) -> Any:
-    """`value` in JSON's types: exact numbers as "p/q", what JSON cannot say as text."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case Fraction():
-            return str(value)
-        case Enum():
-            return _plain(value.value)
-        case Mapping():
-            return {str(key): _plain(item) for key, item in value.items()}
-        case tuple() | list():
-            return [_plain(item) for item in value]
-        case _:
-            return str(value)
+        pickle.loads(pickle.dumps(value))
+    except Exception:
+        return str(value)
+    return value

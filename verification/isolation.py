@@ -1,0 +1,177 @@
+"""Work done in processes of its own, so that a piece that hangs or crashes harms none of the others.
+
+A process serves one piece after the other and is forked once; where one is stopped or dies, another takes its place.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeAlias, TypeVar, final
+
+from attrs import define, field, frozen
+
+Piece = TypeVar("Piece")
+Answer = TypeVar("Answer")
+
+_TICK = 0.2
+_KEPT_SECONDS = 5.0
+
+
+@final
+@frozen
+class Finished(Generic[Answer]):
+    """What the work returned."""
+
+    answer: Answer
+
+
+@final
+@frozen
+class Overdue:
+    """The piece took longer than it may, and was stopped."""
+
+    seconds: float
+
+
+@final
+@frozen
+class Crashed:
+    """The process ended before the piece was done: by a signal where the exit code is negative."""
+
+    exit_code: int | None
+    seconds: float
+
+
+Fate: TypeAlias = Finished[Answer] | Overdue | Crashed
+
+
+def can_isolate() -> bool:
+    """Whether this system can fork, which takes the work along without writing it down."""
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def isolated(
+    pieces: Sequence[Piece],
+    work: Callable[[Piece], Answer],
+    *,
+    jobs: int,
+    seconds: float | None,
+    tick: Callable[[Sequence[Piece]], None],
+) -> Iterator[tuple[int, Fate[Answer]]]:
+    """Do `work` on every piece, in `jobs` processes.
+
+    Args:
+        pieces: what to work on, started in this order.
+        work: what to do; it handles its own exceptions, and what it returns can be pickled.
+        jobs: how many processes at a time.
+        seconds: how long one piece may take.
+        tick: told a few times a second what is being worked on.
+
+    Yields:
+        the index of a piece and what became of it, as each is done.
+
+    Guarantees:
+        No process outlives the iteration.
+    """
+    left = list(reversed(range(len(pieces))))
+    workers: list[_Worker[Piece]] = []
+    try:
+        while left or workers:
+            while left and len(workers) < jobs:
+                workers.append(_Worker.started(pieces, work, [worker.connection for worker in workers]))
+                workers[-1].give(left.pop())
+            tick([pieces[worker.index] for worker in workers])
+            _wait(workers, seconds)
+            for worker in list(workers):
+                fate = worker.fate(seconds)
+                if fate is None:
+                    continue
+                yield worker.index, fate
+                if isinstance(fate, Finished) and left:
+                    worker.give(left.pop())
+                else:
+                    workers.remove(worker)
+                    worker.stop()
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+@define
+class _Worker(Generic[Piece]):
+    process: BaseProcess
+    connection: Connection
+    index: int = -1
+    since: float = field(factory=time.monotonic)
+
+    @classmethod
+    def started(
+        cls, pieces: Sequence[Piece], work: Callable[[Piece], Answer], others: Sequence[Connection]
+    ) -> _Worker[Piece]:
+        here, there = multiprocessing.Pipe()
+        process = multiprocessing.get_context("fork").Process(
+            target=_serve, args=(pieces, work, there, [here, *others])
+        )
+        with warnings.catch_warnings():  # newer Pythons warn of threads, but those of numeric libraries bear a fork
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        there.close()
+        return cls(process, here)
+
+    def give(self, index: int) -> None:
+        self.index, self.since = index, time.monotonic()
+        with suppress(BrokenPipeError):  # it died between two pieces: its fate is told as this one's
+            self.connection.send(index)
+
+    def fate(self, seconds: float | None) -> Fate[Any] | None:
+        taken = time.monotonic() - self.since
+        if self.connection.poll():
+            try:
+                return Finished(self.connection.recv())
+            except (EOFError, OSError):
+                return self._crashed(taken)
+        if not self.process.is_alive():
+            return self._crashed(taken)
+        return Overdue(taken) if seconds is not None and taken > seconds else None
+
+    def _crashed(self, taken: float) -> Crashed:
+        self.process.join(_KEPT_SECONDS)
+        return Crashed(self.process.exitcode, taken)
+
+    def stop(self) -> None:
+        """End the process and whatever it started."""
+        self.connection.close()
+        if self.process.exitcode is None and self.process.pid is not None:
+            with suppress(ProcessLookupError):  # it may have no group of its own yet
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+        self.process.join()
+        self.process.close()
+
+
+def _wait(workers: Sequence[_Worker[Piece]], seconds: float | None) -> None:
+    now = time.monotonic()
+    patience = [_TICK, *(worker.since + seconds - now for worker in workers if seconds is not None)]
+    watched = [end for worker in workers for end in (worker.connection, worker.process.sentinel)]
+    wait(watched, timeout=max(0.0, min(patience)))
+
+
+def _serve(
+    pieces: Sequence[Piece], work: Callable[[Piece], Answer], connection: Connection, inherited: Sequence[Connection]
+) -> None:
+    os.setsid()  # an interruption from the keyboard goes to the parent alone, which stops this group
+    os.dup2(2, 1)  # what a piece prints is no part of the command's output
+    for other in inherited:  # else the end of the parent would go unnoticed
+        other.close()
+    with suppress(EOFError):
+        while True:
+            connection.send_bytes(pickle.dumps(work(pieces[connection.recv()])))
