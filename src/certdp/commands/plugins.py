@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -51,3 +52,18 @@ def _refuse_options_of_the_listing(context: typer.Context, command: str) -> None
         source = context.get_parameter_source(str(parameter.name))
         if source is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter(f"write {parameter.opts[0]} after {command}")
+
+
+@plugins.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the plugin, its distribution and its folder.")],
+    kind: Annotated[str, typer.Option(metavar="mechanism|sampler|claims", help="What it is.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where its folder appears.")] = Path(),
+    json: Json = False,
+) -> None:
+    """Write a package with a new plugin: one formula, its entry point, and tests that call the conformance kit."""
+    from .output import reporting
+    from .plugins_new import run
+
+    with reporting(json) as output:
+        run(name, kind, out, output)
