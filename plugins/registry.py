@@ -19,10 +19,11 @@ from attrs import field, frozen
 
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.relations import ELEMENT
-from .contract import CONTRACT_VERSION, About, Claim
+from .contract import CONTRACT_VERSION, About, Claim, Expectation
 
 OWN_DISTRIBUTION = "certdp"
 _SECONDS = 20.0
+_EXPECTED = {Expectation.HOLDS: "holds", Expectation.REJECTED: "is rejected"}
 
 
 class Role(Enum):
@@ -85,15 +86,32 @@ class Listing:
 @final
 @frozen
 class Status:
-    """A listing and, where it cannot be used, why not."""
+    """A listing and, where it cannot be used, why not.
+
+    Attributes:
+        listing: which plugin.
+        problem: why it cannot be used, None where it can.
+        blocked: whether that is by the registry's settings, which says nothing about the plugin.
+    """
 
     listing: Listing
     problem: str | None
+    blocked: bool = False
 
     @property
     def valid(self) -> bool:
         """Whether the plugin can be used."""
         return self.problem is None
+
+
+def _taken(claim: Claim, other: Claim, owner: Listing) -> str:
+    """Why a claim cannot have the id of another."""
+    if claim.expectation is other.expectation:
+        return f"claim {claim.id} is already registered by distribution {owner.distribution}; rename it"
+    return (
+        f"claim {claim.id} contradicts the one of distribution {owner.distribution}: expected here is that it "
+        f"{_EXPECTED[claim.expectation]}, there that it {_EXPECTED[other.expectation]}; correct one, or rename it"
+    )
 
 
 def _listing(role: Role, entry: EntryPoint) -> Listing:
@@ -150,7 +168,7 @@ class Registry:
             try:
                 self._validated(listing)
             except PluginError as error:
-                yield Status(listing, error.reason)
+                yield Status(listing, error.reason, self._barred(listing) is not None)
             else:
                 yield Status(listing, None)
 
@@ -170,32 +188,26 @@ class Registry:
 
     def claims(self) -> tuple[list[Claim], list[Status]]:
         """All claims of admitted plugins, and the plugins whose claims cannot be used."""
-        claims: dict[str, Claim] = {}
+        claims: dict[str, tuple[Claim, Listing]] = {}
         problems: list[Status] = []
         for listing in sorted(self.listings(Role.CLAIMS), key=lambda listing: not listing.built_in):
             try:
-                found: dict[str, Claim] = {}
+                found: dict[str, tuple[Claim, Listing]] = {}
                 for claim in self._validated(listing):
-                    if claim.id in claims or claim.id in found:
-                        raise PluginError(listing, f"claim {claim.id} is already registered; rename it")
-                    found[claim.id] = claim
+                    taken = claims.get(claim.id) or found.get(claim.id)
+                    if taken is not None:
+                        raise PluginError(listing, _taken(claim, *taken))
+                    found[claim.id] = claim, listing
             except PluginError as error:
-                problems.append(Status(listing, error.reason))
+                problems.append(Status(listing, error.reason, self._barred(listing) is not None))
             else:
                 claims.update(found)
-        return sorted(claims.values(), key=lambda claim: claim.id), problems
+        return sorted((claim for claim, _ in claims.values()), key=lambda claim: claim.id), problems
 
     def _validated(self, listing: Listing) -> Any:
         self._admit(listing)
         plugin = self._import(listing)
-        for check in _CHECKS[listing.role]:
-            try:
-                check(listing, plugin)
-            except PluginError:
-                raise
-            except Exception as error:  # looking at a plugin may run its code
-                reason = f"its validation fails with {type(error).__name__}: {error}"
-                raise PluginError(listing, reason) from error
+        validate(listing, plugin)
         return plugin
 
     def _barred(self, listing: Listing) -> str | None:
@@ -341,6 +353,21 @@ _CHECKS: dict[Role, tuple[Callable[[Listing, Any], None], ...]] = {
     Role.SAMPLER: (_check_class, _check_about, _check_fields, _check_rate),
     Role.CLAIMS: (_check_claims,),
 }
+
+
+def validate(listing: Listing, plugin: Any) -> None:
+    """Check what can be seen of a plugin without building it.
+
+    Raises:
+        PluginError: where it does not keep the contract, with the reason.
+    """
+    for check in _CHECKS[listing.role]:
+        try:
+            check(listing, plugin)
+        except PluginError:
+            raise
+        except Exception as error:  # looking at a plugin may run its code
+            raise PluginError(listing, f"its validation fails with {type(error).__name__}: {error}") from error
 
 
 def origin(plugin: object, registry: Registry | None = None) -> tuple[str, str]:

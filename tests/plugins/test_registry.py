@@ -608,11 +608,22 @@ class TestClaims:
         claims, (problem,) = Registry().claims()
         assert problem.listing.distribution == "odd-second"
         assert [claim.id for claim in claims if claim.id.startswith("odd/")] == ["odd/one"]
+        assert problem.problem == "claim odd/one is already registered by distribution odd-party; rename it"
+
+    def test_a_claim_that_contradicts_another_is_named(self, add: ADD) -> None:
+        self.add(add, "CLAIMS = (claim('odd/one'),)")
+        rejected = "from certdp.plugins.contract import Expectation\nfrom attrs import evolve\n"
+        self.add(add, f"{rejected}CLAIMS = (evolve(claim('odd/one'), expectation=Expectation.REJECTED),)", "odd-second")
+        _, (problem,) = Registry().claims()
+        assert (problem.listing.distribution, problem.blocked) == ("odd-second", False)
+        for words in ("claim odd/one contradicts", "odd-party", "here is that it is rejected, there that it holds"):
+            assert words in str(problem.problem)
 
     def test_blocked_claims_are_left_out(self, add: ADD) -> None:
         self.add(add, "CLAIMS = (claim('odd/one'),)")
         claims, (problem,) = Registry(third_party=False).claims()
         assert "switched off" in str(problem.problem)
+        assert problem.blocked
         assert "odd/one" not in [claim.id for claim in claims]
 
 
