@@ -21,8 +21,7 @@ def decide(question: Callable[[int], Truth], *, start: int = 96, limit: int = 30
 
     Raises:
         InvalidValue: for a precision that is not admissible, or start > limit.
-        Undecided: where the precision `limit` does not decide (equal numbers never are, unless computed
-        exactly).
+        Undecided: where the precision `limit` does not decide (equal numbers never are, unless computed exactly).
 
     >>> from fractions import Fraction
     >>> from .enclosure import Enclosure

@@ -296,8 +296,7 @@ class Enclosure:
 
         Raises:
             InvalidType: for an exponent that is no int or Fraction.
-            OutsideDomain: for a broken exponent where the base reaches below 0, a negative one where it holds
-            0, and
+            OutsideDomain: for a broken exponent where the base reaches below 0, a negative one where it holds 0, and
                 where the result reaches e**(2**62) through a broken exponent.
         """
         match exponent:
