@@ -44,7 +44,7 @@ class Count:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted counts: a matrix with one row per release."""

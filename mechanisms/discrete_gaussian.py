@@ -89,7 +89,7 @@ class DiscreteGaussian:
         Raises:
             InvalidValue: for another number of columns than the dimension.
         """
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""

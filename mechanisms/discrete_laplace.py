@@ -56,7 +56,7 @@ class DiscreteLaplace:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column."""
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release."""

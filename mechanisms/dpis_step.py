@@ -65,7 +65,7 @@ class DpisStep:
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy mean gradient: a vector with one entry per column."""
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy mean gradients: a matrix with one row per release."""

@@ -98,7 +98,7 @@ class GaussianSum:
         Raises:
             InvalidValue: where only a noise multiplier is known.
         """
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""

@@ -206,7 +206,7 @@ class Lloyd:
         Raises:
             InvalidValue: for a sample of another dimension, and for weighted records beyond 2^22·β_sum and 2^12·r.
         """
-        return self._releases(sample, 1, coins, threads)[0]
+        return np.asarray(self._releases(sample, 1, coins, threads)[0])
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent runs on one sample, side by side: float64 (count, k, d); raises as `release`."""

@@ -114,7 +114,7 @@ class RandomisedResponse:
         Raises:
             InvalidValue: for weights other than 1, more or less than one column, and what is no category code.
         """
-        return self.release_many(sample, 1, coins)[0]
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent answers for all records: a matrix with one row per release; raises as `release`."""

@@ -46,7 +46,7 @@ from .coins import Coins, Source
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
 from .many import ReleasesMany, many_releases
-from .mechanism import Mechanism, Release, WeightedSample, as_records
+from .mechanism import Mechanism, Release, StatesNoiseRelatively, WeightedSample, as_records
 from .neighbours import KnowsNeighbours, Neighbours
 from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
@@ -111,6 +111,7 @@ __all__ = [
     "SamplingRate",
     "Sanitiser",
     "Source",
+    "StatesNoiseRelatively",
     "Unit",
     "User",
     "W",

@@ -10,6 +10,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.exact import Number
 from ...accounting.losses import Loss
 from .about import About
 from .coins import Coins, Floats
@@ -139,4 +140,13 @@ class Mechanism(Protocol):
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """One release on a weighted sample."""
+        ...
+
+
+@runtime_checkable
+class StatesNoiseRelatively(Protocol):
+    """A mechanism whose noise may be stated relative to what a record of one run can cause."""
+
+    def scaled(self, radius: Number, weight: Number) -> Mechanism:
+        """The mechanism with the noise that this means for records within a radius that enter with a weight."""
         ...

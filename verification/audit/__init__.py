@@ -1,6 +1,7 @@
 """Empirical audits: what runs of a release prove about its ε, from below, at a stated confidence."""
 
 from .bounds import Count, epsilon_lower_bound, fewest_runs
+from .neighbours import telling_record
 from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
 from .runs import audited_releases
 from .statistics import Event, Statistic, statistics_of
@@ -24,4 +25,5 @@ __all__ = [
     "probability_of_correct_guesses",
     "repeated",
     "statistics_of",
+    "telling_record",
 ]

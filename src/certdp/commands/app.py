@@ -385,6 +385,70 @@ def calibrate(
 
 
 @app.command()
+def audit(
+    mechanism: Mechanism,
+    sampler: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How records or keys are drawn; unless given, every one is.")
+    ] = None,
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="epsilon=E,delta=D", help="What is doubted; without an ε, what certdp proves at D, or at 0."
+        ),
+    ] = None,
+    trials: Annotated[
+        int, typer.Option(min=20, metavar="N", help="Runs on each of the two inputs; half of them choose an event.")
+    ] = 200_000,
+    confidence: Annotated[
+        str, typer.Option(metavar="P", help="With this probability a right claim is not refuted.")
+    ] = "0.999",
+    neighbours: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Records of your own; the other input lacks the last, or under replace has it for the one before.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all coins, else the operating system's.")] = None,
+    one_by_one: Annotated[
+        bool, typer.Option("--one-by-one", help="Call the mechanism once for each release, however slow.")
+    ] = False,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Whether runs on two neighbouring inputs refute a claimed (ε, δ): a lower bound on ε, with its confidence.
+
+    The inputs are synthetic: the record, or the frequency of a key, about which most is declared to be lost.
+    """
+    from .audit import Request, run
+    from .output import reporting
+
+    with reporting(json) as output:
+        run(
+            Request(
+                mechanism=mechanism,
+                sampler=sampler,
+                options=option or [],
+                resample=resample,
+                steps=steps,
+                claim=claim,
+                trials=trials,
+                confidence=confidence,
+                neighbours=neighbours,
+                seed=seed,
+                one_by_one=one_by_one,
+                third_party=third_party,
+                allow=allow,
+            ),
+            output,
+        )
+
+
+@app.command()
 def check(
     certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")],
     data: Data = None,
