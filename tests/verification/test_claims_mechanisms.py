@@ -1,0 +1,100 @@
+"""The claims of the built-in mechanisms hold, and each refutes a mechanism that declares or does something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import pytest
+
+from certdp.accounting.expressions import Expression
+from certdp.mechanisms.count import Count
+from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
+from certdp.mechanisms.discrete_laplace import DiscreteLaplace
+from certdp.mechanisms.dpis_step import DpisStep
+from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.mechanisms.lp_sum import LpSum
+from certdp.mechanisms.randomised_response import RandomisedResponse
+from certdp.plugins.contract import Claim, Coins, Release, WeightedSample
+from certdp.samplers.coreset import Coreset
+from certdp.samplers.dpis import Dpis
+from certdp.samplers.importance import Importance
+from certdp.samplers.poisson import Poisson
+from certdp.verification.claims import mechanisms as claims
+from certdp.verification.runner import Result, run
+
+BY_ID = {claim.id: claim for claim in claims.CLAIMS}
+CLAIM_OF: dict[type, str] = {
+    LaplaceSum: "mechanisms/laplace-noise",
+    Count: "mechanisms/laplace-noise",
+    GaussianSum: "mechanisms/gaussian-noise",
+    DpisStep: "mechanisms/noisy-gradient",
+    LpSum: "mechanisms/lp-noise",
+    DiscreteLaplace: "mechanisms/lattice-noise",
+    DiscreteGaussian: "mechanisms/lattice-noise",
+    RandomisedResponse: "mechanisms/response",
+}
+RATED = (Importance, Poisson, Dpis, Coreset)
+
+
+def checked(claim: Claim, examples: int = 30, seed: int = 0) -> Result:
+    (result,) = run([claim], examples=examples, seed=seed).results
+    return result
+
+
+def scaled(declared: Any, factor: Fraction) -> Any:
+    """The loss or rate with every expression in it times a factor."""
+    trees = {f.name: getattr(declared, f.name) for f in attrs.fields(type(declared))}
+    changed = {name: tree * factor for name, tree in trees.items() if isinstance(tree, Expression)}
+    return attrs.evolve(declared, **changed)
+
+
+def off(right: Any) -> property:
+    return property(lambda self: scaled(right.__get__(self), Fraction(99, 100)))
+
+
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected(claim: str) -> None:
+    result = checked(BY_ID[claim])
+    assert result.passed, (result.error, result.finding)
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("claim", BY_ID)
+def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
+    result = checked(BY_ID[claim], examples=1000, seed=1)
+    assert result.passed, (result.error, result.finding)
+
+
+@pytest.mark.parametrize("mechanism", CLAIM_OF)
+def test_a_loss_that_is_a_percent_too_small_is_refuted(monkeypatch: pytest.MonkeyPatch, mechanism: type) -> None:
+    monkeypatch.setattr(mechanism, "loss", off(vars(mechanism)["loss"]))
+    result = checked(BY_ID[CLAIM_OF[mechanism]])
+    assert result.error is None, result.error
+    assert not result.passed
+
+
+@pytest.mark.parametrize("sampler", RATED)
+def test_a_rate_that_is_a_percent_too_small_is_refuted(monkeypatch: pytest.MonkeyPatch, sampler: type) -> None:
+    monkeypatch.setattr(sampler, "rate", off(vars(sampler)["rate"]))
+    result = checked(BY_ID["samplers/rates"])
+    assert result.error is None, result.error
+    assert not result.passed
+
+
+def doubled(right: Callable[..., Release]) -> Callable[..., Release]:
+    def release(self: object, sample: WeightedSample, coins: Coins) -> Release:
+        return right(self, WeightedSample(2 * sample.records, sample.weights), coins)
+
+    return release
+
+
+@pytest.mark.parametrize("mechanism", [LaplaceSum, GaussianSum, LpSum, DiscreteLaplace, DiscreteGaussian])
+def test_a_release_that_moves_twice_as_far_is_refuted(monkeypatch: pytest.MonkeyPatch, mechanism: type) -> None:
+    monkeypatch.setattr(mechanism, "release", doubled(vars(mechanism)["release"]))
+    result = checked(BY_ID[CLAIM_OF[mechanism]])
+    assert result.error is None, result.error
+    assert not result.passed
