@@ -15,7 +15,7 @@ SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
 STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
 
 .NOTPARALLEL:
-.PHONY: run test check soundness bench clean rebuild
+.PHONY: run test check soundness bench docs clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -56,6 +56,11 @@ bench: .venv/installed-test
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
 	$(if $(TORCH_PYTHON),$(TORCH_PYTHON) benchmarks/dpis_step.py,\
 	  @echo "Left out: training steps, unless TORCH_PYTHON names an interpreter that has certdp[torch]")
+
+# NO_MKDOCS_2_WARNING silences the theme's notice about a program that is not in use here.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
+	@echo "The documentation lies in run/site; with a search: $(PYTHON) -m http.server --directory run/site"
 
 clean:
 	rm -rf .venv build dist run
