@@ -1,0 +1,208 @@
+"""The check of one plugin against every law of its kind."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+from numpy.typing import ArrayLike
+
+from ...accounting.errors import InvalidType, InvalidValue
+from ...verification.runner import Result, run
+from ..contract import as_records
+from ..registry import Listing, PluginError, Registry, Role, validate
+from .conformance import Conformance, Outcome, Verdict
+from .constants import Setup, of_instance, setups
+from .kinds import Kind, Terms, kind_of
+from .law import Law, nothing_escapes
+from .subjects import Rows
+
+EXAMPLES = 25
+"""Cases per law where nothing else is asked for."""
+
+AUDIT_TRIALS = 20_000
+"""Releases on either side of an audit where nothing else is asked for."""
+
+CONTRACT = "contract"
+"""The name of the law without which no other is looked at."""
+
+_CONTRACT_SAYS = "its class, its identity, its parameters and its methods are what the contract asks for"
+
+Constants: TypeAlias = Mapping[str, str] | Sequence[Mapping[str, str]]
+"""Public constants as text by option; one choice of them or several."""
+
+
+@final
+@frozen(kw_only=True, slots=False)
+class Examination:
+    """A plugin, and what it is checked with; looks at nothing until a law is asked for.
+
+    Attributes:
+        plugin: a class, or an instance, or a tuple of claims.
+        kind: what it is.
+        terms: what it is checked with.
+        examples: most cases per law.
+        seed: of the search.
+    """
+
+    plugin: Any
+    kind: Kind
+    terms: Terms
+    examples: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The plugin's name."""
+        about = getattr(self._class, "about", None)
+        return str(getattr(about, "name", None) or getattr(self._class, "__name__", "claims"))
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """The names of the laws."""
+        return (CONTRACT, *(law.name for law in self.kind.laws))
+
+    def outcome(self, name: str) -> Outcome:
+        """What comes of one law.
+
+        Raises:
+            InvalidValue: where no public constants are found, with what to do.
+        """
+        if name == CONTRACT:
+            verdict = Verdict.FAILED if self._fault else Verdict.PASSED
+            return Outcome(law=CONTRACT, says=_CONTRACT_SAYS, verdict=verdict, reason=self._fault)
+        (law,) = (law for law in self.kind.laws if law.name == name)
+        if self._fault:
+            return _absent(law, "it does not keep the contract")
+        with nothing_escapes():
+            absence = law.absence(self._subject)
+        if absence is not None:
+            return _absent(law, absence)
+        examples = self.examples if law.most is None else min(law.most, self.examples)
+        (result,) = run([law.of(self._subject, self.name)], examples=examples, seed=self.seed).results
+        verdict = Verdict.PASSED if result.passed else Verdict.FAILED
+        return Outcome(law=law.name, says=law.says, verdict=verdict, reason=_reason(result), result=result)
+
+    @property
+    def _class(self) -> Any:
+        return self.plugin if inspect.isclass(self.plugin) or isinstance(self.plugin, tuple) else type(self.plugin)
+
+    @cached_property
+    def _fault(self) -> str:
+        """Why it does not keep the contract; empty where it does."""
+        module = getattr(self._class, "__module__", "unknown")
+        target = f"{module}:{getattr(self._class, '__qualname__', 'claims')}"
+        listing = Listing(self.kind.role, self.name, str(module).partition(".")[0], "unregistered", target)
+        try:
+            with nothing_escapes():
+                validate(listing, self._class)
+        except PluginError as error:
+            return error.reason
+        return ""
+
+    @cached_property
+    def _subject(self) -> Any:
+        return self.kind.subject(self._setups, self.terms)
+
+    @property
+    def _setups(self) -> tuple[Setup, ...]:
+        if self._class is not self.plugin:
+            return of_instance(self.plugin)
+        return setups(self.plugin, self.terms.options)
+
+
+def _absent(law: Law[Any], reason: str) -> Outcome:
+    return Outcome(law=law.name, says=law.says, verdict=Verdict.NOT_APPLICABLE, reason=reason)
+
+
+def _reason(result: Result) -> str:
+    """What contradicts the law."""
+    if result.error is not None:
+        return result.error
+    finding = result.finding
+    return f"found {finding.closed_form}; wanted {finding.independent}" if finding else ""
+
+
+def examination(
+    plugin: object,
+    *,
+    role: Role | None = None,
+    options: Constants = (),
+    records: ArrayLike | None = None,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    audit_trials: int = AUDIT_TRIALS,
+    registry: Registry | None = None,
+) -> Examination:
+    """A plugin ready to be checked; arguments and errors as for `check`."""
+    found = _found(plugin, role, registry or Registry()) if isinstance(plugin, str) else plugin
+    target = found() if inspect.isfunction(found) else found
+    given = (options,) if isinstance(options, Mapping) else tuple(options)
+    if given and not (inspect.isclass(target)):
+        raise InvalidValue("options", given, "nothing, beside an instance", "Give the class, or no options")
+    rows: Rows = () if records is None else tuple(map(tuple, as_records(records).tolist()))
+    terms = Terms(options=given, rows=rows, audit_trials=audit_trials)
+    kind = kind_of(target)
+    if role is not None and kind.role is not role:
+        raise InvalidType("plugin", target, f"a plugin that is one of the {role.word}s")
+    return Examination(plugin=target, kind=kind, terms=terms, examples=examples, seed=seed)
+
+
+def _found(name: str, role: Role | None, registry: Registry) -> Any:
+    """The registered plugin of this name."""
+    roles = [item.role for item in registry.listings() if item.name == name and role in (None, item.role)]
+    if len(set(roles)) > 1:
+        told = ", ".join(sorted({found.word for found in roles}))
+        raise InvalidValue("plugin", name, "a name that one plugin has", f"There are: {told}. State the role")
+    return registry.get(roles[0] if roles else role or Role.MECHANISM, name)
+
+
+def check(
+    plugin: object,
+    *,
+    role: Role | None = None,
+    options: Constants = (),
+    records: ArrayLike | None = None,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    audit_trials: int = AUDIT_TRIALS,
+    registry: Registry | None = None,
+) -> Conformance:
+    """Check a plugin against every law of its kind, through the public contract alone.
+
+    Args:
+        plugin: a class; an instance, which is checked with its own constants; a function that makes either; a tuple of
+            claims; or the name of a registered plugin.
+        role: of a registered plugin, where several have the name.
+        options: public constants to check a class with, as text by option: one mapping or several. Options that are
+            left out are chosen from what their converters admit.
+        records: records that the mechanism takes, one per row, where it does not take any.
+        examples: most cases per law.
+        seed: of the search and of all coins.
+        audit_trials: releases on either side of an audit, and draws in which frequencies are counted; at least 20.
+        registry: where a name is looked up.
+
+    Guarantees:
+        Each law is listed as passed, failed with the smallest witness found, or not applicable with the reason. A law
+        that passes was not contradicted by the cases tried, which is no proof.
+
+    Raises:
+        InvalidType: for what is no plugin.
+        InvalidValue: for an unknown name, and where no public constants are found, with what to do.
+        PluginError: for a registered plugin that cannot be used.
+    """
+    found = examination(
+        plugin,
+        role=role,
+        options=options,
+        records=records,
+        examples=examples,
+        seed=seed,
+        audit_trials=audit_trials,
+        registry=registry,
+    )
+    outcomes = tuple(found.outcome(name) for name in found.laws)
+    return Conformance(plugin=found.name, kind=found.kind.word, outcomes=outcomes, seed=seed, examples=examples)

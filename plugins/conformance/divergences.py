@@ -1,0 +1,100 @@
+"""What a loss says about one record: its divergences as enclosures, to be compared with those of another record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+from ...accounting.directions import Direction
+from ...accounting.enclosures import Enclosure, norm_enclosure
+from ...accounting.errors import OutsideDomain
+from ...accounting.expressions import Expression, Variable, W, enclose, variables
+from ...accounting.losses import Loss, Reading
+from ...accounting.norms import Norm
+from ...accounting.pairs import Pair
+
+PRECISION = 96
+EPSILONS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
+ORDERS = (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(16))
+
+Row: TypeAlias = Sequence[float]
+"""A record."""
+
+Divergences: TypeAlias = Mapping[str, Enclosure]
+"""Divergences by what they are; those that do not follow from a loss are not there."""
+
+
+def point(value: Fraction | float) -> Enclosure:
+    """An exact number."""
+    return Enclosure.of(value, precision=PRECISION)
+
+
+def reading(record: Row, weight: Enclosure) -> Reading:
+    """Reads expressions for one record that enters with this weight."""
+
+    def value(variable: Variable) -> Enclosure:
+        return weight if variable == W else norm_enclosure(record, Norm(variable.index), precision=PRECISION)
+
+    def read(root: Expression) -> Enclosure:
+        return enclose(root, {variable: value(variable) for variable in variables(root)}, precision=PRECISION)
+
+    return read
+
+
+def pair_at(loss: Loss, record: Row, weight: float) -> Pair:
+    """The dominating pair of one record."""
+    return loss.pair(reading(record, point(weight)))
+
+
+def divergences(pair: Pair, letters: str = "εδτρμ", orders: Sequence[Fraction] = ORDERS) -> Divergences:
+    """What a pair says, in both directions, but for values beyond what an enclosure can hold.
+
+    Args:
+        pair: the pair.
+        letters: of the laws that are wanted.
+        orders: of the Rényi divergences.
+    """
+    found = {}
+    for name, law in _laws(pair, orders):
+        if name[0] not in letters:
+            continue
+        try:
+            value = law()
+        except OutsideDomain:
+            continue
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _laws(pair: Pair, orders: Sequence[Fraction]) -> Iterator[tuple[str, Callable[[], Enclosure | None]]]:
+    for direction in Direction:
+        word = direction.name.lower()
+        if pair.pure is not None:
+            yield f"ε, {word}", partial(pair.pure, direction)
+        if pair.delta is not None:
+            for epsilon in EPSILONS:
+                yield f"δ({epsilon}), {word}", partial(pair.delta, point(epsilon), direction)
+        if pair.renyi is not None:
+            for order in orders:
+                yield f"τ({order}), {word}", partial(pair.renyi, order, direction)
+    yield "ρ", lambda: pair.zero_concentrated
+    yield "μ", lambda: pair.gaussian
+
+
+def first_above(smaller: Divergences, larger: Divergences) -> str | None:
+    """The first divergence that is proven to fall although it must not, if any does."""
+    return next((name for name, low in smaller.items() if name in larger and low.lower > larger[name].upper), None)
+
+
+def first_apart(one: Divergences, other: Divergences) -> str | None:
+    """The first divergence that is proven to differ although it must not, if any does."""
+    return first_above(one, other) or first_above(other, one)
+
+
+def shown(value: Enclosure) -> str:
+    """An enclosure in few digits."""
+    low, high = f"{value.lower_float:.9g}", f"{value.upper_float:.9g}"
+    return low if low == high else f"[{low}, {high}]"

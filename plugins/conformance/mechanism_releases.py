@@ -1,0 +1,384 @@
+"""Laws of what a mechanism releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+
+from ...accounting.directions import Direction
+from ...accounting.errors import CertdpError, OutsideDomain
+from ...accounting.expressions.floats import Floats
+from ...accounting.pairs import Pair
+from ...accounting.units import Delta, Epsilon
+from ...verification.audit import Audit, audit, repeated
+from ..contract import Case, Coins, Finding, WeightedSample
+from .divergences import pair_at, point, shown
+from .law import Law, broken, kept
+from .mechanism_losses import loss_of
+from .subjects import Ground, MechanismSubject, Trial
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Weighted: TypeAlias = tuple[tuple[tuple[float, ...], float], ...]
+"""A few records, each with its weight."""
+
+_CLOSE = 1e-9
+_AUDITED = 2.0
+"""The ε near which an audit of few runs sees most."""
+_AUDITS = 3
+_CONFIDENCE = Fraction(10**6 - 1, 10**6)
+_DELTA = Fraction(1, 10**4)
+_EPSILONS = (Fraction(2), Fraction(1), Fraction(1, 2))
+_WEIGHTS = (1.0, 1.5, 2.0, 4.0, 8.0)
+_HUGE, _TINY = 1e150, 1e-300
+
+
+def _releases(subject: MechanismSubject) -> str | None:
+    if subject.trials:
+        return None
+    return f"it releases from none of the records tried ({subject.refusal}); give some that it takes: records=…"
+
+
+def _trials(subject: MechanismSubject) -> SearchStrategy[Case]:
+    """Constants, a few weighted records and a seed of the coins."""
+    from hypothesis import strategies
+
+    def case(trial: Trial) -> SearchStrategy[Case]:
+        weighted = strategies.tuples(trial.ground.record(), trial.ground.weight())
+        return strategies.fixed_dictionaries(
+            {
+                "constants": strategies.just(trial),
+                "sample": strategies.lists(weighted, max_size=4).map(tuple),
+                "seed": strategies.integers(0, 99),
+            }
+        )
+
+    return strategies.sampled_from(subject.trials).flatmap(case)
+
+
+def _sample(case: Case) -> WeightedSample:
+    return _weighted(case["constants"].ground, case["sample"])
+
+
+def _weighted(ground: Ground, sample: Weighted) -> WeightedSample:
+    return ground.sample(tuple(record for record, _ in sample), [weight for _, weight in sample])
+
+
+def _released(case: Case, sample: WeightedSample) -> Floats:
+    return _array(case["constants"].setup.build().release(sample, Coins.seeded(case["seed"])))
+
+
+def _array(output: object) -> Floats:
+    """A copy of a release.
+
+    Raises:
+        TypeError: where it is no array of numbers.
+    """
+    if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu" or not output.ndim:
+        raise TypeError(f"release returns {type(output).__name__} {output!r}, which is no array of numbers")
+    return np.array(output, dtype=np.float64)
+
+
+def _repeats(_: MechanismSubject, case: Case) -> Finding:
+    """The same sample and coins give the same release, whatever was asked before."""
+    plugin, sample, seed = case["constants"].setup.build(), _sample(case), case["seed"]
+    first = _array(plugin.release(sample, Coins.seeded(seed)))
+    plugin.release(sample, Coins.seeded(seed + 1))
+    for again, when in ((plugin, "later"), (case["constants"].setup.build(), "from a new instance")):
+        second = _array(again.release(sample, Coins.seeded(seed)))
+        if not np.array_equal(first, second, equal_nan=True):
+            return broken(f"{second} {when}, with the same coins", f"{first}, as before")
+    return kept()
+
+
+def _keeps_inputs(_: MechanismSubject, case: Case) -> Finding:
+    """A release changes neither its sample nor its plugin."""
+    plugin, sample = case["constants"].setup.build(), _sample(case)
+    records, weights, text = sample.records.copy(), sample.weights.copy(), repr(plugin)
+    plugin.release(sample, Coins.seeded(case["seed"]))
+    if not np.array_equal(records, sample.records):
+        return broken(f"records {sample.records.tolist()} after a release", records.tolist())
+    if not np.array_equal(weights, sample.weights):
+        return broken(f"weights {sample.weights.tolist()} after a release", weights.tolist())
+    return kept() if repr(plugin) == text else broken(f"{plugin!r} after a release", text)
+
+
+def _a_set(subject: MechanismSubject) -> str | None:
+    if not subject.counts_records:
+        return "its relation replaces records, so that each has a place of its own"
+    return _releases(subject)
+
+
+def _ignores_order(subject: MechanismSubject, case: Case) -> Finding:
+    """The same law of the outputs in another order of the records; mostly the same output for the same coins."""
+    trial, sample = case["constants"], case["sample"]
+    one, other = _released(case, _sample(case)), _released(case, _weighted(trial.ground, sample[::-1]))
+    if one.shape == other.shape and np.allclose(one, other, rtol=_CLOSE, atol=_CLOSE, equal_nan=True):
+        return kept()
+    if one.shape != other.shape:
+        return broken(f"shape {other.shape} in reverse", f"{one.shape}, as before")
+    apart = _audit(subject, trial, (sample, sample[::-1]), Delta(0), case["seed"])
+    return broken(f"in reverse order, {apart}", "the same law") if apart.refutes(Epsilon(0)) else kept()
+
+
+def _keeps_its_shape(_: MechanismSubject, case: Case) -> Finding:
+    """The shape of a release tells nothing of how many records there are."""
+    empty, some = _released(case, _weighted(case["constants"].ground, ())), _released(case, _sample(case))
+    return kept() if empty.shape == some.shape else broken(f"shape {some.shape}", f"{empty.shape}, as of no records")
+
+
+# Extremes
+
+
+def _extremes(subject: MechanismSubject) -> SearchStrategy[Case]:
+    from hypothesis import strategies
+
+    def case(trial: Trial) -> SearchStrategy[Case]:
+        ground = trial.ground
+        weight = strategies.just(2.0**52 if ground.weighted else 1.0)
+        if ground.rows or ground.whole:
+            entries = strategies.tuples(ground.record(), weight)
+        else:
+            sizes = strategies.sampled_from([0.0, _TINY, 5e-324, _HUGE, -_HUGE, 1.7e308])
+            entries = strategies.tuples(strategies.tuples(*[sizes] * ground.columns), weight)
+        return strategies.fixed_dictionaries(
+            {
+                "constants": strategies.just(trial),
+                "sample": strategies.lists(entries, max_size=3).map(tuple),
+                "seed": strategies.integers(0, 9),
+            }
+        )
+
+    return strategies.sampled_from(subject.trials).flatmap(case)
+
+
+def _stands_extremes(_: MechanismSubject, case: Case) -> Finding:
+    """No records, records of 0 and beyond every bound: a finite release, or a refusal that says what is admissible."""
+    try:
+        with np.errstate(all="ignore"):
+            output = _released(case, _sample(case))
+    except CertdpError:
+        return kept("a refusal with a reason")
+    return kept() if np.isfinite(output).all() else broken(output, "finite numbers, or an InvalidValue")
+
+
+def _extreme_losses(subject: MechanismSubject) -> SearchStrategy[Case]:
+    from hypothesis import strategies
+
+    size = strategies.sampled_from([0.0, 5e-324, _TINY, _HUGE, 1.7e308])
+    return strategies.fixed_dictionaries(
+        {
+            "constants": strategies.sampled_from(subject.setups),
+            "record": strategies.tuples(size, size),
+            "weight": strategies.sampled_from([1.0, 1.0 + 2.0**-52, 2.0**52, 2.0**900]),
+            "rate": strategies.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 2**900), Fraction(0)]),
+        }
+    )
+
+
+def _loss_stands_extremes(_: MechanismSubject, case: Case) -> Finding:
+    """Every law of the pair is at least 0, or says that the value is beyond reach."""
+    pair = pair_at(loss_of(case["constants"]), case["record"], case["weight"])
+    for law in (pair, pair.sampled(point(case["rate"]))):
+        for direction in Direction:
+            if law.pure is not None:
+                try:
+                    value = law.pure(direction)
+                except OutsideDomain:
+                    continue
+                if value.upper < 0:
+                    return broken(f"ε = {shown(value)}", "at least 0")
+    return kept()
+
+
+# Audit
+
+
+@final
+@frozen(eq=False)
+class Neighbours:
+    """Two neighbouring samples, and what the loss says about telling them apart.
+
+    Attributes:
+        trial: public constants and records.
+        with_record: the sample with the record.
+        without: the sample without it, or with another record in its place.
+        delta: δ.
+        epsilon: the ε that the loss admits at δ.
+    """
+
+    trial: Trial
+    with_record: Weighted
+    without: Weighted
+    delta: Delta
+    epsilon: Epsilon
+
+    def __str__(self) -> str:
+        return (
+            f"{self.trial}; {_told(self.with_record)} or {_told(self.without)}; declared "
+            f"ε = {float(self.epsilon.value):.6g} at δ = {self.delta}"
+        )
+
+
+def _told(sample: Weighted) -> str:
+    return " and ".join(f"{record} of weight {weight:g}" for record, weight in sample) or "no record"
+
+
+def _neighbours(subject: MechanismSubject) -> tuple[Neighbours, ...]:
+    """Neighbours whose declared ε is where an audit sees most, of the first constants that have some."""
+    found = []
+    for trial in subject.trials:
+        best = min(_candidates(subject, trial), key=_distance, default=None)
+        if best is not None:
+            found.append(best)
+    return tuple(sorted(found, key=_distance)[:_AUDITS])
+
+
+def _distance(neighbours: Neighbours) -> float:
+    return abs(float(neighbours.epsilon.value) - _AUDITED)
+
+
+def _candidates(subject: MechanismSubject, trial: Trial) -> Iterator[Neighbours]:
+    loss = loss_of(trial.setup)
+    for record, other in _records(trial.ground):
+        for weight in _WEIGHTS if trial.ground.weighted else (1.0,):
+            declared = _declared(pair_at(loss, record, weight))
+            if declared is None:
+                continue
+            rest: Weighted = ((other, 1.0),)
+            replaced = rest if not subject.counts_records else ()
+            yield Neighbours(trial, ((record, weight),), replaced, *declared)
+
+
+def _records(ground: Ground) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Records with another one that could take their place."""
+    if ground.rows:
+        yield from ((row, ground.rows[0]) for row in ground.rows[::-1])
+    elif ground.whole:
+        yield (1.0,) * ground.columns, (0.0,) * ground.columns
+    else:
+        for halvings in range(8):
+            size = ground.bound / 2**halvings
+            yield (size, *[0.0] * (ground.columns - 1)), (0.0,) * ground.columns
+
+
+def _declared(pair: Pair) -> tuple[Delta, Epsilon] | None:
+    """A δ and the ε that the pair admits there; None where it says nothing that an audit could refute."""
+    try:
+        if pair.pure is not None:
+            return Delta(0), Epsilon(max(pair.pure(direction).upper for direction in Direction))
+        if pair.delta is not None:
+            for epsilon in _EPSILONS:
+                most = max(pair.delta(point(epsilon), direction).upper for direction in Direction)
+                if _DELTA < most < 1:
+                    return Delta(most), Epsilon(epsilon)
+            return None
+        return _by_renyi(pair)
+    except OutsideDomain:
+        return None
+
+
+def _by_renyi(pair: Pair) -> tuple[Delta, Epsilon] | None:
+    from ...accounting.conversions import epsilon_at_order
+
+    law = pair.renyi
+    if law is None:
+        return None
+    delta = Delta("0.01")
+    found = [
+        max(epsilon_at_order(order, law(order, direction), point(delta.value)).upper for direction in Direction)
+        for order in (Fraction(3, 2), Fraction(2), Fraction(4), Fraction(8), Fraction(16))
+    ]
+    return delta, Epsilon(min(found))
+
+
+def _none_to_audit(subject: MechanismSubject) -> str | None:
+    refused = _releases(subject)
+    if refused is not None:
+        return refused
+    try:
+        found = _neighbours(subject)
+    except Exception:  # what breaks is told with the case on which it does
+        return None
+    return None if found else "no neighbours were found whose declared ε an audit of few runs could refute"
+
+
+def _audits(subject: MechanismSubject) -> SearchStrategy[Case]:
+    from hypothesis import strategies
+
+    return strategies.fixed_dictionaries(
+        {"neighbours": strategies.sampled_from(_neighbours(subject)), "seed": strategies.just(0)}
+    )
+
+
+def _withstands_audit(subject: MechanismSubject, case: Case) -> Finding:
+    """Runs on neighbouring samples do not refute the declared loss."""
+    found: Neighbours = case["neighbours"]
+    seen = _audit(subject, found.trial, (found.with_record, found.without), found.delta, case["seed"])
+    return broken(seen, f"ε ≤ {float(found.epsilon.value):.6g}, as declared") if seen.refutes(found.epsilon) else kept()
+
+
+def _audit(
+    subject: MechanismSubject, trial: Trial, samples: tuple[Weighted, Weighted], delta: Delta, seed: int
+) -> Audit:
+    plugin, coins = trial.setup.build(), Coins.seeded(seed)
+    first, second = (repeated(plugin, _weighted(trial.ground, sample), coins) for sample in samples)
+    return audit(first, second, delta=delta, runs=subject.audit_trials, confidence=_CONFIDENCE)
+
+
+LAWS: tuple[Law[MechanismSubject], ...] = (
+    Law(
+        name="repeats",
+        says="the same sample and coins give the same release, whatever was asked before",
+        absence=_releases,
+        cases=_trials,
+        examine=_repeats,
+    ),
+    Law(
+        name="inputs",
+        says="a release changes neither its sample nor its plugin",
+        absence=_releases,
+        cases=_trials,
+        examine=_keeps_inputs,
+    ),
+    Law(
+        name="order",
+        says="the order of the records does not matter",
+        absence=_a_set,
+        cases=_trials,
+        examine=_ignores_order,
+    ),
+    Law(
+        name="shape",
+        says="the shape of a release does not depend on the records",
+        absence=_a_set,
+        cases=_trials,
+        examine=_keeps_its_shape,
+    ),
+    Law(
+        name="extreme-records",
+        says="no records, zeros and numbers beyond every bound: a finite release, or a refusal with its reason",
+        absence=_releases,
+        cases=_extremes,
+        examine=_stands_extremes,
+    ),
+    Law(
+        name="extreme-losses",
+        says="the loss is at least 0 at every norm, weight and rate, or beyond what an enclosure holds",
+        cases=_extreme_losses,
+        examine=_loss_stands_extremes,
+    ),
+    Law(
+        name="audit",
+        says="runs on neighbouring samples do not refute the declared loss",
+        absence=_none_to_audit,
+        cases=_audits,
+        examine=_withstands_audit,
+        most=_AUDITS,
+    ),
+)
