@@ -1,4 +1,4 @@
-"""The documentation as a site: it builds without a complaint, holds every page and every public name, and fetches nothing."""
+"""The documentation as a site: it builds without a complaint, has every page and public name, and fetches nothing."""
 
 from __future__ import annotations
 
