@@ -26,7 +26,7 @@ STRANGERS = {"certdp.mechanisms", "certdp.samplers"}  # one floor, two wings wit
 
 CHECKER = "certdp.verification.checker"
 MPMATH_MAY = ("certdp.accounting.enclosures", CHECKER, "certdp.verification.oracles")
-HEAVY = {"hypothesis", "matplotlib", "mpmath", "numba", "pyarrow", "rich", "scipy", "sklearn", "typer"}
+HEAVY = {"hypothesis", "jinja2", "matplotlib", "mpmath", "numba", "pyarrow", "rich", "scipy", "sklearn", "typer"}
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
 
 

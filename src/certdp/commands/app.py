@@ -471,16 +471,40 @@ def verify(
     only: Annotated[str, typer.Option(metavar="GLOB", help="Claims to run, by id.")] = "*",
     examples: Annotated[int, typer.Option(min=1, help="Cases per claim.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="How long one claim may take; 600 where processes can be forked."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Claims to run at a time.")] = 1,
+    html: Annotated[
+        Path | None, typer.Option(metavar="OUT.html", help="Write a page with everything found here.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="OUT.xml", help="Write JUnit XML for continuous integration here.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
 ) -> None:
     """Run the claims: closed forms against independent solves, and misprints that must be rejected."""
     from .output import reporting
-    from .verify import run
+    from .verify import Request, run
 
     with reporting(json) as output:
-        run(only, examples, seed, third_party, allow, output)
+        run(
+            Request(
+                only=only,
+                examples=examples,
+                seed=seed,
+                timeout=timeout,
+                jobs=jobs,
+                html=html,
+                junit=junit,
+                third_party=third_party,
+                allow=allow,
+            ),
+            output,
+        )
 
 
 @app.command()

@@ -1,73 +1,159 @@
-"""`certdp verify`: run the claims and print the witnesses."""
+"""`certdp verify`: run the claims, print the witnesses and write the reports."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
 
-from ..plugins.contract import Case, Expectation
-from ..plugins.registry import Registry
+from attrs import evolve, frozen
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..files import whole_file, writing
+from ..plugins.contract import Claim
+from ..plugins.registry import Registry, Role, Status
+from ..verification.isolation import can_isolate
 from ..verification.runner import Report, Result, select
 from ..verification.runner import run as run_claims
 from .output import Output
+from .outputs import check_places
+from .verify_table import print_report
+
+TIMEOUT = 600.0
+"""Seconds that a claim may take where nothing else is asked for."""
+
+_Writer: TypeAlias = Callable[[Report, Sequence[Status]], bytes]
 
 
-def run(only: str, examples: int, seed: int, third_party: bool, allow: list[str] | None, output: Output) -> None:
+@frozen(kw_only=True)
+class Request:
+    """What `verify` was asked for."""
+
+    only: str
+    examples: int
+    seed: int
+    timeout: float | None
+    jobs: int
+    html: Path | None
+    junit: Path | None
+    third_party: bool
+    allow: list[str] | None
+
+    @property
+    def command(self) -> str:
+        """What repeats the run."""
+        words = ["certdp", "verify"]
+        if self.only != "*":
+            words += ["--only", self.only]
+        words += ["--seed", str(self.seed), "--examples", str(self.examples)]
+        if not self.third_party:
+            words.append("--no-third-party")
+        for name in self.allow or ():
+            words += ["--allow", name]
+        return shlex.join(words)
+
+
+def run(request: Request, output: Output) -> None:
     """Run the claims that match, and fail where one fails or a claims plugin cannot be used."""
-    claims, problems = Registry(third_party=third_party, allow=allow).claims()
-    chosen = select(claims, only)
-    terminal = Console(stderr=True)
-    with Progress(console=terminal, transient=True, disable=output.as_json or not terminal.is_terminal) as bar:
-        task = bar.add_task("claims", total=len(chosen))
-        report = run_claims(chosen, examples=examples, seed=seed, progress=lambda _: bar.advance(task))
-    broken = [{"distribution": p.listing.distribution, "name": p.listing.name, "problem": p.problem} for p in problems]
-    output.show({**report.as_json(), "unusable": broken}, lambda console: _print(console, report, broken))
+    places = {"html": request.html, "junit": request.junit}
+    check_places(None, places)
+    writers = _writers(request)
+    registry = Registry(third_party=request.third_party, allow=request.allow)
+    claims, problems = registry.claims()
+    chosen = select(claims, request.only)
+    with ExitStack() as stack:  # open before the run, so that what cannot be written is refused now
+        streams = {path: stack.enter_context(whole_file(path)) for path in places.values() if path is not None}
+        report = _checked(request, chosen, output)
+        report = evolve(report, versions={**report.versions, **_third_parties(registry, problems)})
+        for path, write in writers.items():
+            _write(path, streams[path], write(report, problems))
+    broken = [_told(problem) for problem in problems if not problem.blocked]
+    left_out = [_told(problem) for problem in problems if problem.blocked]
+    written = {name: str(path) for name, path in places.items() if path is not None}
+    output.show(
+        {**report.as_json(), "unusable": broken, "left_out": left_out, **written},
+        lambda console: print_report(console, report, problems, written),
+    )
     if not report.passed or broken:
         output.fail()
 
 
-def _print(console: Console, report: Report, broken: list[dict[str, str | None]]) -> None:
-    table = Table(box=None)
-    for heading in ("", "claim", "statement", "cases", "seconds", "outcome"):
-        table.add_column(heading, overflow="fold")
-    for result in report.results:
-        mark = "[green]✓[/green]" if result.passed else "[red]✗[/red]"
-        table.add_row(
-            mark,
-            result.claim.id,
-            result.claim.statement,
-            str(result.cases_tried),
-            f"{result.seconds:.2f}",
-            _outcome(result),
+def _writers(request: Request) -> Mapping[Path, _Writer]:
+    """What makes each file that is asked for; what it needs is known to be installed."""
+    writers: dict[Path, _Writer] = {}
+    if request.html is not None:
+        from ..claim_plots import drawings, require_plots
+        from ..verification.reports.page import page, require_pages
+
+        require_pages()
+        require_plots()
+        writers[request.html] = lambda report, problems: page(report, problems, drawings(report), request.command)
+    if request.junit is not None:
+        from ..verification.reports.junit import junit
+
+        writers[request.junit] = junit
+    return writers
+
+
+def _write(path: Path, stream: BinaryIO, content: bytes) -> None:
+    with writing(path):
+        stream.write(content)
+
+
+def _checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
+    timeout = request.timeout
+    if timeout is None and can_isolate():
+        timeout = TIMEOUT
+    with _watching(len(claims), output) as (tick, progress):
+        return run_claims(
+            claims,
+            examples=request.examples,
+            seed=request.seed,
+            timeout=timeout,
+            jobs=request.jobs,
+            tick=tick,
+            progress=progress,
         )
-    console.print(table)
-    for result in report.results:
-        if result.witness is not None:
-            console.print(f"\n{result.claim.id}: {result.claim.says}", markup=False)
-            console.print(f"  witness: {_case(result.witness)}", markup=False)
-            if result.finding is not None:
-                console.print(f"  closed form {result.finding.closed_form}", markup=False)
-                console.print(f"  independent {result.finding.independent}", markup=False)
-        if result.proof is not None:
-            console.print(f"\n{result.claim.id}: {result.proof}", markup=False)
-        if result.error is not None:
-            console.print(f"\n{result.claim.id}: {result.error}", markup=False)
-    for item in broken:
-        console.print(
-            f"claims {item['name']} of {item['distribution']} cannot be used: {item['problem']}", markup=False
-        )
-    passed = sum(result.passed for result in report.results)
-    console.print(f"\n{passed} of {len(report.results)} claims as expected; seed {report.seed}")
 
 
-def _outcome(result: Result) -> str:
-    if result.error is not None:
-        return "error"
-    if result.claim.expectation is Expectation.REJECTED:
-        return "rejected, as it must be" if result.passed else "not rejected"
-    return "holds" if result.passed else "fails"
+@contextmanager
+def _watching(
+    total: int, output: Output
+) -> Iterator[tuple[Callable[[Sequence[Claim]], None], Callable[[Result], None]]]:
+    """A progress bar where someone watches. It has no thread of its own, because processes are forked beside it."""
+    terminal = Console(stderr=True)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("claims"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    hidden = output.as_json or not terminal.is_terminal
+    with Progress(*columns, console=terminal, transient=True, auto_refresh=False, disable=hidden) as bar:
+        task = bar.add_task("", total=total)
+
+        def tick(running: Sequence[Claim]) -> None:
+            bar.update(task, description=", ".join(claim.id for claim in running), refresh=True)
+
+        def progress(result: Result) -> None:
+            bar.advance(task)
+            if not result.passed and not hidden:
+                bar.console.print(f"{result.claim.id}: {result.outcome.value}", markup=False)
+
+        yield tick, progress
 
 
-def _case(case: Case) -> str:
-    return ", ".join(f"{name}={value}" for name, value in case.items())
+def _third_parties(registry: Registry, problems: Sequence[Status]) -> dict[str, str]:
+    """The versions of other distributions whose claims took part."""
+    absent = {problem.listing for problem in problems}
+    found = [listing for listing in registry.listings(Role.CLAIMS) if not listing.built_in and listing not in absent]
+    return {listing.distribution: listing.version for listing in found}
+
+
+def _told(problem: Status) -> dict[str, Any]:
+    listing = problem.listing
+    return {"distribution": listing.distribution, "name": listing.name, "problem": problem.problem}

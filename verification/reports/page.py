@@ -1,0 +1,147 @@
+"""One page of HTML with all that came of a run: it needs no other file, no network and no script to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+from attrs import frozen
+
+from ...accounting.errors import InvalidValue
+from ...plugins.registry import Status
+from ..results import Outcome, Report, Result
+from .readable import Number, parts, readable, shown
+from .sources import SOURCES, Source, source
+
+if TYPE_CHECKING:
+    import jinja2
+
+_SLOW_SECONDS = 1.0
+_MARKS = {
+    Outcome.HOLDS: "✓",
+    Outcome.REJECTED: "✓",
+    Outcome.FAILS: "✗",
+    Outcome.NOT_REJECTED: "✗",
+    Outcome.ERROR: "!",
+    Outcome.TIMEOUT: "…",
+}
+
+
+class Figure(Protocol):
+    """A picture on the page."""
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+
+    @property
+    def says(self) -> str:
+        """How to read it."""
+
+    @property
+    def svg(self) -> str:
+        """The picture, as an SVG element."""
+
+
+@final
+@frozen
+class _Section:
+    """The claims of one source."""
+
+    name: str
+    source: Source
+    results: tuple[Result, ...]
+
+    @property
+    def as_expected(self) -> int:
+        return sum(result.passed for result in self.results)
+
+
+def require_pages() -> None:
+    """Find out whether pages can be made, before there is anything to put on one.
+
+    Raises:
+        InvalidValue: where Jinja2 is not installed.
+    """
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise InvalidValue(
+            "html", "Jinja2 is missing", "an installation with it", "pip install 'certdp[report]'"
+        ) from None
+
+
+def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], command: str) -> bytes:
+    """The page.
+
+    Args:
+        report: what came of the claims.
+        problems: plugins whose claims were not run.
+        figures: pictures to show.
+        command: what repeats the run.
+
+    Guarantees:
+        Whatever claims and plugins say is shown as text.
+
+    Raises:
+        InvalidValue: where Jinja2 is not installed.
+    """
+    require_pages()
+    template = _environment().from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
+    ordered = sorted(report.results, key=lambda result: (_place(_prefix(result)), result.claim.id))
+    sections = [_Section(name, source(name), tuple(results)) for name, results in groupby(ordered, key=_prefix)]
+    html = template.render(
+        report=report,
+        sections=sections,
+        unexpected=[result for result in report.results if not result.passed],
+        passed=sum(result.passed for result in report.results),
+        unusable=[problem for problem in problems if not problem.blocked],
+        blocked=[problem for problem in problems if problem.blocked],
+        figures=figures,
+        command=command,
+        outcomes=[outcome for outcome in Outcome if any(result.outcome is outcome for result in report.results)],
+        longest=max([_SLOW_SECONDS, *(result.seconds for result in report.results)]),
+    )
+    return html.encode("utf-8", "backslashreplace")
+
+
+def _prefix(result: Result) -> str:
+    return result.claim.id.partition("/")[0]
+
+
+def _place(prefix: str) -> tuple[int, str]:
+    """Known sources in their order, then others by name."""
+    known = list(SOURCES)
+    return known.index(prefix) if prefix in known else len(known), prefix
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = {
+        "pieces": lambda text: [
+            {"shown": part.shown, "stated": part.stated if part.shown != part.stated else ""}
+            if isinstance(part, Number)
+            else {"shown": part, "stated": ""}
+            for part in parts(text)
+        ],
+        "readable": readable,
+        "shown": shown,
+        "exact": lambda value: str(value),
+        "mark": _MARKS.__getitem__,
+        "duration": _duration,
+    }
+    environment.filters.update(filters)
+    return environment
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"

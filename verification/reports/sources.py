@@ -1,0 +1,93 @@
+"""Where claims come from, by the first part of their ids, and what the statements of a source assume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import final
+
+from attrs import frozen
+
+
+@final
+@frozen
+class Source:
+    """What a group of claims is about.
+
+    Attributes:
+        title: in a few words.
+        citation: the paper, or what the claims are about.
+        assumptions: what its statements assume; a claim checks the statement under them, not them.
+    """
+
+    title: str
+    citation: str
+    assumptions: tuple[str, ...]
+
+
+_ONE_CHANGE = "Premises and conclusion speak of the same unit of privacy and of the same change of the data."
+_RECORDS = "Neighbouring data differ by one record, added or removed."
+_POISSON = "A record enters the sample on its own, with a probability that is a function of it fixed before the data."
+_REAL_NOISE = "Continuous noise is real-valued."
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "is": Source(
+            "IS: importance sampling",
+            "D. Fay, S. Mair, J. Sjölund: Personalized Privacy Amplification via Importance Sampling, Transactions on "
+            "Machine Learning Research.",
+            (
+                _RECORDS,
+                _POISSON,
+                "What a mechanism loses about a record depends on that record and its weight alone.",
+                _REAL_NOISE,
+            ),
+        ),
+        "pws": Source(
+            "PWS: private weighted sampling",
+            "E. Cohen, O. Geri, T. Sarlos, U. Stemmer: Differentially Private Weighted Sampling, AISTATS 2021.",
+            (
+                "Neighbouring data differ by one element: the frequency of one key changes by 1.",
+                "Keys are sampled and reported independently of each other, with fresh coins.",
+                "Rates and thresholds are fixed before the data.",
+            ),
+        ),
+        "dpis": Source(
+            "DPIS: importance-sampled DP-SGD",
+            "J. Wei, E. Bao, X. Xiao, Y. Yang: DPIS: An Enhanced Mechanism for Differentially Private SGD with "
+            "Importance Sampling, CCS 2022.",
+            (
+                _RECORDS,
+                "Records enter a batch independently of each other.",
+                "K̃, Ñ and the clipping bound are public, or were released at a cost of their own.",
+                _REAL_NOISE,
+            ),
+        ),
+        "accounting": Source(
+            "Accounting",
+            "Composition, filters, loss distributions and individual losses: what accountants rest on.",
+            (_ONE_CHANGE, "Releases use coins that are independent of each other."),
+        ),
+        "amplification": Source(
+            "Amplification", "Poisson samples of any dominating pair, in every notion.", (_RECORDS, _POISSON)
+        ),
+        "conversions": Source("Conversions", "From one notion of privacy to another.", (_ONE_CHANGE,)),
+        "pairs": Source(
+            "Dominating pairs",
+            "Laplace, Gaussian and discrete noise, randomised response and finite tables.",
+            ("A pair dominates the mechanism that declares it.", _REAL_NOISE),
+        ),
+        "pure": Source("Pure differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "approximate": Source("Approximate differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "renyi": Source("Rényi differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "zero-concentrated": Source("Zero-concentrated differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "gaussian": Source("Gaussian differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "notions": Source("Notions", "What all of them share.", (_ONE_CHANGE,)),
+    }
+)
+
+
+def source(prefix: str) -> Source:
+    """The source of claims whose ids begin with `prefix`; one unknown to certdp states no assumptions here."""
+    unknown = Source(prefix, "Claims of another distribution, which says what they assume.", ())
+    return SOURCES.get(prefix, unknown)
