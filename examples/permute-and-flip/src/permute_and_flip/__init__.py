@@ -1,0 +1,5 @@
+"""Which column has the most votes, told by permute-and-flip: a mechanism for certdp."""
+
+from .mechanism import PermuteAndFlip
+
+__all__ = ["PermuteAndFlip"]
