@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from math import floor
 from typing import TYPE_CHECKING
 
+from ...accounting.amplification import renyi_after_sampling
 from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Sampled
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _NARROW = Fraction(1, 2**120)
+_NEARLY = Fraction(1, 2**80)
 _ONE = Fraction(1)
 
 
@@ -80,6 +83,15 @@ def _examine_approximate(case: Case) -> Finding:
     return _both(found, exact, holds=len(found) == len(exact) and all(map(_near, found, exact)))
 
 
+def _examine_approximate_unreached(case: Case) -> Finding:
+    """For adding δ' is 0 from e^−ε' = 1 − q on; an enclosure of that ε' holds 0 and next to nothing else."""
+    tables, rate = _tables(case), case["rate"] * Fraction(1023, 1024)
+    law = _sampled(tables, rate).delta
+    beyond = [] if law is None else [law(enclosed_log(f / (1 - rate)), Direction.ADD) for f in (1, case["factor"])]
+    holds = len(beyond) == 2 and all(delta.contains(0) and delta.width <= _NARROW for delta in beyond)
+    return Finding(holds=holds, closed_form=", ".join(map(str, beyond)), independent="0")
+
+
 def _examine_pure(case: Case) -> Finding:
     """The pure losses apart are bounds; each is reached where P/Q takes its largest value beside its least."""
     tables, rate = _tables(case), case["rate"]
@@ -113,6 +125,64 @@ def _examine_renyi_real(case: Case) -> Finding:
     room = oracles.CLOSE
     holds = all(f.lower - room <= d <= f.upper + room for f, d in zip(found, direct, strict=True))
     return _both(found, [f"{float(d):.12g}" for d in direct], holds=holds)
+
+
+def _examine_renyi_stated(case: Case) -> Finding:
+    """At every order both ends are those that the theorems state, whatever the pair, its rate or a range of rates."""
+    tables, order, rates = _tables(case), case["real_order"], sorted(case["rates"])
+    pair = FinitePair(*tables, precision=PRECISION)
+    range_of_rates = Enclosure.between(*rates, precision=PRECISION)
+    told, holds = [], True
+    for direction in Direction:
+        found = renyi_after_sampling(pair.renyi, range_of_rates, order, direction)
+        low, high = (_stated_renyi(tables, rate, order, direction) for rate in rates)
+        told.append((found, low.hull(high)))
+        holds &= _same_ends(found, low.hull(high))
+    return _both([found for found, _ in told], [stated for _, stated in told], holds=holds)
+
+
+def _stated_renyi(tables: Tables, rate: Fraction, order: Fraction, direction: Direction) -> Enclosure:
+    """From exact moments of the mixture: chord and monotonicity for REMOVE, convexity in the rate for ADD."""
+    here, there = directed(tables, direction)
+    if not rate:
+        return enclosed(0)
+    certain = sum(
+        (enclosed(p / q).power(order) * q for p, q in zip(here, there, strict=True)), enclosed(0)
+    )  # E_Q[(P/Q)^α]
+    if rate == 1:
+        return certain.log() / (order - 1)
+    mixed = (certain * rate + (1 - rate)).log() / (order - 1)
+    if direction is Direction.ADD:
+        return mixed.hull(0)
+    below = floor(order)
+    logs = [enclosed(moment(*_mixed(tables, rate), whole)).log() for whole in (below, below + 1)]
+    if below == order:
+        return logs[0] / (order - 1)
+    chord = (logs[0] * (below + 1 - order) + logs[1] * (order - below)) / (order - 1)
+    return mixed.minimum(chord).hull(logs[0] / (below - 1) if below > 1 else 0)
+
+
+def _same_ends(found: Enclosure, stated: Enclosure) -> bool:
+    ends = (found.lower - stated.lower, found.upper - stated.upper)
+    return all(abs(apart) <= _NEARLY * max(1, stated.upper) for apart in ends)
+
+
+def _examine_renyi_far(case: Case) -> Finding:
+    """Where e^A, A = (α − 1)τ, or the order is beyond summing: log(1 − q + q·e^A) at most, A + α·log q at least."""
+    rate, order, log_moment = case["rate"], case["far_order"], case["log_moment"]
+    found, stated = [], []
+    for direction in Direction:
+        found.append(
+            renyi_after_sampling(lambda a, _: enclosed(log_moment) / (a - 1), enclosed(rate), order, direction)
+            * (order - 1)
+        )
+        q, exponent = enclosed(rate), enclosed(log_moment)
+        most = exponent + (q + (1 - q) * (-exponent).exp()).log() if rate else q
+        least = (exponent + q.log() * order).maximum(0) if rate and direction is Direction.REMOVE else enclosed(0)
+        stated.append(most.hull(least))
+    if rate == 1:
+        stated = [enclosed(log_moment)] * 2
+    return _both(found, stated, holds=all(map(_same_ends, found, stated)))
 
 
 # Wrong rows, in their place
@@ -306,6 +376,24 @@ def _positive_cases() -> SearchStrategy[Case]:
     return _cases_of(1)
 
 
+def _ranged_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
+    rates = rate.map(lambda q: (q, q)) | st.tuples(rate, rate)
+    return st.tuples(_cases_of(1), rates).map(lambda both: {**both[0], "rates": both[1]})
+
+
+def _far_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    far = st.tuples(st.sampled_from([Fraction(4097), Fraction(8193, 2)]), st.integers(0, 10**5))
+    large = st.tuples(st.sampled_from([Fraction(2), Fraction(7, 2), Fraction(4096)]), st.integers(2**60, 2**61))
+    rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
+    drawn = st.tuples(far | large, rate)
+    return drawn.map(lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rate": d[1]})
+
+
 def _often_drawn_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -334,6 +422,13 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_approximate,
     ),
     Claim(
+        id="amplification/approximate-unreached",
+        statement="Balle, Barthe, Gaboardi 2018, Theorem 2",
+        says="δ for adding is 0 from e^−ε' = 1 − q on",
+        cases=_positive_cases,
+        examine=_examine_approximate_unreached,
+    ),
+    Claim(
         id="amplification/pure",
         statement="IS Theorem 6",
         says="the pure losses of the sampled pair are those of the mixture, in both directions",
@@ -353,6 +448,20 @@ CLAIMS: tuple[Claim, ...] = (
         says="between integer orders chord and monotonicity enclose the divergence; for adding it is bounded",
         cases=_positive_cases,
         examine=_examine_renyi_real,
+    ),
+    Claim(
+        id="amplification/renyi-stated-ends",
+        statement="van Erven, Harremoës 2014, Theorem 3 and Corollary 2",
+        says="both ends are the theorems' own at every order, over every range of rates: nothing is lost on the way",
+        cases=_ranged_cases,
+        examine=_examine_renyi_stated,
+    ),
+    Claim(
+        id="amplification/renyi-beyond-sums",
+        statement="convexity of the moment in the rate",
+        says="at orders and moments too large for sums, the ends are those of log(1 − q + q·e^A) and q^α·e^A",
+        cases=_far_cases,
+        examine=_examine_renyi_far,
     ),
     Claim(
         id="amplification/unamplified-epsilon",

@@ -115,13 +115,28 @@ def _examine_realised(case: Case) -> Finding:
     remove, add = greatest_ratio(with_it, without), greatest_ratio(without, with_it)
     profile = theorem_6(PureLoss(epsilon), rate)
     anything = Enclosure.between(-1, 1, precision=_PRECISION)
-    removing = profile.at({}, precision=_PRECISION)
-    adding = enclose(profile.add, dict.fromkeys(variables(profile.add), anything), precision=_PRECISION)
+    removing = profile.at({}, precision=_PRECISION).exp()
+    adding = enclose(profile.add, dict.fromkeys(variables(profile.add), anything), precision=_PRECISION).exp()
+    ends = [_at_distance(case["rate"], sign * rate.rounding, factor) for sign in (-1, 1)]
     return Finding(
-        holds=removing.exp().contains(remove) and adding.exp().contains(add),
-        closed_form=f"ψ = {removing} (remove), {adding} (add)",
+        holds=removing.contains(remove)
+        and adding.contains(add)
+        and all(map(_reaches, (removing, adding), zip(*ends, strict=True))),
+        closed_form=f"e^ψ = {removing} (remove), {adding} (add)",
         independent=f"drawn with {probability}, weight {weight}: ratios {remove} (remove), {add} (add)",
     )
+
+
+def _at_distance(rate: Fraction, eta: Fraction, factor: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
+    """e^ψ where probability and weight are both so far from the declared ones, relatively."""
+    drawn, applied = min(_ONE, rate * (1 + eta)), factor(max(_ONE, (1 + eta) / rate))
+    return 1 + drawn * (applied - 1), 1 / (1 - drawn * (1 - 1 / applied))
+
+
+def _reaches(found: Enclosure, ends: tuple[Fraction, Fraction]) -> bool:
+    """Whether an enclosure holds both ends and next to nothing beyond them."""
+    low, high = ends
+    return found.contains(low) and found.contains(high) and found.width <= high - low + high * _AGREEMENT
 
 
 def _tight_cases() -> SearchStrategy[Case]:
@@ -266,7 +281,7 @@ def _examine_printed(case: Case) -> Finding:
     printed = enclose(_printed_bound(epsilon, rate), {W: _enclosed(1 / rate)}, precision=_PRECISION)
     return Finding(
         holds=printed.exp().less(direct) is not Truth.TRUE,
-        closed_form=f"printed bound ψ = {printed}, e^ψ = {printed.exp()}",
+        closed_form=f"e^ψ = {printed.exp().upper_float:.12g}",
         independent=f"e^ε = {factor(1 / rate)} at weight {1 / rate}: the laws differ by a factor {direct}",
     )
 
@@ -346,6 +361,23 @@ def _examine_proposition_17(case: Case) -> Finding:
     )
 
 
+def _examine_proof_of_17(case: Case) -> Finding:
+    """The step of the printed proof at a loss z; the conclusion needs e^z(z − 1) + 1 ≥ 0 alone."""
+    z: Fraction = case["z"]
+    left = _enclosed(z).exp() * (z - 1) + 1
+    return Finding(
+        holds=left.less(z**2) is not Truth.TRUE,
+        closed_form=f"e^z(z − 1) + 1 ≥ z² = {z**2}",
+        independent=f"e^z(z − 1) + 1 = {left.upper_float:.12g} at z = {z}",
+    )
+
+
+def _loss_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries({"z": st.fractions(0, 4, max_denominator=16)})
+
+
 def _profile_cases(families: Iterable[str], exponents: tuple[Fraction, Fraction]) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -386,7 +418,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="is/theorem-6-realised",
         statement="IS Theorem 6",
-        says="the profile covers the binary64 probability that is drawn and the binary64 weight that is applied",
+        says="the profile covers the binary64 probability drawn and weight applied, and no more than η around each",
         cases=_realised_cases,
         examine=_examine_realised,
     ),
@@ -398,6 +430,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed,
         expectation=Expectation.REJECTED,
         erratum="IS-T6-proof",
+        witness={"family": "linear", "slope": Fraction(6), "power": 1, "rate": Fraction(1)},
     ),
     Claim(
         id="is/proposition-3",
@@ -419,5 +452,15 @@ CLAIMS: tuple[Claim, ...] = (
         says="where ε(w) ≤ w·ε'(w) for all w ≥ 1 no weighted sampling loses less than ε(1)",
         cases=_elastic_cases,
         examine=_examine_proposition_17,
+    ),
+    Claim(
+        id="is/proposition-17-proof-printed",
+        statement="IS Proposition 17, proof",
+        says="e^z(z − 1) + 1 ≥ (z + 1)(z − 1) + 1 = z² for every loss z ≥ 0",
+        cases=_loss_cases,
+        examine=_examine_proof_of_17,
+        expectation=Expectation.REJECTED,
+        erratum="IS-P17-proof",
+        witness={"z": Fraction(1, 2)},
     ),
 )
