@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +21,8 @@ from hypothesis import strategies as st
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.contract.claims import Proof
-from certdp.verification.runner import Result, run, select
+from certdp.verification.isolation import can_isolate
+from certdp.verification.runner import Outcome, Result, run, select
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -294,3 +299,123 @@ def test_listing_claims_loads_no_hypothesis() -> None:
     statement = f"import {modules}, certdp.verification.runner, sys; print('hypothesis' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", statement], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+class TestApart:
+    """Claims in processes of their own."""
+
+    pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+
+    def test_a_claim_that_hangs_or_crashes_is_named_and_the_others_run_on(self) -> None:
+        def hangs(_: Case) -> bool:
+            while True:
+                pass
+
+        def crashes(_: Case) -> bool:
+            os.kill(os.getpid(), signal.SIGKILL)
+            return True
+
+        def leaves(_: Case) -> bool:
+            os._exit(7)
+
+        claims = [
+            claim(hangs, name="test/hangs"),
+            claim(crashes, name="test/crashes", expectation=Expectation.REJECTED),
+            claim(leaves, name="test/leaves"),
+            claim(lambda case: case["x"] < 10, name="test/fails"),
+        ]
+        report = run(claims, examples=50, timeout=1.5)
+        hung, crashed, left, failed = report.results
+        assert not report.passed
+        assert hung.outcome is Outcome.TIMEOUT
+        assert hung.error == "stopped: it took longer than 1.5 s"
+        assert 1.5 <= hung.seconds < 20
+        assert (crashed.outcome, crashed.error) == (Outcome.ERROR, "its process ended with signal SIGKILL")
+        assert (left.outcome, left.error) == (Outcome.ERROR, "its process ended with exit code 7")
+        assert failed.outcome is Outcome.FAILS
+        assert failed.witness == {"x": 10, "rows": ()}
+        assert failed.finding == Finding(False, "x = 10", "rows = ()")
+        assert not any(result.passed for result in report.results)
+
+    def test_processes_and_jobs_change_nothing_but_times(self) -> None:
+        claims = [
+            claim(lambda case, least=least: case["x"] + sum(case["rows"]) < least, name=f"test/{least}")
+            for least in (3, 50, 400, 10**6)
+        ]
+        runs = [
+            run(claims, examples=60, seed=5, jobs=jobs, timeout=limit) for jobs, limit in ((1, None), (1, 60), (3, 60))
+        ]
+        plain = [[result.as_json() for result in report.results] for report in runs]
+        for result in (result for results in plain for result in results):
+            del result["seconds"]
+        assert plain[0] == plain[1] == plain[2]
+        assert [result["outcome"] for result in plain[0]] == ["fails", "fails", "fails", "holds"]
+
+    def test_a_witness_that_cannot_be_sent_is_told_in_words(self) -> None:
+        class Local:
+            def __str__(self) -> str:
+                return "a local thing"
+
+        def local() -> SearchStrategy[Case]:
+            return st.just({"x": Local(), "rows": Fraction(1, 3)})
+
+        (result,) = run([claim(lambda _: False, cases=local)], timeout=60).results
+        assert result.witness == {"x": "a local thing", "rows": Fraction(1, 3)}
+        assert result.as_json()["witness"] == {"x": "a local thing", "rows": "1/3"}
+
+    def test_the_time_limit_is_for_each_claim(self) -> None:
+        def slow(_: Case) -> bool:
+            time.sleep(0.25)
+            return True
+
+        claims = [claim(slow, name=f"test/{index}") for index in range(6)]
+        assert run(claims, examples=1, timeout=1).passed
+
+
+def test_a_claim_that_exits_is_an_error() -> None:
+    def leaves(_: Case) -> bool:
+        sys.exit(4)
+
+    result = only(claim(leaves))
+    assert (result.outcome, result.error) == (Outcome.ERROR, "SystemExit: 4")
+    assert result.witness == {"x": 0, "rows": ()}
+
+
+def test_claims_of_one_id_are_refused() -> None:
+    holds = claim(lambda _: True)
+    control = claim(lambda _: True, expectation=Expectation.REJECTED)
+    with pytest.raises(InvalidValue, match=r"claims: got test/one; .*\(holds\) and .* \(rejected\)"):
+        run([holds, control])
+    assert run([holds], examples=1).passed
+
+
+def test_a_system_without_fork_refuses_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("certdp.verification.runner.can_isolate", lambda: False)
+    holds = claim(lambda _: True)
+    with pytest.raises(InvalidValue, match=r"timeout: got 5.*cannot fork.*Leave timeout out"):
+        run([holds], timeout=5)
+    with pytest.raises(InvalidValue, match=r"jobs: got 2.*cannot fork"):
+        run([holds], jobs=2)
+    assert run([holds], examples=1).passed
+
+
+@pytest.mark.parametrize("timeout", [0, -1, math.nan, True, "5"])
+def test_an_unfit_timeout_is_refused(timeout: Any) -> None:
+    with pytest.raises((InvalidValue, InvalidType), match="timeout"):
+        run([claim(lambda _: True)], timeout=timeout)
+
+
+def test_numbers_that_json_lacks_are_written_as_text() -> None:
+    def odd() -> SearchStrategy[Case]:
+        return st.just({"x": math.nan, "rows": (math.inf, 0.5)})
+
+    found = only(claim(lambda _: False, cases=odd)).as_json()
+    assert found["witness"] == {"x": "nan", "rows": ["inf", 0.5]}
+    assert json.dumps(found, allow_nan=False)
+
+
+def test_ticks_tell_which_claim_runs() -> None:
+    told: list[str] = []
+    claims = [claim(lambda _: True, name=f"test/{index}") for index in range(2)]
+    run(claims, examples=1, tick=lambda running: told.extend(one.id for one in running))
+    assert told == ["test/0", "test/1"]

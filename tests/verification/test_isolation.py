@@ -1,0 +1,113 @@
+"""Work in processes of its own: what hangs, crashes or leaves children behind harms no other piece."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from certdp.verification.isolation import Crashed, Fate, Finished, Overdue, can_isolate, isolated
+
+pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+
+
+def work(piece: Callable[[], Any]) -> Any:
+    return piece()
+
+
+def fates(pieces: Sequence[Callable[[], Any]], *, jobs: int = 1, seconds: float | None = 30) -> list[Fate[Any]]:
+    found = dict(isolated(pieces, work, jobs=jobs, seconds=seconds, tick=lambda _: None))
+    assert set(found) == set(range(len(pieces)))
+    assert not multiprocessing.active_children()
+    return [found[index] for index in range(len(pieces))]
+
+
+def endless() -> None:
+    while True:
+        pass
+
+
+def asleep_in_c() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+    time.sleep(600)
+
+
+def killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_every_piece_has_its_fate_and_the_others_run_on(jobs: int) -> None:
+    pieces = [lambda: 1, endless, lambda: 2, killed, lambda: os._exit(3), asleep_in_c, lambda: 4]
+    one, stuck, two, crashed, left, asleep, four = fates(pieces, jobs=jobs, seconds=0.5)
+    assert [one, two, four] == [Finished(1), Finished(2), Finished(4)]
+    for overdue in (stuck, asleep):
+        assert isinstance(overdue, Overdue)
+        assert 0.5 < overdue.seconds < 20
+    assert isinstance(crashed, Crashed)
+    assert crashed.exit_code == -signal.SIGKILL
+    assert isinstance(left, Crashed)
+    assert left.exit_code == 3
+
+
+def test_one_process_serves_many_pieces() -> None:
+    served = fates([os.getpid] * 20)
+    assert len(set(served)) == 1
+    assert served[0] != Finished(os.getpid())
+
+
+def test_pieces_that_sleep_at_a_time_take_as_long_as_one() -> None:
+    started = time.monotonic()
+    assert fates([lambda: time.sleep(1)] * 8, jobs=8) == [Finished(None)] * 8
+    assert time.monotonic() - started < 6
+
+
+def test_what_an_overdue_piece_started_is_stopped_too(tmp_path: Path) -> None:
+    noted = tmp_path / "child"
+
+    def with_child() -> None:
+        noted.write_text(str(subprocess.Popen(["sleep", "600"]).pid), encoding="ascii")
+        time.sleep(600)
+
+    (fate,) = fates([with_child], seconds=2)
+    assert isinstance(fate, Overdue)
+    child = Path(f"/proc/{noted.read_text('ascii')}/stat")
+    deadline = time.monotonic() + 10
+    while child.exists() and child.read_text("ascii").split()[2] != "Z" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not child.exists() or child.read_text("ascii").split()[2] == "Z"
+
+
+def test_what_a_piece_prints_stays_off_the_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert fates([lambda: os.write(1, b"noise")]) == [Finished(5)]
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "noise" in captured.err
+
+
+def test_an_interruption_leaves_no_process_behind() -> None:
+    def interrupt(_: Sequence[object]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(isolated([endless], work, jobs=1, seconds=None, tick=interrupt))
+    assert not multiprocessing.active_children()
+
+
+def test_ticks_tell_what_is_being_worked_on() -> None:
+    told: list[Sequence[str]] = []
+    pieces = ["a", "b", "c"]
+    list(isolated(pieces, lambda _: time.sleep(0.3), jobs=2, seconds=None, tick=told.append))
+    assert {piece for running in told for piece in running} == set(pieces)
+    assert all(len(running) <= 2 for running in told)
+
+
+def test_no_pieces_need_no_process() -> None:
+    assert fates([]) == []
