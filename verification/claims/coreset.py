@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ...accounting.amplification import psi
 from ...accounting.domains import NormBall
+from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import Constant, Expression, W, norm, simplify, substitute
+from ...accounting.expressions import Constant, Expression, W, evaluate, norm, simplify, substitute
 from ...accounting.importance_sampling import theorem_6
 from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
@@ -24,10 +26,12 @@ from ...plugins.contract import Case, Claim, Expectation, Finding, WeightedSampl
 from ...samplers.coreset import Coreset, largest_size
 from ...samplers.variance_optimal import variance_optimal, weighted_sum_variance
 from .. import lightweight_coresets, oracles_coresets
+from .finite import indistinguishability, mixture, randomised_response
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+_ONE = Fraction(1)
 _NEXT = 1 + Fraction(1, 2**60)
 _NEAR = 1e-9
 _CLOSE = 1e-11
@@ -47,6 +51,37 @@ def _coreset(size: Fraction, case: Case) -> Coreset:
 
 def _limit(case: Case) -> Fraction:
     return largest_size(case["n"], case["spread"], case["radius"], case["mixing"])
+
+
+# Rates that are computed from the data
+
+
+def _examine_private_size(case: Case) -> Finding:
+    """A mechanism tells by randomised response whether one certain record was drawn; it ignores the record at 0.
+
+    All rates are m/n with m = 1 (λ = 1): n changes with the record at 0, and so does the rate of the other one.
+    """
+    absent, present = randomised_response(case["growth"])
+    rates = [_coreset(Fraction(1), {**case, "n": Fraction(n)}) for n in (case["others"] + 1, case["others"])]
+    drawn = [Fraction(evaluate(sampler.rate.probability, {norm(2): np.zeros(1)})[0]) for sampler in rates]
+    laws = [mixture([(1 - rate, absent), (rate, present)]) for rate in drawn]
+    claimed = psi(Enclosure.of(0), Enclosure.of(drawn[0])).exp()
+    found = indistinguishability(*laws)
+    return Finding(
+        holds=found <= claimed.upper,
+        closed_form=f"e^ψ = {claimed} for the record at 0, which the mechanism ignores",
+        independent=f"another record is drawn with probability {drawn[0]}, without the one at 0 with {drawn[1]}: "
+        f"the laws differ by a factor {found}",
+    )
+
+
+def _private_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    growth = st.integers(2, 9).map(lambda n: Fraction(n, 2))
+    others = st.sampled_from([1, 3, 7, 15])  # the rates are read as drawn, in binary64
+    fixed = {"spread": st.just(_ONE), "radius": st.just(_ONE), "mixing": st.just(_ONE)}
+    return st.fixed_dictionaries({"others": others, "growth": growth, **fixed})
 
 
 # Equation 5
@@ -347,6 +382,15 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_grid,
         expectation=Expectation.REJECTED,
         erratum="IS-Eq5",
+        witness={
+            "n": Fraction(1000),
+            "spread": Fraction(1),
+            "radius": Fraction(1),
+            "mixing": Fraction(1, 2),
+            "share": Fraction(1, 10),
+            "constant": Fraction(1, 10),
+            "slope": Fraction(1, 100),
+        },
     ),
     Claim(
         id="is/coreset-size",
@@ -363,6 +407,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_limit,
         expectation=Expectation.REJECTED,
         erratum="IS-m-limit",
+        witness={"n": Fraction(1000), "spread": Fraction(1), "radius": Fraction(2), "mixing": Fraction(1, 2)},
     ),
     Claim(
         id="is/coreset-unbiased",
@@ -405,5 +450,15 @@ CLAIMS: tuple[Claim, ...] = (
         says="q = min(1, ‖x‖₂/τ) has the least total variance among all q ≤ 1 of its expected size",
         cases=_data,
         examine=_examine_variance_optimal,
+    ),
+    Claim(
+        id="is/coreset-size-from-the-data",
+        statement="IS Section 4, coreset sampling",
+        says="Theorem 6 bounds what a record loses where n is counted in the data that are sampled",
+        cases=_private_cases,
+        examine=_examine_private_size,
+        expectation=Expectation.REJECTED,
+        erratum="IS-q_core",
+        witness={"others": 1, "growth": Fraction(2), "spread": _ONE, "radius": _ONE, "mixing": _ONE},
     ),
 )

@@ -324,6 +324,14 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_proof,
         expectation=Expectation.REJECTED,
         erratum="DPIS-proof",
+        witness={
+            "batch": Fraction(1),
+            "size": Fraction(10),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "order": 2,
+        },
     ),
     Claim(
         id="dpis/growing-norm-sum",
@@ -354,5 +362,6 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_equation_19,
         expectation=Expectation.REJECTED,
         erratum="DPIS-Eq19",
+        witness={"rate": Fraction(1, 20), "noise_multiplier": Fraction(5), "clip": Fraction(1), "order": Fraction(2)},
     ),
 )

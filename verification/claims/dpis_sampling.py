@@ -57,6 +57,10 @@ def _scaled(vector: Vector, factor: Fraction) -> Vector:
     return vector[0] * factor, vector[1] * factor
 
 
+def _shown(vector: Vector) -> str:
+    return f"({vector[0]}, {vector[1]})"
+
+
 def _batches(rates: Sequence[Fraction]) -> Iterator[tuple[Fraction, list[int]]]:
     """Every batch with its probability (DPIS Equation 8)."""
     for drawn in product((False, True), repeat=len(rates)):
@@ -106,7 +110,11 @@ def _examine_line_26(case: Case) -> Finding:
     for probability, drawn in _batches([batch * p for p in probabilities]):
         added = [_scaled(gradients[i], 1 / (len(gradients) * batch * probabilities[i])) for i in drawn]
         found = _sum([found, _scaled(_sum(added), probability / batch)])
-    return Finding(holds=found == mean, closed_form=f"mean {mean}", independent=f"over all batches {found}")
+    return Finding(
+        holds=found == mean,
+        closed_form=f"the mean of the clipped gradients, {_shown(mean)}",
+        independent=f"on average over all batches {_shown(found)}",
+    )
 
 
 def _examine_second_moment(case: Case) -> Finding:
@@ -250,7 +258,7 @@ def _examine_clip_release(case: Case, claimed: _Claimed, variances: int) -> Find
     exact = order.value * external**2 / (2 * variance)
     return Finding(
         holds=found.contains(exact),
-        closed_form=f"τ = {found}",
+        closed_form=f"τ = {found.upper_float:.12g}",
         independent=f"α·Δ²/(2·variance) = {float(exact):.16g}",
     )
 
@@ -266,11 +274,13 @@ def _examine_private_deviation(case: Case) -> Finding:
     one, other = ((Fraction(number) / 50) ** 2 for number in (records + 1, records))
     mixed = order * other + (1 - order) * one
     if mixed <= 0:
-        return Finding(holds=False, closed_form=f"τ = {claimed}", independent="infinite")
+        return Finding(holds=False, closed_form=f"τ = {claimed.upper_float:.12g}", independent="infinite")
     logarithm = _log(mixed) - _log(one) * (1 - order) - _log(other) * order
     exact = logarithm / (2 * (1 - order)) + order / (2 * mixed)
     return Finding(
-        holds=exact.greater(claimed) is not Truth.TRUE, closed_form=f"τ = {claimed}", independent=f"D = {exact}"
+        holds=exact.greater(claimed) is not Truth.TRUE,
+        closed_form=f"τ = {claimed.upper_float:.12g}",
+        independent=f"D = {exact.lower_float:.12g}",
     )
 
 
@@ -367,6 +377,12 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_line_26,
         expectation=Expectation.REJECTED,
         erratum="DPIS-line26",
+        witness={
+            "norms": [Fraction(1)],
+            "directions": [(Fraction(1), Fraction(0))],
+            "weights": [Fraction(1)],
+            "share": Fraction(1, 2),
+        },
     ),
     Claim(
         id="dpis/second-moment",
@@ -397,6 +413,17 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_equation_15,
         expectation=Expectation.REJECTED,
         erratum="DPIS-stale",
+        witness={
+            "batch": Fraction(1),
+            "size": Fraction(2),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "norm": Fraction(1),
+            "stale": Fraction(1, 10),
+            "floor": Fraction(1, 100),
+            "multiplier": Fraction(5),
+        },
     ),
     Claim(
         id="dpis/two-stage-cost",
@@ -413,6 +440,18 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_costing(_saturated),
         expectation=Expectation.REJECTED,
         erratum="DPIS-saturation",
+        witness={
+            "batch": Fraction(100),
+            "size": Fraction(200),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "norm": Fraction(1, 2),
+            "stale": Fraction(1, 2),
+            "floor": Fraction(1, 100),
+            "multiplier": Fraction(5),
+            "order": Fraction(3),
+        },
     ),
     Claim(
         id="dpis/unclipped-stale",
@@ -422,6 +461,18 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_costing(_unclipped),
         expectation=Expectation.REJECTED,
         erratum="DPIS-stale",
+        witness={
+            "batch": Fraction(100),
+            "size": Fraction(200),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "norm": Fraction(1, 2),
+            "stale": Fraction(0),
+            "floor": Fraction(1, 100),
+            "multiplier": Fraction(2),
+            "order": Fraction(2),
+        },
     ),
     Claim(
         id="dpis/equation-16",
@@ -438,6 +489,14 @@ CLAIMS: tuple[Claim, ...] = (
         examine=lambda case: _examine_clip_release(case, _full, 2),
         expectation=Expectation.REJECTED,
         erratum="DPIS-Eq16",
+        witness={
+            "batch": Fraction(1),
+            "size": Fraction(2),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "order": Fraction(2),
+        },
     ),
     Claim(
         id="dpis/section-3.5-printed",
@@ -447,6 +506,14 @@ CLAIMS: tuple[Claim, ...] = (
         examine=lambda case: _examine_clip_release(case, _subsampled, 1),
         expectation=Expectation.REJECTED,
         erratum="DPIS-3.5",
+        witness={
+            "batch": Fraction(1),
+            "size": Fraction(2),
+            "clip": Fraction(1),
+            "noise_multiplier": Fraction(1),
+            "share": Fraction(0),
+            "order": Fraction(2),
+        },
     ),
     Claim(
         id="dpis/private-deviation",
@@ -456,5 +523,6 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_private_deviation,
         expectation=Expectation.REJECTED,
         erratum="DPIS-private N",
+        witness={"records": Fraction(10), "order": Fraction(2)},
     ),
 )

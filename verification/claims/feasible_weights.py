@@ -156,11 +156,20 @@ def _examine_proposition_12(case: Case) -> Finding:
     return _within(case, low, last, halvings)
 
 
+def _told_profile(case: Case) -> str:
+    return f"ε(w) = {str(_expression(case).simplified()).replace('W', 'w')}, ε* = {float(_target(case)):.6g}"
+
+
+def _evaluations(count: int) -> str:
+    return f"{count} evaluation{'' if count == 1 else 's'}"
+
+
 def _within(case: Case, low: Fraction, last: Fraction, halvings: int) -> Finding:
     slack = last * oracles_weights.CLOSE
     return Finding(
         holds=low <= last + slack and last - low <= case["accuracy"] + slack,
-        closed_form=f"{halvings} evaluations for accuracy {float(case['accuracy']):.3g}: {float(low)!r}",
+        closed_form=f"{_told_profile(case)}: {float(low):.12g} after {_evaluations(halvings)}, "
+        f"for accuracy {case['accuracy']}",
         independent=f"last feasible weight {float(last)!r}",
     )
 
@@ -178,8 +187,8 @@ def _examine_printed_line_6(case: Case) -> Finding:
     end = 2 * (factor - least) / found.modulus.midpoint + 1
     return Finding(
         holds=last <= end * (1 + oracles_weights.CLOSE),
-        closed_form=f"bracket ends at {float(end)!r}",
-        independent=f"last feasible weight {float(last)!r}",
+        closed_form=f"the bracket ends at {float(end):.12g} for {_told_profile(case)}",
+        independent=f"last feasible weight {_told(last)}",
     )
 
 
@@ -189,7 +198,7 @@ def _examine_printed_line_7(case: Case) -> Finding:
     slope = enclose(derivative(_expression(case), W), {W: Enclosure.of(1, precision=_PRECISION)}, precision=_PRECISION)
     return Finding(
         holds=slope.lower < 0 or last == 1,
-        closed_form=f"ε(1) = ε* and ε'(1) = {slope}: as printed, bisection of [1, b] may end at 1",
+        closed_form=f"{_told_profile(case)}, ε'(1) = {slope.upper_float:.12g} ≥ 0: bisection of [1, b] may end at 1",
         independent=f"last feasible weight {_told(last)}",
     )
 
@@ -215,8 +224,10 @@ def _examine_midpoint(case: Case) -> Finding:
     excess = _excess(case, (low + high) / 2)
     return Finding(
         holds=excess <= oracles.NEGLIGIBLE,
-        closed_form=f"midpoint {float((low + high) / 2)!r} after {case['halvings']} evaluations",
-        independent=f"relative excess over the target's odds {float(excess):.3g}",
+        closed_form=f"{_told_profile(case)}: midpoint {float((low + high) / 2):.12g} "
+        f"after {_evaluations(case['halvings'])}",
+        independent=f"e^ψ − 1 exceeds e^ε* − 1 there by the share {float(excess):.3g}; "
+        f"last feasible weight {_told(_scanned(case))}",
     )
 
 
@@ -257,10 +268,14 @@ def _examine_equation_4(case: Case) -> Finding:
 def _examine_printed_equation_4(case: Case) -> Finding:
     """Whether e^{Aw} is T²(1/β_count + ‖x‖/β_sum)e^A strongly convex, as printed."""
     modulus = (_exponential(_lloyd(case)) * (case["iterations"] ** 2 * case["loss"])).lower
+    u, v = case["weights"]
+    gap = v - u
+    tangent = (_exponential(_lloyd(case) * u) * (1 + _lloyd(case) * gap)).lower
     return Finding(
         holds=_strongly_convex(case, modulus),
-        closed_form=f"μ = {float(modulus):.6g} as printed",
-        independent=f"strong convexity fails between the weights {case['weights']}",
+        closed_form=f"e^(Av) ≥ {float(tangent + modulus / 2 * gap**2):.6g} with μ = {float(modulus):.6g}, "
+        f"A = {_lloyd(case)}, u = {u}, v = {v}",
+        independent=f"e^(Av) = {_exponential(_lloyd(case) * v).upper_float:.6g}",
     )
 
 
@@ -394,6 +409,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_equation_4,
         expectation=Expectation.REJECTED,
         erratum="IS-Eq4",
+        witness={"iterations": 1, "loss": Fraction(1, 10), "weights": (Fraction(1), Fraction(2))},
     ),
     Claim(
         id="is/algorithm-1-line-6-printed",
@@ -403,6 +419,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_line_6,
         expectation=Expectation.REJECTED,
         erratum="IS-A1-line6",
+        witness={"family": "power", "a": Fraction(1), "b": Fraction(0), "p": Fraction(1), "factor": Fraction(3, 2)},
     ),
     Claim(
         id="is/algorithm-1-line-7-printed",
@@ -412,6 +429,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_line_7,
         expectation=Expectation.REJECTED,
         erratum="IS-A1-line7",
+        witness={"family": "power", "a": Fraction(6, 5), "b": Fraction(0), "p": Fraction(1, 2), "factor": Fraction(1)},
     ),
     Claim(
         id="is/proposition-12-printed",
@@ -421,6 +439,14 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_count,
         expectation=Expectation.REJECTED,
         erratum="IS-P12",
+        witness={
+            "family": "power",
+            "a": Fraction(1),
+            "b": Fraction(0),
+            "p": Fraction(1),
+            "factor": Fraction(3, 2),
+            "accuracy": Fraction(1, 10),
+        },
     ),
     Claim(
         id="is/algorithm-1-midpoint-printed",
@@ -430,5 +456,13 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_midpoint,
         expectation=Expectation.REJECTED,
         erratum="IS-bisection",
+        witness={
+            "family": "power",
+            "a": Fraction(1),
+            "b": Fraction(0),
+            "p": Fraction(1),
+            "factor": Fraction(5, 4),
+            "halvings": 1,
+        },
     ),
 )

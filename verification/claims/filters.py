@@ -315,6 +315,12 @@ def _adversary(target: _Target, admitted: Sequence[Laws]) -> tuple[Fraction, lis
     return total, chosen
 
 
+def _shown(chosen: Sequence[Laws]) -> str:
+    """Each mechanism by its probabilities with the record and without."""
+    laws = (" against ".join(f"({', '.join(map(str, law))})" for law in pair) for pair in chosen)
+    return " and ".join(laws)
+
+
 def _leaking_once(share: Fraction, factor: Fraction) -> Laws:
     """One output has the probability `share`, and `factor` times less without the record."""
     return (share, 1 - share), (share / factor, 1 - share / factor)
@@ -336,7 +342,8 @@ def _examine_control(case: Case, rule: Rule) -> Finding:
     return Finding(
         holds=direct <= target.delta,
         closed_form=f"δ = {target.delta} at e^ε = {target.factor} on each path, after randomised response",
-        independent=f"the run leaks {direct} there, by asking for {chosen} after the two outputs",
+        independent=f"the run leaks {direct} = {float(direct):.6g} there, "
+        f"asking for {_shown(chosen)} after the two outputs",
     )
 
 
@@ -454,6 +461,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=lambda case: _examine_control(case, _best_of_orders),
         expectation=Expectation.REJECTED,
         erratum="DPIS-adaptive",
+        witness={"first": Fraction(17, 16), "factor": Fraction(5, 2), "delta": Fraction(1, 10)},
     ),
     Claim(
         id="accounting/filter-realised-losses",

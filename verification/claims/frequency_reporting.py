@@ -211,7 +211,7 @@ def _private(growth: Fraction, delta: Fraction, rows: Sequence[Row]) -> Finding:
     return Finding(
         holds=worst <= delta,
         closed_form=f"δ = {delta}",
-        independent=f"rows {frequency - 1} and {frequency} have divergence {float(worst):.12g}",
+        independent=f"rows {frequency - 1} and {frequency} differ by {float(worst):.12g} at e^ε = {growth}",
     )
 
 
@@ -520,6 +520,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_garbled_line,
         expectation=Expectation.REJECTED,
         erratum="PWS-A4",
+        witness={"growth": Fraction(2), "delta": Fraction(1, 5), "rates": (Fraction(1),) * 4},
     ),
     Claim(
         id="pws/algorithm-5",
@@ -536,6 +537,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_cost,
         expectation=Expectation.REJECTED,
         erratum="PWS-A5",
+        witness={"growth": Fraction(2), "delta": Fraction(1, 4), "rates": (Fraction(1),) * 3},
     ),
     Claim(
         id="pws/theorem-5.1-property-1",
@@ -573,6 +575,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_every_crossover,
         expectation=Expectation.REJECTED,
         erratum="PWS-T5.1",
+        witness={"growth": Fraction(2), "delta": Fraction(1, 5), "rates": (Fraction(1),) * 3},
     ),
     Claim(
         id="pws/lemma-5.2",
@@ -603,6 +606,12 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_any_scheme,
         expectation=Expectation.REJECTED,
         erratum="PWS-C6.1",
+        witness={
+            "growth": Fraction(2),
+            "delta": Fraction(3, 20),
+            "rates": [Fraction(1, 2)] * 3,
+            "share": Fraction(1, 4),
+        },
     ),
     Claim(
         id="pws/section-6-concordance",

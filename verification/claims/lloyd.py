@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.expressions import W, enclose, norm
+from ...accounting.expressions import Variable, W, enclose, norm
 from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
@@ -222,8 +223,9 @@ def _examine_noise(shape: Callable[[int], int]) -> Callable[[Case], Finding]:
         ratio = abs(here - there)
         return Finding(
             holds=ratio.upper <= allowed.upper * (1 + _NEAR) + _NEAR,
-            closed_form=f"e^{allowed}",
-            independent=f"the densities at {tuple(map(str, noise))} differ by the factor e^{ratio}",
+            closed_form=f"‖s‖/β = {allowed.upper_float:.12g}",
+            independent=f"the log-densities at ({', '.join(map(str, noise))}) and s beside it differ by "
+            f"{ratio.lower_float:.12g}",
         )
 
     return examine
@@ -260,6 +262,57 @@ def _gamma_shape(dimension: int) -> int:
 def _exponential_shape(dimension: int) -> int:
     """A wrong law, drawn by who reads exp(−‖ζ‖/β) as the density of the radius."""
     return 1
+
+
+# Starting centres
+
+
+def _beyond(centre: Fraction, edge: Fraction, scale: Fraction) -> Enclosure:
+    """Pr[centre + Laplace(scale) ≥ edge]."""
+    half = Enclosure.of(-abs(edge - centre) / scale, precision=_PRECISION).exp() / 2
+    return 1 - half if centre > edge else half
+
+
+def _half_counted(data: Sequence[Weighted], edge: Fraction, scale: Fraction) -> Enclosure:
+    """The probability that the noisy count of the second cluster reaches the edge, from two random records as centres.
+
+    The law of the noisy count alone: that of all releases tells as much at least.
+    """
+    starts = list(permutations(range(len(data)), 2))
+    total = Enclosure.of(0, precision=_PRECISION)
+    for start in starts:
+        _, second = _statistics(data, [data[i][1] for i in start])
+        total = total + _beyond(second.count, edge, scale)
+    return total / len(starts)
+
+
+def _examine_random_records(case: Case) -> Finding:
+    """Records at 1, and one at −1 more: that one as the first centre sends all others to the second cluster."""
+    others: list[Weighted] = [(Fraction(1), (Fraction(1),))] * case["records"]
+    record: Weighted = (Fraction(1), (Fraction(-1),))
+    mechanism = _mechanism({**case, "centres": (0, 1), "order": "2", "errors": ((),)})
+    loss = enclose(mechanism.loss.epsilon, _at(record), precision=_PRECISION)
+    edge, scale = Fraction(case["records"], 2), case["scale_count"]
+    with_it, without = (_half_counted(data, edge, scale) for data in ([*others, record], others))
+    allowed = loss.exp() * without
+    return Finding(
+        holds=with_it.lower <= allowed.upper,
+        closed_form=f"ε = {loss.upper_float:.12g}, so that the second count is {edge} at least with probability "
+        f"e^ε·{without.upper_float:.3g} = {allowed.upper_float:.3g} at most",
+        independent=f"that probability over all pairs of starting records: {with_it.lower_float:.3g}",
+    )
+
+
+def _at(record: Weighted) -> dict[Variable, Enclosure]:
+    weight, vector = record
+    return {norm(2): _length(vector, Norm.L2), W: Enclosure.of(weight, precision=_PRECISION)}
+
+
+def _start_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    scales = st.integers(1, 4).map(Fraction)
+    return st.fixed_dictionaries({"records": st.integers(2, 30), "scale_count": scales, "scale_sum": scales})
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -301,5 +354,21 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_noise(_exponential_shape),
         expectation=Expectation.REJECTED,
         erratum="IS-noise",
+        witness={
+            "order": "1",
+            "scale": Fraction(1),
+            "shift": (Fraction(1, 10), Fraction(0)),
+            "noise": (Fraction(-1, 1000), Fraction(0)),
+        },
+    ),
+    Claim(
+        id="is/random-records-as-centres",
+        statement="IS Section 5, starting centres",
+        says="one iteration from two random records as centres has the profile of Proposition 13",
+        cases=_start_cases,
+        examine=_examine_random_records,
+        expectation=Expectation.REJECTED,
+        erratum="IS-init",
+        witness={"records": 20, "scale_count": Fraction(1), "scale_sum": Fraction(1)},
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil
+from math import ceil, log
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...accounting.enclosures import Enclosure
@@ -215,7 +215,7 @@ def _examine_printed_band(case: Case) -> Finding:
     lost = _lost(growth, delta, case["rates"], _least_exponent(growth, power))
     return Finding(
         holds=_printed_band(growth, power, lost),
-        closed_form=f"2L + 1 with e^(εL) = {power}, e^ε = {growth}",
+        closed_form=f"2L + 1 = {2 * log(power) / log(growth) + 1:.6g} with e^(εL) = {power}, e^ε = {growth}",
         independent=f"{lost} frequencies with π < q",
     )
 
@@ -361,6 +361,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed,
         expectation=Expectation.REJECTED,
         erratum="PWS-L4.2",
+        witness={"growth": Fraction(2), "steps": 1, "frequency": 2},
     ),
     Claim(
         id="pws/equation-4-any-crossover",
@@ -370,6 +371,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_integral_only,
         expectation=Expectation.REJECTED,
         erratum="PWS-L any L",
+        witness={"growth": Fraction(2), "delta": Fraction(1, 8), "frequency": 3},
     ),
     Claim(
         id="pws/lemma-4.3",
@@ -386,5 +388,6 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_band,
         expectation=Expectation.REJECTED,
         erratum="PWS-L4.3",
+        witness={"growth": Fraction(4), "delta": Fraction(1, 50), "rates": (Fraction(1),)},
     ),
 )

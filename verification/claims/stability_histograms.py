@@ -169,7 +169,7 @@ def _examine_printed_ratio(case: Case) -> Finding:
     most = 2 / _log(growth)
     return Finding(
         holds=most.less(exact) is not Truth.TRUE,
-        closed_form=f"2/ε = {most}",
+        closed_form=f"2/ε = {most.upper_float:.12g}",
         independent=f"π/φ = {float(exact):.6g} with e^ε = {growth}, δ = {delta}",
     )
 
@@ -269,6 +269,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_published_tightness,
         expectation=Expectation.REJECTED,
         erratum="PWS-A6",
+        witness={"growth": Fraction(2), "delta": Fraction(1, 100)},
     ),
     Claim(
         id="pws/algorithm-6-lower-threshold",
@@ -293,5 +294,6 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed_ratio,
         expectation=Expectation.REJECTED,
         erratum="PWS-sec8",
+        witness={"growth": Fraction(2), "steps": 2, "share": Fraction(1, 100), "frequency": 2},
     ),
 )

@@ -482,29 +482,37 @@ def verify(
     junit: Annotated[
         Path | None, typer.Option(metavar="OUT.xml", help="Write JUnit XML for continuous integration here.")
     ] = None,
+    errata: Annotated[
+        bool, typer.Option("--errata", help="Every misprint of the papers: what is printed, what holds, a witness.")
+    ] = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="OUT.md", help="Write the table of --errata as a page here.")
+    ] = None,
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
 ) -> None:
     """Run the claims: closed forms against independent solves, and misprints that must be rejected."""
+    from .errata import run as run_errata
     from .output import reporting
     from .verify import Request, run
 
+    request = Request(
+        only=only,
+        examples=examples,
+        seed=seed,
+        timeout=timeout,
+        jobs=jobs,
+        html=html,
+        junit=junit,
+        third_party=third_party,
+        allow=allow,
+    )
     with reporting(json) as output:
-        run(
-            Request(
-                only=only,
-                examples=examples,
-                seed=seed,
-                timeout=timeout,
-                jobs=jobs,
-                html=html,
-                junit=junit,
-                third_party=third_party,
-                allow=allow,
-            ),
-            output,
-        )
+        if errata or markdown is not None:
+            run_errata(request, markdown, output)
+        else:
+            run(request, output)
 
 
 @app.command()

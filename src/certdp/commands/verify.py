@@ -66,7 +66,7 @@ def run(request: Request, output: Output) -> None:
     chosen = select(claims, request.only)
     with ExitStack() as stack:  # open before the run, so that what cannot be written is refused now
         streams = {path: stack.enter_context(whole_file(path)) for path in places.values() if path is not None}
-        report = _checked(request, chosen, output)
+        report = checked(request, chosen, output)
         report = evolve(report, versions={**report.versions, **_third_parties(registry, problems)})
         for path, write in writers.items():
             _write(path, streams[path], write(report, problems))
@@ -103,7 +103,8 @@ def _write(path: Path, stream: BinaryIO, content: bytes) -> None:
         stream.write(content)
 
 
-def _checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
+def checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
+    """Check claims as asked for, with a progress bar where someone watches."""
     timeout = request.timeout
     if timeout is None and can_isolate():
         timeout = TIMEOUT
