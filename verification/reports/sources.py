@@ -77,6 +77,14 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             "Laplace, Gaussian and discrete noise, randomised response and finite tables.",
             ("A pair dominates the mechanism that declares it.", _REAL_NOISE),
         ),
+        "mechanisms": Source(
+            "Mechanisms",
+            "What each built-in mechanism declares, beside what its release does.",
+            (_RECORDS, _REAL_NOISE),
+        ),
+        "samplers": Source(
+            "Samplers", "What each built-in sampler states, beside what it draws with.", (_RECORDS, _POISSON)
+        ),
         "pure": Source("Pure differential privacy", "Its laws.", (_ONE_CHANGE,)),
         "approximate": Source("Approximate differential privacy", "Its laws.", (_ONE_CHANGE,)),
         "renyi": Source("Rényi differential privacy", "Its laws.", (_ONE_CHANGE,)),
