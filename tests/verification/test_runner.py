@@ -338,10 +338,10 @@ class TestApart:
         assert not any(result.passed for result in report.results)
 
     def test_processes_and_jobs_change_nothing_but_times(self) -> None:
-        claims = [
-            claim(lambda case, least=least: case["x"] + sum(case["rows"]) < least, name=f"test/{least}")
-            for least in (3, 50, 400, 10**6)
-        ]
+        def below(least: int) -> Claim:
+            return claim(lambda case: case["x"] + sum(case["rows"]) < least, name=f"test/{least}")
+
+        claims = [below(least) for least in (3, 50, 400, 10**6)]
         runs = [
             run(claims, examples=60, seed=5, jobs=jobs, timeout=limit) for jobs, limit in ((1, None), (1, 60), (3, 60))
         ]
