@@ -12,12 +12,12 @@ from typing import final
 from attrs import frozen
 
 from ...accounting.enclosures import Enclosure, binomial_lower_bound, binomial_upper_bound
-from ...accounting.errors import InvalidValue, Undecided
+from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number, exact
 from ...accounting.units import Delta, Epsilon
 
 _PRECISION = 64
-_PRECISIONS = (128, 512, 2048)
+_FINE = 256
 
 
 @final
@@ -47,7 +47,9 @@ def epsilon_lower_bound(likelier: Count, rarer: Count, delta: Delta, error: Frac
 
 
 def fewest_runs(claimed: Epsilon, delta: Delta, confidence: Number) -> int:
-    """The fewest runs per input that could refute a claim: with fewer, no outcome of an audit can.
+    """How many runs per input it takes at least to refute a claim.
+
+    Guarantees: with fewer, no outcome of an audit refutes it. With so many one does, as far as 256 bits tell.
 
     The most telling outcome of m tested runs per input is an event that happens in all of them on one input and in none
     on the other. With a = (1 − confidence)/2 and t = a^{1/m}, Clopper and Pearson then bound p₁ ≥ t and p₂ ≤ 1 − t, so
@@ -62,13 +64,9 @@ def fewest_runs(claimed: Epsilon, delta: Delta, confidence: Number) -> int:
             "delta", str(delta.value), "a δ below 1", "Every release is (ε, 1)-DP: no audit can refute it"
         )
     error = (1 - checked_confidence(confidence)) / 2
-    for precision in _PRECISIONS:
-        growth = Enclosure.of(claimed.value, precision=precision).exp()
-        missing = (1 - delta.value) / (1 + growth)
-        needed = Enclosure.of(error, precision=precision).log() / (-missing).log1p()
-        if floor(needed.lower) == floor(needed.upper):
-            return 2 * (floor(needed.upper) + 1) - 1
-    raise Undecided(f"how many runs could refute ε = {claimed} at δ = {delta} is undecided at {_PRECISIONS[-1]} bits")
+    missing = (1 - delta.value) / (1 + Enclosure.of(claimed.value, precision=_FINE).exp())
+    needed = Enclosure.of(error, precision=_FINE).log() / (-missing).log1p()
+    return 2 * floor(needed.lower) + 1
 
 
 def checked_confidence(confidence: Number) -> Fraction:

@@ -1,0 +1,56 @@
+"""How many runs an audit needs at least, against the bounds of Clopper and Pearson themselves."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certdp.accounting.errors import InvalidValue
+from certdp.accounting.units import Delta, Epsilon
+from certdp.verification.audit import Count, epsilon_lower_bound, fewest_runs
+
+
+def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
+    """The bound where an event happens in all tested runs on one input and in none on the other."""
+    tested = runs - runs // 2
+    return epsilon_lower_bound(Count(tested, tested), Count(0, tested), delta, 1 - confidence)
+
+
+@given(
+    st.fractions(0, 6, max_denominator=20),
+    st.sampled_from(["0", "1e-5", "0.1", "0.5"]),
+    st.sampled_from([Fraction(9, 10), Fraction(999, 1000)]),
+)
+@settings(max_examples=40, deadline=None)
+def test_with_so_many_runs_the_best_outcome_refutes_and_with_fewer_it_does_not(
+    epsilon: Fraction, delta: str, confidence: Fraction
+) -> None:
+    runs = fewest_runs(Epsilon(epsilon), Delta(delta), confidence)
+    assert most_telling(runs, Delta(delta), confidence) > float(epsilon)
+    assert most_telling(runs - 1, Delta(delta), confidence) <= float(epsilon) + 1e-12
+
+
+def test_a_number_worked_out_by_hand() -> None:
+    """At ε = 0, δ = 0 the two bounds must part: (1/10)^{1/m} > 1/2 from m = 4 on, where it is 0.56."""
+    assert fewest_runs(Epsilon(0), Delta(0), Fraction(8, 10)) == 7
+
+
+def test_of_a_large_claim() -> None:
+    runs = fewest_runs(Epsilon(300), Delta(0), Fraction(999, 1000))
+    assert math.log(runs) == pytest.approx(300 + math.log(2 * math.log(2000)), abs=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, "1.5"])
+def test_inadmissible_confidences(confidence: Any) -> None:
+    with pytest.raises(InvalidValue, match="confidence"):
+        fewest_runs(Epsilon(1), Delta(0), confidence)
+
+
+def test_every_release_keeps_a_delta_of_one() -> None:
+    with pytest.raises(InvalidValue, match="no audit can refute"):
+        fewest_runs(Epsilon(1), Delta(1), "0.999")
