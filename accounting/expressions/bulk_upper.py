@@ -72,11 +72,16 @@ def _sqrt(a: Rounded) -> Rounded:
 
 
 def _power(base: Rounded, exponent: Fraction) -> Rounded:
-    if exponent.denominator != 1 or not 1 <= exponent.numerator <= 16:
+    """Square roots, one for each halving of the exponent, then products."""
+    halvings = exponent.denominator.bit_length() - 1
+    if exponent.denominator != 2**halvings or halvings > 4 or not 1 <= exponent.numerator <= 16:
         raise _Unmodelled
-    result = base
+    root = base
+    for _ in range(halvings):
+        root = _sqrt(root)
+    result = root
     for _ in range(exponent.numerator - 1):
-        result = _multiply(result, base)
+        result = _multiply(result, root)
     return result
 
 

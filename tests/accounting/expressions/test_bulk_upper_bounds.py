@@ -112,6 +112,9 @@ def test_counted_roundings_cover_the_error(
         (Power(X, Fraction(5)), lambda e: e**5),
         (X * X / W, lambda e: e**3),
         (sqrt(X), lambda e: e ** Fraction(1, 2)),
+        (Power(X, Fraction(1, 2)), lambda e: e ** Fraction(1, 2)),
+        (Power(X, Fraction(5, 8)), lambda e: e ** Fraction(5, 8)),
+        (Power(X, Fraction(16, 1)), lambda e: e**16),
         (X + X * W, lambda e: e**2),
     ],
     ids=lambda part: None if callable(part) else str(part),
@@ -135,6 +138,21 @@ def test_a_quotient_at_the_edges_of_the_range(x: float, scale: float) -> None:
     assert found < np.inf or truth > Fraction(np.finfo(float).max)
 
 
+@pytest.mark.parametrize("exponent", ["1/2", "3/4", "7/16", "3/2"])
+@given(x=MAGNITUDES)
+@example(2.0**-900)
+@example(4.0)
+def test_powers_of_which_the_denominator_is_a_power_of_two(exponent: str, x: float) -> None:
+    root = Power(X, Fraction(exponent))
+    assert rounded(root, exactly_known({X: x})) is not None  # so that no enclosure is needed within the range
+    found = bound(root, {X: x})
+    assume(found < np.inf)
+    top, bottom = root.exponent.as_integer_ratio()
+    assert Fraction(found) ** bottom >= Fraction(x) ** top
+    assume(found > 2.0**-900)
+    assert Fraction(found) ** bottom <= Fraction(x) ** top * (1 + Fraction(1, 2**40))
+
+
 @pytest.mark.parametrize(
     ("root", "x", "value"),
     [
@@ -145,6 +163,8 @@ def test_a_quotient_at_the_edges_of_the_range(x: float, scale: float) -> None:
         (select(X, W, W, X), 1.0, 1.0),
         (Power(X, Fraction(1, 3)) + 8, 1.0, 9.0),
         (Power(X, Fraction(17)), 1.0, 1.0),
+        (Power(X, Fraction(17, 2)), 1.0, 1.0),
+        (Power(X, Fraction(1, 32)), 1.0, 1.0),
         (X * Fraction(-1) + 2, 1.0, 1.0),
     ],
 )
