@@ -51,6 +51,13 @@ def plain(remove: Any, add: Any = ZERO, relation: Any = ADD_REMOVE, unit: Any = 
     return PureProfile(remove=remove, add=add, relation=relation, unit=unit, derivation=WHY)
 
 
+@pytest.mark.parametrize(("rate", "inexact"), [("0.3", True), ("0.25", False)])
+def test_a_profile_states_how_far_the_drawn_rate_may_be_from_the_declared_one(rate: str, inexact: bool) -> None:
+    declared = SamplingRate(Constant(Fraction(rate)), weighted=True)
+    assumed = [known.name for known in theorem_6(PureLoss(W * X), declared).derivation.assumptions]
+    assert ("relative rounding of probability and weight" in assumed) is inexact
+
+
 def test_the_supremum_is_a_guarantee_on_the_domain() -> None:
     guarantee, found = theorem_6(PureLoss(W * X / 10), ALWAYS, [WHY]).supremum(BALL)
     assert guarantee.bound.epsilon.contains(Fraction(1, 2))

@@ -84,12 +84,17 @@ def _examine_approximate(case: Case) -> Finding:
 
 
 def _examine_approximate_unreached(case: Case) -> Finding:
-    """For adding δ' is 0 from e^−ε' = 1 − q on; an enclosure of that ε' holds 0 and next to nothing else."""
-    tables, rate = _tables(case), case["rate"] * Fraction(1023, 1024)
-    law = _sampled(tables, rate).delta
-    beyond = [] if law is None else [law(enclosed_log(f / (1 - rate)), Direction.ADD) for f in (1, case["factor"])]
-    holds = len(beyond) == 2 and all(delta.contains(0) and delta.width <= _NARROW for delta in beyond)
-    return Finding(holds=holds, closed_form=", ".join(map(str, beyond)), independent="0")
+    """For adding δ' is 0 from e^−ε' = 1 − q on, also where rounding leaves open on which side of it ε' is."""
+    tables, epsilon = _tables(case), enclosed(case["real_order"])
+    edge = -(-epsilon).expm1()  # the rate at which ε' is reached; both ends are rates of their own
+    asked = [(case["rate"] * Fraction(1023, 1024), None), (edge.lower, epsilon), (edge.upper, epsilon)]
+    found = []
+    for rate, at in asked:
+        law = _sampled(tables, rate).delta
+        assert law is not None
+        found.append(law(enclosed_log(case["factor"] / (1 - rate)) if at is None else at, Direction.ADD))
+    holds = all(delta.contains(0) and delta.width <= _NARROW for delta in found)
+    return Finding(holds=holds, closed_form=", ".join(map(str, found)), independent="0")
 
 
 def _examine_pure(case: Case) -> Finding:
@@ -129,7 +134,7 @@ def _examine_renyi_real(case: Case) -> Finding:
 
 def _examine_renyi_stated(case: Case) -> Finding:
     """At every order both ends are those that the theorems state, whatever the pair, its rate or a range of rates."""
-    tables, order, rates = _tables(case), case["real_order"], sorted(case["rates"])
+    tables, order, rates = _tables(case), Fraction(case["any_order"]), sorted(case["rates"])
     pair = FinitePair(*tables, precision=PRECISION)
     range_of_rates = Enclosure.between(*rates, precision=PRECISION)
     told, holds = [], True
@@ -169,16 +174,19 @@ def _same_ends(found: Enclosure, stated: Enclosure) -> bool:
 
 def _examine_renyi_far(case: Case) -> Finding:
     """Where e^A, A = (α − 1)τ, or the order is beyond summing: log(1 − q + q·e^A) at most, A + α·log q at least."""
-    rate, order, log_moment = case["rate"], case["far_order"], case["log_moment"]
+    rate, order, log_moment, rising = case["rate"], case["far_order"], case["log_moment"], case["rising"]
     found, stated = [], []
+
+    def renyi(a: Fraction, _: Direction) -> Enclosure:
+        return enclosed(log_moment) * (a / order) ** rising / (a - 1)
+
     for direction in Direction:
-        found.append(
-            renyi_after_sampling(lambda a, _: enclosed(log_moment) / (a - 1), enclosed(rate), order, direction)
-            * (order - 1)
-        )
+        found.append(renyi_after_sampling(renyi, enclosed(rate), order, direction) * (order - 1))
         q, exponent = enclosed(rate), enclosed(log_moment)
         most = exponent + (q + (1 - q) * (-exponent).exp()).log() if rate else q
-        least = (exponent + q.log() * order).maximum(0) if rate and direction is Direction.REMOVE else enclosed(0)
+        summed = order <= 4096 and log_moment < 2**60  # then a neighbouring order's moment is too large
+        below = rate == 0 or direction is Direction.ADD or summed
+        least = enclosed(0) if below else (exponent + q.log() * order).maximum(0)
         stated.append(most.hull(least))
     if rate == 1:
         stated = [enclosed(log_moment)] * 2
@@ -380,8 +388,10 @@ def _ranged_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
     rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
-    rates = rate.map(lambda q: (q, q)) | st.tuples(rate, rate)
-    return st.tuples(_cases_of(1), rates).map(lambda both: {**both[0], "rates": both[1]})
+    rates = rate.map(lambda q: (q, q)) | st.tuples(rate, rate) | rate.map(lambda q: (q, _ONE))
+    order = st.integers(2, 6) | st.integers(9, 48).map(lambda n: Fraction(n, 8))
+    drawn = st.fixed_dictionaries({"rates": rates, "any_order": order})
+    return st.tuples(_cases_of(1), drawn).map(lambda both: {**both[0], **both[1]})
 
 
 def _far_cases() -> SearchStrategy[Case]:
@@ -390,8 +400,11 @@ def _far_cases() -> SearchStrategy[Case]:
     far = st.tuples(st.sampled_from([Fraction(4097), Fraction(8193, 2)]), st.integers(0, 10**5))
     large = st.tuples(st.sampled_from([Fraction(2), Fraction(7, 2), Fraction(4096)]), st.integers(2**60, 2**61))
     rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
-    drawn = st.tuples(far | large, rate)
-    return drawn.map(lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rate": d[1]})
+    drawn = st.tuples(far | large, rate).map(lambda d: (*d, 0))
+    between = st.tuples(st.just((Fraction(7, 2), 2**60 - 1)), rate, st.just(60))  # at 4 it is beyond
+    return (drawn | between).map(
+        lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rate": d[1], "rising": d[2]}
+    )
 
 
 def _often_drawn_cases() -> SearchStrategy[Case]:

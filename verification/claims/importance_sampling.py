@@ -19,6 +19,7 @@ from ...accounting.expressions import (
     Expression,
     W,
     enclose,
+    exp,
     expm1,
     log1p,
     maximum,
@@ -27,13 +28,14 @@ from ...accounting.expressions import (
     sqrt,
     variables,
 )
-from ...accounting.importance_sampling import remove_direction, theorem_6
+from ...accounting.importance_sampling import add_direction, remove_direction, theorem_6
 from ...accounting.losses import PureLoss
 from ...accounting.records import Features, realise
 from ...accounting.sampling import SamplingRate
 from ...accounting.sampling_gain import elasticity_at_least_one, gains_near_one
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from .. import oracles
+from ..subdivision import prove, quantity
 from .exact_logarithms import exponential, logarithm
 from .finite import (
     Law,
@@ -161,7 +163,8 @@ def _realised_cases() -> SearchStrategy[Case]:
 def _logarithmic_cases(*, highest_power: int) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    rates = _rates(lowest=1) | st.integers(1, 15).map(lambda digits: Fraction(1, 10**digits))
+    small = st.integers(1, 15).map(lambda digits: Fraction(1, 10**digits))
+    rates = _rates(lowest=1) | small | st.integers(1, 18).map(lambda digits: 1 - Fraction(1, 10**digits))
     powers = st.integers(0, highest_power)
     return st.fixed_dictionaries({"family": st.just("logarithmic"), "slope": _slopes(), "power": powers, "rate": rates})
 
@@ -176,6 +179,34 @@ def _rates(*, lowest: int) -> SearchStrategy[Fraction]:
     from hypothesis import strategies as st
 
     return st.integers(1, 24).flatmap(lambda below: st.integers(lowest, below).map(lambda top: Fraction(top, below)))
+
+
+def _examine_directions(case: Case) -> Finding:
+    """Adding costs at most what removing costs, and that at most ε: for the closed forms and for the two mixtures."""
+    rate, factor = case["rate"], case["factor"]
+    with_it, without = _sampled_pair(factor, rate)
+    direct = greatest_ratio(with_it, without), greatest_ratio(without, with_it)
+    loss, drawn = logarithm(factor), Constant(rate)
+    forms = exponential(remove_direction(loss, drawn)), exponential(add_direction(loss, drawn))
+    return Finding(
+        holds=forms == direct and forms[1] <= forms[0] <= factor,
+        closed_form=f"e^ψ = {forms[0]} (remove), {forms[1]} (add), e^ε = {factor}",
+        independent=f"largest ratios {direct[0]} (remove), {direct[1]} (add)",
+    )
+
+
+def _prove_directions() -> Proof:
+    """The library's expressions in both variables; at q = 0, q = 1 and ε = 0 the sides are equal."""
+    rate, loss = quantity("q"), quantity("ε")
+    remove, add = remove_direction(loss, rate), add_direction(loss, rate)
+    box = {rate: ("1/8", "7/8"), loss: ("1/4", 8)}
+    return prove("−log(1 − q(1 − e^−ε)) ≤ log(1 + q(e^ε − 1)) ≤ ε", [remove - add, loss - remove], box)
+
+
+def _direction_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries({"factor": st.fractions(1, 99, max_denominator=9), "rate": _rates(lowest=0)})
 
 
 # Theorem 6 and Proposition 3 on arbitrary finite mechanisms
@@ -348,6 +379,20 @@ def _examine_proposition_16(case: Case) -> Finding:
     )
 
 
+def _prove_gain() -> Proof:
+    """For ε(w) = a√w the slope at 1 is a/2, below 1 − e^−a up to a = 1.59…: weights a little above 1 lose less."""
+    scale = quantity("a")
+    sampled = remove_direction(scale * sqrt(W), 1 / W)
+    box = {scale: ("1/2", "5/4"), W: ("65/64", "5/4")}
+    return prove("log(1 + (e^{ε(w)} − 1)/w) ≤ ε(1) for ε(w) = a√w", scale - sampled, box)
+
+
+def _prove_inequality_of_17() -> Proof:
+    """What the slope of (e^{ε(w)} − 1)/w comes down to where ε(w) ≤ w·ε'(w)."""
+    loss = quantity("z")
+    return prove("e^z(z − 1) + 1 ≥ 0", exp(loss) * (loss - 1) + 1, {loss: (0, 100)})
+
+
 def _examine_proposition_17(case: Case) -> Finding:
     """Where ε(w) ≤ w·ε'(w) is proven, no rate gains; the paper's example f·w^p, p ≥ 1, is proven."""
     proven = elasticity_at_least_one(_expression(case))
@@ -409,6 +454,14 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_theorem_6,
     ),
     Claim(
+        id="is/theorem-6-directions",
+        statement="IS Theorem 6",
+        says="adding a record costs at most what removing it costs, which is at most ε",
+        cases=_direction_cases,
+        examine=_examine_directions,
+        prove=_prove_directions,
+    ),
+    Claim(
         id="is/theorem-6-bound",
         statement="IS Theorem 6",
         says="no finite mechanism on a Poisson importance sample loses more than ψ about a record",
@@ -445,6 +498,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="where ε'(1) < 1 − e^{−ε(1)} some weighted sampling loses less than ε(1)",
         cases=_concave_cases,
         examine=_examine_proposition_16,
+        prove=_prove_gain,
     ),
     Claim(
         id="is/proposition-17",
@@ -452,6 +506,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="where ε(w) ≤ w·ε'(w) for all w ≥ 1 no weighted sampling loses less than ε(1)",
         cases=_elastic_cases,
         examine=_examine_proposition_17,
+        prove=_prove_inequality_of_17,
     ),
     Claim(
         id="is/proposition-17-proof-printed",
