@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias, final
 
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.errors import CertdpError, InvalidType, InvalidValue
+from ...verification.isolation import Crashed, Finished, Overdue, can_isolate, isolated
 from ...verification.runner import Result, run
 from ..contract import as_records
 from ..registry import Listing, PluginError, Registry, Role, validate
 from .conformance import Conformance, Outcome, Verdict
-from .constants import Setup, of_instance, setups
 from .kinds import Kind, Terms, kind_of
 from .law import Law, nothing_escapes
 from .subjects import Rows
@@ -41,24 +41,24 @@ class Examination:
     """A plugin, and what it is checked with; looks at nothing until a law is asked for.
 
     Attributes:
+        called: the name by which it was asked for, if any.
         plugin: a class, or an instance, or a tuple of claims.
         kind: what it is.
         terms: what it is checked with.
-        examples: most cases per law.
         seed: of the search.
     """
 
+    called: str
     plugin: Any
     kind: Kind
     terms: Terms
-    examples: int
     seed: int
 
     @property
     def name(self) -> str:
         """The plugin's name."""
         about = getattr(self._class, "about", None)
-        return str(getattr(about, "name", None) or getattr(self._class, "__name__", "claims"))
+        return self.called or str(getattr(about, "name", None) or getattr(self._class, "__name__", "claims"))
 
     @property
     def laws(self) -> tuple[str, ...]:
@@ -81,10 +81,23 @@ class Examination:
             absence = law.absence(self._subject)
         if absence is not None:
             return _absent(law, absence)
-        examples = self.examples if law.most is None else min(law.most, self.examples)
-        (result,) = run([law.of(self._subject, self.name)], examples=examples, seed=self.seed).results
-        verdict = Verdict.PASSED if result.passed else Verdict.FAILED
-        return Outcome(law=law.name, says=law.says, verdict=verdict, reason=_reason(result), result=result)
+        most = self.terms.examples if law.most is None else min(law.most, self.terms.examples)
+        claim = law.of(self._subject, self.name)
+        (result,) = run([claim], examples=most, seed=self.seed).results
+        return Outcome(
+            law=law.name,
+            says=law.says,
+            verdict=Verdict.PASSED if result.passed else Verdict.FAILED,
+            reason=_reason(result),
+            witness=result.as_json()["witness"] or {},
+            cases_tried=result.cases_tried,
+            seconds=result.seconds,
+        )
+
+    def stopped(self, name: str, reason: str, seconds: float) -> Outcome:
+        """What comes of a law that did not end."""
+        says = next((law.says for law in self.kind.laws if law.name == name), _CONTRACT_SAYS)
+        return Outcome(law=name, says=says, verdict=Verdict.FAILED, reason=reason, seconds=seconds)
 
     @property
     def _class(self) -> Any:
@@ -105,13 +118,52 @@ class Examination:
 
     @cached_property
     def _subject(self) -> Any:
-        return self.kind.subject(self._setups, self.terms)
+        return self.kind.subject(self.plugin, self.terms)
 
-    @property
-    def _setups(self) -> tuple[Setup, ...]:
-        if self._class is not self.plugin:
-            return of_instance(self.plugin)
-        return setups(self.plugin, self.terms.options)
+
+def _admit(timeout: float | None) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
+    if not timeout > 0:
+        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
+    if not can_isolate():
+        raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
+
+
+def _here(found: Examination) -> tuple[Outcome, ...]:
+    return tuple(found.outcome(name) for name in found.laws)
+
+
+def _apart(found: Examination, timeout: float) -> tuple[Outcome, ...]:
+    """Every law in a forked process, another one after each that hangs or crashes."""
+    names = found.laws
+    outcomes: dict[str, Outcome] = {}
+    for index, fate in isolated(names, partial(_or_error, found), jobs=1, seconds=timeout, tick=lambda _: None):
+        match fate:
+            case Finished(Outcome() as outcome):
+                outcomes[names[index]] = outcome
+            case Finished(CertdpError() as error):
+                raise error
+            case Finished():
+                raise AssertionError("a law has an outcome or an error")
+            case Overdue(seconds):
+                outcomes[names[index]] = found.stopped(
+                    names[index], f"stopped: it took longer than {timeout:g} s", seconds
+                )
+            case Crashed(exit_code, seconds):
+                outcomes[names[index]] = found.stopped(
+                    names[index], f"its process ended with code {exit_code}", seconds
+                )
+    return tuple(outcomes[name] for name in names)
+
+
+def _or_error(found: Examination, name: str) -> Outcome | CertdpError:
+    try:
+        return found.outcome(name)
+    except CertdpError as error:
+        return error
 
 
 def _absent(law: Law[Any], reason: str) -> Outcome:
@@ -144,20 +196,21 @@ def examination(
     if given and not (inspect.isclass(target)):
         raise InvalidValue("options", given, "nothing, beside an instance", "Give the class, or no options")
     rows: Rows = () if records is None else tuple(map(tuple, as_records(records).tolist()))
-    terms = Terms(options=given, rows=rows, audit_trials=audit_trials)
+    terms = Terms(options=given, rows=rows, examples=examples, audit_trials=audit_trials)
     kind = kind_of(target)
     if role is not None and kind.role is not role:
         raise InvalidType("plugin", target, f"a plugin that is one of the {role.word}s")
-    return Examination(plugin=target, kind=kind, terms=terms, examples=examples, seed=seed)
+    called = plugin if isinstance(plugin, str) else ""
+    return Examination(called=called, plugin=target, kind=kind, terms=terms, seed=seed)
 
 
 def _found(name: str, role: Role | None, registry: Registry) -> Any:
-    """The registered plugin of this name."""
-    roles = [item.role for item in registry.listings() if item.name == name and role in (None, item.role)]
-    if len(set(roles)) > 1:
-        told = ", ".join(sorted({found.word for found in roles}))
-        raise InvalidValue("plugin", name, "a name that one plugin has", f"There are: {told}. State the role")
-    return registry.get(roles[0] if roles else role or Role.MECHANISM, name)
+    """The registered plugin of this name: a mechanism or a sampler, or else claims."""
+    roles = {item.role for item in registry.listings() if item.name == name and role in (None, item.role)}
+    if roles >= {Role.MECHANISM, Role.SAMPLER}:
+        raise InvalidValue("plugin", name, "a name that one plugin has", "State the role: mechanism or sampler")
+    known = next((found for found in Role if found in roles), role or Role.MECHANISM)
+    return registry.get(known, name)
 
 
 def check(
@@ -169,6 +222,7 @@ def check(
     examples: int = EXAMPLES,
     seed: int = 0,
     audit_trials: int = AUDIT_TRIALS,
+    timeout: float | None = None,
     registry: Registry | None = None,
 ) -> Conformance:
     """Check a plugin against every law of its kind, through the public contract alone.
@@ -176,13 +230,15 @@ def check(
     Args:
         plugin: a class; an instance, which is checked with its own constants; a function that makes either; a tuple of
             claims; or the name of a registered plugin.
-        role: of a registered plugin, where several have the name.
+        role: of a registered plugin; without it claims come after mechanisms and samplers of the same name.
         options: public constants to check a class with, as text by option: one mapping or several. Options that are
             left out are chosen from what their converters admit.
         records: records that the mechanism takes, one per row, where it does not take any.
         examples: most cases per law.
         seed: of the search and of all coins.
         audit_trials: releases on either side of an audit, and draws in which frequencies are counted; at least 20.
+        timeout: seconds that one law may take. With it laws are checked in a forked process, so that a plugin that
+            hangs or ends its process fails that law and the others are still checked; what it prints goes to stderr.
         registry: where a name is looked up.
 
     Guarantees:
@@ -204,5 +260,6 @@ def check(
         audit_trials=audit_trials,
         registry=registry,
     )
-    outcomes = tuple(found.outcome(name) for name in found.laws)
+    _admit(timeout)
+    outcomes = _here(found) if timeout is None else _apart(found, timeout)
     return Conformance(plugin=found.name, kind=found.kind.word, outcomes=outcomes, seed=seed, examples=examples)

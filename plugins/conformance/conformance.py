@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, final
 
 from attrs import field, frozen
-
-from ...verification.runner import Result
 
 
 class Verdict(Enum):
@@ -16,6 +15,9 @@ class Verdict(Enum):
     PASSED = "passed"
     FAILED = "failed"
     NOT_APPLICABLE = "not applicable"
+
+
+_MARKS = {Verdict.PASSED: "✓", Verdict.FAILED: "✗", Verdict.NOT_APPLICABLE: "–"}
 
 
 @final
@@ -28,33 +30,38 @@ class Outcome:
         says: the law in one line.
         verdict: passed, failed or not applicable.
         reason: why it is not applicable, or what contradicts it; empty where it passed.
-        result: the search behind it, with the smallest witness; None where there was none.
+        witness: the smallest case found that contradicts the law, or on which the plugin broke; empty where none is.
+        cases_tried: how many cases were examined, while searching and shrinking.
+        seconds: how long it took.
     """
 
     law: str
     says: str
     verdict: Verdict
     reason: str = ""
-    result: Result | None = field(default=None, repr=False)
-
-    @property
-    def witness(self) -> str:
-        """The smallest case that contradicts the law, or on which the plugin broke; empty where there is none."""
-        witness = self.result.witness if self.result else None
-        return ", ".join(f"{name}: {value}" for name, value in witness.items()) if witness else ""
+    witness: Mapping[str, Any] = field(factory=dict)
+    cases_tried: int = 0
+    seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """A plain dictionary."""
-        told = self.result.as_json() if self.result else {}
         return {
             "law": self.law,
             "says": self.says,
             "verdict": self.verdict.value,
             "reason": self.reason or None,
-            **{name: told.get(name) for name in ("witness", "cases_tried", "seconds", "error")},
-            "found": told.get("closed_form"),
-            "wanted": told.get("independent"),
+            "witness": dict(self.witness) or None,
+            "cases_tried": self.cases_tried,
+            "seconds": self.seconds,
         }
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What there is to say beside the law, in lines."""
+        lines = [f"{self.verdict.value}: {self.reason}"] if self.reason else []
+        if self.witness:
+            lines.append("witness: " + "; ".join(f"{name} {value}" for name, value in self.witness.items()))
+        return tuple(lines)
 
 
 @final
@@ -101,12 +108,8 @@ class Conformance:
         width = max(len(outcome.law) for outcome in self.outcomes)
         lines = [f"{self.kind} {self.plugin}"]
         for outcome in self.outcomes:
-            mark = {Verdict.PASSED: "✓", Verdict.FAILED: "✗", Verdict.NOT_APPLICABLE: "–"}[outcome.verdict]
-            lines.append(f"{mark} {outcome.law:{width}}  {outcome.says}")
-            if outcome.reason:
-                lines.append(f"  {'':{width}}  {outcome.verdict.value}: {outcome.reason}")
-            if outcome.verdict is Verdict.FAILED and outcome.witness:
-                lines.append(f"  {'':{width}}  witness: {outcome.witness}")
-        counted = [sum(outcome.verdict is verdict for outcome in self.outcomes) for verdict in Verdict]
+            lines.append(f"{_MARKS[outcome.verdict]} {outcome.law:{width}}  {outcome.says}")
+            lines.extend(f"  {'':{width}}  {line}" for line in outcome.told)
+        counted = (sum(outcome.verdict is verdict for outcome in self.outcomes) for verdict in Verdict)
         told = ", ".join(f"{count} {verdict.value}" for count, verdict in zip(counted, Verdict, strict=True))
         return "\n".join([*lines, f"{told}; seed {self.seed}"])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from attrs import frozen
 
 from ...accounting.errors import InvalidType
 from ..registry import Role
-from . import mechanism_losses, mechanism_releases, plugin_laws, record_samplers
-from .constants import Options, Setup
+from . import claims, key_samplers, mechanism_losses, mechanism_releases, plugin_laws, record_samplers, sanitisers
+from .claims import ClaimsSubject
+from .constants import Options, Setup, of_instance, setups
+from .key_samplers import KeySamplerSubject
 from .law import Law
+from .sanitisers import sanitiser_subject
 from .subjects import Rows, mechanism_subject, sampler_subject
 
 
@@ -23,15 +27,14 @@ class Terms:
     Attributes:
         options: public constants by its author; none lets the kit choose.
         rows: records that a mechanism takes; none lets the kit choose.
+        examples: most cases per law.
         audit_trials: releases on either side of an audit, and draws in which frequencies are counted.
     """
 
     options: tuple[Options, ...]
     rows: Rows
+    examples: int
     audit_trials: int
-
-
-Subject: TypeAlias = Callable[[tuple[Setup, ...], Terms], Any]
 
 
 @final
@@ -43,14 +46,14 @@ class Kind:
         word: what it is called.
         role: under which role it is registered.
         recognised: whether a class, or a tuple, is one.
-        subject: what its laws are about, from public constants and terms.
+        subject: what its laws are about, from the plugin and the terms.
         laws: the laws.
     """
 
     word: str
     role: Role
     recognised: Callable[[Any], bool]
-    subject: Subject
+    subject: Callable[[Any, Terms], Any]
     laws: tuple[Law[Any], ...]
 
 
@@ -58,19 +61,44 @@ def _with(*names: str) -> Callable[[Any], bool]:
     return lambda plugin: any(hasattr(plugin, name) for name in names)
 
 
+def _constants(plugin: Any, terms: Terms) -> tuple[Setup, ...]:
+    return setups(plugin, terms.options) if inspect.isclass(plugin) else of_instance(plugin)
+
+
 KINDS: tuple[Kind, ...] = (
+    Kind(
+        word="claims",
+        role=Role.CLAIMS,
+        recognised=lambda plugin: isinstance(plugin, tuple),
+        subject=lambda plugin, terms: ClaimsSubject(plugin, terms.examples),
+        laws=claims.LAWS,
+    ),
+    Kind(
+        word="sanitiser",
+        role=Role.MECHANISM,
+        recognised=_with("reporting"),
+        subject=lambda plugin, terms: sanitiser_subject(_constants(plugin, terms)),
+        laws=(*plugin_laws.LAWS, *sanitisers.LAWS),
+    ),
+    Kind(
+        word="sampler of keys",
+        role=Role.SAMPLER,
+        recognised=_with("inclusion"),
+        subject=lambda plugin, terms: KeySamplerSubject(_constants(plugin, terms)),
+        laws=(*plugin_laws.LAWS, *key_samplers.LAWS),
+    ),
     Kind(
         word="mechanism",
         role=Role.MECHANISM,
         recognised=_with("loss", "release"),
-        subject=lambda setups, terms: mechanism_subject(setups, terms.rows, terms.audit_trials),
+        subject=lambda plugin, terms: mechanism_subject(_constants(plugin, terms), terms.rows, terms.audit_trials),
         laws=(*plugin_laws.LAWS, *mechanism_losses.LAWS, *mechanism_releases.LAWS),
     ),
     Kind(
         word="sampler",
         role=Role.SAMPLER,
         recognised=_with("rate", "rate_for"),
-        subject=lambda setups, terms: sampler_subject(setups, terms.audit_trials),
+        subject=lambda plugin, terms: sampler_subject(_constants(plugin, terms), terms.audit_trials),
         laws=(*plugin_laws.LAWS, *record_samplers.LAWS),
     ),
 )

@@ -183,7 +183,11 @@ def _extreme_losses(subject: MechanismSubject) -> SearchStrategy[Case]:
 
 def _loss_stands_extremes(_: MechanismSubject, case: Case) -> Finding:
     """Every law of the pair is at least 0, or says that the value is beyond reach."""
-    pair = pair_at(loss_of(case["constants"]), case["record"], case["weight"])
+    loss = loss_of(case["constants"])
+    try:
+        pair = pair_at(loss, case["record"], case["weight"])
+    except CertdpError:
+        return kept("a refusal with a reason")
     for law in (pair, pair.sampled(point(case["rate"]))):
         for direction in Direction:
             if law.pure is not None:

@@ -32,8 +32,7 @@ class LawTest:
         outcome = self.examination.outcome(self.name)
         match outcome.verdict:
             case Verdict.FAILED:
-                told = f"\nwitness: {outcome.witness}" if outcome.witness else ""
-                raise AssertionError(f"{outcome.law}: {outcome.says}\n{outcome.reason}{told}")
+                raise AssertionError("\n".join([f"{outcome.law}: {outcome.says}", *outcome.told]))
             case Verdict.NOT_APPLICABLE:
                 pytest.skip(outcome.reason)
 

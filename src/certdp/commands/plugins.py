@@ -67,3 +67,55 @@ def new(
 
     with reporting(json) as output:
         run(name, kind, out, output)
+
+
+@plugins.command()
+def check(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The plugin, as `certdp plugins` lists it.")],
+    role: Annotated[
+        str | None, typer.Option(metavar="mechanism|sampler|claims", help="Which one, where several have the name.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="A public constant to check it with, else some are chosen; repeatable."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Records that the mechanism takes, where it does not take any.")
+    ] = None,
+    array: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Array in an npz file; else X, or the only matrix.")
+    ] = None,
+    examples: Annotated[int, typer.Option(min=1, help="Most cases per law.")] = 25,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search and of all coins.")] = 0,
+    audit_trials: Annotated[
+        int, typer.Option(min=20, metavar="N", help="Releases on either side of an audit.")
+    ] = 20_000,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="S", help="Seconds that one law may take; by default 300.")
+    ] = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+    json: Json = False,
+) -> None:
+    """Check a plugin against every law of its kind: passed, failed with the smallest witness, or why not applicable."""
+    from ..data import Reading
+    from .output import reporting
+    from .plugins_check import Request, run
+
+    with reporting(json) as output:
+        run(
+            Request(
+                name=name,
+                role=role,
+                options=option or [],
+                data=data,
+                reading=Reading(array=array),
+                examples=examples,
+                seed=seed,
+                audit_trials=audit_trials,
+                timeout=timeout,
+                third_party=third_party,
+                allow=allow,
+            ),
+            output,
+        )
