@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import attrs
 import pytest
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from certdp.plugins.contract import Claim, Expectation, Finding
+from certdp.commands.app import app
+from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.registry import Listing, Registry, Role, Status
 
 Run = Callable[..., Any]
@@ -106,6 +115,22 @@ def test_a_plugin_whose_claims_cannot_be_used(certdp: Run, claims: Callable[...,
     ]
 
 
+def test_plugins_left_out_on_demand_are_no_failure(certdp: Run, claims: Callable[..., None]) -> None:
+    listing = Listing(Role.CLAIMS, "odd", "odd-claims", "1.0", "odd:CLAIMS")
+    claims(HOLDS, problems=[Status(listing, "blocked: third-party plugins are switched off", blocked=True)])
+    ran = certdp("verify", "--no-third-party")
+    assert ran.code == 0
+    assert "claims odd of odd-claims are left out: blocked" in ran.out
+    data = certdp("verify", "--no-third-party", "--json").json
+    assert (data["passed"], data["unusable"], len(data["left_out"])) == (True, [], 1)
+
+
+def test_no_claims_at_all(refusal: Refusal, claims: Callable[..., None]) -> None:
+    claims()
+    error = refusal("verify", "--no-third-party")
+    assert (error["parameter"], error["value"]) == ("claims", "none")
+
+
 def test_a_glob_without_a_match(refusal: Refusal, claims: Callable[..., None]) -> None:
     claims(HOLDS, FAILS)
     error = refusal("verify", "--only", "test/none*")
@@ -121,7 +146,153 @@ def test_the_same_seed_finds_the_same(certdp: Run, claims: Callable[..., None]) 
     assert first == again
 
 
-@pytest.mark.parametrize("arguments", [["--examples", "0"], ["--seed", "-1"], ["--examples", "many"]])
+def endless(_: Case) -> Finding:
+    while True:
+        time.sleep(1)
+
+
+def test_a_claim_that_hangs_is_stopped_and_named(certdp: Run, claims: Callable[..., None]) -> None:
+    claims(attrs.evolve(HOLDS, id="test/hangs", examine=endless), HOLDS)
+    ran = certdp("verify", "--timeout", "6", "--examples", "5", "--json")
+    assert ran.code == 1
+    assert [result["outcome"] for result in ran.json["results"]] == ["timeout", "holds"]
+    assert ran.json["timeout"] == 6
+    assert ran.json["results"][0]["error"] == "stopped: it took longer than 6 s"
+
+
+def test_many_jobs_find_what_one_does(certdp: Run, claims: Callable[..., None]) -> None:
+    claims(HOLDS, FAILS, CONTROL)
+    found = [certdp("verify", "--jobs", jobs, "--json").json["results"] for jobs in (1, 3)]
+    for result in (result for results in found for result in results):
+        del result["seconds"]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("timeout", ["0", "-3", "nan"])
+def test_a_bad_timeout_is_refused(refusal: Refusal, claims: Callable[..., None], timeout: str) -> None:
+    claims(HOLDS)
+    assert refusal("verify", "--timeout", timeout)["parameter"] == "timeout"
+
+
+class TestReports:
+    """The page and the file for continuous integration."""
+
+    @pytest.mark.parametrize(("other", "code"), [(CONTROL, 0), (FAILS, 1)])
+    def test_both_are_written_whatever_comes_out(
+        self, certdp: Run, claims: Callable[..., None], tmp_path: Path, other: Claim, code: int
+    ) -> None:
+        claims(HOLDS, other)
+        html, junit = tmp_path / "report.html", tmp_path / "report.xml"
+        ran = certdp("verify", "--html", html, "--junit", junit, "--only", "test/*", "--seed", "3", "--json")
+        assert ran.code == code
+        assert (ran.json["html"], ran.json["junit"]) == (str(html), str(junit))
+        assert {path.name for path in tmp_path.iterdir()} == {"report.html", "report.xml"}
+        text = html.read_text("utf-8")
+        assert "certdp verify --only &#39;test/*&#39; --seed 3 --examples 100" in text
+        assert text.count("<svg") >= 2
+        root = ElementTree.parse(junit).getroot()
+        assert (root.get("tests"), root.get("failures")) == ("2", str(code))
+        assert str(html) in certdp("verify", "--html", html).out
+
+    @pytest.mark.parametrize("option", ["html", "junit"])
+    def test_a_place_that_cannot_be_written_is_refused_before_the_run(
+        self, refusal: Refusal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
+    ) -> None:
+        def never(_: Registry) -> None:
+            raise AssertionError("the claims were asked for")
+
+        monkeypatch.setattr(Registry, "claims", never)
+        for place in (tmp_path, tmp_path / "missing" / "report"):
+            assert refusal("verify", f"--{option}", place)["parameter"] == option
+
+    def test_a_closed_folder_is_refused_before_the_run(
+        self, refusal: Refusal, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        def closed(*_: object, **__: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        claims(attrs.evolve(HOLDS, examine=endless))
+        monkeypatch.setattr("tempfile.mkstemp", closed)
+        assert "Permission denied" in refusal("verify", "--junit", tmp_path / "report.xml")["remedy"]
+
+    def test_two_reports_in_one_file_are_refused(self, refusal: Refusal, tmp_path: Path) -> None:
+        place = tmp_path / "report"
+        assert refusal("verify", "--html", place, "--junit", place)["parameter"] == "junit"
+
+    @pytest.mark.parametrize("missing", ["jinja2", "matplotlib.figure"])
+    def test_a_missing_library_is_named_before_the_run(
+        self, refusal: Refusal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str
+    ) -> None:
+        monkeypatch.setitem(sys.modules, missing, None)
+        error = refusal("verify", "--html", tmp_path / "report.html")
+        assert error["parameter"] == "html"
+        assert "pip install 'certdp[" in error["remedy"]
+        assert not list(tmp_path.iterdir())
+
+    def test_an_interrupted_run_leaves_the_old_report(
+        self, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        from certdp.commands import verify
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        claims(HOLDS)
+        place = tmp_path / "report.xml"
+        place.write_text("old", encoding="utf-8")
+        monkeypatch.setattr(verify, "run_claims", interrupted)
+        result = CliRunner().invoke(app, ["verify", "--junit", str(place)])
+        assert result.exit_code != 0
+        assert [path.read_text("utf-8") for path in tmp_path.iterdir()] == ["old"]
+
+
+PLUGIN = """
+from fractions import Fraction
+from hypothesis import strategies as st
+from certdp.plugins.contract import Claim, Finding
+
+def cases():
+    return st.fixed_dictionaries({"x": st.integers(0, 1000).map(Fraction), "many": st.lists(st.integers(0, 50))})
+
+def examine(case):
+    total = case["x"] / 3 + sum(case["many"])
+    return Finding(total < 10, f"sum {total}", "10")
+
+def breaks(case):
+    raise ValueError("no such thing as " + str(case["x"]))
+
+CLAIMS = (
+    Claim(id="odd/planted", statement="Odd 1", says="the sum stays below 10", cases=cases, examine=examine),
+    Claim(id="odd/raises", statement="Odd 2", says="it can be examined", cases=cases, examine=breaks),
+)
+"""
+
+
+def test_claims_of_another_distribution(tmp_path: Path) -> None:
+    """A real process, a real distribution: the planted fault shrinks, the report names where it comes from."""
+    site = tmp_path / "site"
+    info = site / "odd_claims-2.5.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-claims\nVersion: 2.5\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[certdp.claims]\nodd = odd_claims:CLAIMS\n", encoding="utf-8")
+    (site / "odd_claims.py").write_text(PLUGIN, encoding="utf-8")
+    junit = tmp_path / "report.xml"
+    command = [sys.executable, "-m", "certdp", "verify", "--only", "odd/*", "--junit", str(junit), "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert report["versions"]["odd-claims"] == "2.5"
+    planted, raises = report["results"]
+    assert (planted["outcome"], planted["closed_form"]) == ("fails", "sum 10")
+    assert planted["witness"] in ({"x": "30", "many": []}, {"x": "0", "many": [10]})
+    assert raises["error"] == "ValueError: no such thing as 0"
+    assert raises["witness"] == {"x": "0", "many": []}
+    root = ElementTree.parse(junit).getroot()
+    assert (root.get("failures"), root.get("errors")) == ("1", "1")
+
+
+@pytest.mark.parametrize("arguments", [["--examples", "0"], ["--seed", "-1"], ["--examples", "many"], ["--jobs", "0"]])
 def test_bad_numbers_are_usage_errors(certdp: Run, arguments: list[str]) -> None:
     ran = certdp("verify", *arguments)
     assert ran.code == 2

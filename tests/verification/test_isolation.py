@@ -46,11 +46,11 @@ def killed() -> None:
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_every_piece_has_its_fate_and_the_others_run_on(jobs: int) -> None:
     pieces = [lambda: 1, endless, lambda: 2, killed, lambda: os._exit(3), asleep_in_c, lambda: 4]
-    one, stuck, two, crashed, left, asleep, four = fates(pieces, jobs=jobs, seconds=0.5)
+    one, stuck, two, crashed, left, asleep, four = fates(pieces, jobs=jobs, seconds=2)
     assert [one, two, four] == [Finished(1), Finished(2), Finished(4)]
     for overdue in (stuck, asleep):
         assert isinstance(overdue, Overdue)
-        assert 0.5 < overdue.seconds < 20
+        assert 2 < overdue.seconds < 60
     assert isinstance(crashed, Crashed)
     assert crashed.exit_code == -signal.SIGKILL
     assert isinstance(left, Crashed)
@@ -66,7 +66,7 @@ def test_one_process_serves_many_pieces() -> None:
 def test_pieces_that_sleep_at_a_time_take_as_long_as_one() -> None:
     started = time.monotonic()
     assert fates([lambda: time.sleep(1)] * 8, jobs=8) == [Finished(None)] * 8
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 7
 
 
 def test_what_an_overdue_piece_started_is_stopped_too(tmp_path: Path) -> None:

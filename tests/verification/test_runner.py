@@ -309,7 +309,7 @@ class TestApart:
     def test_a_claim_that_hangs_or_crashes_is_named_and_the_others_run_on(self) -> None:
         def hangs(_: Case) -> bool:
             while True:
-                pass
+                time.sleep(1)
 
         def crashes(_: Case) -> bool:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -324,12 +324,12 @@ class TestApart:
             claim(leaves, name="test/leaves"),
             claim(lambda case: case["x"] < 10, name="test/fails"),
         ]
-        report = run(claims, examples=50, timeout=1.5)
+        report = run(claims, examples=50, timeout=5)
         hung, crashed, left, failed = report.results
         assert not report.passed
         assert hung.outcome is Outcome.TIMEOUT
-        assert hung.error == "stopped: it took longer than 1.5 s"
-        assert 1.5 <= hung.seconds < 20
+        assert hung.error == "stopped: it took longer than 5 s"
+        assert 5 <= hung.seconds < 60
         assert (crashed.outcome, crashed.error) == (Outcome.ERROR, "its process ended with signal SIGKILL")
         assert (left.outcome, left.error) == (Outcome.ERROR, "its process ended with exit code 7")
         assert failed.outcome is Outcome.FAILS
@@ -365,11 +365,11 @@ class TestApart:
 
     def test_the_time_limit_is_for_each_claim(self) -> None:
         def slow(_: Case) -> bool:
-            time.sleep(0.25)
+            time.sleep(1.5)
             return True
 
-        claims = [claim(slow, name=f"test/{index}") for index in range(6)]
-        assert run(claims, examples=1, timeout=1).passed
+        claims = [claim(slow, name=f"test/{index}") for index in range(4)]
+        assert run(claims, examples=1, timeout=5).passed
 
 
 def test_a_claim_that_exits_is_an_error() -> None:
