@@ -6,12 +6,15 @@ import csv
 import json
 import lzma
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+import certdp.dpis
 
 Command = Callable[..., Any]
 RUN = ("--records", 300, "--batch", 20, "--epochs", 2, "--epsilon", 8, "--delta", "1e-5", "--order", 4)
@@ -113,6 +116,15 @@ def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refu
         (("--target", "a"), "target"),
         (("--test", "nowhere"), "test"),
         (("--model", "forest"), "model"),
+        (("--hidden", 5), "hidden"),
+        (("--model", "mlp", "--words", 5), "words"),
+        (("--image", "1x3"), "image"),
+        (("--device", "cpu"), "device"),
+        (("--model", "lstm"), "words"),
+        (("--model", "lstm", "--words", 5, "--features", "scattering"), "features"),
+        (("--features", "wavelets"), "features"),
+        (("--features", "scattering"), "image"),
+        (("--features", "scattering", "--image", "2x2"), "image"),
         (("--model", "mlp", "--activation", "sine"), "activation"),
         (("--optimiser", "newton"), "optimiser"),
         (("--rate", 0), "rate"),
@@ -124,7 +136,7 @@ def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refu
         (("--multiplier", "0.5"), "multiplier"),
         (("--divide-by", 0), "divide_by"),
         (("--out", "/nowhere/at/all"), "out"),
-        (("--resume",), "checkpoints"),
+        (("--resume",), "out"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -132,6 +144,42 @@ def test_what_cannot_be_is_refused(
 ) -> None:
     arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL, "--out", tmp_path / "out", *changed)
     assert refusal("dpis", "train", *arguments)["parameter"] == parameter
+
+
+@pytest.mark.parametrize(
+    ("changed", "missing", "extra"),
+    [
+        (("--model", "cnn"), "torch", "certdp[torch]"),
+        (("--model", "lstm", "--words", 5), "torch", "certdp[torch]"),
+        (("--features", "scattering", "--image", "12x16"), "kymatio", "certdp[scattering]"),
+    ],
+)
+def test_a_missing_extra_is_named_and_costs_nothing(
+    changed: tuple[object, ...],
+    missing: str,
+    extra: str,
+    refusal: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in [name for name in sys.modules if name.startswith(("certdp.dpis.torch", missing))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.delattr(certdp.dpis, "torch", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)  # what the interpreter takes for a package that is not there
+    np.savez(tmp_path / "images.npz", X=np.ones((300, 12 * 16)), y=np.arange(300) % 2)
+    source = ("--data", tmp_path / "images.npz", "--target", "y")
+    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--out", tmp_path / "out")
+    assert f"pip install '{extra}'" in error["remedy"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_test_records_of_another_width_are_refused_before_the_run(
+    files: Path, refusal: Command, tmp_path: Path
+) -> None:
+    with np.load(files / "split.npz") as arrays:
+        np.savez(tmp_path / "odd.npz", **{**arrays, "X_test": arrays["X_test"][:, :2]})
+    source = ("--data", tmp_path / "odd.npz", "--array", "X_train", "--target", "y_train", "--test", "X_test")
+    assert refusal("dpis", "train", *source, *RUN, *MODEL, "--out", tmp_path / "out")["parameter"] == "test"
 
 
 @pytest.mark.soundness

@@ -114,7 +114,9 @@ def train(
         Path, typer.Option(metavar="FILE", help="Records: npz, csv with a header (each also .xz) or parquet.")
     ],
     target: Annotated[str, typer.Option(metavar="NAME", help="Array or column of the labels, numbered from 0.")],
-    model: Annotated[str, typer.Option(metavar="logistic|mlp", help="What to train.")],
+    model: Annotated[
+        str, typer.Option(metavar="logistic|mlp|cnn|lstm", help="What to train; cnn and lstm need PyTorch.")
+    ],
     classes: Annotated[int, typer.Option(metavar="N", min=2, help="Number of classes; public.")],
     records: Annotated[str, typer.Option(metavar="N", help="Number of records: public, or a public guess of it.")],
     batch: Batch,
@@ -161,10 +163,32 @@ def train(
         str, typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped.")
     ] = "5",
     floor: Annotated[str, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start.")] = "0.01",
-    hidden: Annotated[int, typer.Option(metavar="N", min=1, help="Hidden units of an mlp.")] = 64,
+    hidden: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Hidden units: by default 64 of an mlp, 32 of an lstm.")
+    ] = None,
     activation: Annotated[
-        str, typer.Option(metavar="relu|tanh|tempered-sigmoid", help="What hidden units of an mlp do.")
-    ] = "tanh",
+        str | None,
+        typer.Option(
+            metavar="relu|tanh|tempered-sigmoid", help="What hidden units do: by default tanh, in an lstm relu."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="scattering", help="Train on fixed features of images, which cost no budget."),
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="[CHANNELSx]HEIGHTxWIDTH", help="Shape of images in rows; by default grey and square."),
+    ] = None,
+    words: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Words of an lstm are numbered 1 to N, 0 is none; public.")
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Entries of the fixed word vectors; by default 100.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="cpu|cuda", help="Where PyTorch computes; by default on the CPU.")
+    ] = None,
     optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd",
     rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5,
     momentum: Annotated[float, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1).")] = 0.5,
@@ -179,6 +203,7 @@ def train(
 ) -> None:
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record."""
     from ..dpis.models.files import LabelledReading
+    from .dpis_models import ModelRequest
     from .dpis_plan import Request as PlanRequest
     from .dpis_train import AdaptiveRequest, Request, run
     from .output import reporting
@@ -213,10 +238,17 @@ def train(
                 decay=noise_decay,
                 multiplier=multiplier,
                 floor=floor,
-                model=model,
-                classes=classes,
-                hidden=hidden,
-                activation=activation,
+                model=ModelRequest(
+                    model=model,
+                    classes=classes,
+                    hidden=hidden,
+                    activation=activation,
+                    features=features,
+                    image=image,
+                    words=words,
+                    width=width,
+                    device=device,
+                ),
                 optimiser=optimiser,
                 rate=rate,
                 momentum=momentum,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,19 @@ from ..dpis.budget import AdaptiveClip, Clip, ExponentialDecay, RunPlan
 from ..dpis.checkpoints import Checkpoints
 from ..dpis.engine import Proposals, Report, Trained, resume, train
 from ..dpis.forecast import dp_sgd
-from ..dpis.models import Activation, Logistic, Mlp, Network, RecordModel, Relu, Tanh, TemperedSigmoid
 from ..dpis.models.files import LabelledReading, Split, read_labelled
 from ..dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ..dpis.pictures import plot_history
 from ..files import write_whole
 from ..plugins.contract import Coins
 from . import dpis_plan
+from .dpis_models import Classifier, ModelRequest
 from .output import Output
 
 _PRIVATE = "private-"  # begins the names of what is for the data's owner alone
-_ACTIVATIONS: Mapping[str, Activation] = {
-    "relu": Relu(),
-    "tanh": Tanh(),
-    "tempered-sigmoid": TemperedSigmoid(scale=1.58, temperature=3.0, offset=0.71),  # as Papernot et al. on MNIST
+_OPTIMISERS: Mapping[str, Callable[[float, float], OptimiserOptions]] = {
+    "sgd": lambda rate, momentum: Sgd(rate=rate, momentum=momentum),
+    "adam": lambda rate, _: Adam(rate=rate),
 }
 
 
@@ -96,10 +95,7 @@ class Request:
     decay: str | None
     multiplier: str
     floor: str
-    model: str
-    classes: int
-    hidden: int
-    activation: str
+    model: ModelRequest
     optimiser: str
     rate: float
     momentum: float
@@ -121,68 +117,55 @@ class Request:
             plan = dp_sgd(plan)
         return evolve(plan, clip=self.adaptive.clip(plan))
 
-    def network(self, features: int) -> Network:
-        """The model asked for.
-
-        Raises:
-            InvalidValue: for an unknown one.
-        """
-        match self.model:
-            case "logistic":
-                return Logistic(features=features, classes=self.classes)
-            case "mlp":
-                if self.activation not in _ACTIVATIONS:
-                    raise InvalidValue("activation", self.activation, ", ".join(_ACTIVATIONS))
-                return Mlp(
-                    features=features,
-                    hidden=self.hidden,
-                    classes=self.classes,
-                    activation=_ACTIVATIONS[self.activation],
-                )
-        raise InvalidValue("model", self.model, "logistic or mlp", "Other models train from Python")
-
     def optimiser_options(self) -> OptimiserOptions:
         """The optimiser asked for.
 
         Raises:
             InvalidValue: for an unknown one.
         """
-        match self.optimiser:
-            case "sgd":
-                return Sgd(rate=self.rate, momentum=self.momentum)
-            case "adam":
-                return Adam(rate=self.rate)
-        raise InvalidValue("optimiser", self.optimiser, "sgd or adam")
+        if self.optimiser not in _OPTIMISERS:
+            raise InvalidValue("optimiser", self.optimiser, " or ".join(_OPTIMISERS))
+        return _OPTIMISERS[self.optimiser](self.rate, self.momentum)
 
 
 def run(request: Request, output: Output) -> None:
-    """Plan, read, train; then write and print."""
+    """Plan, read, try, train; then write and print."""
     plan, optimiser = request.plan(), request.optimiser_options()
+    request.model.check()
     proposals = Proposals(multiplier=exact(request.multiplier), floor=exact(request.floor))
     coins = Coins() if request.seed is None else Coins.seeded(request.seed)
+    _check_folder(request)
     split = read_labelled(request.data, request.reading)
-    network = request.network(split.train.columns)
-    model = RecordModel(network, split.train, optimiser, coins=coins)
-    checkpoints = Checkpoints(path=_folder(request) / f"{_PRIVATE}checkpoint.npz", every=request.every)
+    classifier = request.model.classifier(split, optimiser, coins)
+    _make_folder(request)
+    checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
     with _progress(plan, output) as progress:
         begin = resume if request.resume else train
-        result = begin(model, plan, checkpoints=checkpoints, proposals=proposals, coins=coins, progress=progress)
+        result = begin(
+            classifier.records, plan, checkpoints=checkpoints, proposals=proposals, coins=coins, progress=progress
+        )
     data = _statement(request, plan, result)
-    private = _private(split, model, result)
-    _write(request.out, data, private, model, result)
+    private = _private(split, classifier, result)
+    _write(request.out, data, private, classifier, result)
     output.show({**data, "private": private}, lambda console: _print(console, data, private))
 
 
-def _folder(request: Request) -> Path:
+def _check_folder(request: Request) -> None:
+    """Before anything is read; nothing is made yet."""
     out = request.out
+    if request.resume and not out.is_dir():
+        raise InvalidValue("out", str(out), "the folder of a run, for --resume", "Begin it without --resume")
+    if not request.resume and out.is_dir() and any(out.iterdir()):
+        raise InvalidValue("out", str(out), "a new or empty folder", "Or go on with its run: --resume")
+    if not out.parent.is_dir():
+        raise InvalidValue("out", str(out), "a new folder in an existing one", f"Make {out.parent}")
+
+
+def _make_folder(request: Request) -> None:
     try:
-        if not request.resume:
-            out.mkdir(exist_ok=True)
-            if any(out.iterdir()):
-                raise InvalidValue("out", str(out), "a new or empty folder", "Or go on with its run: --resume")
+        request.out.mkdir(exist_ok=True)
     except OSError as error:
-        raise InvalidValue("out", str(out), "a new folder in an existing one", str(error)) from None
-    return out
+        raise InvalidValue("out", str(request.out), "a new folder in an existing one", str(error)) from None
 
 
 @contextmanager
@@ -213,7 +196,8 @@ def _statement(request: Request, plan: RunPlan, result: Trained) -> dict[str, An
     """What may be published."""
     guarantee = result.guarantee
     return {
-        "model": request.model,
+        "model": request.model.model,
+        "features": request.model.features,
         "method": "dp-sgd" if plan.norm_sums is None else "dpis",
         "private_coins": result.is_private,
         "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
@@ -229,14 +213,13 @@ def _statement(request: Request, plan: RunPlan, result: Trained) -> dict[str, An
     }
 
 
-def _private(split: Split, model: RecordModel, result: Trained) -> dict[str, Any]:
+def _private(split: Split, model: Classifier, result: Trained) -> dict[str, Any]:
     steps = result.history.private_columns().reveal()
-    accuracy = None if split.test is None else model.accuracy(split.test)
     return {
         "notice": "computed from the records: for the data's owner, not for publication",
         "n": len(split.train),
-        "train_accuracy": model.accuracy(split.train),
-        "test_accuracy": accuracy,
+        "train_accuracy": model.train_accuracy(),
+        "test_accuracy": model.test_accuracy(),
         "mean_accepted": _mean(steps["accepted"]),
         "mean_proposed": _mean(steps["proposed"]),
         "dropped": int(sum(steps["dropped"])),
@@ -249,9 +232,9 @@ def _mean(values: list[Any]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _write(out: Path, data: Mapping[str, Any], private: Mapping[str, Any], model: RecordModel, result: Trained) -> None:
-    stream = io.BytesIO()
-    np.savez(stream, parameters=model.parameters)
+def _write(out: Path, data: Mapping[str, Any], private: Mapping[str, Any], model: Classifier, result: Trained) -> None:
+    stream, arrays = io.BytesIO(), dict[str, Any](model.parameters())
+    np.savez(stream, **arrays)
     write_whole(out / "model.npz", stream.getvalue(), secret=not result.is_private)
     write_whole(out / "run.json", _json(data))
     write_whole(out / "history.csv", _table(result.history.columns()))

@@ -1,6 +1,7 @@
 """Reference models in NumPy, with exact gradients per record."""
 
 from .activations import Activation, Relu, Tanh, TemperedSigmoid
+from .images import ImageShape
 from .labelled import LabelledData
 from .logistic import Logistic
 from .mlp import Mlp
@@ -10,6 +11,7 @@ from .record_model import RecordModel
 __all__ = [
     "Activation",
     "Factors",
+    "ImageShape",
     "LabelledData",
     "Layer",
     "Logistic",

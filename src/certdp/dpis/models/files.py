@@ -49,11 +49,16 @@ class Split:
 
     Attributes:
         train: the first.
-        test: the second.
+        test: the second, with as many columns.
     """
 
     train: LabelledData
     test: LabelledData | None
+
+    def __attrs_post_init__(self) -> None:
+        if self.test is not None and self.test.columns != self.train.columns:
+            columns = f"records with {self.train.columns} columns, as those to train on"
+            raise InvalidValue("test", f"{self.test.columns} columns", columns, "Name other test records")
 
 
 @final

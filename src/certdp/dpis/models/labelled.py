@@ -18,7 +18,7 @@ class LabelledData:
     """Records with labels; private.
 
     NaN and infinite entries are admitted: the gradient of such a record is none, and training drops it. Fixed features,
-    such as those of a scattering network (Tramèr, Boneh 2021), are computed from each record by itself beforehand.
+    such as those of `certdp.dpis.scattering`, are computed from each record by itself beforehand.
 
     Args:
         features: matrix (n, d) of numbers of any type, one record per row; entries are read as binary64.
@@ -56,6 +56,11 @@ class LabelledData:
     def classes(self) -> int:
         """One more than the largest label there is. Private, as everything here."""
         return int(self.labels.max()) + 1
+
+    def require_classes(self, classes: int) -> None:
+        """Raises InvalidValue for a label that is none of so many classes; a message to the data's curator."""
+        if self.classes > classes:
+            raise InvalidValue("data", f"the label {self.classes - 1}", f"labels from 0 to {classes - 1}")
 
     def rows(self, indices: IntArray) -> tuple[FloatArray, IntArray]:
         """The features and labels of some records."""

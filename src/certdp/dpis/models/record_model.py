@@ -43,8 +43,7 @@ class RecordModel:
     ) -> None:
         if data.columns != network.features:
             raise InvalidValue("data", f"{data.columns} columns", f"{network.features}, as the network takes")
-        if data.classes > network.classes:
-            raise InvalidValue("data", f"the label {data.classes - 1}", f"labels from 0 to {network.classes - 1}")
+        data.require_classes(network.classes)
         self.network = network
         self.parameters = network.start(Coins() if coins is None else coins)
         self._data = data

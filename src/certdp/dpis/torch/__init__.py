@@ -12,7 +12,9 @@ try:
 except ImportError as error:
     raise ImportError("certdp.dpis.torch needs PyTorch: pip install 'certdp[torch]'", name="torch") from error
 
-from .networks import ReviewClassifier, TemperedSigmoid, small_cnn
+from .classifiers import activation_modules, classifier
+from .labelled_records import ImageRecords, WordRecords
+from .networks import ReviewClassifier, TemperedSigmoid, scattering_cnn, small_cnn
 from .record_data import DatasetRecords, RecordData, TensorRecords
 from .recurrent import Gru, Lstm
 from .torch_model import Loss, TorchModel
@@ -20,6 +22,7 @@ from .torch_model import Loss, TorchModel
 __all__ = [
     "DatasetRecords",
     "Gru",
+    "ImageRecords",
     "Loss",
     "Lstm",
     "RecordData",
@@ -27,5 +30,9 @@ __all__ = [
     "TemperedSigmoid",
     "TensorRecords",
     "TorchModel",
+    "WordRecords",
+    "activation_modules",
+    "classifier",
+    "scattering_cnn",
     "small_cnn",
 ]
