@@ -15,6 +15,7 @@ from attrs import evolve
 from scipy import optimize
 
 from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting import dpis_allocation
 from certdp.accounting.bulk_sampled_gaussian import renyi_upper
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue
 from certdp.accounting.filters import BudgetExceeded
@@ -368,7 +369,8 @@ def test_costs_are_asked_for_at_no_lower_order_rate_or_shift(order: str, monkeyp
         asked.append(arguments)
         return renyi_upper(*arguments)
 
-    monkeypatch.setattr(filtered_payments, "renyi_upper", recorded)
+    for module in (filtered_payments, dpis_allocation):
+        monkeypatch.setattr(module, "renyi_upper", recorded)
     account = open_account(small_plan(batch=public(7), norm_sums=None, accounting=RenyiAccounting(order=Order(order))))
     step = account.begin_epoch(1000, 1).step
     account.pay_step()

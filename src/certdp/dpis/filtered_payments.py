@@ -1,29 +1,21 @@
 """Paying from a Rényi filter, at an order fixed before the run.
 
-Legend: as in `budget`; α is the order, τ₀ the budget at it, r and s the rate and shift of a sampled Gaussian,
-κ = K̃/C. A step costs τ(r, s) for r = b/κ and s = κ/(Ñ·σ_G), which grows with κ (`Step.renyi`): κ = Ñ is the worst.
-Its proven bounds are those of binary64 numbers: rate, shift and order are rounded up, because τ grows with each.
-
-DPIS Section 4.2 decides how much of what is left an epoch may spend. Up to epoch a_E·E the later ones are taken to have
-κ = Ñ, from then on the κ of the current one. In both cases the epoch and the later ones together would spend what is
-left after the fixed releases of later epochs; the epoch's share is at most one of the epochs left, so that something is
-left for the next, whatever its κ is.
+Legend: as in `budget`; α is the order, τ₀ the budget at it, r and s the rate and shift of a sampled Gaussian. What the
+steps of an epoch may spend follows from DPIS Section 4.2 (`certdp.accounting.dpis_allocation`): everything that is left
+but the fixed releases of later epochs is shared with these.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, final
-
-import numpy as np
 
 from ..accounting.bulk_sampled_gaussian import renyi_upper
 from ..accounting.conversions.renyi_moment import epsilon_at_order
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.dpis import Step
+from ..accounting.dpis_allocation import Allocation, upwards
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.filters import BudgetExceeded, RenyiFilter
@@ -38,9 +30,7 @@ _STEP = Theorem("DPIS", "Lemma 3.1, at every real order (Mironov, Talwar, Zhang 
 _GAUSSIAN = Theorem("Mironov 2017", "Proposition 7, the Gaussian mechanism")
 _NORM_SUM = Theorem("DPIS", "Equation 19 with the noise multiplier σ_K·p_K")
 _PRECISION = 128
-_ROOM = 1 - Fraction(1, 2**26)  # of what is left: more than the slack of proven costs moves (10^-9), less than _GAP
-_GAP = 2.0**-20
-_MOST_NOISE = 2.0**200
+_ROOM = 1 - Fraction(1, 2**26)  # of what is left: more than the slack of proven costs moves (10^-9), less than 2^-20
 _ORDERS = [1 + 2.0 ** (place / 4) for place in range(-12, 45)]
 _DIGITS = 12
 
@@ -94,7 +84,7 @@ class FilteredPayments(Payments):
         left = self.total - self._filter.spent.tau.upper - self._fixed.after(epoch)
         if left <= 0:
             raise BudgetExceeded("epoch", epoch, "an epoch for which something is left", "Stop here")
-        return Fraction(least_noise(_Allocation.of(self.plan, epoch, norm_sum, size).cost(self.order), left * _ROOM))
+        return _allocation(self.plan).foreseen(epoch, norm_sum, size).least_noise(self.order, left * _ROOM)
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Lemma 3.1, for each step."""
@@ -125,7 +115,7 @@ class FilteredPayments(Payments):
         return {"order": str(self.order)}
 
     def _tau(self, step: Step) -> Fraction:
-        return Fraction(float(renyi_upper(_up(step.rate), _up(step.shift), _up(self.order))))
+        return Fraction(float(renyi_upper(upwards(step.rate), upwards(step.shift), upwards(self.order))))
 
     def _pay(self, tau: Fraction, theorem: Theorem, stated: list[Assumption]) -> None:
         self._filter.spend(self._cost(tau, theorem, stated))
@@ -163,87 +153,14 @@ class _FixedCosts:
         return self.size + self.norm_sum + self.after(0)
 
 
-@final
-class _Allocation:
-    """How often each sampled Gaussian is taken to come, for σ_G of the current epoch.
-
-    Each is a rate, a shift at σ_G = 1 and a number of steps.
-    """
-
-    def __init__(self, steps: Counter[tuple[Fraction, Fraction]]) -> None:
-        self._rates = np.array([_up(rate) for rate, _ in steps])
-        self._shifts = np.array([_up(shift) for _, shift in steps])
-        self._counts = list(steps.values())
-
-    @classmethod
-    def of(cls, plan: RunPlan, epoch: int, norm_sum: Fraction, size: Fraction) -> _Allocation:
-        """DPIS Section 4.2: the rest of the run as it is foreseen in an epoch with this K̃/C."""
-        later = size if epoch < plan.divider.value * plan.epochs else norm_sum
-        batch, factor = plan.batch.value, plan.schedule.factor
-        steps = Counter({(batch / norm_sum, norm_sum / size): plan.steps_per_epoch})
-        for following in range(epoch + 1, plan.epochs):
-            shift = later / size * factor(epoch) / factor(following)
-            steps[batch / later, shift] += plan.steps_per_epoch
-        return cls(steps)
-
-    def cost(self, order: Fraction) -> Callable[[float], Fraction]:
-        """An upper bound of τ of all of them, as a function of σ_G."""
-
-        def at(noise: float) -> Fraction:
-            shifts = np.nextafter(self._shifts / noise, math.inf)
-            taus = renyi_upper(self._rates, shifts, _up(order))
-            if not np.all(np.isfinite(taus)):
-                return Fraction(2) ** 1024
-            counted = zip(self._counts, taus, strict=True)
-            return sum((count * Fraction(float(tau)) for count, tau in counted), Fraction())
-
-        return at
-
-
-def least_noise(cost: Callable[[float], Fraction], left: Fraction) -> float:
-    """The least number found, within 2^-20 of the true one, at which a falling cost is proven to be at most `left`.
-
-    Regula falsi on logarithms, where costs are nearly straight; an end that stays twice counts for half (Illinois).
-
-    Raises:
-        BudgetExceeded: where none is.
-    """
-
-    def excess(noise: float) -> float:
-        spent = cost(noise)
-        if spent <= left:
-            return min(_log(spent) - _log(left), 0.0)
-        return max(_log(spent) - _log(left), 1e-18)
-
-    safe = unsafe = 1.0
-    above = below = excess(1.0)
-    octave = 1.0
-    while below > 0 or above <= 0:
-        if below > 0:
-            unsafe, above, safe = safe, below, safe * 2**octave
-            below = excess(safe)
-        else:
-            safe, below, unsafe = unsafe, above, unsafe / 2**octave
-            above = excess(unsafe)
-        if unsafe < 1 / _MOST_NOISE or safe > _MOST_NOISE:
-            raise BudgetExceeded("noise_multiplier", safe, "noise that the budget left allows", "Stop here")
-    kept = {True: 1.0, False: 1.0}  # by whether an end is the safe one
-    last: bool | None = None
-    while safe > unsafe * (1 + _GAP):
-        up, down = above * kept[False], -below * kept[True]
-        share = up / (up + down) if up + down > 0 else 0.5
-        ratio = math.log(safe / unsafe)
-        edge = min(_GAP / ratio / 4, 0.25)
-        moved = unsafe * math.exp(ratio * min(max(share, edge), 1 - edge))
-        found = excess(moved)
-        is_safe = found <= 0
-        if is_safe:
-            safe, below = moved, found
-        else:
-            unsafe, above = moved, found
-        kept = {is_safe: 1.0, not is_safe: kept[not is_safe] / 2 if is_safe is last else kept[not is_safe]}
-        last = is_safe
-    return safe
+def _allocation(plan: RunPlan) -> Allocation:
+    return Allocation(
+        batch=plan.batch.value,
+        epochs=plan.epochs,
+        steps_per_epoch=plan.steps_per_epoch,
+        divider=plan.divider.value,
+        factor=plan.schedule.factor,
+    )
 
 
 def best_order(plan: RunPlan) -> Fraction:
@@ -253,13 +170,13 @@ def best_order(plan: RunPlan) -> Fraction:
         InvalidValue: where the fixed releases alone exceed the budget at every order.
     """
 
+    expected = plan.size.expected
+    foreseen = _allocation(plan).foreseen(0, expected, expected)
+
     def noise(order: float) -> float:
         alpha = Fraction(order)
         left = _lemma_tau(plan, order) - _FixedCosts(plan, alpha).all_of_them
-        if left <= 0:
-            return math.inf
-        expected = plan.size.expected
-        return least_noise(_Allocation.of(plan, 0, expected, expected).cost(alpha), left)
+        return float(foreseen.least_noise(alpha, left)) if left > 0 else math.inf
 
     found = [noise(order) for order in _ORDERS]
     best = min(range(len(found)), key=found.__getitem__)
@@ -344,14 +261,4 @@ def _exceeded_by_fixed(plan: RunPlan) -> InvalidValue:
 
 
 def _upper(rate: Fraction, shift: Fraction, order: Fraction) -> Fraction:
-    return Fraction(float(renyi_upper(_up(rate), _up(shift), _up(order))))
-
-
-def _up(value: Fraction) -> float:
-    """The least binary64 number that is at least `value` > 0."""
-    nearest = float(value)
-    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
-
-
-def _log(value: Fraction) -> float:
-    return math.log(value.numerator) - math.log(value.denominator) if value else -745.0
+    return Fraction(float(renyi_upper(upwards(rate), upwards(shift), upwards(order))))
