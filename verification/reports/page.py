@@ -11,6 +11,7 @@ from attrs import frozen
 
 from ...accounting.errors import InvalidValue
 from ...plugins.registry import Status
+from ..errata import ERRATA
 from ..results import Outcome, Report, Result
 from .readable import Number, parts, readable, shown
 from .sources import SOURCES, Source, source
@@ -101,6 +102,7 @@ def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], 
         blocked=[problem for problem in problems if problem.blocked],
         figures=figures,
         command=command,
+        errata={erratum.id: erratum for erratum in ERRATA},
         outcomes=[outcome for outcome in Outcome if any(result.outcome is outcome for result in report.results)],
         longest=max([_SLOW_SECONDS, *(result.seconds for result in report.results)]),
     )

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from certdp.accounting.errors import InvalidValue
 from certdp.plugins.registry import Registry, Status
+from certdp.verification.errata import ERRATA
 from certdp.verification.reports.page import page, require_pages
 from certdp.verification.reports.sources import SOURCES, source
 from certdp.verification.results import Report
@@ -92,6 +93,14 @@ def test_it_shows_what_came_of_every_claim(read: Reader, report: Report) -> None
         "shut of shut-claims 1.0 is left out",
     ):
         assert words in read.text, words
+
+
+def test_a_misprint_shows_what_is_printed_and_what_holds(report: Report) -> None:
+    control = report.results[1]
+    known = attrs.evolve(control, claim=attrs.evolve(control.claim, erratum=ERRATA[0].id))
+    read = Reader(page(attrs.evolve(report, results=(known,)), [], [], ""))
+    for words in (f"Misprint {ERRATA[0].id}, {ERRATA[0].statement}", ERRATA[0].printed, ERRATA[0].holds):
+        assert words in read.text
 
 
 def test_it_states_what_the_run_was(read: Reader) -> None:
