@@ -15,7 +15,7 @@ from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
 from ...accounting.units import Delta, Epsilon
 from ...verification.audit import Audit, audit, repeated
-from ..contract import Case, Coins, Finding, WeightedSample
+from ..contract import Case, Coins, Finding, ReleasesMany, WeightedSample
 from .divergences import pair_at, point, shown
 from .law import Law, broken, kept
 from .mechanism_losses import loss_of
@@ -35,6 +35,7 @@ _CONFIDENCE = Fraction(10**6 - 1, 10**6)
 _DELTA = Fraction(1, 10**4)
 _EPSILONS = (Fraction(2), Fraction(1), Fraction(1, 2))
 _WEIGHTS = (1.0, 1.5, 2.0, 4.0, 8.0)
+_FEWEST, _SHARE = 20, 5  # of an audit that is made for every case
 _HUGE, _TINY = 1e150, 1e-300
 
 
@@ -243,8 +244,10 @@ def _neighbours(subject: MechanismSubject) -> tuple[Neighbours, ...]:
     return tuple(sorted(found, key=_distance)[:_AUDITS])
 
 
-def _distance(neighbours: Neighbours) -> float:
-    return abs(float(neighbours.epsilon.value) - _AUDITED)
+def _distance(neighbours: Neighbours) -> tuple[float, float]:
+    """How far from where an audit sees most; of equals the heaviest first, which tells a loss without its weight."""
+    ((_, weight),) = neighbours.with_record
+    return abs(float(neighbours.epsilon.value) - _AUDITED), -weight
 
 
 def _candidates(subject: MechanismSubject, trial: Trial) -> Iterator[Neighbours]:
@@ -335,6 +338,33 @@ def _audit(
     return audit(first, second, delta=delta, runs=subject.audit_trials, confidence=_CONFIDENCE)
 
 
+def _one_by_one(subject: MechanismSubject) -> str | None:
+    if not any(isinstance(trial.setup.build(), ReleasesMany) for trial in subject.trials):
+        return "it makes releases one at a time alone"
+    return _releases(subject)
+
+
+def _agrees_in_number(subject: MechanismSubject, case: Case) -> Finding:
+    """Many releases at once have the law of releases made one after the other."""
+    trial, sample = case["constants"], _sample(case)
+    plugin, coins = trial.setup.build(), Coins.seeded(case["seed"])
+    if not isinstance(plugin, ReleasesMany):
+        return kept("one at a time")
+
+    def alone(count: int) -> Floats:
+        return np.stack([_array(plugin.release(sample, coins)).reshape(-1) for _ in range(count)])
+
+    def together(count: int) -> Floats:
+        return _array(plugin.release_many(sample, count, coins)).reshape(count, -1)
+
+    if alone(1).shape != together(1).shape:
+        return broken(f"shape {together(1).shape} at once", f"{alone(1).shape}, as one at a time")
+    if not alone(1).size:
+        return kept("nothing is released")
+    apart = audit(alone, together, runs=max(_FEWEST, subject.audit_trials // _SHARE), confidence=_CONFIDENCE)
+    return broken(f"at once, {apart}", "the same law as one at a time") if apart.refutes(Epsilon(0)) else kept()
+
+
 LAWS: tuple[Law[MechanismSubject], ...] = (
     Law(
         name="repeats",
@@ -356,6 +386,14 @@ LAWS: tuple[Law[MechanismSubject], ...] = (
         absence=_a_set,
         cases=_trials,
         examine=_ignores_order,
+    ),
+    Law(
+        name="many",
+        says="many releases at once have the law of releases made one after the other",
+        absence=_one_by_one,
+        cases=_trials,
+        examine=_agrees_in_number,
+        most=4,
     ),
     Law(
         name="shape",
