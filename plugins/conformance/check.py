@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, TypeAlias, final
 
@@ -132,13 +133,12 @@ def _admit(timeout: float | None) -> None:
         raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
 
 
-def _here(found: Examination) -> tuple[Outcome, ...]:
-    return tuple(found.outcome(name) for name in found.laws)
+def _here(found: Examination, names: Sequence[str]) -> tuple[Outcome, ...]:
+    return tuple(found.outcome(name) for name in names)
 
 
-def _apart(found: Examination, timeout: float) -> tuple[Outcome, ...]:
+def _apart(found: Examination, names: Sequence[str], timeout: float) -> tuple[Outcome, ...]:
     """Every law in a forked process, another one after each that hangs or crashes."""
-    names = found.laws
     outcomes: dict[str, Outcome] = {}
     for index, fate in isolated(names, partial(_or_error, found), jobs=1, seconds=timeout, tick=lambda _: None):
         match fate:
@@ -209,8 +209,10 @@ def _found(name: str, role: Role | None, registry: Registry) -> Any:
     roles = {item.role for item in registry.listings() if item.name == name and role in (None, item.role)}
     if roles >= {Role.MECHANISM, Role.SAMPLER}:
         raise InvalidValue("plugin", name, "a name that one plugin has", "State the role: mechanism or sampler")
-    known = next((found for found in Role if found in roles), role or Role.MECHANISM)
-    return registry.get(known, name)
+    if not roles:
+        known = ", ".join(sorted({item.name for item in registry.listings() if role in (None, item.role)}))
+        raise InvalidValue("plugin", name, f"one of: {known}", "`certdp plugins` lists what is installed")
+    return registry.get(next(found for found in Role if found in roles), name)
 
 
 def check(
@@ -223,6 +225,7 @@ def check(
     seed: int = 0,
     audit_trials: int = AUDIT_TRIALS,
     timeout: float | None = None,
+    only: str = "*",
     registry: Registry | None = None,
 ) -> Conformance:
     """Check a plugin against every law of its kind, through the public contract alone.
@@ -239,6 +242,7 @@ def check(
         audit_trials: releases on either side of an audit, and draws in which frequencies are counted; at least 20.
         timeout: seconds that one law may take. With it laws are checked in a forked process, so that a plugin that
             hangs or ends its process fails that law and the others are still checked; what it prints goes to stderr.
+        only: a glob on the names of the laws.
         registry: where a name is looked up.
 
     Guarantees:
@@ -261,5 +265,8 @@ def check(
         registry=registry,
     )
     _admit(timeout)
-    outcomes = _here(found) if timeout is None else _apart(found, timeout)
+    names = tuple(name for name in found.laws if fnmatchcase(name, only))
+    if not names:
+        raise InvalidValue("only", only, "a glob that matches a law", f"Laws: {', '.join(found.laws)}")
+    outcomes = _here(found, names) if timeout is None else _apart(found, names, timeout)
     return Conformance(plugin=found.name, kind=found.kind.word, outcomes=outcomes, seed=seed, examples=examples)

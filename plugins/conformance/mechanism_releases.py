@@ -348,11 +348,12 @@ def _agrees_in_number(subject: MechanismSubject, case: Case) -> Finding:
     """Many releases at once have the law of releases made one after the other."""
     trial, sample = case["constants"], _sample(case)
     plugin, coins = trial.setup.build(), Coins.seeded(case["seed"])
+    release = plugin.release
     if not isinstance(plugin, ReleasesMany):
         return kept("one at a time")
 
     def alone(count: int) -> Floats:
-        return np.stack([_array(plugin.release(sample, coins)).reshape(-1) for _ in range(count)])
+        return np.stack([_array(release(sample, coins)).reshape(-1) for _ in range(count)])
 
     def together(count: int) -> Floats:
         return _array(plugin.release_many(sample, count, coins)).reshape(count, -1)

@@ -54,22 +54,33 @@ def as_records(value: ArrayLike) -> Floats:
     return records
 
 
-def _column(value: ArrayLike) -> Floats:
-    return np.asarray(value, dtype=np.float64)
+def _sealed_records(value: ArrayLike) -> Floats:
+    return _sealed(as_records(value))
+
+
+def _sealed_column(value: ArrayLike) -> Floats:
+    return _sealed(np.asarray(value, dtype=np.float64))
+
+
+def _sealed(values: Floats) -> Floats:
+    """A view that a mechanism cannot write through: the array is the caller's."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 @final
 @frozen(eq=False)
 class WeightedSample:
-    """A weighted data set, as a sampler hands it to a mechanism.
+    """A weighted data set, as a sampler hands it to a mechanism, to be read and not written to.
 
     Attributes:
         records: float64 matrix (m, d), one record per row.
         weights: float64 vector (m,), each at least 1 and finite.
     """
 
-    records: Floats = field(converter=as_records)
-    weights: Floats = field(converter=_column)
+    records: Floats = field(converter=_sealed_records)
+    weights: Floats = field(converter=_sealed_column)
 
     def __attrs_post_init__(self) -> None:
         if self.weights.shape != self.records.shape[:1]:

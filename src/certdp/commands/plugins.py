@@ -85,6 +85,7 @@ def check(
     array: Annotated[
         str | None, typer.Option(metavar="NAME", help="Array in an npz file; else X, or the only matrix.")
     ] = None,
+    only: Annotated[str, typer.Option(metavar="GLOB", help="Laws to check, by name.")] = "*",
     examples: Annotated[int, typer.Option(min=1, help="Most cases per law.")] = 25,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search and of all coins.")] = 0,
     audit_trials: Annotated[
@@ -110,6 +111,7 @@ def check(
                 options=option or [],
                 data=data,
                 reading=Reading(array=array),
+                only=only,
                 examples=examples,
                 seed=seed,
                 audit_trials=audit_trials,

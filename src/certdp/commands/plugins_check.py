@@ -28,6 +28,7 @@ class Request:
         options: public constants, each "KEY=VALUE".
         data: a file of records that the mechanism takes; None lets the kit choose.
         reading: how to read it.
+        only: a glob on the names of the laws.
         examples: most cases per law.
         seed: of the search.
         audit_trials: releases on either side of an audit.
@@ -41,6 +42,7 @@ class Request:
     options: list[str]
     data: Path | None
     reading: Reading
+    only: str
     examples: int
     seed: int
     audit_trials: int
@@ -59,6 +61,7 @@ def run(request: Request, output: Output) -> None:
         role=_role(request.role),
         options=dict(map(_option, request.options)) or (),
         records=None if request.data is None else read_records(request.data, request.reading),
+        only=request.only,
         examples=request.examples,
         seed=request.seed,
         audit_trials=request.audit_trials,
