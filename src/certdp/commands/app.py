@@ -516,6 +516,23 @@ def verify(
 
 
 @app.command()
+def mutants(
+    only: Annotated[str, typer.Option(metavar="GLOB", help="Modules whose formulas to mutate, by name.")] = "*",
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many mutants, at random; or else all.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 0,
+    json: Json = False,
+) -> None:
+    """Score the verification suite: which small faults, planted in the formulas, do its claims and tests notice?"""
+    from .mutants import run
+    from .output import reporting
+
+    with reporting(json) as output:
+        run(only, sample, seed, output)
+
+
+@app.command()
 def reproduce(
     experiment: Annotated[
         str,
