@@ -48,13 +48,14 @@ class ExpressionMutant:
 
 
 def expression_mutants(root: Expression) -> tuple[ExpressionMutant, ...]:
-    """Every expression that differs from `root` by one slip; each once.
+    """Every expression that differs from `root` by one slip and is not the same function by its normal form.
 
     The slips: a factor or divisor dropped, the whole doubled, no square or root, another norm, no weight, + for −,
     minimum for maximum, 1 more in a constant or an exponential, the other branch.
     """
+    own = root.simplified()
     found = dict.fromkeys((("doubled factor", 2 * root), *_slips(root)))
-    return tuple(ExpressionMutant(name, tree) for name, tree in found if tree != root)
+    return tuple(ExpressionMutant(name, tree) for name, tree in found if tree.simplified() != own)
 
 
 def declared_mutants(declared: Declared) -> Iterator[tuple[str, ExpressionMutant, Callable[[Declared], Declared]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import pytest
+
 from certdp.accounting.conversions import (
     pure_to_approximate,
     renyi_to_approximate,
@@ -39,17 +41,28 @@ def test_a_pure_bound_has_no_delta() -> None:
     assert bound.delta == Enclosure.of(0)
 
 
-def test_what_is_asked_for_stays() -> None:
-    renyi, rho = given(Renyi(Fraction(9), Enclosure.of("0.1"))), given(ZeroConcentrated(Enclosure.of("0.1")))
-    for convert, known in (
-        (renyi_to_approximate, renyi),
-        (renyi_to_approximate_by_lemma_2_5, renyi),
-        (zero_concentrated_to_approximate, rho),
-    ):
-        bound = convert(known, Delta(DELTA)).bound  # type: ignore[operator]
-        assert number(bound.delta, DELTA)
-        assert Fraction(1, 5) < bound.epsilon.lower < bound.epsilon.upper < 2
-    for convert, known in ((renyi_to_approximate_at, renyi), (zero_concentrated_to_approximate_at, rho)):
-        bound = convert(known, Epsilon(EPSILON)).bound  # type: ignore[operator]
-        assert number(bound.epsilon, EPSILON)
-        assert Fraction(1, 10**6) < bound.delta.lower < bound.delta.upper < Fraction(1, 10)
+RENYI: Any = given(Renyi(Fraction(9), Enclosure.of("0.1")))
+RHO: Any = given(ZeroConcentrated(Enclosure.of("0.1")))
+
+
+@pytest.mark.parametrize(
+    ("convert", "known"),
+    [
+        (renyi_to_approximate, RENYI),
+        (renyi_to_approximate_by_lemma_2_5, RENYI),
+        (zero_concentrated_to_approximate, RHO),
+    ],
+)
+def test_the_delta_that_is_asked_for_stays(convert: Any, known: Any) -> None:
+    bound = convert(known, Delta(DELTA)).bound
+    assert number(bound.delta, DELTA)
+    assert Fraction(1, 5) < bound.epsilon.lower < bound.epsilon.upper < 2
+
+
+@pytest.mark.parametrize(
+    ("convert", "known"), [(renyi_to_approximate_at, RENYI), (zero_concentrated_to_approximate_at, RHO)]
+)
+def test_the_epsilon_that_is_asked_for_stays(convert: Any, known: Any) -> None:
+    bound = convert(known, Epsilon(EPSILON)).bound
+    assert number(bound.epsilon, EPSILON)
+    assert Fraction(1, 10**6) < bound.delta.lower < bound.delta.upper < Fraction(1, 10)
