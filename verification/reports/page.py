@@ -36,14 +36,17 @@ class Figure(Protocol):
     @property
     def title(self) -> str:
         """What it shows."""
+        ...
 
     @property
     def says(self) -> str:
         """How to read it."""
+        ...
 
     @property
     def svg(self) -> str:
         """The picture, as an SVG element."""
+        ...
 
 
 @final
@@ -90,7 +93,9 @@ def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], 
         InvalidValue: where Jinja2 is not installed.
     """
     require_pages()
-    template = _environment().from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
+    template = _environment().from_string(
+        resources.files(__name__.rpartition(".")[0]).joinpath("page.html").read_text("utf-8")
+    )
     ordered = sorted(report.results, key=lambda result: (_place(_prefix(result)), result.claim.id))
     sections = [_Section(name, source(name), tuple(results)) for name, results in groupby(ordered, key=_prefix)]
     html = template.render(
