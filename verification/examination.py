@@ -75,10 +75,9 @@ def check(claim: Claim, examples: int, seed: int) -> Result:
         except Exception as problem:
             witness, error = claim.witness, _shown(problem)
         else:
-            if stated.holds:
-                witness, finding, error = claim.witness, stated, "the witness that it states does not contradict it"
-            elif witness is not None:  # the search must find one of its own as well
+            if witness is not None:  # the search must find one of its own as well
                 witness, finding = claim.witness, stated
+                error = "the witness that it states does not contradict it" if stated.holds else None
     if error is None and claim.prove is not None:
         try:
             proof = claim.prove()

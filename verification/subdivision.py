@@ -27,7 +27,7 @@ from ..accounting.expressions import (
     substitute,
     variables,
 )
-from ..plugins.contract.claims import Box, Proof
+from ..plugins.contract import Box, Proof
 
 Cell: TypeAlias = Mapping[Variable, tuple[Fraction, Fraction]]
 
@@ -69,7 +69,7 @@ def prove(
     start = {variable: (Fraction(low), Fraction(high)) for variable, (low, high) in box.items()}
     for variable, (low, high) in start.items():
         if not 0 <= low <= high:
-            raise InvalidValue(variable.index, f"[{low}, {high}]", "0 ≤ lower end ≤ upper end")
+            raise InvalidValue(variable.index or variable.name, f"[{low}, {high}]", "0 ≤ lower end ≤ upper end")
     cells = 0
     unproven: Cell | None = None
     for margin in [margins] if isinstance(margins, Expression) else margins:
@@ -201,4 +201,4 @@ def _at(margin: Expression, variable: Variable, end: Fraction) -> Expression:
 
 
 def _named(cell: Cell) -> Box:
-    return {variable.index: ends for variable, ends in cell.items()}
+    return {variable.index or variable.name: ends for variable, ends in cell.items()}

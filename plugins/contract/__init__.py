@@ -41,7 +41,7 @@ from ...accounting.rates import Rate
 from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
 from ...accounting.sampling import SamplingRate
 from .about import CONTRACT_VERSION, About
-from .claims import Case, Claim, Expectation, Finding
+from .claims import Box, Case, Claim, Expectation, Finding, Proof
 from .coins import Coins, Source
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
@@ -66,6 +66,7 @@ __all__ = [
     "AnySampler",
     "Assumption",
     "Attained",
+    "Box",
     "Case",
     "Choice",
     "Claim",
@@ -97,6 +98,7 @@ __all__ = [
     "Norm",
     "Option",
     "Pair",
+    "Proof",
     "Public",
     "PureLoss",
     "Rate",

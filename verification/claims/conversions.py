@@ -28,10 +28,12 @@ from ...accounting.conversions import (
     zero_concentrated_to_renyi,
 )
 from ...accounting.enclosures import Enclosure
+from ...accounting.expressions import log
 from ...accounting.notions import GaussianDP, Pure, ZeroConcentrated
 from ...accounting.units import Delta, Epsilon, Order
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from .. import oracles_divergences as oracle
+from ..subdivision import prove, quantity
 from .finite import Law, indistinguishability, law, randomised_response
 from .notions import enclosed_log, guaranteed, hockey_stick, leak, moment, worst_moment
 
@@ -171,6 +173,26 @@ def _examine_best_order(case: Case) -> Finding:
         closed_form=f"{found}",
         independent=f"δ there is {float(direct)!r}; the best of a grid is {float(others)!r}",
     )
+
+
+def _prove_lemma_2_5() -> Proof:
+    """Pointwise: 1 − 1/x ≤ x^{α−1}·(1 − 1/α)^{α−1}/α for x = P/Q·e^−ε > 1; under P this is (ε, δ) from the moment.
+
+    In y = 1/x both sides meet at y = 1 − 1/α; y is s(1 − 1/α) below that, and 1 − s/α above it. The logarithms are
+    compared.
+    """
+    order, part = quantity("α"), quantity("s")
+    below = -(order - 1) * log(part) - log(order - (order - 1) * part)
+    above = -(order - 1) * log((order - part) / (order - 1)) - log(part)
+    box = {part: ("1/1024", 1), order: ("17/16", 64)}
+    return prove("y^{α−1}(1 − y) ≤ (1 − 1/α)^{α−1}/α", [below, above], box)
+
+
+def _prove_equation_2() -> Proof:
+    """Its ε is at most τ + log(1/δ)/(α − 1), the older conversion."""
+    order = quantity("α")
+    gain = log(order) - (order - 1) * log(1 - 1 / order)
+    return prove("(α − 1)log(1 − 1/α) − log α ≤ 0", gain, {order: ("1025/1024", 1000)})
 
 
 # Pure DP to the others
@@ -382,6 +404,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="(α, τ)-Rényi DP is (ε, δ)-DP with the ε of Equation 2",
         cases=_pair_cases,
         examine=lambda case: _examine_from_renyi(case, _printed),
+        prove=_prove_lemma_2_5,
     ),
     Claim(
         id="dpis/equation-2",
@@ -389,6 +412,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="ε = τ + (log(1/δ) + (α − 1)log(1 − 1/α) − log α)/(α − 1)",
         cases=_formula_cases,
         examine=_examine_equation_2,
+        prove=_prove_equation_2,
     ),
     Claim(
         id="dpis/lemma-2.5-log-undivided",

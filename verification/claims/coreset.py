@@ -15,17 +15,18 @@ from ...accounting.amplification import psi
 from ...accounting.domains import NormBall
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import Constant, Expression, W, evaluate, norm, simplify, substitute
+from ...accounting.expressions import Constant, Expression, W, evaluate, expm1, log1p, norm, simplify, substitute
 from ...accounting.importance_sampling import theorem_6
 from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
 from ...accounting.profiles import PureProfile
 from ...accounting.provenance import Private, Public
 from ...accounting.relations import AddRemove, Record
-from ...plugins.contract import Case, Claim, Expectation, Finding, WeightedSample
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof, WeightedSample
 from ...samplers.coreset import Coreset, largest_size
 from ...samplers.variance_optimal import variance_optimal, weighted_sum_variance
 from .. import lightweight_coresets, oracles_coresets
+from ..subdivision import prove, quantity
 from .finite import indistinguishability, mixture, randomised_response
 
 if TYPE_CHECKING:
@@ -114,6 +115,24 @@ def _examine_equation_5(case: Case) -> Finding:
     )
 
 
+def _prove_equation_5() -> Proof:
+    """One sampler and one loss: nowhere on ρ ≤ r does Equation 5 exceed the upper end of the library's supremum."""
+    case: Case = {
+        "n": Fraction(1000),
+        "spread": _ONE,
+        "radius": _ONE,
+        "mixing": Fraction(1, 2),
+        "share": Fraction(1, 10),
+    }
+    case = {**case, "constant": Fraction(1, 10), "slope": Fraction(1, 100)}
+    found = _profile(case)[0].supremum(NormBall(norm=Norm.L2, radius=Public(_ONE)))[1].enclosure
+    length = quantity("ρ")
+    rate = case["share"] * _limit(case) * (case["mixing"] + (1 - case["mixing"]) * length**2) / case["n"]
+    loss = (case["constant"] + case["slope"] * length) / rate
+    most = Constant(found.upper)
+    return prove("log(1 + u(exp((a + tρ)/u) − 1)) ≤ sup ψ", most - log1p(rate * expm1(loss)), {length: (0, 1)})
+
+
 def _examine_grid(case: Case) -> Finding:
     """Whether 100 even points reach the supremum of ψ; only a proven shortfall counts against it."""
     profile, numbers = _profile(case)
@@ -163,6 +182,13 @@ def _examine_printed_limit(case: Case) -> Finding:
         closed_form=f"printed: m ≤ {printed}",
         independent=f"q(r) = {reached} at that m; it is 1 at m = {_limit(case)}",
     )
+
+
+def _prove_size() -> Proof:
+    """At the largest m, q is (λ + (1 − λ)ρ²/x̃)/(λ + (1 − λ)r²/x̃); σ = ρ²/r² and t = r²/x̃."""
+    share, part, spread = quantity("λ"), quantity("σ"), quantity("t")
+    rate = (share + (1 - share) * part * spread) / (share + (1 - share) * spread)
+    return prove("q ≤ 1", 1 - rate, {share: ("1/100", 1), part: (0, 1), spread: (1, 100)})
 
 
 # Samples of small data sets
@@ -373,6 +399,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="the certified supremum of ψ under coreset sampling is the largest value of Equation 5 on ρ ≤ r",
         cases=_losses,
         examine=_examine_equation_5,
+        prove=_prove_equation_5,
     ),
     Claim(
         id="is/equation-5-grid",
@@ -398,6 +425,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="q ≤ 1 on ‖x‖₂ ≤ r for m ≤ n/(λ + (1 − λ)r²/x̃), and for no larger m",
         cases=_constants,
         examine=_examine_size_limit,
+        prove=_prove_size,
     ),
     Claim(
         id="is/coreset-size-printed",

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING
 
 from ...accounting.dpis import Step, norm_sum_renyi, sampled_sum_renyi
 from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.expressions import Constant, Expression, Variable, exp, expm1
 from ...accounting.units import Order, Probability
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles_renyi import AGREEMENT, NOISE, binomial_sum, mixture_divergence
+from ..subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -159,6 +162,31 @@ def _examine_equation_21(case: Case) -> Finding:
         closed_form=f"{_told(found)} at ‖g‖ = {norm}, at most {whole}",
         independent=f"integral of the densities: {float(integral):.16g}",
     )
+
+
+_ORDERS_PROVEN = (2, 3, 4)
+
+
+def _prove_growing_norm_sum() -> Proof:
+    """Equation 13 at small orders: its sum S(r, v) grows with K̃, as r = bC/K̃ falls and v = K̃²/(Ñσ_GC)² grows."""
+    rate, ratio = quantity("r"), quantity("v")
+    slopes = [_slope_along_norm_sum(order, rate, ratio) for order in _ORDERS_PROVEN]
+    return prove("K̃·dS/dK̃ ≥ 0 for α = 2, 3, 4", slopes, {rate: (0, 1), ratio: (0, 2)})
+
+
+def _slope_along_norm_sum(order: int, rate: Variable, ratio: Variable) -> Expression:
+    """K̃·dS/dK̃ = 2v·∂S/∂v − r·∂S/∂r, divided by r² and multiplied out in powers of r.
+
+    S = 1 + Σ_{m ≥ 2} C(α, m)(1 − r)^{α−m}r^m·(e^{cv} − 1), c = (m² − m)/2.
+    """
+    total: Expression = Constant(Fraction(0))
+    for drawn in range(2, order + 1):
+        grown = Fraction(drawn**2 - drawn, 2) * ratio
+        for more in range(order - drawn + 1):
+            power = drawn + more
+            share = comb(order, drawn) * comb(order - drawn, more) * (-1) ** more
+            total = total + share * rate ** (power - 2) * (2 * grown * exp(grown) - power * expm1(grown))
+    return total
 
 
 # Equations 11 and 19
@@ -339,6 +367,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="the cost of a step increases with K̃, at every real order",
         cases=_two_sum_cases,
         examine=_examine_growing_norm_sum,
+        prove=_prove_growing_norm_sum,
     ),
     Claim(
         id="dpis/equation-21",

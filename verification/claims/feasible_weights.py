@@ -11,12 +11,13 @@ from math import ceil, log2
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.expressions import Constant, Expression, W, derivative, enclose, expm1, log1p
+from ...accounting.expressions import Constant, Expression, W, derivative, enclose, exp, expm1, log1p
 from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, largest_weights
 from ...accounting.feasible_weights.convexity import convexity
 from ...accounting.losses import PureLoss
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from .. import oracles, oracles_weights
+from ..subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -174,6 +175,19 @@ def _within(case: Case, low: Fraction, last: Fraction, halvings: int) -> Finding
     )
 
 
+def _prove_bracket() -> Proof:
+    """For ε(w) = A·w and ε* = A + s: v̄ is A·e^A + 1, and b = 2((e^ε* − v̄)/μ + 1) is beyond the last feasible weight.
+
+    That is where e^{Aw} − 1 ≤ (e^ε* − 1)w; both sides are divided by e^{Aw}.
+    """
+    slope, room = quantity("A"), quantity("s")
+    modulus, least = slope**2 * exp(slope), slope * exp(slope) + 1
+    bracket = 2 * ((exp(slope + room) - least) / modulus + 1)
+    beyond = -expm1(-slope * bracket) - expm1(slope + room) * bracket * exp(-slope * bracket)
+    box = {slope: ("1/2", 1), room: ("3/4", 1)}
+    return prove("e^{Ab} − 1 ≥ (e^ε* − 1)b", [exp(slope) + modulus / 2 - least, beyond], box)
+
+
 # What is printed
 
 
@@ -263,6 +277,16 @@ def _examine_equation_4(case: Case) -> Finding:
         closed_form=f"μ = {modulus}",
         independent=f"A²e^A = {expected}",
     )
+
+
+def _prove_equation_4() -> Proof:
+    """Equation 9 for e^{Aw} at weights u ≥ 1 and u + t, in both directions, divided by e^{Au}; z = At, y = u − 1."""
+    distance, slope, start = quantity("z"), quantity("A"), quantity("y")
+    square = distance**2 / 2 * exp(-slope * start)
+    ahead = exp(distance) - 1 - distance - square
+    back = 1 - exp(distance) + distance * exp(distance) - square
+    box = {distance: (0, 32), slope: (0, 32), start: (0, 1000)}
+    return prove("f(v) ≥ f(u) + f'(u)(v − u) + (μ/2)(v − u)²", [ahead, back], box)
 
 
 def _examine_printed_equation_4(case: Case) -> Finding:
@@ -386,6 +410,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="the bracket ends beyond the last feasible weight, and its feasible end reaches that",
         cases=_problem_cases,
         examine=_examine_algorithm_1,
+        prove=_prove_bracket,
     ),
     Claim(
         id="is/proposition-12",
@@ -400,6 +425,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="the exponential of a linear loss A·w is A²e^A-strongly convex on w ≥ 1",
         cases=_lloyd_cases,
         examine=_examine_equation_4,
+        prove=_prove_equation_4,
     ),
     Claim(
         id="is/equation-4-printed",

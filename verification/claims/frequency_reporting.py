@@ -12,6 +12,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.expressions import expm1
 from ...accounting.frequency_estimates import concordance, maximum_likelihood, moments
 from ...accounting.frequency_reporting import (
     FrequencyNoise,
@@ -24,7 +25,7 @@ from ...accounting.frequency_reporting import (
 )
 from ...accounting.key_reporting import KeyReporting
 from ...accounting.units import Delta, Epsilon, Probability
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles_sanitisers import (
     Piece,
     Row,
@@ -38,6 +39,7 @@ from ..oracles_sanitisers import (
     order_probability,
     printed_cost,
 )
+from ..subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -298,6 +300,16 @@ def _examine_lemma_4_4(case: Case) -> Finding:
     return Finding(
         holds=True, closed_form="π* up to ℓ, then q", independent=f"{case['frequency']} steps of Algorithm 3"
     )
+
+
+def _prove_crossing() -> Proof:
+    """κ(e^{εi} − 1)/(1 − e^{−τi}) does not fall in i, so that it exceeds 1 from one i on; u = εi, v = τi.
+
+    Its slope has the sign of u·e^u(1 − e^−v) − v·e^−v(e^u − 1), which is divided by e^{u−v} here.
+    """
+    growing, falling = quantity("u"), quantity("v")
+    margin = growing * expm1(falling) + falling * expm1(-growing)
+    return prove("u(e^v − 1) ≥ v(1 − e^−u)", margin, {growing: (0, 32), falling: (0, 32)})
 
 
 # Estimates
@@ -626,6 +638,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="for ppswor with f(i) = i, π_i is the solution at q ≡ 1 until that exceeds q_i, and q_i from there on",
         cases=_threshold_cases,
         examine=_examine_lemma_4_4,
+        prove=_prove_crossing,
     ),
     Claim(
         id="pws/equation-9",

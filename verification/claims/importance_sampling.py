@@ -483,7 +483,7 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_printed,
         expectation=Expectation.REJECTED,
         erratum="IS-T6-proof",
-        witness={"family": "linear", "slope": Fraction(6), "power": 1, "rate": Fraction(1)},
+        witness={"family": "linear", "slope": Fraction(2), "power": 1, "rate": Fraction(1)},
     ),
     Claim(
         id="is/proposition-3",

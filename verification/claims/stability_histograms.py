@@ -14,10 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.expressions import expm1
 from ...accounting.key_reporting import reporting_probability as optimal_probability
 from ...accounting.stability_histograms import Threshold, reporting_probability
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles_sanitisers import algorithm_3
+from ..subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -157,10 +159,20 @@ def _examine_ratio(case: Case) -> Finding:
     """π_i/φ_i = 2(1 − g^−i)/(1 − 1/g) for i ≤ L, hence within [2, 2/(1 − e^−ε)]."""
     growth, delta, told, exact = _ratio(case)
     return Finding(
-        holds=_agrees(told, exact) and 2 <= exact <= 2 / (1 - 1 / growth),
+        holds=_agrees(told, exact)
+        and exact == 2 * (1 - growth ** -case["frequency"]) / (1 - 1 / growth)
+        and 2 <= exact <= 2 / (1 - 1 / growth),
         closed_form=f"π/φ = {told}, within [2, {2 / (1 - 1 / growth)}]",
         independent=f"Algorithm 3 over the law of the noise: {exact} with e^ε = {growth}, δ = {delta}",
     )
+
+
+def _prove_ratio() -> Proof:
+    """The ratio as a function of real i, whatever δ."""
+    epsilon, frequency = quantity("ε"), quantity("i")
+    ratio = 2 * expm1(-epsilon * frequency) / expm1(-epsilon)
+    box = {epsilon: ("1/1000", 2), frequency: (1, 24)}
+    return prove("2 ≤ 2(1 − e^−εi)/(1 − e^−ε) ≤ 2/(1 − e^−ε)", [ratio - 2, 2 + ratio * expm1(-epsilon)], box)
 
 
 def _examine_printed_ratio(case: Case) -> Finding:
@@ -285,6 +297,7 @@ CLAIMS: tuple[Claim, ...] = (
         says="π_i/φ_i lies in [2, 2/(1 − e^−ε)] for i ≤ L",
         cases=_ratio_cases,
         examine=_examine_ratio,
+        prove=_prove_ratio,
     ),
     Claim(
         id="pws/section-8-ratio-printed",
