@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 from attrs import frozen
 
-from ...accounting.errors import CertdpError
 from ..contract import Case, Claim, Finding
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ S = TypeVar("S")
 """What a law is about: a plugin of one kind, as `subjects` has it."""
 
 
-class Escape(CertdpError):
+class Escape(Exception):
     """A plugin raises what would end the whole program."""
 
 

@@ -204,7 +204,7 @@ def _rises_with_rate(_: MechanismSubject, case: Case) -> Finding:
     if not bounded.holds:
         return bounded
     for direction in Direction:
-        finding = _sampled_delta(pair, low, direction)
+        finding = _as_defined(pair, low, direction)
         if not finding.holds:
             return finding
     return _same(whole, divergences(pair, _SAMPLED, (_SAMPLED_ORDER,)), "at rate 1")
@@ -214,22 +214,32 @@ def _at_rates(pair: Pair, rates: Iterable[Fraction | int]) -> Iterator[Pair]:
     return (pair.sampled(point(rate)) for rate in rates)
 
 
-def _sampled_delta(pair: Pair, rate: Fraction, direction: Direction) -> Finding:
-    """δ after sampling, at the ε that δ(1) before sampling becomes."""
+def _as_defined(pair: Pair, rate: Fraction, direction: Direction) -> Finding:
+    """Pure ε and δ after sampling are at least what the definition of a sampled pair makes of them."""
     sampled = pair.sampled(point(rate))
+    if pair.pure is not None and sampled.pure is not None:
+        wanted, found = _amplified(pair.pure(direction), rate, direction), sampled.pure(direction)
+        if found.upper < wanted.lower:
+            return broken(f"ε, {direction.value} = {shown(found)} at rate {rate}", f"at least {shown(wanted)}")
     if pair.delta is None or sampled.delta is None:
         return kept("no δ(ε)")
-    one = point(1)
-    before = pair.delta(one, direction) * rate
-    if direction is Direction.REMOVE:
-        after, wanted = (one.expm1() * rate).log1p(), before
-    else:  # e^−ε' = 1 − q + q·e^−ε, and δ(ε') = q·e^(ε' − ε)·δ(ε)
-        after = -((-one).expm1() * rate).log1p()
-        wanted = before * (after - one).exp()
-    found = sampled.delta(after, direction)
-    if found.upper < wanted.lower:
-        return broken(f"δ({shown(after)}), {direction.value} = {shown(found)} at rate {rate}", shown(wanted))
+    for before in map(point, EPSILONS):
+        after = _amplified(before, rate, direction)
+        wanted = pair.delta(before, direction) * rate
+        if direction is Direction.ADD:
+            wanted = wanted * (after - before).exp()
+        found = sampled.delta(after.maximum(0), direction)
+        if found.upper < wanted.lower:
+            told = f"δ({shown(after)}), {direction.value} = {shown(found)} at rate {rate}"
+            return broken(told, f"at least {shown(wanted)}")
     return kept()
+
+
+def _amplified(epsilon: Enclosure, rate: Fraction, direction: Direction) -> Enclosure:
+    """log(1 + q(e^ε − 1)), or −log(1 − q + q·e^−ε)."""
+    if direction is Direction.REMOVE:
+        return (epsilon.expm1() * rate).log1p()
+    return -((-epsilon).exp() * rate + (1 - rate)).log()
 
 
 def _falls_with_epsilon(_: MechanismSubject, case: Case) -> Finding:

@@ -123,7 +123,8 @@ def _ignores_order(subject: MechanismSubject, case: Case) -> Finding:
         return kept()
     if one.shape != other.shape:
         return broken(f"shape {other.shape} in reverse", f"{one.shape}, as before")
-    apart = _audit(subject, trial, (sample, sample[::-1]), Delta(0), case["seed"])
+    few = max(_FEWEST, subject.audit_trials // _SHARE)
+    apart = _audit(trial, (sample, sample[::-1]), Delta(0), case["seed"], few)
     return broken(f"in reverse order, {apart}", "the same law") if apart.refutes(Epsilon(0)) else kept()
 
 
@@ -326,16 +327,15 @@ def _audits(subject: MechanismSubject) -> SearchStrategy[Case]:
 def _withstands_audit(subject: MechanismSubject, case: Case) -> Finding:
     """Runs on neighbouring samples do not refute the declared loss."""
     found: Neighbours = case["neighbours"]
-    seen = _audit(subject, found.trial, (found.with_record, found.without), found.delta, case["seed"])
+    samples = found.with_record, found.without
+    seen = _audit(found.trial, samples, found.delta, case["seed"], subject.audit_trials)
     return broken(seen, f"ε ≤ {float(found.epsilon.value):.6g}, as declared") if seen.refutes(found.epsilon) else kept()
 
 
-def _audit(
-    subject: MechanismSubject, trial: Trial, samples: tuple[Weighted, Weighted], delta: Delta, seed: int
-) -> Audit:
+def _audit(trial: Trial, samples: tuple[Weighted, Weighted], delta: Delta, seed: int, runs: int) -> Audit:
     plugin, coins = trial.setup.build(), Coins.seeded(seed)
     first, second = (repeated(plugin, _weighted(trial.ground, sample), coins) for sample in samples)
-    return audit(first, second, delta=delta, runs=subject.audit_trials, confidence=_CONFIDENCE)
+    return audit(first, second, delta=delta, runs=runs, confidence=_CONFIDENCE)
 
 
 def _one_by_one(subject: MechanismSubject) -> str | None:

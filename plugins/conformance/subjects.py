@@ -17,6 +17,7 @@ from ...accounting.relations import AddRemove
 from ...accounting.sampling import SamplingRate
 from ..contract import Coins, LossSampler, WeightedSample
 from .constants import Setup
+from .law import nothing_escapes
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -141,7 +142,8 @@ def mechanism_subject(setups: tuple[Setup, ...], rows: Rows, audit_trials: int) 
     for setup in setups:
         for ground in _grounds(setup, rows):
             try:
-                setup.build().release(ground.attempt, Coins.seeded(0))
+                with nothing_escapes():
+                    setup.build().release(ground.attempt, Coins.seeded(0))
             except CertdpError as error:
                 refusal = refusal or str(error)
                 continue
@@ -248,7 +250,8 @@ def sampler_subject(setups: tuple[Setup, ...], draws: int) -> SamplerSubject:
     for setup in setups:
         for drawing in (Drawing(setup, loss, bound) for loss in _LOSSES for bound in _BOUNDS):
             try:
-                drawing.rate().realise(Features(np.asarray([[drawing.bound, 0.0], [0.0, drawing.bound / 4]])))
+                with nothing_escapes():
+                    drawing.rate().realise(Features(np.asarray([[drawing.bound, 0.0], [0.0, drawing.bound / 4]])))
             except CertdpError as error:
                 refusal = refusal or str(error)
                 continue
