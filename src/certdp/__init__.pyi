@@ -185,6 +185,8 @@ from .plugins.registry import Registry as Registry
 from .plugins.registry import Role as Role
 from .record_losses import epsilon_per_record as epsilon_per_record
 from .record_losses import renyi_per_record as renyi_per_record
+from .run_audits import RunAudit as RunAudit
+from .run_audits import audit_run as audit_run
 from .sampled import NoPureValue as NoPureValue
 from .sampled import SampledMechanism as SampledMechanism
 from .sampled_releases import Answer as Answer
@@ -200,7 +202,10 @@ from .samplers.pps import Pps as Pps
 from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
 from .verification.audit import Audit as Audit
+from .verification.audit import OneRunAudit as OneRunAudit
 from .verification.audit import audit as audit
+from .verification.audit import audit_one_run as audit_one_run
+from .verification.audit import correct_guesses as correct_guesses
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
 from .weighted_sampling.counts import KeyCounts as KeyCounts
@@ -308,6 +313,7 @@ __all__ = [
     "NormBall",
     "Notion",
     "NotionAbsent",
+    "OneRunAudit",
     "OptimalAccountant",
     "Order",
     "Orders",
@@ -350,6 +356,7 @@ __all__ = [
     "Replace",
     "ResampleEach",
     "Role",
+    "RunAudit",
     "SampleOnce",
     "SampledMechanism",
     "SampledReleases",
@@ -377,12 +384,15 @@ __all__ = [
     "ZeroConcentratedFilter",
     "ZeroConcentratedLoss",
     "audit",
+    "audit_one_run",
+    "audit_run",
     "best_order",
     "calibrate",
     "can_sampling_improve",
     "check",
     "compose",
     "compose_profiles",
+    "correct_guesses",
     "decide",
     "draw",
     "epsilon_of_steps",

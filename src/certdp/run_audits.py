@@ -312,7 +312,7 @@ def _target(bound: Bound, delta: Delta) -> Epsilon:
     match bound:
         case Pure(epsilon):
             return Epsilon(epsilon.upper_float)
-        case Approximate(epsilon, at) if at.upper <= delta.value:
+        case Approximate(epsilon, at) if at.lower <= delta.value:  # an enclosure of what is declared exactly
             return Epsilon(epsilon.upper_float)
     raise InvalidValue(
         "claim", f"δ = {delta}", f"an ε beside it: the run aims at {bound}", "State it, as in epsilon=1,delta=1e-5"

@@ -39,6 +39,9 @@ def epsilon_lower_bound(likelier: Count, rarer: Count, delta: Delta, error: Frac
         Where the trials are independent, it exceeds an ε at which the release is (ε, δ)-DP with probability at most
         `error`.
     """
+    shares = (Fraction(count.hits, count.trials) for count in (likelier, rarer))
+    if next(shares) - delta.value <= next(shares):
+        return 0.0  # the bounds lie on either side of the shares, and tell less
     least = binomial_lower_bound(likelier.hits, likelier.trials, error / 2, precision=_PRECISION).lower - delta.value
     most = binomial_upper_bound(rarer.hits, rarer.trials, error / 2, precision=_PRECISION).upper
     if least <= most:

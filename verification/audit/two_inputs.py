@@ -1,9 +1,10 @@
 """An audit from runs of a release on two neighbouring inputs.
 
-Half of the runs choose an event; the other half, which had no say in the choice, count how often it happens under each
-input. If the release is (ε, δ)-DP, then Pr₁ ≤ e^ε·Pr₂ + δ for every event and both orders of the inputs: so the exact
-binomial bounds of Clopper and Pearson (1934) on the two probabilities, which are proven here, bound ε from below. No
-audit bounds ε from above: one that finds nothing proves nothing.
+Half of the runs choose an event: some of them fit statistics, the others pick the threshold of one. The other half,
+which had no say in the choice, count how often the event happens under each input. If the release is (ε, δ)-DP, then
+Pr₁ ≤ e^ε·Pr₂ + δ for every event and both orders of the inputs: so the exact binomial bounds of Clopper and Pearson
+(1934) on the two probabilities, which are proven here, bound ε from below. No audit bounds ε from above: one that finds
+nothing proves nothing.
 """
 
 from __future__ import annotations
@@ -108,11 +109,15 @@ def audit(
     whole("runs", runs, _FEWEST_RUNS)
     limit = Delta(0) if delta is None else delta
     require("delta", limit, Delta, "Write Delta(…) to read a number exactly")
-    chosen_from = _drawn(first, runs // 2, "first"), _drawn(second, runs // 2, "second")
-    tried = statistics_of(*chosen_from) if statistics is None else tuple(statistics)
-    event, first_is_likelier = best_event(tried, chosen_from, limit, error)
-    del chosen_from
-    tested = runs - runs // 2
+    half = runs // 2
+    outputs = _drawn(first, half, "first"), _drawn(second, half, "second")
+    fitted = (
+        half // 2 if statistics is None else 0
+    )  # an event looks too good on the runs that its statistic was fitted to
+    tried = statistics_of(outputs[0][:fitted], outputs[1][:fitted]) if statistics is None else tuple(statistics)
+    event, first_is_likelier = best_event(tried, (outputs[0][fitted:], outputs[1][fitted:]), limit, error)
+    del outputs
+    tested = runs - half
     counts = [_counted(event, first, tested, "first"), _counted(event, second, tested, "second")]
     likelier, rarer = counts if first_is_likelier else reversed(counts)
     return Audit(

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,3 +55,18 @@ def test_inadmissible_confidences(confidence: Any) -> None:
 def test_every_release_keeps_a_delta_of_one() -> None:
     with pytest.raises(InvalidValue, match="no audit can refute"):
         fewest_runs(Epsilon(1), Delta(1), "0.999")
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize(("confidence", "most"), [("0.5", 0.5), ("0.9", 0.1), ("0.999", 0.01)])
+def test_a_claim_that_holds_with_equality_is_seldom_refuted(confidence: str, most: float) -> None:
+    """Randomised response at its own ε, over 1,000 seeds: each tested event is as likely as the claim allows."""
+    truth, trials, error = math.e / (1 + math.e), 1000, 1 - Fraction(confidence)
+    alarms = 0
+    for seed in range(1000):
+        generator = np.random.default_rng(seed)
+        hits = [int(generator.binomial(trials, chance)) for chance in (truth, 1 - truth)]
+        bound = epsilon_lower_bound(Count(hits[0], trials), Count(hits[1], trials), Delta(0), error)
+        alarms += Fraction(bound) > 1
+    assert alarms <= most * 1000
+    assert alarms > 0 or confidence != "0.5"  # so the rate can be seen at all
