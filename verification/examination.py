@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..plugins.contract import Case, Claim, Expectation, Finding
 from ..plugins.contract.claims import Proof
@@ -30,13 +30,18 @@ class _Broken(Exception):
         self.case = case
 
 
-def check(claim: Claim, examples: int, seed: int) -> Result:
+Note: TypeAlias = Callable[[int, Case | None], None]
+"""Told how many cases were tried, and the one that is being examined, if any."""
+
+
+def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) -> Result:
     """Look for a case that contradicts the claim, then examine the witness that it states and prove what it proves.
 
     Args:
         claim: what to check.
         examples: most cases to generate; shrinking a witness examines some more.
         seed: of the search.
+        note: told before and after each examination.
 
     Guarantees:
         Nothing that the claim raises passes through, but an interruption.
@@ -48,11 +53,18 @@ def check(claim: Claim, examples: int, seed: int) -> Result:
     error: str | None = None
     proof: Proof | None = None
 
+    def examined(case: Case) -> Finding:
+        note(tried, case)
+        try:
+            return claim.examine(case)
+        finally:
+            note(tried, None)
+
     def attempt(case: Case) -> None:
         nonlocal tried
         tried += 1
         try:
-            outcome = claim.examine(case)
+            outcome = examined(case)
             holds = outcome.holds
         except (Exception, SystemExit) as problem:
             raise _Broken(case) from problem
@@ -71,7 +83,7 @@ def check(claim: Claim, examples: int, seed: int) -> Result:
         error = "no case was examined"
     if error is None and claim.witness is not None:
         try:
-            stated = claim.examine(claim.witness)
+            stated = examined(claim.witness)
         except Exception as problem:
             witness, error = claim.witness, _shown(problem)
         else:

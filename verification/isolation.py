@@ -24,6 +24,7 @@ Answer = TypeVar("Answer")
 
 _TICK = 0.2
 _KEPT_SECONDS = 5.0
+_NOTHING = pickle.dumps(None)
 
 
 @final
@@ -37,21 +38,40 @@ class Finished(Generic[Answer]):
 @final
 @frozen
 class Overdue:
-    """The piece took longer than it may, and was stopped."""
+    """The piece took longer than it may, and was stopped.
+
+    Attributes:
+        seconds: how long it took.
+        noted: what it noted last, None if nothing.
+    """
 
     seconds: float
+    noted: Any = None
 
 
 @final
 @frozen
 class Crashed:
-    """The process ended before the piece was done: by a signal where the exit code is negative."""
+    """The process ended before the piece was done.
+
+    Attributes:
+        exit_code: how; by a signal where it is negative.
+        seconds: how long the piece took.
+        noted: what it noted last, None if nothing.
+    """
 
     exit_code: int | None
     seconds: float
+    noted: Any = None
 
 
 Fate: TypeAlias = Finished[Answer] | Overdue | Crashed
+
+
+Note: TypeAlias = Callable[[object], None]
+"""Given to the work, which tells by it where it is; the last is known where the work never ends."""
+
+Work: TypeAlias = Callable[[Piece, Note], Answer]
 
 
 def can_isolate() -> bool:
@@ -61,7 +81,7 @@ def can_isolate() -> bool:
 
 def isolated(
     pieces: Sequence[Piece],
-    work: Callable[[Piece], Answer],
+    work: Work[Piece, Answer],
     *,
     jobs: int,
     seconds: float | None,
@@ -71,7 +91,7 @@ def isolated(
 
     Args:
         pieces: what to work on, started in this order.
-        work: what to do; it handles its own exceptions, and what it returns can be pickled.
+        work: what to do; it handles its own exceptions, and what it returns or notes can be pickled.
         jobs: how many processes at a time.
         seconds: how long one piece may take.
         tick: told a few times a second what is being worked on.
@@ -83,13 +103,17 @@ def isolated(
         No process outlives the iteration.
     """
     left = list(reversed(range(len(pieces))))
-    workers: list[_Worker[Piece]] = []
+    workers: list[_Worker] = []
+    told: tuple[float, list[int]] = (-_TICK, [])
     try:
         while left or workers:
             while left and len(workers) < jobs:
                 workers.append(_Worker.started(pieces, work, [worker.connection for worker in workers]))
                 workers[-1].give(left.pop())
-            tick([pieces[worker.index] for worker in workers])
+            now, running = time.monotonic(), [worker.index for worker in workers]
+            if now - told[0] >= _TICK or running != told[1]:
+                told = now, running
+                tick([pieces[index] for index in running])
             _wait(workers, seconds)
             for worker in list(workers):
                 fate = worker.fate(seconds)
@@ -107,16 +131,15 @@ def isolated(
 
 
 @define
-class _Worker(Generic[Piece]):
+class _Worker:
     process: BaseProcess
     connection: Connection
     index: int = -1
     since: float = field(factory=time.monotonic)
+    noted: bytes = _NOTHING
 
     @classmethod
-    def started(
-        cls, pieces: Sequence[Piece], work: Callable[[Piece], Answer], others: Sequence[Connection]
-    ) -> _Worker[Piece]:
+    def started(cls, pieces: Sequence[Piece], work: Work[Piece, Answer], others: Sequence[Connection]) -> _Worker:
         here, there = multiprocessing.Pipe()
         process = multiprocessing.get_context("fork").Process(
             target=_serve, args=(pieces, work, there, [here, *others])
@@ -128,24 +151,27 @@ class _Worker(Generic[Piece]):
         return cls(process, here)
 
     def give(self, index: int) -> None:
-        self.index, self.since = index, time.monotonic()
+        self.index, self.since, self.noted = index, time.monotonic(), _NOTHING
         with suppress(BrokenPipeError):  # it died between two pieces: its fate is told as this one's
             self.connection.send(index)
 
     def fate(self, seconds: float | None) -> Fate[Any] | None:
         taken = time.monotonic() - self.since
-        if self.connection.poll():
-            try:
-                return Finished(self.connection.recv())
-            except (EOFError, OSError):
-                return self._crashed(taken)
+        try:
+            while self.connection.poll():
+                is_answer, content = self.connection.recv()
+                if is_answer:
+                    return Finished(pickle.loads(content))
+                self.noted = content
+        except (EOFError, OSError):
+            return self._crashed(taken)
         if not self.process.is_alive():
             return self._crashed(taken)
-        return Overdue(taken) if seconds is not None and taken > seconds else None
+        return Overdue(taken, pickle.loads(self.noted)) if seconds is not None and taken > seconds else None
 
     def _crashed(self, taken: float) -> Crashed:
         self.process.join(_KEPT_SECONDS)
-        return Crashed(self.process.exitcode, taken)
+        return Crashed(self.process.exitcode, taken, pickle.loads(self.noted))
 
     def stop(self) -> None:
         """End the process and whatever it started."""
@@ -158,7 +184,7 @@ class _Worker(Generic[Piece]):
         self.process.close()
 
 
-def _wait(workers: Sequence[_Worker[Piece]], seconds: float | None) -> None:
+def _wait(workers: Sequence[_Worker], seconds: float | None) -> None:
     now = time.monotonic()
     patience = [_TICK, *(worker.since + seconds - now for worker in workers if seconds is not None)]
     watched = [end for worker in workers for end in (worker.connection, worker.process.sentinel)]
@@ -166,12 +192,16 @@ def _wait(workers: Sequence[_Worker[Piece]], seconds: float | None) -> None:
 
 
 def _serve(
-    pieces: Sequence[Piece], work: Callable[[Piece], Answer], connection: Connection, inherited: Sequence[Connection]
+    pieces: Sequence[Piece], work: Work[Piece, Answer], connection: Connection, inherited: Sequence[Connection]
 ) -> None:
     os.setsid()  # an interruption from the keyboard goes to the parent alone, which stops this group
     os.dup2(2, 1)  # what a piece prints is no part of the command's output
     for other in inherited:  # else the end of the parent would go unnoticed
         other.close()
+
+    def note(content: object) -> None:
+        connection.send((False, pickle.dumps(content)))
+
     with suppress(EOFError):
         while True:
-            connection.send_bytes(pickle.dumps(work(pieces[connection.recv()])))
+            connection.send((True, pickle.dumps(work(pieces[connection.recv()], note))))

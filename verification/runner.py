@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..plugins.contract import Claim
+from ..plugins.contract import Case, Claim
 from .examination import check
-from .isolation import Crashed, Fate, Finished, Overdue, can_isolate, isolated
+from .isolation import Crashed, Fate, Finished, Note, Overdue, can_isolate, isolated
 from .results import Outcome, Report, Result
 
 __all__ = ["EXAMPLES", "Outcome", "Progress", "Report", "Result", "Tick", "run", "select"]
@@ -147,12 +147,11 @@ def _apart(
 ) -> Iterator[tuple[int, Result]]:
     import hypothesis  # noqa: F401  # once for all processes, and not in the time of their first claims
 
-    def work(claim: Claim) -> Mapping[str, Any]:
+    def work(claim: Claim, note: Note) -> Mapping[str, Any]:
         """The result in parts: a claim itself cannot be sent."""
-        result = check(claim, examples, seed)
+        result = check(claim, examples, seed, lambda tried, case: note((tried, _sendable_case(case))))
         parts = attrs.asdict(result, recurse=False, filter=lambda attribute, _: attribute.name != "claim")
-        witness = result.witness
-        return {**parts, "witness": witness and {name: _sendable(value) for name, value in witness.items()}}
+        return {**parts, "witness": _sendable_case(result.witness)}
 
     for index, fate in isolated(claims, work, jobs=jobs, seconds=timeout, tick=tick):
         yield index, _result(claims[index], fate, timeout)
@@ -162,18 +161,21 @@ def _result(claim: Claim, fate: Fate[Mapping[str, Any]], timeout: float | None) 
     match fate:
         case Finished(parts):
             return Result(claim=claim, **parts)
-        case Overdue(seconds):
-            return _unfinished(claim, Outcome.TIMEOUT, seconds, f"stopped: it took longer than {timeout:g} s")
-        case Crashed(exit_code, seconds):
-            return _unfinished(claim, Outcome.ERROR, seconds, f"its process ended with {_ending(exit_code)}")
+        case Overdue(seconds, noted):
+            return _unfinished(claim, Outcome.TIMEOUT, seconds, noted, f"stopped: it took longer than {timeout:g} s")
+        case Crashed(exit_code, seconds, noted):
+            return _unfinished(claim, Outcome.ERROR, seconds, noted, f"its process ended with {_ending(exit_code)}")
 
 
-def _unfinished(claim: Claim, outcome: Outcome, seconds: float, error: str) -> Result:
+def _unfinished(
+    claim: Claim, outcome: Outcome, seconds: float, noted: tuple[int, Case | None] | None, error: str
+) -> Result:
+    tried, case = noted or (0, None)
     return Result(
         claim=claim,
         outcome=outcome,
-        cases_tried=0,
-        witness=None,
+        cases_tried=tried,
+        witness=case,
         finding=None,
         proof=None,
         seconds=seconds,
@@ -188,6 +190,10 @@ def _ending(exit_code: int | None) -> str:
         return f"signal {signal.Signals(-exit_code).name}"
     except ValueError:
         return f"signal {-exit_code}"
+
+
+def _sendable_case(case: Case | None) -> Case | None:
+    return None if case is None else {name: _sendable(value) for name, value in case.items()}
 
 
 def _sendable(value: object) -> object:

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from certdp.verification.isolation import Crashed, Fate, Finished, Overdue, can_isolate, isolated
+from certdp.verification.isolation import Crashed, Fate, Finished, Note, Overdue, can_isolate, isolated
 
 pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 
 
-def work(piece: Callable[[], Any]) -> Any:
+def work(piece: Callable[[], Any], _: Note) -> Any:
     return piece()
 
 
@@ -104,9 +104,23 @@ def test_an_interruption_leaves_no_process_behind() -> None:
 def test_ticks_tell_what_is_being_worked_on() -> None:
     told: list[Sequence[str]] = []
     pieces = ["a", "b", "c"]
-    list(isolated(pieces, lambda _: time.sleep(0.3), jobs=2, seconds=None, tick=told.append))
+    list(isolated(pieces, lambda *_: time.sleep(0.3), jobs=2, seconds=None, tick=told.append))
     assert {piece for running in told for piece in running} == set(pieces)
     assert all(len(running) <= 2 for running in told)
+
+
+def test_the_last_note_of_work_that_does_not_end_is_known() -> None:
+    def noting(piece: Callable[[], Any], note: Note) -> Any:
+        for number in range(1000):
+            note({"at": number})
+        return piece()
+
+    pieces = [lambda: time.sleep(600), lambda: os._exit(1), lambda: 5]
+    slept, left, ended = dict(isolated(pieces, noting, jobs=1, seconds=3, tick=lambda _: None)).values()
+    assert isinstance(slept, Overdue)
+    assert isinstance(left, Crashed)
+    assert slept.noted == left.noted == {"at": 999}
+    assert ended == Finished(5)
 
 
 def test_no_pieces_need_no_process() -> None:

@@ -307,9 +307,10 @@ class TestApart:
     pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
 
     def test_a_claim_that_hangs_or_crashes_is_named_and_the_others_run_on(self) -> None:
-        def hangs(_: Case) -> bool:
-            while True:
+        def hangs(case: Case) -> bool:
+            while case["x"] > 20:
                 time.sleep(1)
+            return True
 
         def crashes(_: Case) -> bool:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -330,6 +331,10 @@ class TestApart:
         assert hung.outcome is Outcome.TIMEOUT
         assert hung.error == "stopped: it took longer than 5 s"
         assert 5 <= hung.seconds < 60
+        assert hung.witness is not None
+        assert hung.witness["x"] > 20
+        assert hung.cases_tried >= 1
+        assert (crashed.witness, crashed.cases_tried) == ({"x": 0, "rows": ()}, 1)
         assert (crashed.outcome, crashed.error) == (Outcome.ERROR, "its process ended with signal SIGKILL")
         assert (left.outcome, left.error) == (Outcome.ERROR, "its process ended with exit code 7")
         assert failed.outcome is Outcome.FAILS
@@ -362,6 +367,20 @@ class TestApart:
         (result,) = run([claim(lambda _: False, cases=local)], timeout=60).results
         assert result.witness == {"x": "a local thing", "rows": Fraction(1, 3)}
         assert result.as_json()["witness"] == {"x": "a local thing", "rows": "1/3"}
+
+    def test_a_claim_that_hangs_between_two_cases_blames_none(self) -> None:
+        def slowly(case: Case) -> Case:
+            if case["x"] > 20:
+                time.sleep(600)
+            return case
+
+        def hanging() -> SearchStrategy[Case]:
+            return pairs().map(slowly)
+
+        (result,) = run([claim(lambda _: True, cases=hanging)], timeout=5).results
+        assert result.outcome is Outcome.TIMEOUT
+        assert result.witness is None
+        assert result.cases_tried >= 1
 
     def test_the_time_limit_is_for_each_claim(self) -> None:
         def slow(_: Case) -> bool:
