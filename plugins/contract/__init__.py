@@ -7,6 +7,7 @@ from ...accounting.derivation import REAL_VALUED_NOISE, Assumption, Evidence
 from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.exact import Number
 from ...accounting.expressions import (
     ORDER,
     Constant,
@@ -96,6 +97,7 @@ __all__ = [
     "Mechanism",
     "Neighbours",
     "Norm",
+    "Number",
     "Option",
     "Pair",
     "Proof",

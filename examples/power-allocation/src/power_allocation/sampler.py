@@ -12,6 +12,7 @@ from certdp.plugins.contract import (
     Declared,
     Evidence,
     Norm,
+    Number,
     Public,
     Real,
     SamplingRate,
@@ -25,7 +26,7 @@ from certdp.plugins.contract import (
 )
 
 
-def _share(value: Declared[Fraction | int | float | str]) -> Real:
+def _share(value: Declared[Number]) -> Real:
     # a floor of 0 lets small records weigh without bound; a power above 1 makes theirs the largest weighted norms
     return declared_number(value, lambda number: 0 < number <= 1, "a number above 0 and at most 1", parameter="share")
 
