@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import floor
 from typing import TYPE_CHECKING
 
-from ...accounting.amplification import renyi_after_sampling
+from ...accounting.amplification import delta_after_sampling, renyi_after_sampling
 from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Sampled
@@ -95,6 +95,31 @@ def _examine_approximate_unreached(case: Case) -> Finding:
         found.append(law(enclosed_log(case["factor"] / (1 - rate)) if at is None else at, Direction.ADD))
     holds = all(delta.contains(0) and delta.width <= _NARROW for delta in found)
     return Finding(holds=holds, closed_form=", ".join(map(str, found)), independent="0")
+
+
+def _examine_approximate_edge(case: Case) -> Finding:
+    """Where rounding cannot tell on which side of −log(1 − q) ε' is, δ' is still enclosed.
+
+    The law is δ = 1/2 at every ε, so that δ' = (1 − (1 − q)·e^ε')/2, and 0 from ε' = −log(1 − q) on. Asked for are
+    ε' = 2P at q = 1, which is nearer to that edge than P bits can tell, and both ends with P bits of the edge of
+    q = 1 − 2^−P.
+    """
+    bits, place = case["bits"], case["place"]
+    half = Enclosure.of(Fraction(1, 2), precision=bits)
+    edge = Enclosure.of(2, precision=bits).log() * bits
+    gap, asked = {
+        "certain": (Fraction(0), Fraction(2 * bits)),
+        "below": (Fraction(1, 2**bits), edge.lower),
+        "above": (Fraction(1, 2**bits), edge.upper),
+    }[place]
+    rate, epsilon = (Enclosure.of(value, precision=bits) for value in (1 - gap, asked))
+    found = delta_after_sampling(lambda *_: half, rate, epsilon, Direction.ADD)
+    exact = ((1 - Enclosure.of(asked, precision=4 * bits).exp() * gap) / 2).maximum(0)
+    return Finding(
+        holds=found.lower <= exact.upper and exact.lower <= found.upper and found.width <= exact.upper / 2**20,
+        closed_form=f"δ' = {found} at ε' = {epsilon} and q = 1 − {float(gap):.3g}",
+        independent=f"δ' = {exact}",
+    )
 
 
 def _examine_pure(case: Case) -> Finding:
@@ -385,20 +410,34 @@ def _positive_cases() -> SearchStrategy[Case]:
     return _cases_of(1)
 
 
+def _single_rate_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    order = st.integers(9, 40).map(lambda n: Fraction(n, 8)).filter(lambda order: order.denominator > 1)
+    drawn = st.fixed_dictionaries({"rates": _inner_rates().map(lambda q: (q, q)), "any_order": order})
+    return st.tuples(_cases_of(1), drawn).map(lambda both: {**both[0], **both[1]})
+
+
 def _ranged_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
-    rates = rate.map(lambda q: (q, q)) | st.tuples(rate, rate) | rate.map(lambda q: (q, _ONE))
-    order = st.integers(2, 6) | st.integers(9, 48).map(lambda n: Fraction(n, 8))
+    ends = st.sampled_from([(Fraction(0), _ONE), (_ONE, _ONE), (Fraction(0), Fraction(0))])
+    rates = ends | st.tuples(_inner_rates(), st.sampled_from([Fraction(0), _ONE]) | _inner_rates())
+    order = st.integers(2, 6) | st.integers(9, 40).map(lambda n: Fraction(n, 8))
     drawn = st.fixed_dictionaries({"rates": rates, "any_order": order})
     return st.tuples(_cases_of(1), drawn).map(lambda both: {**both[0], **both[1]})
+
+
+def _inner_rates() -> SearchStrategy[Fraction]:
+    from hypothesis import strategies as st
+
+    return st.integers(1, 11).map(lambda n: Fraction(n, 12))
 
 
 def _far_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    far = st.tuples(st.sampled_from([Fraction(4097), Fraction(8193, 2)]), st.integers(0, 10**5))
+    far = st.tuples(st.sampled_from([Fraction(4097), Fraction(8193, 2)]), st.integers(0, 300) | st.integers(0, 10**5))
     large = st.tuples(st.sampled_from([Fraction(2), Fraction(7, 2), Fraction(4096)]), st.integers(2**60, 2**61))
     rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
     drawn = st.tuples(far | large, rate).map(lambda d: (*d, False))
@@ -406,6 +445,13 @@ def _far_cases() -> SearchStrategy[Case]:
     return (drawn | between).map(
         lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rate": d[1], "rising": d[2]}
     )
+
+
+def _edge_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    places = st.sampled_from(["certain", "below", "above"])
+    return st.fixed_dictionaries({"bits": st.integers(24, 256), "place": places})
 
 
 def _often_drawn_cases() -> SearchStrategy[Case]:
@@ -443,6 +489,13 @@ CLAIMS: tuple[Claim, ...] = (
         examine=_examine_approximate_unreached,
     ),
     Claim(
+        id="amplification/approximate-edge",
+        statement="Balle, Barthe, Gaboardi 2018, Theorem 2",
+        says="δ for adding is enclosed where ε' and −log(1 − q) are too close to be told apart",
+        cases=_edge_cases,
+        examine=_examine_approximate_edge,
+    ),
+    Claim(
         id="amplification/pure",
         statement="IS Theorem 6",
         says="the pure losses of the sampled pair are those of the mixture, in both directions",
@@ -466,7 +519,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="amplification/renyi-stated-ends",
         statement="van Erven, Harremoës 2014, Theorem 3 and Corollary 2",
-        says="both ends are the theorems' own at every order, over every range of rates: nothing is lost on the way",
+        says="between integer orders both ends are the theorems' own: nothing is lost on the way",
+        cases=_single_rate_cases,
+        examine=_examine_renyi_stated,
+    ),
+    Claim(
+        id="amplification/renyi-rates",
+        statement="less sampling is post-processing of more",
+        says="over a range of rates, also from 0 and to 1, the ends are those at the ends of the range",
         cases=_ranged_cases,
         examine=_examine_renyi_stated,
     ),
