@@ -144,13 +144,13 @@ class ReleaseStatement:
     releases: Releases
     corners: int
 
-    def as_json(self, domain: NormBall | None, spared: Fraction) -> Json:
-        """As the certificate has it."""
+    def as_json(self, domain: NormBall | None, relation: str, spared: Fraction) -> Json:
+        """As the certificate has it; the loss is about that change of the data."""
         stated = stated_loss(self.loss)
         return {
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
-            "loss": {"family": stated.family, "parameter": serialise(stated.parameter)},
+            "loss": {"family": stated.family, "parameter": serialise(stated.parameter), "relation": relation},
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
             "rounding": ratio_text(self.rate.rounding),
@@ -264,7 +264,7 @@ class RunStatement:
                     "dimension": domain.dimension,
                 },
             },
-            "parts": [part.as_json(domain, spared) for part in self.parts],
+            "parts": [part.as_json(domain, self.relation, spared) for part in self.parts],
             "released_cost": ratio_text(self.released_cost),
             "assumptions": self._assumptions(),
             "versions": {

@@ -348,6 +348,11 @@ def assumed(name: str, value: str | None) -> Callable[[Body], None]:
     return forge
 
 
+def unnamed(option: str) -> Callable[[Body], None]:
+    """A sampler of which the checker knows nothing, and without the option."""
+    return both(drop("sampler", "options", option), put("elsewhere", "sampler", "distribution"))
+
+
 def more(text: str) -> str:
     return str(int(text) + 1)
 
@@ -486,23 +491,23 @@ ONE_KIND: dict[str, tuple[str, Callable[[Body], None]]] = {
     "another power": ("keys, ppswor", put("1/2", "inputs", "scheme", "power")),
     "a power that the option is not": (
         "keys, ppswor",
-        both(drop("sampler", "options", "power"), put("1/9", "inputs", "scheme", "power")),
+        both(unnamed("power"), put("1/9", "inputs", "scheme", "power")),
     ),
     "a huge power": (
         "keys, ppswor",
-        both(drop("sampler", "options", "power"), put("9" * 690, *("inputs", "scheme", "power"))),
+        both(unnamed("power"), put("9" * 690, *("inputs", "scheme", "power"))),
     ),
     "a tiny power": (
         "keys, ppswor",
-        both(drop("sampler", "options", "power"), put("1/" + "9" * 690, "inputs", "scheme", "power")),
+        both(unnamed("power"), put("1/" + "9" * 690, "inputs", "scheme", "power")),
     ),
     "a smaller threshold": (
         "keys, ppswor",
-        both(drop("sampler", "options", "threshold"), put("1/11", "inputs", "scheme", "threshold")),
+        both(unnamed("threshold"), put("1/11", "inputs", "scheme", "threshold")),
     ),
     "a tiny threshold": (
         "keys, ppswor",
-        both(drop("sampler", "options", "threshold"), put("1/" + "9" * 690, "inputs", "scheme", "threshold")),
+        both(unnamed("threshold"), put("1/" + "9" * 690, "inputs", "scheme", "threshold")),
     ),
     "no threshold": ("keys, ppswor", put("0", "inputs", "scheme", "threshold")),
     "falling sizes": (
@@ -570,7 +575,8 @@ class TestForgeries:
         """At half of epsilon the same rows are too far apart."""
         other = body_of(keyed_certificate(keys("0.25"), EveryKey()))
         reason = forged(
-            "keys, all", both(put(other["inputs"]["growth"], "inputs", "growth"), put("1/2", "claim", "epsilon"))
+            "keys, all",
+            both(put(other["inputs"]["growth"], "inputs", "growth"), put("elsewhere", "mechanism", "distribution")),
         )
         assert "between frequencies" in reason
 
@@ -585,7 +591,7 @@ class TestForgeries:
     @pytest.mark.parametrize("power", ["13/10", "1"])
     def test_huge_lists_of_rows_end_in_a_refusal(self, power: str) -> None:
         body = body_of(written("keys, ppswor"))
-        del body["sampler"]["options"]["power"]
+        unnamed("power")(body)
         body["inputs"]["scheme"] = {"name": "ppswor", "threshold": "1/10", "power": power}
         body["inputs"]["table"] = {"segments": [{"reported": ["0"] * 300_000}], "then": "constant"}
         started = time.process_time()

@@ -18,16 +18,28 @@ from math import prod
 from typing import Any, Final
 
 from . import intervals, shapes
+from .budget import Budget
 from .composed_cover import Corner, prove_cover
 from .composed_factors import DIRECTIONS, FAMILIES, Factor
 from .composed_methods import METHODS, Method
 from .data import Data
+from .declared import hold_mechanism, hold_sampler
 from .domain import DOMAIN, Domain
-from .expressions import WEIGHT, Pool, order_of, rounding
+from .expressions import WEIGHT, Pool, order_of, rounding, work_budget
 from .intervals import Arithmetic, Interval, at_most
 from .profile import realised
-from .statement import PART, norm_ranges, prove_not_negative, range_where_defined
-from .verdict import Claim, Outcome, Refused, Verdict
+from .statement import (
+    PART,
+    accepted_approximate,
+    cost_assumed,
+    domain_assumed,
+    hold_assumptions,
+    norm_ranges,
+    plugins_assumed,
+    prove_not_negative,
+    range_where_defined,
+)
+from .verdict import Refused, Verdict
 
 KIND: Final = "composed-approximate"
 NOT_PROVEN: Final = "(epsilon, delta) was not proven"
@@ -55,7 +67,11 @@ _BODY: Final = shapes.record(
         shapes.record(
             mechanism=PART,
             sampler=PART,
-            loss=shapes.record(family=shapes.one_of(*FAMILIES), parameter=shapes.anything),
+            loss=shapes.record(
+                family=shapes.one_of(*FAMILIES),
+                parameter=shapes.anything,
+                relation=shapes.one_of("add-remove", "replace"),
+            ),
             rate=shapes.anything,
             weighted=shapes.flag,
             rounding=shapes.not_negative,
@@ -80,8 +96,9 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
     method = _method(body)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    assumed = _check_assumptions(body, domain)
-    corners = [_prove_part(part, f"parts[{number}]", claim, domain) for number, part in enumerate(parts)]
+    _hold_assumptions(body)
+    budget = work_budget()
+    corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
     if epsilon < 0:
         raise Refused("epsilon is below the cost of the released constants")
@@ -90,7 +107,7 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
         for direction in DIRECTIONS:
             if not at_most(method.delta(factors, epsilon, direction), delta):
                 raise Refused(f"{NOT_PROVEN} by {method.name} ({direction})")
-    return _accepted(body, method, domain, assumed, data)
+    return _accepted(body, method, domain, data)
 
 
 def _method(body: dict[str, Any]) -> Method:
@@ -104,9 +121,11 @@ def _method(body: dict[str, Any]) -> Method:
     return method
 
 
-def _prove_part(part: dict[str, Any], where: str, claim: dict[str, Any], domain: Domain | None) -> list[Corner]:
+def _prove_part(
+    part: dict[str, Any], where: str, claim: dict[str, Any], domain: Domain | None, budget: Budget
+) -> list[Corner]:
     """Prove the premises of a part and its cover."""
-    pool = Pool()
+    pool = Pool(budget)
     parameter = pool.parse(part["loss"]["parameter"], f"{where}.loss.parameter")
     rate = pool.parse(part["rate"], f"{where}.rate")
     in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, parameter))
@@ -115,10 +134,10 @@ def _prove_part(part: dict[str, Any], where: str, claim: dict[str, Any], domain:
     used = pool.variables(parameter) | pool.variables(rate)
     if domain is None and used - {WEIGHT}:
         raise Refused(f"{where} uses a norm of the record, and there is no domain")
+    if part["loss"]["relation"] != claim["relation"]:
+        raise Refused(f"{where}: the loss stated is about another change of the data than the claim")
     if claim["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
         raise Refused(f"{where}: under replace nothing but drawing every record is proven")
-    if part["sampler"]["options"].get("weighted", str(part["weighted"]).lower()) != str(part["weighted"]).lower():
-        raise Refused(f"{where}.weighted is not the sampler's option")
     others = [] if domain is None else domain.others(used)
     _check_premises(pool, parameter, rate, norm_ranges(used, domain, others, _ARITHMETIC), part["weighted"], where)
     if rate == pool.constant(0):
@@ -163,37 +182,25 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
 
 
-def _check_assumptions(body: dict[str, Any], domain: Domain | None) -> bool:
-    """Hold the assumptions against what the certificate rests on; whether some evidence is a citation."""
-    stated = {(item["name"], item["value"]) for item in body["assumptions"]}
-    needed: list[tuple[str, str]] = []
+def _hold_assumptions(body: dict[str, Any]) -> None:
+    """Hold the assumptions against what the certificate rests on."""
+    needed: dict[str, str] = {}
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
-        for role in ("mechanism", "sampler"):
-            plugin = part[role]
-            if plugin["evidence"] == "heuristic":
-                raise Refused(f"heuristic evidence never certifies ({role} {plugin['name']!a})")
-            needed.append((f"{place}evidence of {role} {plugin['name']}", plugin["evidence"]))
-            needed += [(f"{place}{role}.{key}", value) for key, value in plugin["options"].items()]
+        loss, relation = part["loss"], body["claim"]["relation"]
+        hold_sampler(part["sampler"], part["rate"], part["weighted"])
+        needed |= plugins_assumed(part, place) | hold_mechanism(
+            part["mechanism"], loss["parameter"], part["rate"], families=(loss["family"],), relation=relation
+        )
         way = "on one sample" if part["resample"] == "once" else "each on a fresh sample"
-        needed.append((f"{place}releases", f"{part['steps']}, {way}"))
-        if Fraction(part["rounding"]):
-            needed.append((f"{place}relative rounding of probability and weight", part["rounding"]))
-    if domain is not None:
-        needed += [("norm", domain.p), ("radius", body["claim"]["domain"]["radius"])]
-        if domain.dimension is not None:
-            needed.append(("dimension", str(domain.dimension)))
-    if Fraction(body["released_cost"]):
-        needed.append(("released cost", body["released_cost"]))
-    for item in needed:
-        if item not in stated:
-            raise Refused(f"the assumptions must state {item[0]!a} as {item[1]!a}")
-    return any(part[role]["evidence"] == "cited" for part in body["parts"] for role in ("mechanism", "sampler"))
+        needed[f"{place}releases"] = f"{part['steps']}, {way}"
+        needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
+    needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
+    hold_assumptions(body, needed)
 
 
-def _accepted(body: dict[str, Any], method: Method, domain: Domain | None, assumed: bool, data: Data | None) -> Verdict:
+def _accepted(body: dict[str, Any], method: Method, domain: Domain | None, data: Data | None) -> Verdict:
     """Say for whom, against what change and by which method."""
-    claim = body["claim"]
     names = dict.fromkeys(ascii(part["mechanism"]["name"]) for part in body["parts"])
     steps = sum(part["steps"] for part in body["parts"])
     whom = "every record" if domain is None else f"every record with {domain}"
@@ -201,26 +208,5 @@ def _accepted(body: dict[str, Any], method: Method, domain: Domain | None, assum
         f"given the loss stated for mechanism {', '.join(names)}, {steps} release{'s' * (steps > 1)} "
         f"cost {whom} at most (epsilon, delta), by {method}"
     )
-    if data is not None:
-        reason += "; a public certificate is not bound to data, so they were not compared"
-    epsilon, delta = Fraction(claim["epsilon"]), Fraction(claim["delta"])
-    return Verdict(
-        outcome=Outcome.HOLDS_ASSUMING_PROFILE if assumed else Outcome.HOLDS,
-        reason=reason,
-        claim=Claim(
-            theorem=body["theorem"],
-            guarantee=f"({_text(epsilon)}, {_text(delta)})-differential privacy per record under {claim['relation']}",
-            audience=body["audience"],
-            epsilon=(None, intervals.upper_float(epsilon)),
-            domain="every record" if domain is None else str(domain),
-        ),
-    )
-
-
-def _text(value: Fraction) -> str:
-    """Give a number in decimals where these are exact, or where binary64 is; else as a fraction."""
-    near = repr(intervals.upper_float(value))
-    if near != "inf" and value in (Fraction(near), Fraction(float(near))):
-        return near
-    near = repr(float(value)) if value < 2**1000 else ""
-    return near if near and Fraction(near) == value else str(value)
+    covered = "every record" if domain is None else str(domain)
+    return accepted_approximate(body, body["parts"], reason, whom="record", domain=covered, data=data)

@@ -36,6 +36,7 @@ from typing import Final, NamedTuple
 
 from mpmath import libmp
 
+from .budget import Budget
 from .composed_divergences import normal_density, pi
 from .composed_factors import GAUSSIAN, PURE, REMOVE, Factor
 from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
@@ -89,20 +90,6 @@ class _Part(NamedTuple):
     log_moment: Interval
     beyond: Mpf
     times: int
-
-
-class Budget:
-    """Work that one check may still do."""
-
-    def __init__(self) -> None:
-        """Start with all of it."""
-        self.left = MOST_WORK
-
-    def spend(self, work: int) -> None:
-        """Take some of it, or refuse."""
-        self.left -= work
-        if self.left < 0:
-            raise Refused("the loss distribution could not be verified within the work budget")
 
 
 def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, line: Line, budget: Budget) -> Mpf:

@@ -22,7 +22,6 @@ from .intervals import NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most, f
 from .verdict import Refused
 
 _UNIT: Final = Interval(ONE, ONE)
-_MOST_RESPONSES: Final = 5_000
 _FARTHEST: Final = 32
 """Beyond, Mills' ratio is taken from its first terms."""
 
@@ -98,8 +97,6 @@ def _delta(factor: Factor, epsilon: Interval, arithmetic: Arithmetic) -> Interva
 
 def _responses(factor: Factor, times: int, epsilon: Interval, direction: str, arithmetic: Arithmetic) -> Interval:
     """Enclose the delta of equal randomised responses, each on a sample: a sum over how often the truth came out."""
-    if times > _MOST_RESPONSES:
-        raise Refused(f"more than {_MOST_RESPONSES} responses exceed the work budget")
     rate, parameter = arithmetic.rational(factor.rate), arithmetic.rational(factor.parameter)
     chances, losses = [], []
     for sign in (parameter, arithmetic.negate(parameter)):

@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 from . import shapes
-from .composed_contour import MOST_PLACES, Budget, Line, delta_on_line
+from .budget import Budget
+from .composed_contour import MOST_PLACES, MOST_WORK, Line, delta_on_line
 from .composed_divergences import delta_of_one, pure_loss
-from .composed_factors import Factor
+from .composed_factors import PURE, Factor
 from .composed_moments import LARGEST_ORDER, Moments, delta_at_order
 from .intervals import INFINITY, NOTHING, ZERO, Arithmetic, Mpf, at_most
 from .verdict import Refused
@@ -23,6 +24,8 @@ _LINE: Final = shapes.record(
     dither=shapes.not_negative,
 )
 _LINES: Final = shapes.record(name=shapes.text, remove=_LINE, add=_LINE)
+_MOST_RESPONSES: Final = 40_000
+"""In all directions and cells: some seconds."""
 _SMALLEST: Final = Fraction(1, 2**60)
 _LARGEST: Final = Fraction(2**40)
 _LONGEST: Final = 2**128
@@ -73,6 +76,7 @@ class HockeyStick(Method):
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read that there are no parameters."""
         _ALONE(stated, "method")
+        self._budget = Budget(_MOST_RESPONSES, "the randomised responses could not be verified")
 
     def __str__(self) -> str:
         """Give it in words."""
@@ -80,6 +84,7 @@ class HockeyStick(Method):
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta."""
+        self._budget.spend(sum(factor.together * factor.samples for factor in factors if factor.family == PURE))
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
 
 
@@ -128,7 +133,7 @@ class LossDistribution(Method):
         """Read the lines."""
         _LINES(stated, "method")
         self.lines: dict[str, Line] = {}
-        self._budget = Budget()
+        self._budget = Budget(MOST_WORK, "the loss distribution could not be verified")
         for direction in ("remove", "add"):
             side = stated[direction]
             c, h = Fraction(side["real_part"]), Fraction(side["step"])

@@ -16,9 +16,9 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
+from .budget import Budget
 from .composed_factors import GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
 from .intervals import NOTHING, ONE, Arithmetic, Interval
-from .verdict import Refused
 
 LARGEST_ORDER: Final = 2**40
 MOST_TERMS: Final = 40_000
@@ -32,7 +32,7 @@ class Moments:
     def __init__(self, arithmetic: Arithmetic) -> None:
         """Start with nothing computed."""
         self.arithmetic = arithmetic
-        self.terms = 0
+        self._budget = Budget(MOST_TERMS, "the moments could not be verified")
         self._known: dict[tuple[Factor, Fraction, str], Interval] = {}
 
     def total(self, factors: Sequence[Factor], order: Fraction, direction: str) -> Interval:
@@ -98,9 +98,7 @@ class Moments:
         below, above = floor(order), ceil(order)
         if below + above > MOST_TERMS:
             return None
-        self.terms += below + above
-        if self.terms > MOST_TERMS:
-            raise Refused("the moments could not be verified within the work budget")
+        self._budget.spend(below + above)
         excesses = [self.arithmetic.expm1(self._drawn(factor, Fraction(k))) for k in range(2, above + 1)]
         high = self._binomial(factor.rate, excesses, above)
         if below == above:

@@ -18,6 +18,7 @@ from mpmath import libmp
 
 from . import intervals, shapes
 from .data import Data, Measure, Measured, compare
+from .declared import hold_rule
 from .domain import Domain
 from .expressions import WEIGHT, Pool, norm, order_of
 from .feasible import LARGEST_WEIGHT, LEAST_TARGET, MOST_TARGET, Rule
@@ -25,12 +26,13 @@ from .homogeneous import prove_proportional
 from .intervals import Arithmetic, Interval, Mpf, at_most
 from .rationals import Range, rational_range
 from .statement import (
-    accepted,
+    accepted_profile,
     body_of,
-    check_assumptions,
     check_audience,
     check_figures,
     domain_of,
+    hold_pure_assumptions,
+    hold_pure_loss,
     norm_ranges,
     prove_not_negative,
 )
@@ -53,6 +55,8 @@ _BODY = body_of(
         releases_on_a_sample=shapes.integer(1, _MOST_RELEASES),
     ),
 )
+_VARYING: Final = ["solved for"]
+"""In the place of a rate, which no expression gives."""
 _TOO_LARGE: Final = "some record of the domain loses more than the target at weight 1"
 _ALLOWED: Final = Fraction(1, 2**39)
 """What the rule may fall short of the largest weight, and a bound of A in floats lie above A, relatively: 10^-12."""
@@ -89,7 +93,9 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     domain = domain_of(body)
     used = inputs.pool.variables(inputs.unit_loss)
     others = [] if domain is None else domain.others(used)
-    assumptions = check_assumptions(body, domain, others, _assumed(inputs, domain))
+    hold_rule(body["sampler"], body["inputs"]["target"], inputs.rule.largest)
+    needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING)
+    assumptions = hold_pure_assumptions(body, needed)
     check_figures(body, domain)
     if body["data"] is not None:
         _check_comparable(inputs)
@@ -111,7 +117,7 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
         f"given the loss stated for mechanism {body['mechanism']['name']!a}, "
         f"psi is within the target for {whom}, with any weight that the rule admits"
     )
-    return accepted(body, reason, assumptions, domain, data)
+    return accepted_profile(body, reason, assumptions, domain, data)
 
 
 def _assumed(inputs: Inputs, domain: Domain | None) -> dict[str, str]:
@@ -197,7 +203,7 @@ def _fraction(value: Mpf) -> Fraction:
 
 def _measure(inputs: Inputs) -> Measure:
     """Bound what a record of these norms loses, and enclose the probability with which the rule draws it."""
-    pool, rule = inputs.pool, inputs.rule
+    pool, rule = inputs.pool.unlimited(), inputs.rule
 
     def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
         loss = pool.evaluate(inputs.unit_loss, norms, arithmetic).values[inputs.unit_loss]

@@ -6,12 +6,21 @@ changed byte, reordered or duplicate key, or other spelling of a number is refus
 
 import hashlib
 import json
-from typing import Any
+import re
+from itertools import accumulate
+from typing import Any, Final
 
 from .verdict import Refused
 
 FORMAT = "certdp-certificate/1"
 LARGEST_FILE = 8 * 2**20
+_MOST_DIGITS: Final = 17
+_MOST_NESTED: Final = 256
+_MOST_WORK: Final = 2**25
+"""Values times depth, which is how long Python takes to write them again: some seconds."""
+_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(_STEPS))
 
 
 def seal(body: dict[str, Any]) -> bytes:
@@ -25,20 +34,33 @@ def _refuse_constant(name: str) -> None:
     raise Refused(f"{name} is not a JSON number")
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise Refused(f"a number has more than {_MOST_DIGITS} digits")
+    return int(digits)
+
+
+def _refuse_deep(text: bytes) -> None:
+    """Refuse what a reader of JSON may take long for, whatever it is: before it is read."""
+    bare = _STRINGS.sub(b"", text)
+    depth = max(accumulate(map(_STEPS.__getitem__, bare.translate(None, _NO_BRACKETS)), initial=0))
+    if depth > _MOST_NESTED or depth * bare.count(b",") > _MOST_WORK:
+        raise Refused("the file is nested too deeply")
+
+
 def open_envelope(text: bytes) -> dict[str, Any]:
     """Return the body of a certificate whose bytes are exactly its canonical form."""
     if len(text) > LARGEST_FILE:
         raise Refused(f"the file has more than {LARGEST_FILE} bytes")
     try:
-        body = json.loads(text.decode("ascii"), parse_constant=_refuse_constant)
+        _refuse_deep(text)
+        body = json.loads(text.decode("ascii"), parse_int=_whole, parse_constant=_refuse_constant)
         if type(body) is not dict or "digest" not in body:
             raise Refused("the file is not a JSON object with a digest")
         del body["digest"]
         sealed = seal(body)
     except UnicodeDecodeError:
         raise Refused("the file is not in canonical form: a byte is not ASCII") from None
-    except RecursionError:
-        raise Refused("the file is nested too deeply") from None
     except ValueError as error:
         raise Refused(f"the file is not JSON of this format: {ascii(str(error))[:200]}") from None
     if sealed != text:

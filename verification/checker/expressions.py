@@ -4,11 +4,14 @@ A node's arguments come before it, so whatever walks an expression is a loop ove
 no recursion, and no cost for sharing.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from . import intervals
+from .budget import Budget
 from .intervals import (
     FRACTION,
     LINE,
@@ -28,6 +31,11 @@ from .verdict import Refused
 MOST_NODES = 10_000
 MOST_DEPTH = 200
 LARGEST_POWER = 4096
+MOST_WORK: Final = 2_500_000_000
+"""What the expressions of one check may take: some twenty seconds."""
+_SERIES: Final = dict.fromkeys(("exp", "expm1", "log", "log1p", "power"), 10)
+"""How much longer an operation takes than a sum."""
+_PER_FACTOR: Final = 32
 
 Box = Mapping[str, Interval]
 """A range for each variable by name."""
@@ -68,6 +76,11 @@ def _variable(operation: str, indices: list[str]) -> str | None:
     return None
 
 
+def work_budget() -> Budget:
+    """Give what the expressions of one check may take."""
+    return Budget(MOST_WORK, "the bounds could not be verified")
+
+
 class Node(NamedTuple):
     """An operation on earlier nodes; `value` is a constant, an exponent or the name of a variable."""
 
@@ -84,16 +97,23 @@ class Evaluation(NamedTuple):
 
 
 class Pool:
-    """The expressions of one check."""
+    """The expressions of one check, or of one part of it; what is computed of them is taken from a budget."""
 
-    def __init__(self) -> None:
-        """Start empty; `work` counts the bits of node values computed since."""
+    def __init__(self, budget: Budget | None = None) -> None:
+        """Start empty, with that of one check unless a budget is shared."""
         self.nodes: list[Node] = []
-        self.work = 0
+        self._budget = work_budget() if budget is None else budget
         self._numbers: dict[Node, int] = {}
         self._factors: dict[int, dict[int, int]] = {}
         self._programs: dict[int, list[int]] = {}
+        self._costs: dict[int, int] = {}
         self._constants: dict[tuple[int, int], Interval] = {}
+
+    def unlimited(self) -> "Pool":
+        """The same expressions, for work that is done once for every row of data."""
+        same = copy(self)
+        same._budget = Budget(math.inf, "")
+        return same
 
     # Building.
 
@@ -176,9 +196,8 @@ class Pool:
         """Enclose every node over the box, at the points where the expression is defined."""
         values: dict[int, Interval] = {}
         regular = True
-        program = self.program(root)
-        self.work += len(program) * arithmetic.precision
-        for number in program:
+        self._spend(root, arithmetic)
+        for number in self.program(root):
             operation, arguments, value = self.nodes[number]
             if operation == "variable":
                 values[number] = box[value]  # type: ignore[index]
@@ -191,6 +210,12 @@ class Pool:
                 regular = regular and (operation not in _DEFINED or _DEFINED[operation](*operands))
                 values[number] = OPERATIONS[operation](arithmetic, *operands)
         return Evaluation(values, regular)
+
+    def _spend(self, root: int, arithmetic: Arithmetic) -> None:
+        """Take what evaluating takes: as long at all low precisions, then as the cube of the precision."""
+        if root not in self._costs:
+            self._costs[root] = sum(_SERIES.get(node.operation, 1) for node in self._walk(root))
+        self._budget.spend(self._costs[root] * (512 + (arithmetic.precision**3 >> 17)))
 
     def _constant(self, number: int, arithmetic: Arithmetic) -> Interval:
         key = number, arithmetic.precision
@@ -207,8 +232,8 @@ class Pool:
         An undecided minimum is locally Lipschitz: its generalised derivative lies between those of its
         sides. An undecided select may jump, so whatever it uses gets the whole line.
         """
+        self._spend(root, arithmetic)
         program = self.program(root)
-        self.work += 2 * len(program) * arithmetic.precision
         slopes = dict.fromkeys(program, NOTHING)
         slopes[root] = Interval(ONE, ONE)
         gradient: dict[str, Interval] = {}
@@ -269,7 +294,7 @@ class Pool:
         for operand, exponent in zip(operands, exponents, strict=True):
             for base, times in self._factors.get(operand, {operand: 1}).items():
                 factors[base] = factors.get(base, 0) + times * exponent
-        self.work += len(factors)
+        self._budget.spend(_PER_FACTOR * len(factors))
         one = self.constant(1)
         factors = {base: times for base, times in sorted(factors.items()) if times and base != one}
         if any(abs(times) > LARGEST_POWER for times in factors.values()):

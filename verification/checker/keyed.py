@@ -14,24 +14,25 @@ Several releases, each on a fresh sample, and what releasing the sampler's const
 What is not proven: that a program samples and reports with the probabilities stated.
 """
 
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import inf
+from math import ceil, floor
 from typing import Any, Final, NamedTuple
 
-from . import intervals, shapes
+from . import shapes
 from .data import Data
+from .declared import hold_keyed
 from .intervals import ONE, Arithmetic, Interval, at_most
 from .keyed_frequencies import prove_delays, prove_rows
 from .keyed_keys import prove_keys
 from .keyed_rates import Rates, read_rates
 from .keyed_units import LONGEST_SUBDIVISION, Units, a_whole_number
-from .statement import PART
-from .verdict import Claim, Outcome, Refused, Verdict
+from .statement import PART, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
+from .verdict import Refused, Verdict
 
 KIND: Final = "keyed-approximate"
 
 _GUARD: Final = 64
+_LEAST_BITS: Final = 52
 _MOST: Final = 2**53
 _CERTAIN: Final = Interval(ONE, ONE)
 _THEOREMS: Final = {
@@ -92,14 +93,14 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
     theorem = _theorem(body, cost)
     if body["theorem"] != theorem:
         raise Refused(f"the theorem is {theorem!a}")
-    assumed = _check_assumptions(body, cost)
+    _hold_assumptions(body)
     _check_options(body, units)
     _prove_budget(body, units, cost)
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
     covered = _prove_table(inputs, rates, units)
     if covered != claim["largest_frequency"]:
         raise Refused(f"the table covers {'every frequency' if covered is None else f'frequencies up to {covered}'}")
-    return _accepted(body, assumed, data)
+    return _accepted(body, data)
 
 
 def _theorem(body: dict[str, Any], cost: Cost) -> str:
@@ -112,6 +113,7 @@ def _theorem(body: dict[str, Any], cost: Cost) -> str:
 def _check_options(body: dict[str, Any], units: Units) -> None:
     """Hold what the options of mechanism and sampler say against the inputs, where they say it."""
     inputs = body["inputs"]
+    known = hold_keyed(body["mechanism"], body["sampler"], inputs["reports"], inputs["scheme"].get("name"))
     mechanism, sampler = (body[role]["options"] for role in ("mechanism", "sampler"))
     for key in ("threshold", "power"):
         if key in sampler and inputs["scheme"].get(key, sampler[key]) != sampler[key]:
@@ -125,6 +127,20 @@ def _check_options(body: dict[str, Any], units: Units) -> None:
         raise Refused("inputs.growth exceeds the mechanism's option epsilon")
     if "delta" in mechanism and Fraction(units.allowance, units.certain) > _option(mechanism, "delta"):
         raise Refused("inputs.allowance exceeds the mechanism's option delta")
+    if known:
+        _hold_budget(units, inputs["subdivision"], _option(mechanism, "epsilon"), _option(mechanism, "delta"))
+
+
+def _hold_budget(units: Units, subdivision: int, epsilon: Fraction, delta: Fraction) -> None:
+    """Hold bits, growth and allowance against the rule by which the sanitisers of certdp round epsilon and delta."""
+    if not 0 < delta <= 1:
+        raise Refused("the mechanism's option delta is no probability above 0")
+    bits = _LEAST_BITS + (ceil(1 / delta) - 1).bit_length() + subdivision
+    if units.bits != bits or units.allowance != floor(delta * (1 << bits - subdivision)) << subdivision:
+        raise Refused("bits and allowance are not those of the mechanism's option delta")
+    more = units._replace(growth=units.growth + 1)
+    if units.growth < units.certain**2 and _grows_at_most(more, min(epsilon, Fraction(bits))):
+        raise Refused("inputs.growth is below the mechanism's option epsilon")
 
 
 def _option(options: dict[str, str], key: str) -> Fraction:
@@ -190,38 +206,25 @@ def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units) -> int | No
     return None
 
 
-def _check_assumptions(body: dict[str, Any], cost: Cost) -> bool:
-    """Hold the assumptions against what the certificate rests on; whether some evidence is a citation."""
-    stated = {item["name"]: item["value"] for item in body["assumptions"]}
-    if len(stated) != len(body["assumptions"]):
-        raise Refused("an assumption is named twice")
-    claim, releases = body["claim"], body["inputs"]["releases"]
-    needed = {
+def _hold_assumptions(body: dict[str, Any]) -> None:
+    """Hold the assumptions against what the certificate rests on."""
+    claim, inputs = body["claim"], body["inputs"]
+    needed = plugins_assumed(body) | {
         "unit is an element": "one occurrence of a key",
         "coins of each key": "independent of those of all other keys",
     }
-    for role in ("mechanism", "sampler"):
-        plugin = body[role]
-        if plugin["evidence"] == "heuristic":
-            raise Refused(f"heuristic evidence never certifies ({role} {plugin['name']!a})")
-        needed[f"evidence of {role} {plugin['name']}"] = plugin["evidence"]
-        needed |= {f"{role}.{key}": value for key, value in plugin["options"].items()}
     if claim["contributions"] is not None:
         needed["each user contributes at most so many elements in all"] = str(claim["contributions"])
-    if releases > 1:
-        needed["releases, each on a fresh sample with coins of its own"] = str(releases)
+    if inputs["releases"] > 1:
+        needed["releases, each on a fresh sample with coins of its own"] = str(inputs["releases"])
     if claim["largest_frequency"] is not None:
         needed["largest frequency"] = str(claim["largest_frequency"])
-    for name, value in (("released cost", "epsilon"), ("released delta", "delta")):
-        if getattr(cost, value):
-            needed[name] = body["inputs"]["released_cost"][value]
-    for name, value in needed.items():
-        if stated.get(name) != value:
-            raise Refused(f"the assumptions must state {name!a} as {value!a}")
-    return any(body[role]["evidence"] == "cited" for role in ("mechanism", "sampler"))
+    needed |= cost_assumed(inputs["released_cost"]["epsilon"])
+    needed |= cost_assumed(inputs["released_cost"]["delta"], "released delta")
+    hold_assumptions(body, needed)
 
 
-def _accepted(body: dict[str, Any], assumed: bool, data: Data | None) -> Verdict:
+def _accepted(body: dict[str, Any], data: Data | None) -> Verdict:
     """Say for whom and against what change."""
     claim, mechanism, sampler = body["claim"], body["mechanism"]["name"], body["sampler"]["name"]
     steps, last, releases = claim["contributions"], claim["largest_frequency"], body["inputs"]["releases"]
@@ -232,30 +235,4 @@ def _accepted(body: dict[str, Any], assumed: bool, data: Data | None) -> Verdict
         f"with the probabilities stated for mechanism {mechanism!a} after sampler {sampler!a}, {often} "
         f"at most (epsilon, delta), for keys of {frequencies}"
     )
-    if data is not None:
-        reason += "; a public certificate is not bound to data, so they were not compared"
-    epsilon, delta = claim["epsilon"], claim["delta"]
-    return Verdict(
-        outcome=Outcome.HOLDS_ASSUMING_PROFILE if assumed else Outcome.HOLDS,
-        reason=reason,
-        claim=Claim(
-            theorem=body["theorem"],
-            guarantee=f"({_text(epsilon)}, {_text(delta)})-differential privacy per {whom} under {claim['relation']}",
-            audience=body["audience"],
-            epsilon=(None, intervals.upper_float(Fraction(epsilon))),
-            domain=f"keys of {frequencies}",
-        ),
-    )
-
-
-def _text(exact: str) -> str:
-    """Give a number in decimals: itself where these are exact, else rounded up to 15 digits."""
-    value = Fraction(exact)
-    if intervals.upper_float(value) == inf:
-        return exact
-    near = repr(float(value))
-    if Fraction(near) == value:
-        return near
-    above = Context(prec=15, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
-    near = repr(float(above))
-    return near if Fraction(near) == Fraction(above) else str(above)  # binary64 ends before decimals do
+    return accepted_approximate(body, [body], reason, whom=whom, domain=f"keys of {frequencies}", data=data)

@@ -29,6 +29,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from . import shapes
+from .budget import Budget
 from .intervals import floor_in_units
 from .keyed_rates import Rates
 from .keyed_units import Units, a_whole_number
@@ -127,7 +128,8 @@ class _Rule:
     def __init__(self, units: Units, tokens: int) -> None:
         self.unreported, self.runs = units.certain, list[_Run]()
         self._units, self._tokens = units, tokens
-        self._frequency = self._work = 0
+        self._frequency = 0
+        self._budget = Budget(_MOST_WORK, "the rows could not be regenerated")
         # the same units occur in most rows
         self._grown = lru_cache(maxsize=_REMEMBERED)(units.grown)
         self._shrunk = lru_cache(maxsize=_REMEMBERED)(units.shrunk)
@@ -137,9 +139,7 @@ class _Rule:
         """Go on to the next frequency, of which so many units are kept."""
         units = self._units
         certain, allowance = units.certain, units.allowance
-        self._work += (len(self.runs) + 8) * units.bits
-        if self._work > _MOST_WORK:
-            raise Refused("the rows could not be regenerated within the work budget")
+        self._budget.spend((len(self.runs) + 8) * units.bits)
         before = certain - self.unreported
         withheld = units.shrunk(max(0, certain - before - allowance))
         room = allowance + sum(run.width * self._grown(run.units) for run in self.runs)

@@ -22,6 +22,7 @@ from typing import Any, Final
 from mpmath import libmp
 
 from . import shapes
+from .budget import Budget
 from .intervals import Interval, Mpf, at_most, floor_in_units
 from .keyed_rates import Rates
 from .keyed_units import MARGIN, Units, a_whole_number
@@ -62,7 +63,7 @@ class _Proof:
         self.frequency = self._low = self._high = 0
         self._attached = True
         self._rates, self._units = rates, units
-        self._cells = 0
+        self._cells = Budget(_MOST_CELLS, "a stretch could not be proven")
         arithmetic = rates.arithmetic
         self._growth = arithmetic.rational(Fraction(units.growth, units.certain))
         self._spent = arithmetic.rational(Fraction(units.growth - units.certain, units.certain))
@@ -126,9 +127,7 @@ class _Proof:
 
     def _holds(self, first: int, last: int | None) -> bool:
         """Whether the bounds of the rates prove both premises over these frequencies."""
-        self._cells += 1
-        if self._cells > _MOST_CELLS:
-            raise Refused("a stretch could not be proven within the work budget")
+        self._cells.spend(1)
         arithmetic, rates = self._rates.arithmetic, self._rates
         rise = rates.rise(first, last)
         before = (

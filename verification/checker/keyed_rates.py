@@ -12,6 +12,7 @@ from math import inf
 from typing import Any, Final
 
 from . import shapes
+from .budget import Budget
 from .intervals import INFINITY, ONE, ZERO, Arithmetic, Interval, Mpf, at_most
 from .verdict import Refused
 
@@ -33,13 +34,11 @@ class Rates(ABC):
     def __init__(self, arithmetic: Arithmetic) -> None:
         """Fix the arithmetic."""
         self.arithmetic = arithmetic
-        self._spent = 0
+        self._budget = Budget(_MOST_WORK, "the rates could not be enclosed")
 
     def _spend(self, series: int) -> None:
-        """Count the series to be summed, and refuse where they are too many."""
-        self._spent += series * self.arithmetic.precision
-        if self._spent > _MOST_WORK:
-            raise Refused("the rates could not be enclosed within the work budget")
+        """Count the series to be summed."""
+        self._budget.spend(series * self.arithmetic.precision)
 
     @abstractmethod
     def rate(self, frequency: int) -> Interval:

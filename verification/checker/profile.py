@@ -14,16 +14,18 @@ from typing import Any, Final, NamedTuple
 
 from . import intervals, shapes
 from .data import Data, Measure, Measured, compare
+from .declared import hold_sampler
 from .domain import Domain
 from .expressions import WEIGHT, Pool, order_of, rounding
 from .intervals import Arithmetic, Interval, at_most, exact
 from .statement import (
-    accepted,
+    accepted_profile,
     body_of,
-    check_assumptions,
     check_audience,
     check_figures,
     domain_of,
+    hold_pure_assumptions,
+    hold_pure_loss,
     norm_ranges,
     prove_not_negative,
     range_where_defined,
@@ -68,8 +70,11 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     domain = domain_of(body)
     others = [] if domain is None else domain.others(profile.pool.variables(profile.remove))
     inputs, supremum = body["inputs"], body["claim"]["supremum"]
-    rounded = {"relative rounding of probability and weight": inputs["rounding"]}
-    assumptions = check_assumptions(body, domain, others, rounded if Fraction(inputs["rounding"]) else {})
+    hold_sampler(body["sampler"], inputs["rate"], inputs["weighted"])
+    needed = hold_pure_loss(body, inputs["rate"])
+    if Fraction(inputs["rounding"]):
+        needed["relative rounding of probability and weight"] = inputs["rounding"]
+    assumptions = hold_pure_assumptions(body, needed)
     check_figures(body, domain)
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     _check_premises(profile, domain, others, inputs["weighted"], arithmetic)
@@ -81,12 +86,12 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     reason = f"given the loss stated for mechanism {body['mechanism']['name']!a}, the profile follows"
     if domain is not None:
         reason += "; its supremum over the domain is proven"
-    return accepted(body, reason, assumptions, domain, data)
+    return accepted_profile(body, reason, assumptions, domain, data)
 
 
 def _measure(profile: Profile) -> Measure:
     """Enclose what a record of these norms loses, and with what probability it is declared to be drawn."""
-    pool = profile.pool
+    pool = profile.pool.unlimited()
 
     def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
         box = {**norms, rounding("rate"): intervals.UNIT, rounding("weight"): intervals.UNIT}
@@ -184,9 +189,9 @@ def _check_supremum(
         raise Refused("the lower end of the supremum is above its upper end")
     root, sides = domain.place(pool, profile.remove, arithmetic)
     box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
+    if (lower is None) != (claim["maximiser"] is None):
+        raise Refused("a lower end needs the maximiser at which it is reached, and a maximiser is of nothing else")
     if lower is not None:
-        if claim["maximiser"] is None:
-            raise Refused("a lower end needs the maximiser at which it is reached")
         if len(others) > 1:
             raise Refused("a lower end is not provable: two ratios of norms may not reach it together")
         point = {name: Fraction(value) for name, value in claim["maximiser"].items()}

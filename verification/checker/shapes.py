@@ -12,17 +12,16 @@ from .verdict import Refused
 _NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "a boolean"}
 Shape = Callable[[Any, str], None]
 
-_RATIONAL = re.compile(r"-?[0-9]{1,700}(/[0-9]{1,700})?")
+_RATIONAL = re.compile(r"(0|-?[1-9][0-9]{0,699})(/[1-9][0-9]{0,699})?")
 
 
 def rational(value: Any, where: str) -> Fraction:
-    """Read an exact rational written "p/q" or "p", at most 700 digits each."""
-    if type(value) is not str or not _RATIONAL.fullmatch(value):
-        raise Refused(f'{where} must be a rational string "p/q" or "p" of at most 700 digits each')
-    numerator, _, denominator = value.partition("/")
-    if denominator and not int(denominator):
-        raise Refused(f"{where} has denominator 0")
-    return Fraction(int(numerator), int(denominator or 1))
+    """Read an exact rational in its one spelling: "p/q" in lowest terms, or "p", at most 700 digits each."""
+    if type(value) is str and _RATIONAL.fullmatch(value):
+        exact = Fraction(value)
+        if str(exact) == value:
+            return exact
+    raise Refused(f'{where} must be a rational string "p/q" in lowest terms or "p", of at most 700 digits each')
 
 
 def not_negative(value: Any, where: str) -> None:
@@ -46,7 +45,14 @@ def of_type(kind: type) -> Shape:
     return shape
 
 
-text, flag = of_type(str), of_type(bool)
+flag, _string, _array, _object = of_type(bool), of_type(str), of_type(list), of_type(dict)
+
+
+def text(value: Any, where: str) -> None:
+    """Accept a string of Unicode characters; half a surrogate pair is none."""
+    _string(value, where)
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise Refused(f"{where} holds half a surrogate pair")
 
 
 def anything(value: Any, where: str) -> None:
@@ -104,10 +110,9 @@ def optional(inner: Shape) -> Shape:
 
 def sequence(inner: Shape, length: int | None = None) -> Shape:
     """Accept an array of such values."""
-    array = of_type(list)
 
     def shape(value: Any, where: str) -> None:
-        array(value, where)
+        _array(value, where)
         if length is not None and len(value) != length:
             raise Refused(f"{where} must have {length} items")
         for position, item in enumerate(value):
@@ -118,11 +123,11 @@ def sequence(inner: Shape, length: int | None = None) -> Shape:
 
 def mapping(inner: Shape) -> Shape:
     """Accept an object with any keys and such values."""
-    an_object = of_type(dict)
 
     def shape(value: Any, where: str) -> None:
-        an_object(value, where)
+        _object(value, where)
         for key, item in value.items():
+            text(key, where)
             inner(item, f"{where}[{key!a}]")
 
     return shape
@@ -130,10 +135,9 @@ def mapping(inner: Shape) -> Shape:
 
 def record(**fields: Shape) -> Shape:
     """Accept an object with exactly these keys."""
-    an_object = of_type(dict)
 
     def shape(value: Any, where: str) -> None:
-        an_object(value, where)
+        _object(value, where)
         if wrong := sorted(value.keys() ^ fields.keys()):
             raise Refused(f"{where} has missing or unknown keys: {wrong!a}")
         for key, inner in fields.items():

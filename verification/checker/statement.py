@@ -1,15 +1,22 @@
 """What certificates of every kind state beside their inputs, and how that is held together."""
 
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from math import inf
 from typing import Any, Final
 
 from . import intervals, shapes
 from .data import Data
+from .declared import hold_mechanism
 from .domain import DOMAIN, Domain
 from .expressions import Box, Pool, order_of
 from .intervals import Arithmetic, Interval, at_most
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
+ROLES: Final = ("mechanism", "sampler")
+_PURE: Final = ("laplace", "pure")
 
 PART: Final = shapes.record(
     name=shapes.text,
@@ -76,33 +83,57 @@ def domain_of(body: dict[str, Any]) -> Domain | None:
     return None if supremum is None else Domain.of(supremum["domain"])
 
 
-def check_assumptions(
-    body: dict[str, Any], domain: Domain | None, others: list[str], needed: dict[str, str]
-) -> dict[str, str]:
-    """Hold the assumptions against what the certificate rests on.
+def hold_pure_loss(body: dict[str, Any], rate: Any) -> dict[str, str]:
+    """Hold the loss against the mechanism named, where that is one of certdp; what it needs assumed."""
+    return hold_mechanism(
+        body["mechanism"], body["inputs"]["loss"], rate, families=_PURE, relation=body["claim"]["relation"]
+    )
 
-    `others` are the orders of norms that matter beside the domain's own; `needed` is what the kind needs assumed.
-    """
-    assumptions = {item["name"]: item["value"] for item in body["assumptions"]}
-    if len(assumptions) != len(body["assumptions"]):
-        raise Refused("an assumption is named twice")
-    needed = dict(needed)
-    for role in ("mechanism", "sampler"):
-        part = body[role]
+
+def plugins_assumed(holder: dict[str, Any], place: str = "") -> dict[str, str]:
+    """Give what mechanism and sampler need stated: their evidence and options. Heuristic evidence is refused."""
+    needed = {}
+    for role in ROLES:
+        part = holder[role]
         if part["evidence"] == "heuristic":
             raise Refused(f"heuristic evidence never certifies ({role} {part['name']!a})")
-        needed[f"evidence of {role} {part['name']}"] = part["evidence"]
-        needed |= {f"{role}.{key}": value for key, value in part["options"].items()}
-    if domain is not None:
-        needed |= {"norm": domain.p, "radius": body["claim"]["supremum"]["domain"]["radius"]}
-        if others:
-            needed["dimension"] = str(domain.dimension)
-    if shapes.rational(body["inputs"]["released_cost"], "inputs.released_cost"):
-        needed["released cost"] = body["inputs"]["released_cost"]
+        needed[f"{place}evidence of {role} {part['name']}"] = part["evidence"]
+        needed |= {f"{place}{role}.{key}": value for key, value in part["options"].items()}
+    return needed
+
+
+def domain_assumed(stated: dict[str, Any] | None) -> dict[str, str]:
+    """Give what a public domain needs stated."""
+    if stated is None:
+        return {}
+    needed = {"norm": stated["norm"], "radius": stated["radius"]}
+    if stated["dimension"] is not None:
+        needed["dimension"] = str(stated["dimension"])
+    return needed
+
+
+def cost_assumed(cost: str, name: str = "released cost") -> dict[str, str]:
+    """Give what a cost above 0 needs stated."""
+    return {} if cost == "0" else {name: cost}
+
+
+def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> set[str]:
+    """Hold the assumptions against what the certificate rests on; what is assumed, by name."""
+    stated = {item["name"]: item["value"] for item in body["assumptions"]}
+    if len(stated) != len(body["assumptions"]):
+        raise Refused("an assumption is named twice")
     for name, value in needed.items():
-        if assumptions.get(name) != value:
+        if stated.get(name) != value:
             raise Refused(f"the assumptions must state {name!a} as {value!a}")
-    return assumptions
+    return set(stated)
+
+
+def hold_pure_assumptions(body: dict[str, Any], needed: dict[str, str]) -> set[str]:
+    """Hold the assumptions of a profile against what it rests on; `needed` is what its kind needs beside the rest."""
+    supremum = body["claim"]["supremum"]
+    domain = domain_assumed(None if supremum is None else supremum["domain"])
+    cost = cost_assumed(body["inputs"]["released_cost"])
+    return hold_assumptions(body, plugins_assumed(body) | domain | cost | needed)
 
 
 def check_figures(body: dict[str, Any], domain: Domain | None) -> None:
@@ -139,26 +170,75 @@ def prove_not_negative(pool: Pool, root: int, box: Box, what: str, arithmetic: A
         raise Refused(f"{what} could not be proven to be at least 0")
 
 
-def accepted(
-    body: dict[str, Any], reason: str, assumptions: dict[str, str], domain: Domain | None, data: Data | None
+def accepted_profile(
+    body: dict[str, Any], reason: str, assumptions: set[str], domain: Domain | None, data: Data | None
 ) -> Verdict:
-    """Give the verdict on a certificate whose claim was proven, and whose figures were where data are given."""
-    owned, compared = body["data"] is not None, data is not None and body["data"] is not None
-    if owned and not compared:
+    """Give the verdict on a profile that was proven, and whose figures were where data are given."""
+    compared = data is not None and body["data"] is not None
+    if body["data"] is not None and not compared:
         reason += "; the owner's figures were not checked, since no data were given"
+    supremum = body["claim"]["supremum"]
+    claim = Claim(
+        theorem=body["theorem"],
+        guarantee="pure differential privacy per record under add-remove",
+        audience=body["audience"],
+        epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
+        domain=None if domain is None else str(domain),
+    )
+    return accepted([body], reason, claim, data=data, compared=compared, assumed=ASSUMED in assumptions)
+
+
+def accepted_approximate(
+    body: dict[str, Any],
+    holders: Sequence[dict[str, Any]],
+    reason: str,
+    *,
+    whom: str,
+    domain: str,
+    data: Data | None,
+) -> Verdict:
+    """Give the verdict on a public (epsilon, delta) that was proven."""
+    stated = body["claim"]
+    epsilon, delta = Fraction(stated["epsilon"]), Fraction(stated["delta"])
+    pair = f"({in_decimals(epsilon)}, {in_decimals(delta)})"
+    claim = Claim(
+        theorem=body["theorem"],
+        guarantee=f"{pair}-differential privacy per {whom} under {stated['relation']}",
+        audience=body["audience"],
+        epsilon=(None, intervals.upper_float(epsilon)),
+        domain=domain,
+    )
+    return accepted(holders, reason, claim, data=data)
+
+
+def accepted(
+    holders: Sequence[dict[str, Any]],
+    reason: str,
+    claim: Claim,
+    *,
+    data: Data | None,
+    compared: bool = False,
+    assumed: bool = False,
+) -> Verdict:
+    """Give the verdict on a claim that was proven for the plugins of these holders."""
     if data is not None and not compared:
         reason += "; a public certificate is not bound to data, so they were not compared"
-    cited = any(body[role]["evidence"] == "cited" for role in ("mechanism", "sampler"))
-    supremum = body["claim"]["supremum"]
+    cited = any(holder[role]["evidence"] == "cited" for holder in holders for role in ROLES)
     return Verdict(
-        outcome=Outcome.HOLDS_ASSUMING_PROFILE if cited or ASSUMED in assumptions else Outcome.HOLDS,
+        outcome=Outcome.HOLDS_ASSUMING_PROFILE if cited or assumed else Outcome.HOLDS,
         reason=reason,
         data_compared=compared,
-        claim=Claim(
-            theorem=body["theorem"],
-            guarantee="pure differential privacy per record under add-remove",
-            audience=body["audience"],
-            epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
-            domain=None if domain is None else str(domain),
-        ),
+        claim=claim,
     )
+
+
+def in_decimals(value: Fraction) -> str:
+    """Give a number in decimals: itself where these are exact, else rounded up to 15 digits."""
+    if intervals.upper_float(value) == inf:
+        return str(value)
+    near = repr(float(value))
+    if Fraction(near) == value:
+        return near
+    above = Context(prec=15, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    near = repr(float(above))
+    return near if Fraction(near) == Fraction(above) else str(above)  # binary64 ends before decimals do

@@ -14,10 +14,11 @@ from mpmath import libmp
 from certdp.verification.checker import Outcome, check
 from certdp.verification.checker.envelope import seal
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf
-from certdp.verification.checker.keyed import _geometric_sum, _text
+from certdp.verification.checker.keyed import _geometric_sum
 from certdp.verification.checker.keyed_keys import _Proof
 from certdp.verification.checker.keyed_rates import read_rates
 from certdp.verification.checker.keyed_units import Units
+from certdp.verification.checker.statement import in_decimals
 from certdp.verification.checker.verdict import Refused
 
 Body = dict[str, Any]
@@ -298,15 +299,15 @@ class TestStretches:
 @example(Fraction("0.3"))
 @example(Fraction(10**30 - 1, 10**36))
 def test_numbers_are_shown_rounded_up(value: Fraction) -> None:
-    shown = Fraction(_text(str(value)))
+    shown = Fraction(in_decimals(value))
     assert value <= shown <= value * (1 + Fraction(1, 10**14))
     assert shown == value or Fraction(repr(float(value))) != value
 
 
 def test_a_number_just_below_a_short_one_is_shown_as_that() -> None:
-    assert _text(str(Fraction(10**30 - 1, 10**36))) == "1e-06"
-    assert _text("9" * 400) == "9" * 400
-    assert Fraction(_text("1/3" + "0" * 330)) == Fraction(333333333333334, 10 ** (330 + 15))
+    assert in_decimals(Fraction(10**30 - 1, 10**36)) == "1e-06"
+    assert in_decimals(Fraction("9" * 400)) == "9" * 400
+    assert Fraction(in_decimals(Fraction("1/3" + "0" * 330))) == Fraction(333333333333334, 10 ** (330 + 15))
 
 
 @given(st.integers(1, 300), st.fractions(1, 3, max_denominator=50))

@@ -1,0 +1,300 @@
+"""What the mechanisms and samplers of certdp declare: the loss and the rate that follow from the options stated.
+
+A certificate that names one of them must state exactly that, so that no option can be altered without the proof. Of
+plugins of other distributions nothing is known here: their loss and rate are taken as stated.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from .intervals import Arithmetic, at_most
+from .shapes import rational
+from .verdict import Refused
+
+DISTRIBUTION: Final = "certdp"
+REAL_VALUED_NOISE: Final = ("real-valued noise", "noise and the noisy result are rounded to binary64")
+
+Statement = Mapping[str, Any]
+Options = Mapping[str, str]
+Tree = Any
+"""An expression as a certificate writes it."""
+
+_WEIGHT: Final = ["weight"]
+_ONE: Final = ["constant", "1"]
+_SPREAD: Final = 4 * Fraction(9, 40) ** 2
+_ARITHMETIC: Final = Arithmetic(256)
+
+
+class Mechanism(NamedTuple):
+    """A mechanism: the family of its pairs, their parameter from its options, and what it takes for granted.
+
+    `parameter` is also given the parameter stated, for constants that a rule only encloses.
+    """
+
+    family: str
+    parameter: Callable[[Options, Tree], Tree]
+    required: frozenset[str]
+    optional: frozenset[str] = frozenset()
+    relation: str = "add-remove"
+    real_valued_noise: bool = True
+
+
+class Sampler(NamedTuple):
+    """A sampler: its rate, and whether drawn records are weighted, from its options."""
+
+    rate: Callable[[Options], tuple[Tree, bool]]
+    required: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _exact(options: Options, key: str) -> Fraction:
+    value = rational(options.get(key), f"the option {key}")
+    if value <= 0:
+        raise Refused(f"the option {key} must be above 0")
+    return value
+
+
+def _constant(value: Fraction) -> Tree:
+    return ["constant", str(value)]
+
+
+def _size(options: Options, key: str = "norm") -> Tree:
+    return ["norm", options[key]]
+
+
+def _weighted(size: Tree) -> Tree:
+    return ["multiply", _WEIGHT, size]
+
+
+def _over(numerator: Tree, options: Options, key: str) -> Tree:
+    return ["divide", numerator, ["constant", options[key]]]
+
+
+def _gaussian_sum(options: Options, stated: Tree) -> Tree:
+    if ("scale" in options) == ("noise_multiplier" in options):
+        raise Refused("gaussian-sum has either a scale or a noise multiplier")
+    if "scale" in options:
+        return _over(_weighted(["norm", "2"]), options, "scale")
+    return _over(_ONE, options, "noise_multiplier")
+
+
+def _discrete_laplace(options: Options, stated: Tree) -> Tree:
+    steps = _over(_weighted(["norm", "1"]), options, "granularity")
+    return ["multiply", steps, _constant(_exact(options, "granularity") / _exact(options, "scale"))]
+
+
+def _discrete_gaussian(options: Options, stated: Tree) -> Tree:
+    shift = _weighted(["norm", "2"])
+    if options.get("dimension") == "1":
+        steps = _over(shift, options, "granularity")
+        variance = (_exact(options, "scale") / _exact(options, "granularity")) ** 2
+        return ["multiply", ["multiply", steps, steps], _constant(1 / (2 * variance))]
+    return ["divide", ["power", _over(shift, options, "scale"), "2"], ["constant", "2"]]
+
+
+def _lloyd(options: Options, stated: Tree) -> Tree:
+    if ("scale_count" in options) == ("split" in options):
+        raise Refused("lloyd has either a scale of counts or a split")
+    if "scale_count" in options:
+        per_count = _constant(1 / _exact(options, "scale_count"))
+    else:
+        match stated:
+            case ["multiply", _, ["add", ["constant", str(text)], _]]:
+                _hold_split(1 / rational(text, "the loss of a count"), options)
+                per_count = ["constant", text]
+            case _:
+                raise Refused("the loss stated is not that of lloyd")
+    each = ["add", per_count, _over(_size(options), options, "scale_sum")]
+    return ["multiply", ["multiply", ["constant", options["iterations"]], _WEIGHT], each]
+
+
+def _hold_split(count_scale: Fraction, options: Options) -> None:
+    """Hold the scale of counts against the rule of the split, which it may exceed by 2^-79, relatively."""
+    cube = _SPREAD * _exact(options, "dimension")
+    quotient = count_scale / _exact(options, "scale_sum")
+    match options["split"]:
+        case "derived":
+            ratio = (quotient * _exact(options, "radius")) ** 3 * cube
+        case "published":
+            ratio = quotient**3 / cube
+        case _:
+            raise Refused("the split of lloyd is derived or published")
+    if not 1 <= ratio <= (1 + Fraction(1, 2**79)) ** 3:
+        raise Refused("the loss of a count is not that of the split")
+
+
+def _randomised_response(options: Options, stated: Tree) -> Tree:
+    if ("noise" in options) == ("epsilon" in options):
+        raise Refused("randomised-response has either noise or epsilon")
+    categories = _exact(options, "categories")
+    if "noise" in options:
+        noise = _exact(options, "noise")
+        return ["log1p", _constant(categories * (1 - noise) / noise)]
+    match stated:
+        case ["log1p", ["constant", str(text)]]:
+            odds = rational(text, "the odds of the true category")
+        case _:
+            raise Refused("the loss stated is not that of randomised-response")
+    allowed = _ARITHMETIC.expm1(_ARITHMETIC.rational(_exact(options, "epsilon")))
+    # the probability of a uniform answer is rounded up by less than 2^-59, relatively
+    rounded_up = _ARITHMETIC.rational(odds + (odds + categories) / 2**58)
+    if not (at_most(_ARITHMETIC.rational(odds).hi, allowed.lo) and at_most(allowed.hi, rounded_up.lo)):
+        raise Refused("the loss stated is not that of randomised-response at its epsilon")
+    return stated
+
+
+def _dpis_step(options: Options, stated: Tree) -> Tree:
+    spread = _exact(options, "size") * _exact(options, "noise_multiplier") * _exact(options, "clip")
+    if "norm_sum" in options:
+        return ["multiply", _ONE, _constant(_exact(options, "norm_sum") / spread)]
+    clipped = ["minimum", ["constant", options["clip"]], ["norm", "2"]]
+    return ["multiply", _weighted(clipped), _constant(_exact(options, "batch") / spread)]
+
+
+def _lp_sum(options: Options, stated: Tree) -> Tree:
+    return _over(["multiply", _weighted(_size(options)), _ONE], options, "scale")
+
+
+MECHANISMS: Final = {
+    "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale"), _names("scale")),
+    "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale"), _names("scale")),
+    "lp-sum": Mechanism("pure", _lp_sum, _names("scale norm")),
+    "gaussian-sum": Mechanism("gaussian", _gaussian_sum, _names(""), _names("scale noise_multiplier")),
+    "discrete-laplace": Mechanism("pure", _discrete_laplace, _names("scale granularity"), real_valued_noise=False),
+    "discrete-gaussian": Mechanism(
+        "zero-concentrated",
+        _discrete_gaussian,
+        _names("scale granularity"),
+        _names("dimension"),
+        real_valued_noise=False,
+    ),
+    "lloyd": Mechanism(
+        "pure",
+        _lloyd,
+        _names("clusters scale_sum radius norm iterations"),
+        _names("scale_count split dimension"),
+    ),
+    "randomised-response": Mechanism(
+        "pure",
+        _randomised_response,
+        _names("categories"),
+        _names("noise epsilon"),
+        relation="replace",
+        real_valued_noise=False,
+    ),
+    "dpis-step": Mechanism("gaussian", _dpis_step, _names("noise_multiplier clip size batch"), _names("norm_sum")),
+}
+
+
+def _importance(options: Options) -> tuple[Tree, bool]:
+    proportional = ["multiply", ["constant", options["rate"]], _size(options)]
+    return ["minimum", _ONE, ["maximum", ["constant", options["floor"]], proportional]], True
+
+
+def _coreset(options: Options) -> tuple[Tree, bool]:
+    share, mixing = _exact(options, "m") / _exact(options, "n"), _exact(options, "mixing")
+    slope = _constant((1 - mixing) * share / _exact(options, "mean_squared_norm"))
+    square = ["multiply", slope, ["power", ["norm", "2"], "2"]]
+    return ["minimum", _ONE, ["add", _constant(mixing * share), square]], True
+
+
+def _dpis(options: Options) -> tuple[Tree, bool]:
+    per_unit = _constant(_exact(options, "batch") / _exact(options, "norm_sum"))
+    return ["multiply", per_unit, ["minimum", ["constant", options["clip"]], ["norm", "2"]]], True
+
+
+SAMPLERS: Final = {
+    "full": Sampler(lambda options: (_ONE, False)),
+    "poisson": Sampler(lambda o: (["constant", o["rate"]], o["weighted"] == "true"), _names("rate weighted")),
+    "importance": Sampler(_importance, _names("rate norm floor")),
+    "coreset": Sampler(_coreset, _names("m n mean_squared_norm radius mixing")),
+    "dpis": Sampler(_dpis, _names("batch norm_sum clip")),
+}
+CONSTRAINED: Final = "privacy-constrained"
+
+SANITISERS: Final = {
+    "pws-keys": _names("epsilon delta"),
+    "pws-frequencies": _names("epsilon delta subdivision"),
+}
+KEY_SAMPLERS: Final = {
+    "every-key": _names(""),
+    "listed-rates": _names("rates"),
+    "ppswor": _names("threshold power"),
+    "pps": _names("threshold power"),
+}
+
+
+def _take(statement: Statement, required: frozenset[str], optional: frozenset[str] = frozenset()) -> Options:
+    """Give the options of a plugin of certdp, whose evidence is a proof."""
+    name, options = statement["name"], statement["options"]
+    if statement["evidence"] != "proved":
+        raise Refused(f"the evidence of {name} is a proof")
+    if not required <= options.keys() <= required | optional:
+        raise Refused(f"the options of {name} are {', '.join(sorted(required | optional))}")
+    return dict(options)
+
+
+def hold_mechanism(
+    statement: Statement, loss: Tree, rate: Tree, *, families: tuple[str, ...], relation: str
+) -> dict[str, str]:
+    """Hold a loss stated against what the mechanism named declares; what it needs assumed."""
+    known = MECHANISMS.get(statement["name"]) if statement["distribution"] == DISTRIBUTION else None
+    if known is None:
+        return {}
+    options = _take(statement, known.required, known.optional)
+    if known.family not in families or known.relation != relation or known.parameter(options, loss) != loss:
+        raise Refused(f"the loss stated is not that of mechanism {statement['name']} with these options")
+    constant = type(rate) is list and rate[:1] == ["constant"]
+    if "noise_multiplier" in options and statement["name"] == "gaussian-sum" and not constant:
+        raise Refused("a noise multiplier is one number for all records where the rate is constant alone")
+    return dict([REAL_VALUED_NOISE]) if known.real_valued_noise else {}
+
+
+def hold_sampler(statement: Statement, rate: Tree, weighted: bool) -> None:
+    """Hold a rate stated against what the sampler named declares."""
+    if statement["distribution"] != DISTRIBUTION:
+        return
+    if statement["name"] == CONSTRAINED:
+        raise Refused(f"certificates of {CONSTRAINED} sampling are of another kind")
+    known = SAMPLERS.get(statement["name"])
+    if known is not None and known.rate(_take(statement, known.required, known.optional)) != (rate, weighted):
+        raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
+
+
+def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> None:
+    """Hold target and cap of a constrained run against what the sampler named declares."""
+    if statement["distribution"] != DISTRIBUTION:
+        return
+    if statement["name"] in SAMPLERS:
+        raise Refused(f"sampler {statement['name']} has a rate of its own, and no target")
+    if statement["name"] != CONSTRAINED:
+        return
+    options = _take(statement, _names("target"), _names("largest_weight digits"))
+    cap = _exact(options, "largest_weight") if "largest_weight" in options else None
+    if options["target"] != target or (cap is None) != (largest is None):
+        raise Refused("target and largest weight are not the sampler's options")
+    # the cap is rounded down to binary64
+    if cap is not None and largest is not None and not largest <= cap <= largest * (1 + Fraction(1, 2**52)):
+        raise Refused("the largest weight is not the sampler's option")
+
+
+def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: Any) -> bool:
+    """Hold what is reported, and the scheme, against what the sanitiser and the sampler of keys named declare.
+
+    Whether the sanitiser is one of certdp.
+    """
+    known = mechanism["distribution"] == DISTRIBUTION and mechanism["name"] in SANITISERS
+    if known:
+        _take(mechanism, SANITISERS[mechanism["name"]], _names("largest"))
+        if (reports == "keys") != (mechanism["name"] == "pws-keys"):
+            raise Refused(f"mechanism {mechanism['name']} does not report {reports}")
+    if sampler["distribution"] == DISTRIBUTION and sampler["name"] in KEY_SAMPLERS:
+        _take(sampler, KEY_SAMPLERS[sampler["name"]], _names("sizes"))
+        if scheme != sampler["name"]:
+            raise Refused(f"the scheme is not that of sampler {sampler['name']}")
+    return known
