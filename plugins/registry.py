@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from enum import Enum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, final
@@ -20,9 +22,11 @@ from attrs import field, frozen
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim, Expectation
+from .first_look import can_look, first_look
 
 OWN_DISTRIBUTION = "certdp"
 _SECONDS = 20.0
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _EXPECTED = {Expectation.HOLDS: "holds", Expectation.REJECTED: "is rejected"}
 
 
@@ -49,7 +53,7 @@ class PluginError(CertdpError):
 
     def __init__(self, listing: Listing, reason: str) -> None:
         self.listing = listing
-        self.reason = reason
+        self.reason = printable(reason)
         super().__init__(listing, reason)
 
     def __str__(self) -> str:
@@ -92,11 +96,13 @@ class Status:
         listing: which plugin.
         problem: why it cannot be used, None where it can.
         blocked: whether that is by the registry's settings, which says nothing about the plugin.
+        remark: what else there is to say of it, if anything.
     """
 
     listing: Listing
     problem: str | None
     blocked: bool = False
+    remark: str | None = None
 
     @property
     def valid(self) -> bool:
@@ -114,15 +120,16 @@ def _taken(claim: Claim, other: Claim, owner: Listing) -> str:
     )
 
 
+def printable(text: str) -> str:
+    """Foreign text that does nothing to a terminal: what is not printable is escaped."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 def _listing(role: Role, entry: EntryPoint) -> Listing:
     distribution = entry.dist
-    return Listing(
-        role,
-        entry.name,
-        "unknown" if distribution is None else distribution.name,
-        "unknown" if distribution is None else distribution.version,
-        entry.value,
-    )
+    stated = (None, None) if distribution is None else (distribution.name, distribution.version)
+    name, version = (printable(text) if isinstance(text, str) and text else "unknown" for text in stated)
+    return Listing(role, printable(entry.name), name, version, entry.value)
 
 
 def _plain(distribution: str) -> str:
@@ -166,11 +173,13 @@ class Registry:
         """Every listing, imported and validated, with the reason where it cannot be used."""
         for listing in self.listings():
             try:
-                self._validated(listing)
+                self._admit(listing)
+                printed = self._looked_at(listing)
             except PluginError as error:
                 yield Status(listing, error.reason, self._barred(listing) is not None)
             else:
-                yield Status(listing, None)
+                remark = f"it prints when it is imported: {printable(printed)}" if printed else None
+                yield Status(listing, None, remark=remark)
 
     def get(self, role: Role, name: str) -> Any:
         """The validated plugin of this name.
@@ -206,9 +215,23 @@ class Registry:
 
     def _validated(self, listing: Listing) -> Any:
         self._admit(listing)
-        plugin = self._import(listing)
-        validate(listing, plugin)
-        return plugin
+        if not listing.built_in and can_look():
+            self._looked_at(listing)
+        return self._imported(listing)
+
+    def _looked_at(self, listing: Listing) -> str:
+        """What a plugin prints when it is imported; one of another distribution by a process of its own, if possible.
+
+        Raises:
+            PluginError: where it cannot be used.
+        """
+        if listing.built_in or not can_look():
+            self._imported(listing)
+            return ""
+        seen = first_look(lambda: _fault(listing), self.seconds)
+        if seen.fault:
+            raise PluginError(listing, seen.fault)
+        return seen.printed
 
     def _barred(self, listing: Listing) -> str | None:
         """Why the settings of this registry leave a plugin out, if they do."""
@@ -226,6 +249,8 @@ class Registry:
             raise PluginError(listing, barred)
         if listing.built_in:
             return
+        if not _NAME.fullmatch(listing.name):
+            raise PluginError(listing, "its name is not made of lower-case words joined by hyphens, as laplace-sum is")
         rivals = [
             other.distribution
             for other in self.listings(listing.role)
@@ -238,25 +263,56 @@ class Registry:
                 "one is renamed, uninstalled or left off the allow-list",
             )
 
-    def _import(self, listing: Listing) -> Any:
+    def _imported(self, listing: Listing) -> Any:
+        """The validated plugin, imported by this process; what it prints meanwhile goes to stderr."""
+        if listing.built_in:
+            return _sound(listing)
         outcome: list[Any] = []
-        failure: list[BaseException] = []
+        failure: list[PluginError] = []
 
         def load() -> None:
             try:
-                outcome.append(EntryPoint(listing.name, listing.target, listing.role.value).load())
-            except BaseException as error:  # a plugin may raise anything, SystemExit too
+                outcome.append(_sound(listing))
+            except PluginError as error:
                 failure.append(error)
 
         thread = threading.Thread(target=load, daemon=True)
-        thread.start()
-        thread.join(None if listing.built_in else self.seconds)
+        with redirect_stdout(sys.stderr):
+            thread.start()
+            thread.join(self.seconds)
         if thread.is_alive():
             raise PluginError(listing, f"its import takes longer than {self.seconds:g} s")
         if failure:
-            error = failure[0]
-            raise PluginError(listing, f"its import fails with {type(error).__name__}: {error}") from error
+            raise failure[0]
         return outcome[0]
+
+
+def _sound(listing: Listing) -> Any:
+    """A plugin that is imported and validated here."""
+    try:
+        plugin = EntryPoint(listing.name, listing.target, listing.role.value).load()
+    except BaseException as error:  # a plugin may raise anything, SystemExit too
+        raise PluginError(listing, f"its import fails with {_told(error)}") from error
+    validate(listing, plugin)
+    return plugin
+
+
+def _fault(listing: Listing) -> str:
+    """Why a plugin that is imported here cannot be used; empty where it can."""
+    try:
+        _sound(listing)
+    except PluginError as error:
+        return error.reason
+    return ""
+
+
+def _told(error: BaseException) -> str:
+    """An exception as text, whatever its own text does."""
+    try:
+        text = str(error)
+    except BaseException as other:
+        text = f"a text that raises {type(other).__name__}"
+    return f"{type(error).__name__}: {text}"
 
 
 def _check_class(listing: Listing, plugin: Any) -> None:
@@ -366,8 +422,8 @@ def validate(listing: Listing, plugin: Any) -> None:
             check(listing, plugin)
         except PluginError:
             raise
-        except Exception as error:  # looking at a plugin may run its code
-            raise PluginError(listing, f"its validation fails with {type(error).__name__}: {error}") from error
+        except BaseException as error:  # looking at a plugin may run its code
+            raise PluginError(listing, f"its validation fails with {_told(error)}") from error
 
 
 def origin(plugin: object, registry: Registry | None = None) -> tuple[str, str]:

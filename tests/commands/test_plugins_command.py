@@ -26,7 +26,7 @@ def test_built_ins_are_listed_and_valid(certdp: Run) -> None:
     rows = [row for row in ran.json["plugins"] if row["distribution"] == "certdp"]
     assert {(row["role"], row["name"]) for row in rows} >= BUILT_IN
     for row in rows:
-        assert set(row) == {"role", "name", "distribution", "version", "valid", "problem"}
+        assert set(row) == {"role", "name", "distribution", "version", "valid", "problem", "remark"}
         assert (row["version"], row["valid"], row["problem"]) == (version("certdp"), True, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, NoReturn
 
 import typer
@@ -33,7 +33,7 @@ class Output:
     def show(self, data: dict[str, Any], for_people: Callable[[Console], None]) -> None:
         """Print the result in the wanted form."""
         if self.as_json:
-            typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+            typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False), file=self.console.file)
         else:
             for_people(self.console)
 
@@ -65,10 +65,14 @@ def _parts(error: InvalidValue) -> dict[str, str]:
 
 @contextmanager
 def reporting(as_json: bool) -> Iterator[Output]:
-    """Run a command; an error that certdp raises on purpose ends it with exit code 2."""
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    """Run a command; an error that certdp raises on purpose ends it with exit code 2.
+
+    What else prints meanwhile, such as a plugin, prints to stderr: stdout has the result alone.
+    """
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, file=sys.stdout)
     try:
-        yield Output(as_json, console)
+        with redirect_stdout(sys.stderr):
+            yield Output(as_json, console)
     except CertdpError as problem:
         error = _complete(problem)
         if as_json:

@@ -21,6 +21,7 @@ def run(list_only: bool, third_party: bool, allow: list[str] | None, output: Out
             "version": status.listing.version,
             "valid": None if list_only else status.valid,
             "problem": status.problem,
+            "remark": status.remark,
         }
         for status in statuses
     ]
@@ -29,9 +30,14 @@ def run(list_only: bool, third_party: bool, allow: list[str] | None, output: Out
         table = Table(box=None)
         for heading in ("role", "name", "distribution", "version", "status"):
             table.add_column(heading, overflow="fold")
-        for row in rows:
-            word = "not imported" if list_only else "valid" if row["valid"] else str(row["problem"])
-            table.add_row(str(row["role"]), str(row["name"]), str(row["distribution"]), str(row["version"]), word)
+        for status in statuses:
+            item = status.listing
+            word = "not imported" if list_only else _standing(status)
+            table.add_row(item.role.word, item.name, item.distribution, item.version, word)
         console.print(table, markup=False)
 
     output.show({"plugins": rows}, for_people)
+
+
+def _standing(status: Status) -> str:
+    return status.problem or ("valid" if status.remark is None else f"valid, but {status.remark}")

@@ -1,0 +1,82 @@
+"""The first look at a plugin of another distribution, by a process of its own, which may hang, end or print."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import final
+
+from attrs import frozen
+
+_SHOWN = 60
+
+
+@final
+@frozen
+class FirstLook:
+    """What was seen.
+
+    Attributes:
+        fault: why the plugin cannot be used; empty where nothing was seen.
+        printed: the beginning of what it printed; empty where it printed nothing.
+    """
+
+    fault: str
+    printed: str = ""
+
+
+def can_look() -> bool:
+    """Whether this system can fork: a plugin is then first imported by a process that may hang or end."""
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def first_look(look: Callable[[], str], seconds: float) -> FirstLook:
+    """Look at a plugin in a forked process.
+
+    Args:
+        look: imports and validates it; returns why it cannot be used, or nothing.
+        seconds: how long that may take.
+
+    Guarantees:
+        Nothing that the plugin does to its process happens to this one, and the process does not outlive the call.
+    """
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_look, args=(look, there))
+    with warnings.catch_warnings():  # newer Pythons warn where a numeric library has threads, which bear a fork
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    there.close()
+    try:
+        if not here.poll(seconds):
+            return FirstLook(f"its import takes longer than {seconds:g} s")
+        fault, printed = json.loads(here.recv_bytes())
+        return FirstLook(str(fault), str(printed))
+    except (EOFError, OSError, ValueError):
+        process.join(seconds)
+        return FirstLook(f"its import ends the process with exit code {process.exitcode}")
+    finally:
+        here.close()
+        process.kill()
+        process.join()
+        process.close()
+
+
+def _look(look: Callable[[], str], connection: Connection) -> None:
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 1)
+        sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+        try:
+            fault = look()
+        except BaseException as error:  # a plugin may raise anything, SystemExit too
+            fault = f"looking at it fails with {type(error).__name__}: {error}"
+        sys.stdout.flush()
+        printed.seek(0)
+        text = printed.read(4 * _SHOWN).decode("utf-8", "replace").strip()
+        connection.send_bytes(json.dumps([fault, text[:_SHOWN]]).encode())
+    os._exit(0)  # nothing that the plugin left behind runs any more
