@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ...accounting.errors import InvalidType, InvalidValue
+from ..isolation import can_isolate
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
 from .guarded import GUARDED, Guarded
@@ -60,7 +61,7 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
 
     Raises:
         InvalidValue: for a pattern that matches no module, a sample below 1, a seed below 0, and guards that are not
-            as expected where nothing is wrong. InvalidType: for no whole numbers.
+            as expected where nothing is wrong; and where processes cannot be forked. InvalidType: for no whole numbers.
     """
     for name, value, least in (("sample", sample, 1), ("seed", seed, 0)):
         if value is None and name == "sample":
@@ -69,6 +70,8 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
             raise InvalidType(name, value, f"a whole number ≥ {least}")
         if value < least:
             raise InvalidValue(name, value, f"a whole number ≥ {least}")
+    if not can_isolate():
+        raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
     everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
     places = range(len(everything))
     chosen = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
