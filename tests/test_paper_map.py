@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from certdp.experiments.catalogue import EXPERIMENTS
+from certdp.plugins.contract import Claim
 
 ROOT = Path(__file__).parents[1]
 MAP = ROOT / "docs/paper_map.md"
 
 HEADINGS = ["Statement", "What it says", "Where", "Claim id"]
 PLACE = re.compile(r"`(?P<path>[\w/]+\.py)` → `(?P<name>\w+(\.\w+)*)`")
-CLAIM = re.compile(r"`([^`\s]+/[^`\s]+)`")
+CLAIM = re.compile(r"`(?P<id>[^`\s]+/[^`\s]+)`(?P<proven> ◻)?")
+REASON = re.compile(r"none: \S.*")
 EXPERIMENT = re.compile(r"`certdp reproduce ([^`\s]+)`")
 MISPRINT = re.compile(r"\[((?:IS|PWS|DPIS)-[^:\]]+): ")
 
@@ -104,10 +106,20 @@ def unresolved(path: str, name: str) -> str | None:
     return None
 
 
-def registered_claims() -> set[str]:
-    claims = importlib.import_module("certdp.verification.claims")
-    modules = [importlib.import_module(f"{claims.__name__}.{m.name}") for m in pkgutil.iter_modules(claims.__path__)]
-    return {claim.id for module in modules for claim in getattr(module, "CLAIMS", ())}
+def registered_claims() -> dict[str, Claim]:
+    """What certdp registers itself, by id."""
+    registered = entry_points(group="certdp.claims")
+    own = [entry.load() for entry in registered if entry.dist is not None and entry.dist.name == "certdp"]
+    return {claim.id: claim for claims in own for claim in claims}
+
+
+def claims_of(row: Row) -> list[str]:
+    """The claims of a row; none where it says why."""
+    if REASON.fullmatch(row.claim):
+        return []
+    parts = [CLAIM.fullmatch(part) for part in row.claim.split(", ")]
+    assert all(parts), f"{row.statement}: write `source/statement`, … or none: and a reason. Found: {row.claim}"
+    return [match["id"] for match in parts if match]
 
 
 PAPERS = tables(MAP.read_text("utf-8"))
@@ -141,14 +153,42 @@ def test_every_place_exists() -> None:
 
 
 def test_every_claim_is_registered() -> None:
-    named = {claim for row in ROWS if row.claim != "–" for claim in CLAIM.findall(row.claim)}
+    named = {claim for row in ROWS for claim in claims_of(row)}
     assert named
-    assert all(row.claim == "–" or CLAIM.sub("", row.claim).strip(", ") == "" for row in ROWS)
-    assert named - registered_claims() == set()
+    assert named - registered_claims().keys() == set()
+
+
+def test_what_is_proven_on_a_box_is_marked() -> None:
+    marked = {match["id"] for row in ROWS for match in CLAIM.finditer(row.claim) if match["proven"]}
+    unmarked = {match["id"] for row in ROWS for match in CLAIM.finditer(row.claim) if not match["proven"]}
+    assert marked == {claim.id for claim in registered_claims().values() if claim.prove is not None}
+    assert not marked & unmarked
+
+
+def test_every_control_of_an_erratum_is_named() -> None:
+    """Those of the rows beside the map; a row of the map names every misprint, so it names what rejects it."""
+    named = {claim for row in ROWS for claim in claims_of(row)}
+    controls = {claim.id for claim in registered_claims().values() if claim.erratum is not None}
+    assert controls - named == set()
+
+
+def test_a_row_without_a_claim_says_why() -> None:
+    silent = [row for row in ROWS if not claims_of(row)]
+    kinds = ("none: a definition", "none: a figure", "none: a table")
+    others = {row.statement for row in silent if row.claim not in kinds}
+    assert others == {"Equation 5"}, "a formula, an algorithm or a bound without a claim"
+    assert all(row.statement.startswith(("Figure", "Table")) for row in silent if row.claim in kinds[1:])
+    assert all(row.statement.startswith("Definition") for row in silent if row.claim == kinds[0])
 
 
 def test_a_claim_has_a_place() -> None:
-    assert [row.statement for row in ROWS if row.claim != "–" and row.where == "not yet"] == []
+    assert [row.statement for row in ROWS if claims_of(row) and row.where == "not yet"] == []
+
+
+@pytest.mark.parametrize("cell", ["–", "none", "none: ", "soon", "`is/one` and `is/two`"])
+def test_a_cell_names_claims_or_a_reason(cell: str) -> None:
+    with pytest.raises(AssertionError, match="none: and a reason"):
+        claims_of(Row("Lemma 1", "", "", cell))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,11 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 from attrs import frozen
 
+from ...accounting.clipping import Outside, confine
+from ...accounting.domains import NormBall
 from ...accounting.dpis import Step, sampled_sum_renyi
 from ...accounting.dpis_estimator import (
     best_probabilities,
@@ -23,6 +26,8 @@ from ...accounting.dpis_estimator import (
     two_stage_rate,
 )
 from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.norms import Norm
+from ...accounting.provenance import Public
 from ...accounting.units import Order, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _PRECISION = 128
+_NEARLY = 1 - Fraction(1, 2**40)
 _DIRECTIONS = tuple(
     (Fraction(x, length), Fraction(y, length))
     for x, y, length in ((1, 0, 1), (0, 1, 1), (3, 4, 5), (-3, 4, 5), (-5, -12, 13), (8, -15, 17), (-1, 0, 1))
@@ -361,6 +367,34 @@ def _size_cases() -> SearchStrategy[Case]:
     )
 
 
+# Equation 4
+
+
+def _examine_equation_4(case: Case) -> Finding:
+    """ḡ = g/max(1, ‖g‖/C) in rational numbers of its square: never longer than C, not shorter by more than 2^-40."""
+    gradient, clip = case["gradient"], case["clip"]
+    domain = NormBall(norm=Norm.L2, radius=Public(clip), dimension=len(gradient))
+    (clipped,), _ = confine(np.array([gradient]), domain, Outside.CLIP)
+    before, after = ([Fraction(entry) for entry in vector] for vector in (gradient, clipped))
+    length, bound = (sum((entry**2 for entry in vector), Fraction(0)) for vector in (before, after))
+    least = min(clip**2, length) * _NEARLY
+    along = sum((a * b for a, b in zip(before, after, strict=True)), Fraction(0))
+    parallel = along**2 >= length * bound * _NEARLY and along >= 0
+    return Finding(
+        holds=least <= bound <= min(clip**2, length) and parallel and (length > clip**2 or before == after),
+        closed_form=f"‖ḡ‖² = {float(bound):.17g}, C² = {float(clip**2):.17g}",
+        independent=f"‖g‖² = {float(length):.17g}, gᵀḡ = {float(along):.17g}",
+    )
+
+
+def _gradient_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    entries = st.floats(-1e6, 1e6, allow_nan=False)
+    clips = st.integers(1, 4000).map(lambda n: Fraction(n, 20))
+    return st.fixed_dictionaries({"gradient": st.lists(entries, min_size=1, max_size=6), "clip": clips})
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="dpis/equation-7",
@@ -524,5 +558,12 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-private N",
         witness={"records": Fraction(10), "order": Fraction(2)},
+    ),
+    Claim(
+        id="dpis/equation-4",
+        statement="DPIS Equation 4",
+        says="clipping gives g/max(1, ‖g‖₂/C), never longer than C",
+        cases=_gradient_cases,
+        examine=_examine_equation_4,
     ),
 )

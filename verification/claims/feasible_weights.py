@@ -10,11 +10,14 @@ from fractions import Fraction
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from ...accounting.enclosures import Enclosure
-from ...accounting.expressions import Constant, Expression, W, derivative, enclose, exp, expm1, log1p
+from ...accounting.domains import NormBall
+from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.expressions import Constant, Expression, W, derivative, enclose, exp, expm1, log1p, minimum, norm
 from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, largest_weights
-from ...accounting.feasible_weights.convexity import convexity
+from ...accounting.feasible_weights.convexity import assumption_8, assumption_9, convexity
 from ...accounting.losses import PureLoss
+from ...accounting.norms import Norm
+from ...accounting.provenance import Public
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from .. import oracles, oracles_weights
 from ..subdivision import prove, quantity
@@ -34,6 +37,13 @@ _FAMILIES: Mapping[str, Callable[[Fraction, Fraction, Fraction], Expression]] = 
     "exponential": lambda a, b, p: a * expm1(b * W),
 }
 """The library's side of `oracles.FORMULAS`."""
+
+_BOUNDED: Mapping[str, Callable[[Fraction, Fraction, Fraction], Expression]] = {
+    "constant": lambda a, b, p: Constant(a),
+    "decaying": lambda a, b, p: a + a * b / W,
+    "capped": lambda a, b, p: minimum(a * W, a * b),
+}
+"""Losses that stay below a bound at all weights."""
 
 
 def _expression(case: Case) -> Expression:
@@ -64,6 +74,59 @@ def _told(weight: Fraction | None) -> str:
 
 def _excess(case: Case, weight: Fraction) -> Fraction:
     return oracles_weights.excess(case["family"], case, _target(case), weight)
+
+
+# Assumptions 8 and 9
+
+
+def _growing_or_not(case: Case) -> Expression:
+    return {**_FAMILIES, **_BOUNDED}[case["family"]](case["a"], case["b"], case["p"])
+
+
+def _examine_assumption_8(case: Case) -> Finding:
+    """ε(w, x) = ε(w)·‖x‖₁ on a ball of radius r: the worst record has r·ε(1), from mpmath's own functions."""
+    radius, target = case["radius"], case["target"]
+    domain = NormBall(norm=Norm.L1, radius=Public(radius))
+    found = assumption_8(PureLoss(_growing_or_not(case) * norm(1)), domain, target)
+    a, b, p = (oracles._number(case[name]) for name in "abp")
+    worst = radius * oracles._fraction(oracles.FORMULAS[case["family"]](oracles._number(_ONE), a, b, p))
+    tie = abs(worst - target) <= oracles.NEGLIGIBLE
+    return Finding(
+        holds=tie or found is (Truth.TRUE if worst < target else Truth.FALSE),
+        closed_form=f"ε(1, x) ≤ ε* = {target} is {found.value} on ‖x‖₁ ≤ {radius}",
+        independent=f"the largest ε(1, x) is {float(worst):.12g}",
+    )
+
+
+def _examine_assumption_9(case: Case) -> Finding:
+    """TRUE: weight 2^40 is infeasible at the target. FALSE: at a target above every ε(w), all weights are feasible."""
+    domain = NormBall(norm=Norm.L1, radius=Public(_ONE))
+    found = assumption_9(PureLoss(_growing_or_not(case)), domain)
+    above = (1 + case["a"]) * (1 + case["b"])
+    target = case["target"] if found is Truth.TRUE else above
+    weights = [2**40] if found is Truth.TRUE else [2**exponent for exponent in range(0, 48, 4)]
+    excesses = [oracles_weights.excess(case["family"], case, target, Fraction(weight)) for weight in weights]
+    expected = {Truth.TRUE: min(excesses) > 0, Truth.FALSE: max(excesses) <= 0, Truth.UNDECIDED: True}
+    return Finding(
+        holds=expected[found] and (found is Truth.TRUE or case["family"] in _BOUNDED),
+        closed_form=f"from some weight on none is feasible: {found.value} for ε(w) = {_growing_or_not(case)}",
+        independent=f"relative excess {float(max(excesses)):.6g} at most over weights to {weights[-1]}, ε* = {target}",
+    )
+
+
+def _growing_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "family": st.sampled_from(("power", "quadratic", "exponential", *_BOUNDED)),
+            "a": st.fractions(Fraction(1, 8), 2, max_denominator=8),
+            "b": st.fractions(Fraction(1, 8), 2, max_denominator=8),
+            "p": st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2)]),
+            "radius": st.fractions(Fraction(1, 4), 4, max_denominator=4),
+            "target": st.fractions(Fraction(1, 8), 8, max_denominator=8),
+        }
+    )
 
 
 # Problem 7 and Theorem 10
@@ -490,5 +553,19 @@ CLAIMS: tuple[Claim, ...] = (
             "factor": Fraction(5, 4),
             "halvings": 1,
         },
+    ),
+    Claim(
+        id="is/assumption-8",
+        statement="IS Assumption 8",
+        says="whether ε(1, x) ≤ ε* on a public domain is decided, and rightly",
+        cases=_growing_cases,
+        examine=_examine_assumption_8,
+    ),
+    Claim(
+        id="is/assumption-9",
+        statement="IS Assumption 9",
+        says="where it is proven large weights are infeasible; where it is refuted some target admits them all",
+        cases=_growing_cases,
+        examine=_examine_assumption_9,
     ),
 )

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
+from math import prod
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import expm1
-from ...accounting.frequency_estimates import concordance, maximum_likelihood, moments
+from ...accounting.frequency_estimates import (
+    concordance,
+    estimated_sum,
+    inverse_probability,
+    inverse_probability_moments,
+    maximum_likelihood,
+    moments,
+)
 from ...accounting.frequency_reporting import (
     FrequencyNoise,
     FrequencyRow,
     FrequencyTable,
     KeyTable,
     ListedRates,
+    PoissonPps,
     Ppswor,
     Run,
 )
@@ -359,6 +368,66 @@ def _examine_moments(case: Case) -> Finding:
     )
 
 
+def _examine_equation_7(case: Case) -> Finding:
+    """Expectation and variance of Σ L(x)g(w_x)/q over all subsets of a few keys, with τ so that q is rational."""
+    inclusion = PoissonPps(threshold=case["threshold"])
+    rates = [min(_ONE, case["threshold"] * frequency) for frequency, _ in case["keys"]]
+    estimates = [Fraction(inverse_probability(inclusion, lambda i: i, frequency)) for frequency, _ in case["keys"]]
+    shares = [tuple(zip((1 - rate, rate), (0, 1), strict=True)) for rate in rates]
+    mean = squared = Fraction(0)
+    for drawn in product(*shares):
+        weight = prod((share for share, _ in drawn), start=_ONE)
+        outcomes = zip(drawn, estimates, case["keys"], strict=True)
+        total = sum((kept * each * factor for (_, kept), each, (_, factor) in outcomes), Fraction(0))
+        mean, squared = mean + weight * total, squared + weight * total**2
+    exact = sum((factor * frequency for frequency, factor in case["keys"]), Fraction(0))
+    told = [(factor, inverse_probability_moments(inclusion, lambda i: i, i)) for i, factor in case["keys"]]
+    variance = sum((factor**2 * Fraction(found.variance) for factor, found in told), Fraction(0))
+    size = 1 + sum((abs(factor) * each for each, (_, factor) in zip(estimates, case["keys"], strict=True)), Fraction(0))
+    return Finding(
+        holds=abs(mean - exact) <= _ROUNDING * size and abs(squared - mean**2 - variance) <= _ROUNDING * size**2,
+        closed_form=f"mean {float(exact):.12g}, variance {float(variance):.12g}",
+        independent=f"over all samples: mean {float(mean):.12g}, variance {float(squared - mean**2):.12g}",
+    )
+
+
+def _key_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    key = st.tuples(st.integers(1, 40), st.integers(-8, 8).map(lambda n: Fraction(n, 2)))
+    thresholds = st.integers(1, 60).map(lambda n: Fraction(1, n))
+    return st.fixed_dictionaries({"threshold": thresholds, "keys": st.lists(key, min_size=1, max_size=5).map(tuple)})
+
+
+def _examine_equation_8(case: Case) -> Finding:
+    """The mean of ŝ over all pairs of outcomes of two keys, L = 2 and −1/2, against the expectations of each alone."""
+    rows, _, _ = _drawn(case)
+    pair = (rows[0], rows[-1])
+    estimates = maximum_likelihood(iter(rows), lambda i: i, len(rows))
+    factors = 2.0, -0.5
+    outcomes = [_outcomes_of(row) for row in pair]
+    mean = Fraction(0)
+    for (one, first), (other, second) in product(*outcomes):
+        reported = [
+            (factor, token) for factor, token in zip(factors, (first, second), strict=True) if token is not None
+        ]
+        mean += one * other * Fraction(estimated_sum(reported, estimates))
+    alone = [Fraction(moments(row, estimates, lambda i: i).expectation) for row in pair]
+    linear = sum((Fraction(factor) * each for factor, each in zip(factors, alone, strict=True)), Fraction(0))
+    return Finding(
+        holds=abs(mean - linear) <= _ROUNDING * (1 + abs(mean)),
+        closed_form=f"Σ L(x)E_i = {float(linear):.12g}",
+        independent=f"mean of ŝ over all outcomes of two keys: {float(mean):.12g}",
+    )
+
+
+def _outcomes_of(row: FrequencyRow) -> list[tuple[Fraction, int | None]]:
+    """The probability of each token of a row, and of none."""
+    found: list[tuple[Fraction, int | None]] = [(Fraction(row.unreported, 1 << row.bits), None)]
+    found += [(Fraction(run.units, 1 << row.bits), j) for run in row.runs for j in range(run.first, run.end)]
+    return found
+
+
 def _examine_concordance(case: Case) -> Finding:
     """The exact concordance of two rows of a table against the sum over all pairs of tokens."""
     rows, _, _ = _drawn(case)
@@ -653,5 +722,19 @@ CLAIMS: tuple[Claim, ...] = (
         says="expectation, bias, mean squared error and variance are those of the reported estimate",
         cases=_estimate_cases,
         examine=_examine_moments,
+    ),
+    Claim(
+        id="pws/equation-7",
+        statement="PWS Equation 7",
+        says="from a sample that is not private, Σ L(x)g(w_x)/q is unbiased, with the variance Σ L²g²(1/q − 1)",
+        cases=_key_cases,
+        examine=_examine_equation_7,
+    ),
+    Claim(
+        id="pws/equation-8",
+        statement="PWS Equations 6 and 8",
+        says="from a sanitised sample, the mean of Σ L(x)a_j is Σ L(x)E_i",
+        cases=_estimate_cases,
+        examine=_examine_equation_8,
     ),
 )

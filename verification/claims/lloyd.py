@@ -19,7 +19,7 @@ from ...accounting.expressions import Variable, W, enclose, norm
 from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
-from ...mechanisms.lloyd import Lloyd
+from ...mechanisms.lloyd import Lloyd, Split
 from ...plugins.contract import Case, Claim, Expectation, Finding
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ Weighted: TypeAlias = tuple[Fraction, Vector]
 
 _PRECISION = 128
 _NEAR = Fraction(1, 2**100)
+_CLOSE = Fraction(1, 2**76)
 _ORDERS = ("1", "3/2", "2", "inf")
 
 
@@ -264,6 +265,29 @@ def _exponential_shape(dimension: int) -> int:
     return 1
 
 
+# Scales of the noise
+
+
+def _examine_scales(case: Case) -> Finding:
+    """Cubes decide: (β_count/β_sum)³ = 4dρ² as published, (β_sum/(r·β_count))³ = 4dρ² as derived; ρ = 0.225."""
+    scale, radius, dimension = case["scale"], case["radius"], case["dimension"]
+    published, derived = (split.count_scale(scale, dimension, radius) for split in (Split.PUBLISHED, Split.DERIVED))
+    share = 4 * dimension * Fraction("0.225") ** 2
+    cubes = (published / scale) ** 3, (scale / (radius * derived)) ** 3
+    return Finding(
+        holds=all(abs(cube - share) <= share * _CLOSE for cube in cubes),
+        closed_form=f"cubes {float(cubes[0]):.16g} (published) and {float(cubes[1]):.16g} (derived)",
+        independent=f"4dρ² = {share}",
+    )
+
+
+def _scale_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    positive = st.fractions(Fraction(1, 20), 1000, max_denominator=20)
+    return st.fixed_dictionaries({"scale": positive, "radius": positive, "dimension": st.integers(1, 5000)})
+
+
 # Starting centres
 
 
@@ -370,5 +394,12 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="IS-init",
         witness={"records": 20, "scale_count": Fraction(1), "scale_sum": Fraction(1)},
+    ),
+    Claim(
+        id="is/noise-scales",
+        statement="IS Section 5, noise scales",
+        says="the scale of counts is ∛(4dρ²)·β_sum as published, and β_sum/(r∛(4dρ²)) as derived",
+        cases=_scale_cases,
+        examine=_examine_scales,
     ),
 )
