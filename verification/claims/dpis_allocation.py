@@ -35,7 +35,8 @@ class _Epoch:
 
     @property
     def worst_to_come(self) -> bool:
-        return self.number < self.case["divider"] * len(self.case["shares"])
+        first_phase: Fraction = self.case["divider"] * len(self.case["shares"])
+        return self.number < first_phase
 
     @property
     def epochs_left(self) -> int:
@@ -58,12 +59,14 @@ class _Epoch:
 
     def _steps(self, norm_sum: Fraction, noise: Fraction) -> Fraction:
         exponent = (norm_sum / (self.case["size"] * noise)) ** 2 / 2
-        return self.case["steps"] * binomial_sum(self.case["batch"] / norm_sum, exponent, self.case["order"])
+        steps: int = self.case["steps"]
+        return steps * binomial_sum(self.case["batch"] / norm_sum, exponent, self.case["order"])
 
 
 def norm_sum(case: Case, epoch: int) -> Fraction:
     """K̃/C of an epoch."""
-    return case["batch"] + case["shares"][epoch] * (case["size"] - case["batch"])
+    least, most, share = case["batch"], case["size"], case["shares"][epoch]
+    return Fraction(least + share * (most - least))
 
 
 def allocated(case: Case, epoch: int, left: Fraction) -> Fraction:

@@ -49,7 +49,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts[::3, 4] = 0
     train, test = slice(0, RECORDS), slice(RECORDS, None)
     for name, rows in (("cnn", images), ("lstm", texts.astype(np.uint16))):
-        parts = {"X_train": rows[train], "y_train": labels[train], "X_test": rows[test], "y_test": labels[test]}
+        parts: dict[str, Any] = {
+            "X_train": rows[train],
+            "y_train": labels[train],
+            "X_test": rows[test],
+            "y_test": labels[test],
+        }
         np.savez(folder / f"{name}.npz", **parts)
     return folder
 
