@@ -8,7 +8,8 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from multiprocessing.connection import Connection
 from typing import final
 
@@ -65,6 +66,20 @@ def first_look(look: Callable[[], str], seconds: float) -> FirstLook:
         process.kill()
         process.join()
         process.close()
+
+
+@contextmanager
+def output_to_stderr() -> Iterator[None]:
+    """Send to stderr what is printed meanwhile, by Python or below it."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _look(look: Callable[[], str], connection: Connection) -> None:

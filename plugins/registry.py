@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stdout
 from enum import Enum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, final
@@ -22,7 +20,7 @@ from attrs import field, frozen
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim, Expectation
-from .first_look import can_look, first_look
+from .first_look import can_look, first_look, output_to_stderr
 
 OWN_DISTRIBUTION = "certdp"
 _SECONDS = 20.0
@@ -277,7 +275,7 @@ class Registry:
                 failure.append(error)
 
         thread = threading.Thread(target=load, daemon=True)
-        with redirect_stdout(sys.stderr):
+        with output_to_stderr():
             thread.start()
             thread.join(self.seconds)
         if thread.is_alive():
