@@ -200,23 +200,32 @@ def _same_ends(found: Enclosure, stated: Enclosure) -> bool:
 
 def _examine_renyi_far(case: Case) -> Finding:
     """Where e^A, A = (α − 1)τ, or the order is beyond summing: log(1 − q + q·e^A) at most, A + α·log q at least."""
-    rate, order, log_moment, rising = case["rate"], case["far_order"], case["log_moment"], case["rising"]
+    order, log_moment, rising = case["far_order"], case["log_moment"], case["rising"]
+    low, high = sorted(case["rates"])
+    rates = Enclosure.between(low, high, precision=PRECISION)
+    summed = order <= 4096 and log_moment < 2**60  # then a neighbouring order's moment is too large
     found, stated = [], []
 
     def renyi(a: Fraction, _: Direction) -> Enclosure:
         return enclosed(log_moment * (a / order if rising else 1)) / (a - 1)
 
     for direction in Direction:
-        found.append(renyi_after_sampling(renyi, enclosed(rate), order, direction) * (order - 1))
-        q, exponent = enclosed(rate), enclosed(log_moment)
-        most = exponent + (q + (1 - q) * (-exponent).exp()).log() if rate else q
-        summed = order <= 4096 and log_moment < 2**60  # then a neighbouring order's moment is too large
-        below = rate == 0 or direction is Direction.ADD or summed
-        least = enclosed(0) if below else (exponent + q.log() * order).maximum(0)
+        found.append(renyi_after_sampling(renyi, rates, order, direction) * (order - 1))
+        most = _mixed_log_moment(log_moment, high)
+        if low == 1:
+            least = most
+        elif low == 0 or direction is Direction.ADD or summed:
+            least = enclosed(0)
+        else:
+            least = (enclosed(low).log() * order + log_moment).maximum(0)
         stated.append(most.hull(least))
-    if rate == 1:
-        stated = [enclosed(log_moment)] * 2
     return _both(found, stated, holds=all(map(_same_ends, found, stated)))
+
+
+def _mixed_log_moment(log_moment: Fraction, rate: Fraction) -> Enclosure:
+    """log(1 − q + q·e^A)."""
+    q, exponent = enclosed(rate), enclosed(log_moment)
+    return exponent + (q + (1 - q) * (-exponent).exp()).log() if rate else q
 
 
 # Wrong rows, in their place
@@ -439,11 +448,13 @@ def _far_cases() -> SearchStrategy[Case]:
 
     far = st.tuples(st.sampled_from([Fraction(4097), Fraction(8193, 2)]), st.integers(0, 300) | st.integers(0, 10**5))
     large = st.tuples(st.sampled_from([Fraction(2), Fraction(7, 2), Fraction(4096)]), st.integers(2**60, 2**61))
-    rate = st.sampled_from([Fraction(0), _ONE]) | ratios(0, 1, denominator=12)
+    ends = st.sampled_from([(Fraction(0), _ONE), (_ONE, _ONE), (Fraction(0), Fraction(0))])
+    inner = _inner_rates().map(lambda q: (q, q)) | st.tuples(_inner_rates(), st.just(_ONE))
+    rate = inner | inner | ends
     drawn = st.tuples(far | large, rate).map(lambda d: (*d, False))
     between = st.tuples(st.just((Fraction(7, 2), 2**60 - 1)), rate, st.just(True))  # at 4 it is beyond
     return (drawn | between).map(
-        lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rate": d[1], "rising": d[2]}
+        lambda d: {"far_order": d[0][0], "log_moment": Fraction(d[0][1]), "rates": d[1], "rising": d[2]}
     )
 
 
