@@ -7,6 +7,9 @@ import hashlib
 import json
 import math
 import re
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -15,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import mpmath
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
@@ -50,6 +54,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
+from certdp.verification import checker
 from certdp.verification.checker import Verdict, check
 from certdp.verification.keyed_certificates import keyed_certificate
 
@@ -459,3 +464,34 @@ def test_an_altered_certificate_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CORPUS)
 def test_every_altered_certificate_is_refused(name: str) -> None:
     assert unexplained(name, SLOW.get(name, 1)) == []
+
+
+# Without the library.
+
+ALONE = """
+import sys
+sys.path.append({place!r})
+from checker.__main__ import main
+assert not [name for name in sys.modules if name.partition(".")[0] in ("certdp", "numpy", "attrs", "scipy")]
+sys.exit(max(main([path]) for path in sys.argv[1:]))
+"""
+
+
+def test_every_kind_is_checked_by_a_copy_of_the_checker_alone(tmp_path: Path) -> None:
+    """No environment and no site-packages: the copied folder, mpmath and the standard library."""
+    place = tmp_path / "packages"
+    for package in (checker, mpmath):
+        folder = Path(str(package.__file__)).parent
+        shutil.copytree(folder, place / folder.name, ignore=shutil.ignore_patterns("__pycache__", "tests"))
+    names = ("laplace, importance", "owner's", "constrained", "gaussian, one sample", "keys, ppswor", "tokens, pps")
+    paths = [tmp_path / f"{number}.json" for number, _ in enumerate(names)]
+    for path, name in zip(paths, names, strict=True):
+        path.write_bytes(written(name))
+    command = [sys.executable, "-I", "-S", "-c", ALONE.format(place=str(place))]
+    found = subprocess.run([*command, *map(str, paths)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert found.stdout.count("holds: ") == len(names)
+    body = body_of(written("laplace, importance"))
+    body["claim"]["supremum"]["upper"] /= 2
+    paths[0].write_bytes(seal(body))
+    assert subprocess.run([*command, str(paths[0])], capture_output=True, check=False).returncode == 1

@@ -11,7 +11,7 @@ from rich.console import Console
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records, refuse_without_file
-from ..verification.checker import check
+from ..verification.checker import LARGEST_FILE, check
 from .output import Output
 
 
@@ -35,7 +35,8 @@ def run(certificate: Path, data: Path | None, reading: Reading, output: Output) 
     if data is None:
         refuse_without_file(reading)
     try:
-        text = certificate.read_bytes()
+        with certificate.open("rb") as file:
+            text = file.read(LARGEST_FILE + 1)  # what is larger is refused unread
     except OSError as error:
         raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or str(error)) from None
     verdict = check(text, None if data is None else _Rows(read_records(data, reading)))

@@ -9,6 +9,7 @@ from typing import Any
 import flint
 import pytest
 
+from certdp.verification.checker.composed_divergences import normal_cdf, normal_density, pi
 from certdp.verification.checker.intervals import (
     INFINITY,
     LINE,
@@ -53,12 +54,22 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int, int], bool]] = {
 }
 
 
+@pytest.mark.soundness
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_many_functions_enclose_what_arb_finds(name: str) -> None:
+    compare_with_arb(name, 10 * DRAWS, f"{name}, many", (24, *PRECISIONS, 1088))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_enclose_what_arb_finds(name: str) -> None:
+    compare_with_arb(name, DRAWS, name, PRECISIONS)
+
+
+def compare_with_arb(name: str, draws: int, seed: str, precisions: tuple[int, ...]) -> None:
     truth, sizes, signed = FUNCTIONS[name]
-    source = random.Random(name)
-    tools = [Arithmetic(precision) for precision in PRECISIONS]
-    for draw in range(DRAWS):
+    source = random.Random(seed)
+    tools = [Arithmetic(precision) for precision in precisions]
+    for draw in range(draws):
         tool = tools[draw % len(tools)]
         x = dyadic(source, sizes, signed)
         if name.startswith("log") and draw % 3 == 0:  # close to where the logarithm vanishes, from both sides
@@ -72,6 +83,56 @@ def test_functions_enclose_what_arb_finds(name: str) -> None:
         assert real.lower() <= ball(high)
         slack = abs(real) * flint.arb(2) ** (8 - tool.precision)
         assert ball(high) - ball(low) <= slack, (name, fraction(x))
+
+
+def normal(x: Any) -> Any:
+    return (-x / flint.arb(2).sqrt()).erfc() / 2
+
+
+def density(x: Any) -> Any:
+    return (-x * x / 2).exp() / (2 * flint.arb.pi()).sqrt()
+
+
+@pytest.mark.parametrize("draws", [300, pytest.param(20_000, marks=pytest.mark.soundness)])
+@pytest.mark.parametrize(("found", "truth"), [(normal_cdf, normal), (normal_density, density)])
+def test_the_normal_law_against_arb(found: Callable[..., Interval], truth: Callable[[Any], Any], draws: int) -> None:
+    source = random.Random(draws)
+    extremes = [exact(value) for value in (0.0, 5e-324, -5e-324, 32.0, -32.0, 33.0, -33.0, 1e3, -1e3, 1e6, -1e6)]
+    tools = [Arithmetic(precision) for precision in (64, 128, 192)]
+    for draw in range(draws):
+        tool = tools[draw % len(tools)]
+        x = extremes[draw] if draw < len(extremes) else dyadic(source, (-60, 6), True, bits=80)
+        low, high = found(Interval(x, x), tool)
+        flint.ctx.prec = 4000
+        real = truth(ball(x))
+        assert ball(low) <= real.upper()
+        assert real.lower() <= ball(high)
+        if abs(fraction(x)) <= 32:
+            assert ball(high) - ball(low) <= real * flint.arb(2) ** (16 - tool.precision)
+
+
+@pytest.mark.parametrize("precision", [24, 53, 128, 192, 1088, 4160])
+def test_pi_against_arb(precision: int) -> None:
+    flint.ctx.prec = precision + 200
+    low, high = pi(precision)
+    assert ball(low) < flint.arb.pi() < ball(high)
+    assert ball(high) - ball(low) <= flint.arb(2) ** (4 - precision)
+
+
+@pytest.mark.parametrize("draws", [2_000, pytest.param(50_000, marks=pytest.mark.soundness)])
+def test_rational_powers_against_arb(draws: int) -> None:
+    source = random.Random(draws)
+    tools = [Arithmetic(precision) for precision in PRECISIONS]
+    for draw in range(draws):
+        tool = tools[draw % len(tools)]
+        base = dyadic(source, (-200, 200), False)
+        exponent = Fraction(source.randint(-400, 400), source.choice([1, 2, 3, 7, 1000, 10**9 + 7]))
+        low, high = tool.power(Interval(base, base), exponent)
+        flint.ctx.prec = tool.precision + 400
+        real = ball(base) ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator))
+        assert ball(low) <= real.upper()
+        assert real.lower() <= ball(high)
+        assert ball(high) - ball(low) <= real * flint.arb(2) ** (32 - tool.precision)
 
 
 def test_log1p_reaches_its_pole() -> None:
