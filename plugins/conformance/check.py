@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, TypeAlias, final
@@ -159,7 +159,7 @@ def _apart(found: Examination, names: Sequence[str], timeout: float) -> tuple[Ou
     return tuple(outcomes[name] for name in names)
 
 
-def _or_error(found: Examination, name: str) -> Outcome | CertdpError:
+def _or_error(found: Examination, name: str, _: Callable[[object], None]) -> Outcome | CertdpError:
     try:
         return found.outcome(name)
     except CertdpError as error:
