@@ -170,7 +170,10 @@ def _chosen(patterns: Iterable[str]) -> list[Claim]:
 
 def _tested(file: str) -> int:
     """The status that pytest ends with on a file or a test, in this process: 0 where all is well."""
+    import hypothesis
     import pytest
 
+    hypothesis.settings.register_profile("unhurried", deadline=None)  # a case may be slow where others use the machine
+    hypothesis.settings.load_profile("unhurried")
     without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
     return int(pytest.main(["-x", "-q", "--assert=plain", *without, file]))

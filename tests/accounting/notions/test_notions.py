@@ -198,3 +198,10 @@ def test_approximate_bounds_trade_epsilon_for_delta() -> None:
     assert APPROXIMATE.implies(approximate(1, "0.125"), approximate(2, "0.125")) is Truth.TRUE
     assert APPROXIMATE.implies(approximate(10**6, "0.1"), approximate(0, 1)) is Truth.TRUE
     assert APPROXIMATE.implies(approximate(1, "0.1"), approximate(10**6, "0.09")) is Truth.FALSE
+
+
+def test_a_delta_that_may_be_0_grows_with_the_group() -> None:
+    bound = Approximate(Enclosure.of("1/2"), Enclosure.between(0, "1/100"))
+    found = APPROXIMATE.group(bound, 3).delta
+    assert found.contains(0)
+    assert found.upper_float == pytest.approx(sum(math.exp(k / 2) for k in range(3)) / 100, rel=1e-12)
