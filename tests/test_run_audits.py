@@ -201,7 +201,7 @@ class OneAtATime:
 class Replacing(OneAtATime):
     """The same for a mechanism that covers replacing a record alone."""
 
-    about = About(
+    about: ClassVar[About] = About(
         name="replacing", version="1", contract=1, evidence=Evidence.CITED, citation="none", relations=(REPLACE,)
     )
 

@@ -23,7 +23,7 @@ from certdp import (
     WeightedSample,
 )
 from certdp.mechanisms.dpis_step import DpisStep
-from certdp.plugins.contract import ReleasesMany, many_releases
+from certdp.plugins.contract import many_releases
 
 P = Public
 SUMS = [
@@ -54,12 +54,12 @@ def by_hand(mechanism: Any, sample: WeightedSample, coins: Coins) -> Any:
 def test_entries_have_the_law_of_single_releases(mechanism: Any, stream: int) -> None:
     sample = WeightedSample(np.array([[0.0], [2.0]]), np.ones(2)) if mechanism is CODES else SAMPLE
     coins = Coins.seeded(stream)
-    assert isinstance(mechanism, ReleasesMany)
+    assert hasattr(mechanism, "release_many")
     together, apart = many_releases(mechanism, sample, RUNS, coins), by_hand(mechanism, sample, coins)
     assert together.shape == apart.shape
     mixture = np.random.default_rng(stream).standard_normal(together.shape[1])  # sees dependence between entries
     for one, other in [*zip(together.T, apart.T, strict=True), (together @ mixture, apart @ mixture)]:
-        assert ks_2samp(one, other).pvalue > 1e-5
+        assert ks_2samp(one, other)[1] > 1e-5
     for lag in (1, 2):  # rows are independent
         assert abs(np.corrcoef(together[lag:, 0], together[:-lag, 0])[0, 1]) < 5 / np.sqrt(RUNS)
 

@@ -51,7 +51,7 @@ def _bottom_one() -> Inputs:
             threshold = ranks.max(axis=1)
             kept = np.eye(2)[ranks.argmin(axis=1)].astype(np.bool_)
             chances = np.stack([_given_sampled(size, threshold) for size in (_FREQUENT, 1)], axis=1)
-            return (kept & coins.bernoulli(chances)).astype(np.float64)
+            return np.asarray(kept & coins.bernoulli(chances), dtype=np.float64)
 
         def alone(count: int) -> Floats:
             chances = _given_sampled(_FREQUENT, np.full(count, np.inf))

@@ -39,7 +39,7 @@ def _planar(exponential: bool) -> Inputs:
                 if exponential:
                     radii = coins.gamma(_ONE, _ONE, count)
                     noise *= (radii / np.linalg.norm(noise, axis=1))[:, np.newaxis]
-                return noise + np.array([shift, 0.0])
+                return np.asarray(noise + np.array([shift, 0.0]))
 
             return drawn
 

@@ -43,7 +43,7 @@ def best_guesser(laws: dict[tuple[int, ...], Law], right: int, guesses: int) -> 
             for places in itertools.combinations(range(canaries), guesses)
             for answers in itertools.product((0, 1), repeat=guesses)
         )
-    return total / 2**canaries
+    return float(total / 2**canaries)
 
 
 def delta_of(laws: dict[tuple[int, ...], Law], epsilon: float) -> float:

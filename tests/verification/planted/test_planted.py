@@ -8,13 +8,8 @@ from certdp.plugins.contract import Coins
 from certdp.verification.audit import audit
 from certdp.verification.planted import PLANTED, Caught, Fault, catch, table
 
-ENOUGH = {
-    "dropped-direction": 500_000,
-    "once-for-each": 200_000,
-    "scale-off-by-1.2": 100_000,
-    "missing-t": 50_000,
-}
-"""Runs on both inputs together that catch a fault; of the others 20,000."""
+ENOUGH = {"dropped-direction": 200_000, "once-for-each": 400_000, "off-by-one-pws": 100_000}
+"""Runs on both inputs together that catch a fault; of the others 50,000."""
 
 NAMED = {
     "exponential-radius",
@@ -37,7 +32,7 @@ def identified(fault: Fault) -> str:
 
 @pytest.mark.parametrize("fault", PLANTED, ids=identified)
 def test_it_is_caught_and_its_right_form_is_not(fault: Fault) -> None:
-    runs = ENOUGH.get(fault.id, 20_000)
+    runs = ENOUGH.get(fault.id, 50_000)
     wrong, right = (
         audit(*inputs(Coins.seeded(17)), delta=fault.delta, runs=runs // 2) for inputs in (fault.wrong, fault.right)
     )
