@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from certdp.accounting.dpis_estimator import sampling_term
-from certdp.plugins.contract import Case, Expectation
+from certdp.mechanisms.dpis_step import DpisStep
+from certdp.plugins.contract import Case, Coins, Expectation, Release, WeightedSample
 from certdp.verification.claims import dpis_sampling as claims
 from certdp.verification.claims.dpis import step_of
 from certdp.verification.runner import run
@@ -117,3 +118,16 @@ def test_the_known_witness_against_line_26() -> None:
     assert not claims._examine_line_26({**DATA, "share": Fraction(1, 4)}).holds
     assert claims._examine_line_26(DATA).holds  # b = 1 hides the fault
     assert gradients == claims._gradients(DATA)
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_release_that_is_a_percent_off_is_refuted(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    right = DpisStep.release_many
+
+    def wrong(self: DpisStep, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        return right(self, WeightedSample(sample.records * factor, sample.weights), count, coins)
+
+    monkeypatch.setattr(DpisStep, "release_many", wrong)
+    (result,) = run([BY_ID["dpis/equation-7"]], examples=40).results
+    assert result.error is None
+    assert not result.passed

@@ -142,11 +142,13 @@ def _examine_whole_law(case: Case) -> Finding:
     delta = 1 - (1 - case["delta"]) * (1 - Fraction(1, order))
     tau = enclosed_log(1 / rare)
     epsilon = epsilon_at_order(Fraction(order), tau, _enclosed(delta))
-    gamma = (1 - delta) / rare
+    gamma = max((1 - delta) / rare, Fraction(1))
+    direct = hockey_stick((Fraction(1), Fraction(0)), (rare, 1 - rare), gamma)
+    attained = direct == delta or (gamma == 1 and direct <= delta)
     return Finding(
-        holds=epsilon.exp().contains(max(gamma, Fraction(1))) and epsilon.width * 2**80 <= 1,
+        holds=attained and epsilon.exp().contains(gamma) and epsilon.width * 2**80 <= 1,
         closed_form=f"ε = {epsilon} at δ = {delta}",
-        independent=f"δ({gamma}) = {hockey_stick((Fraction(1), Fraction(0)), (rare, 1 - rare), gamma)}",
+        independent=f"δ({gamma}) = {direct}",
     )
 
 

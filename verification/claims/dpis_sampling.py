@@ -26,10 +26,12 @@ from ...accounting.dpis_estimator import (
     two_stage_rate,
 )
 from ...accounting.enclosures import Enclosure, Truth
+from ...accounting.expressions.floats import Floats
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
 from ...accounting.units import Order, Probability
-from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...mechanisms.dpis_step import DpisStep
+from ...plugins.contract import Case, Claim, Coins, Expectation, Finding, WeightedSample
 from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
 from .dpis import step_of
 
@@ -38,6 +40,12 @@ if TYPE_CHECKING:
 
 _PRECISION = 128
 _NEARLY = 1 - Fraction(1, 2**40)
+_ONE = Fraction(1)
+_CLIP = Fraction(3)
+"""The largest norm of a case: gradients of this norm are stretched, and clipped again by the mechanism."""
+_STRETCH = Fraction(5, 2)
+_FAINT = Fraction(1, 2**30)
+_ROUNDING = Fraction(1, 2**40)
 _DIRECTIONS = tuple(
     (Fraction(x, length), Fraction(y, length))
     for x, y, length in ((1, 0, 1), (0, 1, 1), (3, 4, 5), (-3, 4, 5), (-5, -12, 13), (8, -15, 17), (-1, 0, 1))
@@ -98,12 +106,36 @@ def _batch(case: Case, probabilities: Sequence[Fraction]) -> Fraction:
 
 
 def _examine_equation_7(case: Case) -> Finding:
-    """E[g̃] is the mean of the clipped gradients."""
+    """E[g̃] is the mean of the clipped gradients: for the formula exactly, and for what the mechanism releases."""
     probabilities = _probabilities(case)
+    batch = _batch(case, probabilities)
     mean = _scaled(_sum(_gradients(case)), Fraction(1, len(case["norms"])))
-    weighted = [_scaled(v, p) for p, v in _estimates(case, probabilities, _batch(case, probabilities))]
-    found = _sum(weighted)
-    return Finding(holds=found == mean, closed_form=f"mean {mean}", independent=f"over all batches {found}")
+    found = _sum([_scaled(v, p) for p, v in _estimates(case, probabilities, batch)])
+    gradients = [
+        _scaled(v, _STRETCH if norm == _CLIP else _ONE) for norm, v in zip(case["norms"], _gradients(case), strict=True)
+    ]
+    released = np.zeros(2)
+    for probability, drawn in _batches([batch * p for p in probabilities]):
+        if drawn:
+            weights = [1 / (batch * probabilities[i]) for i in drawn]
+            released += float(probability) * _released([gradients[i] for i in drawn], weights, batch, len(gradients))
+    return Finding(
+        holds=found == mean and all(abs(Fraction(a) - b) <= _ROUNDING for a, b in zip(released, mean, strict=True)),
+        closed_form=f"mean of the clipped gradients {_shown(mean)}",
+        independent=f"over all batches {_shown(found)}; as released {tuple(map(float, released))}",
+    )
+
+
+def _released(gradients: Sequence[Vector], weights: Sequence[Fraction], batch: Fraction, size: int) -> Floats:
+    """What a step of the mechanism adds to its noise: two releases with the same coins, one of them of nothing."""
+    step = DpisStep(
+        noise_multiplier=Public(_FAINT), clip=Public(_CLIP), size=Public(Fraction(size)), batch=Public(batch)
+    )
+    records = np.array([[float(entry) for entry in gradient] for gradient in gradients])
+    applied = np.maximum(1.0, [float(weight) for weight in weights])
+    samples = WeightedSample(records, applied), WeightedSample(np.zeros_like(records), applied)
+    with_them, without = (step.release(sample, Coins.seeded(0)) for sample in samples)
+    return np.asarray(with_them - without)
 
 
 def _examine_line_26(case: Case) -> Finding:
@@ -141,9 +173,12 @@ def _examine_best_probabilities(case: Case) -> Finding:
     best = sampling_term(squares, best_probabilities(norms), batch=batch)
     other = sampling_term(squares, _probabilities(case), batch=batch)
     direct = total**2 / (batch * len(norms) ** 2)
+    term = sum((square / p for square, p in zip(squares, _probabilities(case), strict=True)), Fraction(0))
     same = _probabilities(case) == best_probabilities(norms)
     return Finding(
-        holds=best == direct and (best < other or (same and best == other)),
+        holds=best == direct
+        and other == term / (batch * len(norms) ** 2)
+        and (best < other or (same and best == other)),
         closed_form=f"{best} at p = ‖ḡ‖/K",
         independent=f"K²/(bN²) = {direct}, and {other} at p = {[str(p) for p in _probabilities(case)]}",
     )
@@ -190,18 +225,18 @@ def _unclipped(case: Case, step: Step) -> _Drawn:
 
 
 def _bound(case: Case, step: Step, *, capped: bool) -> Fraction:
-    most = step.clip if capped else case["multiplier"] * max(case["stale"], case["floor"]) * step.clip
-    return stale_bound(
-        case["stale"] * step.clip, multiplier=case["multiplier"], floor=case["floor"] * step.clip, clip=most
-    )
+    """ĝ by its definition, k·max(stale norm, g_L), and with the cap at C."""
+    bound = case["multiplier"] * max(case["stale"], case["floor"]) * step.clip
+    return min(bound, step.clip) if capped else Fraction(bound)
 
 
 def _examine_equation_15(case: Case) -> Finding:
     """Both coins together have the rate b·min(‖g‖, ĝ, C)/K̃."""
     step = step_of(case)
-    found = two_stage_rate(
-        case["norm"] * step.clip, _bound(case, step, capped=True), batch=step.batch, norm_sum=step.norm_sum
+    bound = stale_bound(
+        case["stale"] * step.clip, multiplier=case["multiplier"], floor=case["floor"] * step.clip, clip=step.clip
     )
+    found = two_stage_rate(case["norm"] * step.clip, bound, batch=step.batch, norm_sum=step.norm_sum)
     drawn = _two_stage(case, step)
     return Finding(
         holds=found == drawn.rate <= step.rate,

@@ -80,15 +80,16 @@ def _examine_lemma_4_2(case: Case) -> Finding:
 
 
 def _examine_crossover(case: Case) -> Finding:
-    """e^{εL} is the rational number of Equation 3."""
+    """At L the two limits of Algorithm 3, gπ + δ and 1 + (π + δ − 1)/g, are one: solved for π = κ(g^L − 1)."""
     growth, delta = case["growth"], case["delta"]
     epsilon = _log(growth)
     found = (epsilon * crossover(epsilon, _enclosed(delta))).exp()
-    exact = _power_at_crossover(growth, delta)
+    meeting = (1 - delta) * (1 - 1 / growth) / (growth - 1 / growth)
+    exact = 1 + meeting * (growth - 1) / delta
     return Finding(
-        holds=_agrees(found, exact),
+        holds=_agrees(found, exact) and exact == _power_at_crossover(growth, delta),
         closed_form=f"e^(εL) = {found}",
-        independent=f"(e^ε − 1 + 2δ)/(δ(e^ε + 1)) = {exact}",
+        independent=f"the limits meet at π = {meeting}, where e^(εL) = {exact}",
     )
 
 
