@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, final
@@ -75,6 +76,7 @@ def require_pages() -> None:
         raise InvalidValue(
             "html", "Jinja2 is missing", "an installation with it", "pip install 'certdp[report]'"
         ) from None
+    _template()
 
 
 def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], command: str) -> bytes:
@@ -93,12 +95,9 @@ def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], 
         InvalidValue: where Jinja2 is not installed.
     """
     require_pages()
-    template = _environment().from_string(
-        resources.files(__name__.rpartition(".")[0]).joinpath("page.html").read_text("utf-8")
-    )
     ordered = sorted(report.results, key=lambda result: (_place(_prefix(result)), result.claim.id))
     sections = [_Section(name, source(name), tuple(results)) for name, results in groupby(ordered, key=_prefix)]
-    html = template.render(
+    html = _template().render(
         report=report,
         sections=sections,
         unexpected=[result for result in report.results if not result.passed],
@@ -124,7 +123,9 @@ def _place(prefix: str) -> tuple[int, str]:
     return known.index(prefix) if prefix in known else len(known), prefix
 
 
-def _environment() -> jinja2.Environment:
+@cache
+def _template() -> jinja2.Template:
+    """Read once, so that a long run ends with the page it began with."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -144,7 +145,8 @@ def _environment() -> jinja2.Environment:
         "duration": _duration,
     }
     environment.filters.update(filters)
-    return environment
+    text = resources.files(__name__.rpartition(".")[0]).joinpath("page.html").read_text("utf-8")
+    return environment.from_string(text)
 
 
 def _duration(seconds: float) -> str:
