@@ -205,3 +205,9 @@ def test_a_delta_that_may_be_0_grows_with_the_group() -> None:
     found = APPROXIMATE.group(bound, 3).delta
     assert found.contains(0)
     assert found.upper_float == pytest.approx(sum(math.exp(k / 2) for k in range(3)) / 100, rel=1e-12)
+
+
+def test_losses_that_may_be_0_are_composed() -> None:
+    unsure = Enclosure.between(0, 3)
+    assert GAUSSIAN_DP.compose([GaussianDP(unsure), GaussianDP(of(4))]).mu.contains(5)
+    assert RENYI.compose([Renyi(Fraction(2), unsure), renyi(2, 4)]).tau.contains(7)
