@@ -118,9 +118,8 @@ def _in_child(
         refuted = partial(tell, Outcome.KILLED, claim.id)
         if not check(_watched(claim, refuted), EXAMPLES, SEED).passed:
             refuted()
-    for file in guards.tests if tests else ():
-        if _tested(f"{tests}/{file}"):
-            tell(Outcome.KILLED, file)
+    if tests and guards.tests and _tested([f"{tests}/{test}" for test in guards.tests]):
+        tell(Outcome.KILLED, guards.tests[0].partition("::")[0])
     tell(Outcome.SURVIVED, "")
 
 
@@ -168,12 +167,12 @@ def _chosen(patterns: Iterable[str]) -> list[Claim]:
     return list(chosen.values())
 
 
-def _tested(file: str) -> int:
-    """The status that pytest ends with on a file or a test, in this process: 0 where all is well."""
+def _tested(tests: list[str]) -> int:
+    """The status that pytest ends with, in this process: 0 where all is well."""
     import hypothesis
     import pytest
 
     hypothesis.settings.register_profile("unhurried", deadline=None)  # a case may be slow where others use the machine
     hypothesis.settings.load_profile("unhurried")
     without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
-    return int(pytest.main(["-x", "-q", "--assert=plain", *without, file]))
+    return int(pytest.main(["-x", "-q", "--assert=plain", *without, *tests]))

@@ -211,3 +211,7 @@ def test_losses_that_may_be_0_are_composed() -> None:
     unsure = Enclosure.between(0, 3)
     assert GAUSSIAN_DP.compose([GaussianDP(unsure), GaussianDP(of(4))]).mu.contains(5)
     assert RENYI.compose([Renyi(Fraction(2), unsure), renyi(2, 4)]).tau.contains(7)
+
+
+def test_no_delta_is_above_1() -> None:
+    assert APPROXIMATE.compose([approximate(1, "3/4"), approximate(2, HALF)]) == approximate(3, 1)
