@@ -132,6 +132,8 @@ def _randomised_response(options: Options, stated: Tree) -> Tree:
     if ("noise" in options) == ("epsilon" in options):
         raise Refused("randomised-response has either noise or epsilon")
     categories = _exact(options, "categories")
+    if categories.denominator != 1:
+        raise Refused("the categories are a whole number")
     if "noise" in options:
         noise = _exact(options, "noise")
         return ["log1p", _constant(categories * (1 - noise) / noise)]
@@ -140,10 +142,16 @@ def _randomised_response(options: Options, stated: Tree) -> Tree:
             odds = rational(text, "the odds of the true category")
         case _:
             raise Refused("the loss stated is not that of randomised-response")
-    allowed = _ARITHMETIC.expm1(_ARITHMETIC.rational(_exact(options, "epsilon")))
-    # the probability of a uniform answer is rounded up by less than 2^-59, relatively
-    rounded_up = _ARITHMETIC.rational(odds + (odds + categories) / 2**58)
-    if not (at_most(_ARITHMETIC.rational(odds).hi, allowed.lo) and at_most(allowed.hi, rounded_up.lo)):
+    # of a uniform answer: the probability that epsilon admits, rounded up by 2^-60, relatively, and at most 1
+    noise = categories / (odds + categories)
+    grown = _ARITHMETIC.exp(_ARITHMETIC.rational(_exact(options, "epsilon")))
+    least = _ARITHMETIC.divide(
+        _ARITHMETIC.rational(categories), _ARITHMETIC.add(grown, _ARITHMETIC.rational(categories - 1))
+    )
+    rounded = _ARITHMETIC.multiply(least, _ARITHMETIC.rational(1 + Fraction(1, 2**60)))
+    above = _ARITHMETIC.multiply(rounded, _ARITHMETIC.rational(1 + Fraction(1, 2**100)))
+    at_least = at_most(rounded.hi, _ARITHMETIC.rational(noise).lo) or noise == 1
+    if not (at_least and at_most(_ARITHMETIC.rational(noise).hi, above.lo)):
         raise Refused("the loss stated is not that of randomised-response at its epsilon")
     return stated
 

@@ -98,6 +98,9 @@ class Domain(NamedTuple):
         box = {norm(self.p): ranges[norm(self.p)]} | {_ratio(p): self.ratio_range(p, arithmetic) for p in others}
         return pool.replace(root, ratios), box
 
+    def _within(self, value: Fraction, extreme: Extreme, arithmetic: Arithmetic) -> bool:
+        return extreme.order(value / self.radius, arithmetic) <= 0
+
     def check_point(self, point: dict[str, Fraction], box: Box, others: list[str], arithmetic: Arithmetic) -> None:
         """Hold the coordinates of a maximiser against the domain, exactly."""
         extremes = {p: self.extreme_ratio(p) for p in others}
@@ -111,7 +114,7 @@ class Domain(NamedTuple):
                 inside = value > 0 and ratios[name].order(value, arithmetic) * _sign(value - 1) <= 0
             elif name in largest:
                 extreme = largest[name] if largest[name].exponent > 0 else Extreme(1, Fraction(0))
-                inside = value >= 0 and extreme.order(value / self.radius, arithmetic) <= 0
+                inside = not value or (value > 0 and self.radius > 0 and self._within(value, extreme, arithmetic))
             else:
                 inside = abs(value) <= 1
             if not inside:

@@ -94,9 +94,9 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
     if body["theorem"] != theorem:
         raise Refused(f"the theorem is {theorem!a}")
     _hold_assumptions(body)
+    rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
     _check_options(body, units)
     _prove_budget(body, units, cost)
-    rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
     covered = _prove_table(inputs, rates, units)
     if covered != claim["largest_frequency"]:
         raise Refused(f"the table covers {'every frequency' if covered is None else f'frequencies up to {covered}'}")
