@@ -47,6 +47,7 @@ class Examination:
         kind: what it is.
         terms: what it is checked with.
         seed: of the search.
+        only: a glob on the names of the laws.
     """
 
     called: str
@@ -54,6 +55,7 @@ class Examination:
     kind: Kind
     terms: Terms
     seed: int
+    only: str
 
     @property
     def name(self) -> str:
@@ -63,8 +65,16 @@ class Examination:
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The names of the laws."""
+        """The names of the laws that are asked for."""
+        return tuple(name for name in self._known if fnmatchcase(name, self.only))
+
+    @property
+    def _known(self) -> tuple[str, ...]:
         return (CONTRACT, *(law.name for law in self.kind.laws))
+
+    def __attrs_post_init__(self) -> None:
+        if not self.laws:
+            raise InvalidValue("only", self.only, "a glob that matches a law", f"Laws: {', '.join(self._known)}")
 
     def outcome(self, name: str) -> Outcome:
         """What comes of one law.
@@ -133,12 +143,13 @@ def _admit(timeout: float | None) -> None:
         raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
 
 
-def _here(found: Examination, names: Sequence[str]) -> tuple[Outcome, ...]:
-    return tuple(found.outcome(name) for name in names)
+def _here(found: Examination) -> tuple[Outcome, ...]:
+    return tuple(found.outcome(name) for name in found.laws)
 
 
-def _apart(found: Examination, names: Sequence[str], timeout: float) -> tuple[Outcome, ...]:
+def _apart(found: Examination, timeout: float) -> tuple[Outcome, ...]:
     """Every law in a forked process, another one after each that hangs or crashes."""
+    names = found.laws
     outcomes: dict[str, Outcome] = {}
     for index, fate in isolated(names, partial(_or_error, found), jobs=1, seconds=timeout, tick=lambda _: None):
         match fate:
@@ -187,6 +198,7 @@ def examination(
     examples: int = EXAMPLES,
     seed: int = 0,
     audit_trials: int = AUDIT_TRIALS,
+    only: str = "*",
     registry: Registry | None = None,
 ) -> Examination:
     """A plugin ready to be checked; arguments and errors as for `check`."""
@@ -201,7 +213,7 @@ def examination(
     if role is not None and kind.role is not role:
         raise InvalidType("plugin", target, f"a plugin that is one of the {role.word}s")
     called = plugin if isinstance(plugin, str) else ""
-    return Examination(called=called, plugin=target, kind=kind, terms=terms, seed=seed)
+    return Examination(called=called, plugin=target, kind=kind, terms=terms, seed=seed, only=only)
 
 
 def _found(name: str, role: Role | None, registry: Registry) -> Any:
@@ -262,11 +274,10 @@ def check(
         examples=examples,
         seed=seed,
         audit_trials=audit_trials,
+        only=only,
         registry=registry,
     )
     _admit(timeout)
-    names = tuple(name for name in found.laws if fnmatchcase(name, only))
-    if not names:
-        raise InvalidValue("only", only, "a glob that matches a law", f"Laws: {', '.join(found.laws)}")
-    outcomes = _here(found, names) if timeout is None else _apart(found, names, timeout)
+    _admit(timeout)
+    outcomes = _here(found) if timeout is None else _apart(found, timeout)
     return Conformance(plugin=found.name, kind=found.kind.word, outcomes=outcomes, seed=seed, examples=examples)

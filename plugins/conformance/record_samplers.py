@@ -35,6 +35,17 @@ def _draws(subject: SamplerSubject) -> str | None:
     return f"it draws for none of the losses and records tried ({subject.refusal})"
 
 
+def _once(_: SamplerSubject) -> SearchStrategy[Case]:
+    from hypothesis import strategies
+
+    return strategies.just({})
+
+
+def _draws_at_all(subject: SamplerSubject, _: Case) -> Finding:
+    refusal = _draws(subject)
+    return kept() if refusal is None else broken(refusal, "a draw; state constants with which it can: options=…")
+
+
 def _cases(subject: SamplerSubject, least: int = 1) -> SearchStrategy[Case]:
     """Constants and a few records."""
     from hypothesis import strategies
@@ -56,8 +67,9 @@ def _matrix(records: Rows) -> NDArray[np.float64]:
 
 def _realised(drawing: Drawing, records: Rows) -> Realisation | None:
     """What is done with the records; None where the sampler refuses them."""
+    rate = drawing.rate()
     try:
-        return drawing.rate().realise(Features(_matrix(records)))
+        return rate.realise(Features(_matrix(records)))
     except CertdpError:
         return None
 
@@ -145,9 +157,9 @@ def _keeps_inputs(_: SamplerSubject, case: Case) -> Finding:
     """Neither the records nor the sampler change when rates are asked for."""
     drawing: Drawing = case["constants"]
     matrix, plugin = _matrix(case["records"]), drawing.setup.build()
-    before, text = matrix.copy(), repr(plugin)
+    before, text, rate = matrix.copy(), repr(plugin), drawing.rate()
     try:
-        drawing.rate().realise(Features(matrix))
+        rate.realise(Features(matrix))
     except CertdpError:
         return kept(_NOTHING)
     if not np.array_equal(before, matrix):
@@ -280,15 +292,23 @@ def _extremes(subject: SamplerSubject) -> SearchStrategy[Case]:
 
 def _stands_extremes(_: SamplerSubject, case: Case) -> Finding:
     """No records, zeros and norms beyond every bound: a probability and a weight, or a refusal with its reason."""
+    rate = case["constants"].rate()
     try:
         with np.errstate(all="ignore"):
-            found = case["constants"].rate().realise(Features(_matrix(case["records"])))
+            found = rate.realise(Features(_matrix(case["records"])))
     except CertdpError:
         return kept("a refusal with a reason")
     return _admissible(found, len(case["records"]))
 
 
 LAWS: tuple[Law[SamplerSubject], ...] = (
+    Law(
+        name="draws",
+        says="it draws records for some loss and constants",
+        cases=_once,
+        examine=_draws_at_all,
+        most=1,
+    ),
     Law(
         name="probabilities",
         says="each probability lies in [0, 1]; a drawn record enters with weight 1 or 1/q",

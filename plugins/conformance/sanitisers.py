@@ -109,6 +109,17 @@ def _reports(subject: SanitiserSubject) -> str | None:
     return None if subject.uses else f"it reports after none of the samplers tried ({subject.refusal})"
 
 
+def _once(_: SanitiserSubject) -> SearchStrategy[Case]:
+    from hypothesis import strategies
+
+    return strategies.just({})
+
+
+def _reports_at_all(subject: SanitiserSubject, _: Case) -> Finding:
+    refusal = _reports(subject)
+    return kept() if refusal is None else broken(refusal, "a report; state constants with which it can: options=…")
+
+
 def _cases(subject: SanitiserSubject) -> SearchStrategy[Case]:
     from hypothesis import strategies
 
@@ -227,6 +238,13 @@ def _stands_extremes(_: SanitiserSubject, case: Case) -> Finding:
 
 
 LAWS: tuple[Law[SanitiserSubject], ...] = (
+    Law(
+        name="reports",
+        says="it reports keys after some sampler, with some constants",
+        cases=_once,
+        examine=_reports_at_all,
+        most=1,
+    ),
     Law(
         name="rows",
         says="a row adds up to 1, and nothing is reported that was not kept",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, final
 import numpy as np
 from attrs import frozen
 
-from ...accounting.errors import CertdpError, InvalidType
+from ...accounting.errors import CertdpError
 from ...accounting.expressions import W, norm
 from ...accounting.losses import GaussianLoss, PureLoss
 from ...accounting.rates import Rate, StatedRate
@@ -197,7 +197,7 @@ class Drawing:
         """How records are drawn.
 
         Raises:
-            InvalidType: where the sampler states no rate.
+            TypeError: where the sampler states no rate.
         """
         plugin = self.setup.build()
         if isinstance(plugin, LossSampler):
@@ -208,9 +208,13 @@ class Drawing:
         """One record."""
         return Ground(2, self.bound).record()
 
+    @property
+    def chooses(self) -> bool:
+        """Whether its probabilities depend on the loss."""
+        return hasattr(self.setup.plugin, "rate_for")
+
     def __str__(self) -> str:
-        reads = hasattr(self.setup.plugin, "rate_for")
-        return f"{self.setup}; {self.loss.parameter}" if reads else str(self.setup)
+        return f"{self.setup}; {self.loss.parameter}" if self.chooses else str(self.setup)
 
 
 T = TypeVar("T")
@@ -218,7 +222,7 @@ T = TypeVar("T")
 
 def _checked(value: T, kind: type, name: str) -> T:
     if not isinstance(value, kind):
-        raise InvalidType(name, value, f"a {kind.__name__}")
+        raise TypeError(f"{name} is {value!r}, which is no {kind.__name__}")
     return value
 
 
@@ -253,8 +257,9 @@ def sampler_subject(setups: tuple[Setup, ...], draws: int) -> SamplerSubject:
                 with nothing_escapes():
                     drawing.rate().realise(Features(np.asarray([[drawing.bound, 0.0], [0.0, drawing.bound / 4]])))
             except CertdpError as error:
-                refusal = refusal or str(error)
-                continue
+                if drawing.chooses:  # for other losses and records it may draw; a stated rate is there for all
+                    refusal = refusal or str(error)
+                    continue
             except Exception:  # what breaks here breaks in the laws, with a witness
                 pass
             drawings.append(drawing)
