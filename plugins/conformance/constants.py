@@ -16,7 +16,7 @@ from ..contract import build, stated
 Options: TypeAlias = Mapping[str, str]
 """Options of a plugin as text, as on the command line."""
 
-_NUMBERS: Final = ("1", "2", "1/2", "3", "1/4", "5", "0.1", "10", "1/3", "0.01", "30", "0.7", "100", "1e-6", "0")
+_NUMBERS: Final = ("1", "2", "1/2", "3", "1/4", "5", "0.1", "10", "1/3", "0.01", "30", "0.7", "0")
 _WHOLE: Final = ("1", "2", "3", "5")
 _OTHERS: Final = ("inf", "true", "false", "0.1,0.2,0.5", "1,2,4")
 _MOST_SETUPS, _MOST_TRIES = 24, 600

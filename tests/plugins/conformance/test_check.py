@@ -21,6 +21,7 @@ from certdp.plugins.registry import Registry, Role
 from certdp.samplers.poisson import Poisson
 
 MECHANISMS = [listing.name for listing in Registry().listings(Role.MECHANISM) if listing.built_in]
+SLOW = {"discrete-gaussian", "dpis-step", "gaussian-sum"}  # their Rényi divergences on samples are integrals
 SAMPLERS = [listing.name for listing in Registry().listings(Role.SAMPLER) if listing.built_in]
 
 
@@ -32,7 +33,7 @@ def built_in(role: Role, name: str, **terms: Any) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_built_in_mechanisms_keep_every_law(name: str) -> None:
-    built_in(Role.MECHANISM, name, examples=2, audit_trials=200)
+    built_in(Role.MECHANISM, name, examples=1 if name in SLOW else 2, audit_trials=200)
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
