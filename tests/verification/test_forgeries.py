@@ -323,7 +323,8 @@ def same_claim(genuine: Body, altered: Body) -> bool:
 
 def more_assumed(genuine: Body, altered: Body) -> bool:
     stated = [repr(item) for item in altered["assumptions"]]
-    return all(repr(item) in stated for item in genuine["assumptions"])
+    # the order of the answer is told too, but the certificate states its own method
+    return all(repr(item) in stated for item in genuine["assumptions"] if item["name"] != "order")
 
 
 def wider(genuine: Body, altered: Body) -> bool:

@@ -199,6 +199,12 @@ MECHANISMS: Final = {
 }
 
 
+def _poisson(options: Options) -> tuple[Tree, bool]:
+    if options["weighted"] not in ("true", "false"):
+        raise Refused("the option weighted is true or false")
+    return ["constant", options["rate"]], options["weighted"] == "true"
+
+
 def _importance(options: Options) -> tuple[Tree, bool]:
     proportional = ["multiply", ["constant", options["rate"]], _size(options)]
     return ["minimum", _ONE, ["maximum", ["constant", options["floor"]], proportional]], True
@@ -218,7 +224,7 @@ def _dpis(options: Options) -> tuple[Tree, bool]:
 
 SAMPLERS: Final = {
     "full": Sampler(lambda options: (_ONE, False)),
-    "poisson": Sampler(lambda o: (["constant", o["rate"]], o["weighted"] == "true"), _names("rate weighted")),
+    "poisson": Sampler(_poisson, _names("rate weighted")),
     "importance": Sampler(_importance, _names("rate norm floor")),
     "coreset": Sampler(_coreset, _names("m n mean_squared_norm radius mixing")),
     "dpis": Sampler(_dpis, _names("batch norm_sum clip")),
