@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, final
+from functools import partial
+from typing import Any, final
 
 from attrs import frozen
 
@@ -55,20 +56,6 @@ class Classifier:
 
 @final
 @frozen(kw_only=True)
-class Inputs:
-    """What a model gets.
-
-    Attributes:
-        split: records, or their features.
-        shape: of one of them, where the model or the features take images.
-    """
-
-    split: Split
-    shape: ImageShape | None
-
-
-@final
-@frozen(kw_only=True)
 class ModelRequest:
     """What the command says about the model; None where it says nothing."""
 
@@ -108,7 +95,15 @@ class ModelRequest:
         Raises:
             InvalidValue: for records that it does not take, and where a package is missing.
         """
-        return _KINDS[self.model].build(self, self._inputs(split), optimiser, coins)
+        shape: ImageShape | None = None
+        if "image" in self._taken:
+            columns = split.train.columns
+            shape = ImageShape.square(columns) if self.image is None else ImageShape.read(self.image)
+        if shape is not None and self.features is not None:
+            fixed = _FEATURES[self.features](shape)
+            split, shape = split.map(fixed.of), fixed.result
+        given = _Given(request=self, split=split, shape=shape, optimiser=optimiser, coins=coins)
+        return _KINDS[self.model].build(given)
 
     def activation_or(self, usual: Activation) -> Activation:
         """The activation asked for, or the usual one."""
@@ -119,19 +114,25 @@ class ModelRequest:
         taken = _KINDS[self.model].takes
         return taken if self.features is None else taken | {"image"}
 
-    def _inputs(self, split: Split) -> Inputs:
-        if "image" not in self._taken:
-            return Inputs(split=split, shape=None)
-        columns = split.train.columns
-        shape = ImageShape.square(columns) if self.image is None else ImageShape.read(self.image)
-        if self.features is None:
-            return Inputs(split=split, shape=shape)
-        fixed = _FEATURES[self.features](shape)
-        test = None if split.test is None else fixed.of(split.test)
-        return Inputs(split=Split(train=fixed.of(split.train), test=test), shape=fixed.result)
 
+@final
+@frozen(kw_only=True)
+class _Given:
+    """What a model is made of.
 
-_Build: TypeAlias = Callable[[ModelRequest, Inputs, OptimiserOptions, Coins], Classifier]
+    Attributes:
+        request: what the command says.
+        split: records, or their features.
+        shape: of one of them, where the model or the features take images.
+        optimiser: options of the optimiser.
+        coins: for the parameters to begin with.
+    """
+
+    request: ModelRequest
+    split: Split
+    shape: ImageShape | None
+    optimiser: OptimiserOptions
+    coins: Coins
 
 
 @final
@@ -144,28 +145,28 @@ class _Kind:
         takes: the options that say something about it.
     """
 
-    build: _Build
+    build: Callable[[_Given], Classifier]
     takes: frozenset[str]
 
 
-def _logistic(request: ModelRequest, inputs: Inputs, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
-    network = Logistic(features=inputs.split.train.columns, classes=request.classes)
-    return _in_numpy(network, inputs, optimiser, coins)
+def _logistic(given: _Given) -> Classifier:
+    return _in_numpy(given, Logistic(features=given.split.train.columns, classes=given.request.classes))
 
 
-def _mlp(request: ModelRequest, inputs: Inputs, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
+def _mlp(given: _Given) -> Classifier:
+    request = given.request
     network = Mlp(
-        features=inputs.split.train.columns,
+        features=given.split.train.columns,
         hidden=request.hidden or 64,
         classes=request.classes,
         activation=request.activation_or(Tanh()),
     )
-    return _in_numpy(network, inputs, optimiser, coins)
+    return _in_numpy(given, network)
 
 
-def _in_numpy(network: Network, inputs: Inputs, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
-    train, test = inputs.split.train, inputs.split.test
-    model = RecordModel(network, train, optimiser, coins=coins)
+def _in_numpy(given: _Given, network: Network) -> Classifier:
+    train, test = given.split.train, given.split.test
+    model = RecordModel(network, train, given.optimiser, coins=given.coins)
     return Classifier(
         records=model,
         parameters=lambda: {"parameters": model.parameters},
@@ -174,51 +175,40 @@ def _in_numpy(network: Network, inputs: Inputs, optimiser: OptimiserOptions, coi
     )
 
 
-def _cnn(request: ModelRequest, inputs: Inputs, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
-    torch, shape = _torch(request.model), inputs.shape
+def _cnn(given: _Given) -> Classifier:
+    request, shape = given.request, given.shape
+    torch = _torch(request.model)
     made = torch.small_cnn if request.features is None else torch.scattering_cnn
     activation = torch.activation_modules(request.activation_or(Tanh()))
     return _in_torch(
-        request,
-        lambda: made(classes=request.classes, shape=shape, activation=activation),
-        lambda data: torch.ImageRecords(data, shape),
-        inputs,
-        optimiser,
-        coins,
+        given,
+        network=lambda: made(classes=request.classes, shape=shape, activation=activation),
+        records=lambda data: torch.ImageRecords(data, shape),
     )
 
 
-def _lstm(request: ModelRequest, inputs: Inputs, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
-    torch, words = _torch(request.model), request.words or 0
-    activation = torch.activation_modules(request.activation_or(Relu()))
-    return _in_torch(
-        request,
-        lambda: torch.ReviewClassifier(
-            words=words + 1,
-            width=request.width or 100,
-            units=request.hidden or 32,
-            classes=request.classes,
-            activation=activation,
-        ),
-        lambda data: torch.WordRecords(data, words),
-        inputs,
-        optimiser,
-        coins,
+def _lstm(given: _Given) -> Classifier:
+    request, words = given.request, given.request.words
+    assert words is not None
+    torch = _torch(request.model)
+    network = partial(
+        torch.ReviewClassifier,
+        words=words + 1,
+        width=request.width or 100,
+        units=request.hidden or 32,
+        classes=request.classes,
+        activation=torch.activation_modules(request.activation_or(Relu())),
     )
+    return _in_torch(given, network=network, records=lambda data: torch.WordRecords(data, words))
 
 
-def _in_torch(
-    request: ModelRequest,
-    network: Callable[[], Any],
-    records: Callable[[LabelledData], Any],
-    inputs: Inputs,
-    optimiser: OptimiserOptions,
-    coins: Coins,
-) -> Classifier:
-    split = inputs.split
+def _in_torch(given: _Given, *, network: Callable[[], Any], records: Callable[[LabelledData], Any]) -> Classifier:
+    request, split = given.request, given.split
     split.train.require_classes(request.classes)
     train, test = records(split.train), None if split.test is None else records(split.test)
-    model = _torch(request.model).classifier(network, train, optimiser, coins=coins, device=request.device or "cpu")
+    model = _torch(request.model).classifier(
+        network, train, given.optimiser, coins=given.coins, device=request.device or "cpu"
+    )
     return Classifier(
         records=model,
         parameters=model.parameters,
@@ -242,4 +232,4 @@ _KINDS: Mapping[str, _Kind] = {
     "cnn": _Kind(_cnn, frozenset({"activation", "features", "image", "device"})),
     "lstm": _Kind(_lstm, frozenset({"hidden", "activation", "words", "width", "device"})),
 }
-_OPTIONS = ("hidden", "activation", "features", "image", "words", "width", "device")
+_OPTIONS = sorted(frozenset[str]().union(*(kind.takes for kind in _KINDS.values())))

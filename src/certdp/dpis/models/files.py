@@ -60,6 +60,10 @@ class Split:
             columns = f"records with {self.train.columns} columns, as those to train on"
             raise InvalidValue("test", f"{self.test.columns} columns", columns, "Name other test records")
 
+    def map(self, features: Callable[[LabelledData], LabelledData]) -> Split:
+        """The same records by other features."""
+        return Split(train=features(self.train), test=None if self.test is None else features(self.test))
+
 
 @final
 @frozen(kw_only=True)
