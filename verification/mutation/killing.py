@@ -175,4 +175,4 @@ def _tested(tests: list[str]) -> int:
     hypothesis.settings.register_profile("unhurried", deadline=None)  # a case may be slow where others use the machine
     hypothesis.settings.load_profile("unhurried")
     without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
-    return int(pytest.main(["-x", "-q", "--assert=plain", *without, *tests]))
+    return int(pytest.main(["-x", "-q", "--tb=no", "--assert=plain", *without, *tests]))

@@ -215,3 +215,11 @@ def test_losses_that_may_be_0_are_composed() -> None:
 
 def test_no_delta_is_above_1() -> None:
     assert APPROXIMATE.compose([approximate(1, "3/4"), approximate(2, HALF)]) == approximate(3, 1)
+
+
+def test_the_least_delta_at_a_smaller_epsilon_is_exact() -> None:
+    """At ε = 0 the bound (1, 1/2) leaves δ = 1/2 + 1/2·(e − 1)/(e + 1) = 0.73106."""
+    known = approximate(1, HALF)
+    assert APPROXIMATE.implies(known, approximate(0, "0.73106")) is Truth.TRUE
+    assert APPROXIMATE.implies(known, approximate(0, "0.73105")) is Truth.FALSE
+    assert APPROXIMATE.implies(known, Approximate(of(0), Enclosure.between(HALF, 1))) is Truth.UNDECIDED
