@@ -176,12 +176,13 @@ def test_laws_as_tests(law: LawTest) -> None:
 
 
 def test_a_law_that_fails_is_a_test_that_fails() -> None:
-    class Rising(LaplaceSum):  # type: ignore[misc]
+    class Loose:
+        about = LaplaceSum.about
         loss = None
 
-    tests = conformance.parametrize(Rising)
+    tests = conformance.parametrize(Loose)
     laws = [parameter.values[0] for parameter in tests.args[1]]  # type: ignore[attr-defined]
-    with pytest.raises(AssertionError, match="has no property `loss`"):
+    with pytest.raises(AssertionError, match="is no frozen attrs class"):
         laws[0]()
     with pytest.raises(pytest.skip.Exception, match="does not keep the contract"):
         laws[1]()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from certdp.accounting.bulk_pairs import LAPLACE, PurePairs
 from certdp.accounting.derivation import Evidence
@@ -43,7 +43,7 @@ def mechanism(loss: Losses = laplace, release: Releases = noisy_sum, converter: 
     @frozen(kw_only=True, field_transformer=named)
     class Odd:
         about: ClassVar[About] = ABOUT
-        scale: Real = field(converter=converter)
+        scale: Real = field(converter=lambda value: converter(value))
 
         @property
         def loss(self) -> Loss:
@@ -263,7 +263,7 @@ def test_many_releases_of_another_law() -> None:
 
     class Hasty(right):  # type: ignore[misc, valid-type]
         def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Any:
-            quiet = evolve(self, scale=Public(self.scale.value / 8))
+            quiet = right(scale=Public(self.scale.value / 8))
             return np.stack([quiet.release(sample, coins) for _ in range(count)])
 
     found = outcome(frozen(kw_only=True)(Hasty), "many", audit_trials=20_000)
