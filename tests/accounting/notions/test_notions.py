@@ -223,3 +223,7 @@ def test_the_least_delta_at_a_smaller_epsilon_is_exact() -> None:
     assert APPROXIMATE.implies(known, approximate(0, "0.73106")) is Truth.TRUE
     assert APPROXIMATE.implies(known, approximate(0, "0.73105")) is Truth.FALSE
     assert APPROXIMATE.implies(known, Approximate(of(0), Enclosure.between(HALF, 1))) is Truth.UNDECIDED
+
+
+def test_a_tau_that_may_be_0_grows_with_the_group() -> None:
+    assert RENYI.group(Renyi(Fraction(8), Enclosure.between(0, 1)), 2).tau.contains(3)
