@@ -106,9 +106,9 @@ def _non_negative(margin: Expression, cell: Cell, orders: int) -> bool:
         return False
     slopes = {variable: _slope(margin, variable) for variable in _open(margin, cell)}
     found = {variable: _enclosure(slope, cell) for variable, slope in slopes.items()}
-    for variable, slope in found.items():
+    for variable, values in found.items():
         for sign, end in zip((1, -1), cell[variable], strict=True):
-            if slope is not None and (sign * slope).greater_equal(0) is Truth.TRUE:
+            if values is not None and (sign * values).greater_equal(0) is Truth.TRUE:
                 return _non_negative(_at(margin, variable, end), cell, orders)
     if _by_mean_value(margin, cell, found):
         return True

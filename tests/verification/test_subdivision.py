@@ -40,7 +40,7 @@ PROVEN: list[Claim] = [c for module in MODULES for c in getattr(module, "CLAIMS"
 def test_true_inequalities_in_one_variable(margin: Expression) -> None:
     proof = prove("true", margin, UNIT)
     assert proof.holds, str(proof)
-    assert proof.box == {"x": (0, 1)}
+    assert proof.box == {"x": (Fraction(0), Fraction(1))}
 
 
 @pytest.mark.parametrize("margin", [X * Y - X - Y + 1, exp(X * Y) - 1 - X * Y, X * expm1(Y) - Y * expm1(-X) * -1])

@@ -342,8 +342,8 @@ def _examine_control(case: Case, rule: Rule) -> Finding:
     return Finding(
         holds=direct <= target.delta,
         closed_form=f"δ = {target.delta} at e^ε = {target.factor} on each path, after randomised response",
-        independent=f"the run leaks {direct} = {float(direct):.6g} there, "
-        f"asking for {_shown(chosen)} after the two outputs",
+        independent=f"the run leaks {direct} there, that is {float(direct):.6g}, "
+        f"by asking for {_shown(chosen)} after the two outputs",
     )
 
 

@@ -199,7 +199,7 @@ def _prove_directions() -> Proof:
     """The library's expressions in both variables; at q = 0, q = 1 and ε = 0 the sides are equal."""
     rate, loss = quantity("q"), quantity("ε")
     remove, add = remove_direction(loss, rate), add_direction(loss, rate)
-    box = {rate: ("1/8", "7/8"), loss: ("1/4", 8)}
+    box = {rate: ("1/8", "7/8"), loss: ("1/4", "8")}
     return prove("−log(1 − q(1 − e^−ε)) ≤ log(1 + q(e^ε − 1)) ≤ ε", [remove - add, loss - remove], box)
 
 

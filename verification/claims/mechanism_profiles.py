@@ -41,7 +41,8 @@ def _examine_laplace_sum(case: Case) -> Finding:
 
     def log_ratio(output: list[Fraction]) -> Fraction:
         moved = (abs(y) - abs(y - a) for y, a in zip(output, added, strict=True))
-        return sum(moved, Fraction(0)) / scale
+        total: Fraction = sum(moved, Fraction(0)) / scale
+        return total
 
     seen, most = log_ratio(list(case["output"])), log_ratio([2 * a for a in added])
     return Finding(

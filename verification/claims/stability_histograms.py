@@ -171,7 +171,7 @@ def _prove_ratio() -> Proof:
     """The ratio as a function of real i, whatever δ."""
     epsilon, frequency = quantity("ε"), quantity("i")
     ratio = 2 * expm1(-epsilon * frequency) / expm1(-epsilon)
-    box = {epsilon: ("1/1000", 2), frequency: (1, 24)}
+    box = {epsilon: ("1/1000", "2"), frequency: ("1", "24")}
     return prove("2 ≤ 2(1 − e^−εi)/(1 − e^−ε) ≤ 2/(1 − e^−ε)", [ratio - 2, 2 + ratio * expm1(-epsilon)], box)
 
 
