@@ -40,10 +40,14 @@ def mechanism(loss: Losses = laplace, release: Releases = noisy_sum, converter: 
     """A Laplace sum, wrong where it is told to be."""
     of, released = loss, release
 
+    def read(value: Any) -> Real:
+        found: Real = converter(value)
+        return found
+
     @frozen(kw_only=True, field_transformer=named)
     class Odd:
         about: ClassVar[About] = ABOUT
-        scale: Real = field(converter=lambda value: converter(value))
+        scale: Real = field(converter=read)
 
         @property
         def loss(self) -> Loss:
