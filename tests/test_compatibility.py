@@ -189,16 +189,32 @@ def test_the_record_has_nothing_of_one_run_alone() -> None:
 
 def strangers(source: str, known: dict[str, tuple[str, ...]]) -> list[str]:
     """Names of certdp that a source uses and that are not public."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
+    nodes = list(ast.walk(ast.parse(source)))
+    modules, found = {FACE: FACE}, []  # what each public module is called here
+    for node in nodes:
+        for name, used in imported(node):
+            if name in known:
+                modules[used] = name
+            elif name.rpartition(".")[2] not in known.get(name.rpartition(".")[0], ()):
+                found.append(name)
+    for node in nodes:
         match node:
-            case ast.Import():
-                found += [alias.name for alias in node.names if alias.name.startswith("certdp.")]
-            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] == "certdp":
-                found += [f"{module}.{a.name}" for a in node.names if a.name not in known.get(module, ())]
-            case ast.Attribute(value=ast.Name(id="certdp"), attr=name) if name not in known[FACE]:
-                found.append(f"certdp.{name}")
+            case ast.Attribute(value=ast.Name(id=used), attr=name) if used in modules:
+                if name not in known[modules[used]]:
+                    found.append(f"{modules[used]}.{name}")
     return found
+
+
+def imported(node: ast.AST) -> list[tuple[str, str]]:
+    """Each name of certdp that a node imports, and what it is called from then on."""
+    match node:
+        case ast.Import():
+            names = [(alias.name, alias.asname or alias.name) for alias in node.names]
+        case ast.ImportFrom(module=str(module)):
+            names = [(f"{module}.{alias.name}", alias.asname or alias.name) for alias in node.names]
+        case _:
+            return []
+    return [(name, used) for name, used in names if name.partition(".")[0] == FACE]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +223,12 @@ def strangers(source: str, known: dict[str, tuple[str, ...]]) -> list[str]:
         ("from certdp.accounting.norms import Norm", ["certdp.accounting.norms.Norm"]),
         ("from certdp.plugins.contract import about", ["certdp.plugins.contract.about"]),
         ("from certdp.mechanisms.lp_sum import Exponential", ["certdp.mechanisms.lp_sum.Exponential"]),
-        ("import certdp.plugins.contract as c", ["certdp.plugins.contract"]),
+        ("import certdp.plugins.registry as r", ["certdp.plugins.registry"]),
+        ("from certdp.plugins import contract as c\nc.W, c.about", ["certdp.plugins.contract.about"]),
+        (
+            "from certdp.plugins import conformance\nconformance.check, conformance.law",
+            ["certdp.plugins.conformance.law"],
+        ),
         ("import certdp\ncertdp.sampled.declared_loss", ["certdp.sampled"]),
         ("from certdp import W\nfrom certdp.plugins.contract import W as V\nimport certdp; certdp.draw", []),
     ],

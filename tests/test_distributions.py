@@ -64,7 +64,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     ours = "".join(f"import site; site.addsitedir({path!r})\n" for path in site.getsitepackages())
     (Path(own) / "packages_of_the_tests.pth").write_text(ours, "utf-8")
     offline = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", *offline]
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", *offline]
     done = subprocess.run([*pip, *distributions], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return Environment(python, folder, distributions)
@@ -120,7 +120,7 @@ class TestExamplesOnTheCommandLine:
         assert told["epsilon"] == pytest.approx([by_hand, by_hand], rel=1e-12)
         plugins = [told[role]["distribution"] for role in ("mechanism", "sampler")]
         assert plugins == ["permute-and-flip", "power-allocation"]
-        check = [sys.executable, "-m", "certdp", "check", environment.folder / "both.json", "--json"]
+        check: list[str | Path] = [sys.executable, "-m", "certdp", "check", environment.folder / "both.json", "--json"]
         checked = json.loads(subprocess.run(check, capture_output=True, encoding="utf-8", check=True).stdout)
         assert (checked["verdict"], checked["epsilon"]) == ("holds", told["epsilon"])
 
