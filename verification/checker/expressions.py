@@ -33,7 +33,7 @@ MOST_DEPTH = 200
 LARGEST_POWER = 4096
 MOST_WORK: Final = 2_500_000_000
 """What the expressions of one check may take: some twenty seconds."""
-_SERIES: Final = dict.fromkeys(("exp", "expm1", "log", "log1p", "power"), 10)
+_SERIES: Final[dict[str, int]] = dict.fromkeys(("exp", "expm1", "log", "log1p", "power"), 10)
 """How much longer an operation takes than a sum."""
 _PER_FACTOR: Final = 32
 
