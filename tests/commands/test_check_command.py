@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
@@ -173,3 +174,12 @@ def test_a_process_elsewhere(pair: tuple[Path, Path], tmp_path: Path) -> None:
     ran = subprocess.run([*command, "none.json"], cwd=elsewhere, capture_output=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert ran.stderr.startswith(b"error: certificate: got none.json")
+
+
+def test_the_schema_of_certificates_is_printed_alone(certdp: Run, pair: tuple[Path, Path]) -> None:
+    ran = certdp("check", "--schema")
+    assert (ran.code, ran.err) == (0, "")
+    schema = Draft202012Validator(json.loads(ran.out))
+    body = json.loads(pair[0].read_bytes())
+    assert schema.is_valid(body)
+    assert not schema.is_valid({**body, "further": 0})

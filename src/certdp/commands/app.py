@@ -82,6 +82,14 @@ AccountingPlot = Annotated[
 ]
 
 
+def _schema(wanted: bool) -> None:
+    if wanted:
+        from .check import schema
+
+        typer.echo(schema(), nl=False)
+        raise typer.Exit
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -455,6 +463,9 @@ def check(
     array: Array = None,
     transpose: Transpose = False,
     divide_by: DivideBy = "1",
+    schema: Annotated[
+        bool, typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of certificates.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Verify a certificate again, without the code that made it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import resources
 from pathlib import Path
 
 from attrs import frozen
@@ -11,6 +12,7 @@ from rich.console import Console
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records, refuse_without_file
+from ..verification import checker
 from ..verification.checker import LARGEST_FILE, check
 from .output import Output
 
@@ -28,6 +30,11 @@ class _Rows:
     def __iter__(self) -> Iterator[Sequence[float]]:
         for row in self.records:
             yield row.tolist()
+
+
+def schema() -> str:
+    """The JSON Schema of certificates of all kinds."""
+    return resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8")
 
 
 def run(certificate: Path, data: Path | None, reading: Reading, output: Output) -> None:
