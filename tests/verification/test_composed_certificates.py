@@ -139,6 +139,15 @@ class TestWhatIsTrue:
         if name in SHARP:
             assert float(found.epsilon) <= answer.epsilon.upper * (1 + 1e-6)
 
+    def test_an_order_that_the_answer_rests_on_is_no_assumption_of_another_proof(self) -> None:
+        noise = DiscreteGaussian(scale=Public(8))
+        run = SampledReleases(mechanism=noise, sampler=Full(), releases=ResampleEach(3), domain=ball())
+        answer = run.epsilon(Delta("1e-5"))
+        assert "order" in {assumed.name for assumed in answer.guarantee.assumptions}
+        body = body_of(run.certificate(answer).content)
+        assert body["method"]["name"] == "renyi"  # which states orders of its own
+        assert "order" not in {assumed["name"] for assumed in body["assumptions"]}
+
     @pytest.mark.parametrize("name", RUNS)
     def test_a_smaller_epsilon_than_the_true_one_is_refused(self, name: str) -> None:
         answer, found = certified(name)

@@ -322,9 +322,7 @@ def same_claim(genuine: Body, altered: Body) -> bool:
 
 
 def more_assumed(genuine: Body, altered: Body) -> bool:
-    stated = [repr(item) for item in altered["assumptions"]]
-    # the order of the answer is told too, but the certificate states its own method
-    return all(repr(item) in stated for item in genuine["assumptions"] if item["name"] != "order")
+    return all(item in altered["assumptions"] for item in genuine["assumptions"])
 
 
 def wider(genuine: Body, altered: Body) -> bool:
