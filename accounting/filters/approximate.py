@@ -94,7 +94,7 @@ class ApproximateFilter(Filter[Approximate, R, U]):
         return _all(_any(*within[:2]), within[2]).negated
 
     def _bound(self, totals: Totals) -> Approximate:
-        return Approximate(totals[0], totals[2].minimum(1))
+        return Approximate(totals[0], totals[2])
 
     def cost_of(self, run: FixedRun) -> Guarantee[Approximate, Any, Any]:
         """Its smallest ε at the δ named `at`."""

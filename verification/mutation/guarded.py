@@ -92,4 +92,38 @@ GUARDED = (
         ("amplification/sample-once", "amplification/resample-each", "amplification/every-record-drawn"),
         (),
     ),
+    Guarded(
+        "accounting.dpis",
+        ("dpis/lemma-2.9", "dpis/equation-13"),
+        (
+            "accounting/test_dpis.py::test_rate_and_shift_are_exact",
+            "accounting/test_dpis.py::test_a_smaller_gradient_costs_less",
+            "accounting/test_dpis.py::test_the_pair_costs_what_the_step_costs",
+            "accounting/test_dpis.py::test_the_norm_sum",
+            "accounting/test_dpis.py::test_a_norm_sum_below_the_largest_batch_is_refused",
+            "accounting/test_dpis.py::test_without_sampling_it_is_the_gaussian_mechanism",
+        ),
+    ),
+    Guarded("accounting.dpis_estimator", ("dpis/equation-15", "dpis/second-moment", "dpis/equation-9"), ()),
+    Guarded(
+        "accounting.filters.filter",
+        ("accounting/filter-pure",),
+        ("accounting/filters/test_filters.py::TestEveryFilter",),
+    ),
+    Guarded(
+        "accounting.filters.sums",
+        tuple(f"accounting/filter-{notion}" for notion in ("pure", "renyi", "zero-concentrated", "gaussian")),
+        (
+            "accounting/filters/test_filters.py::TestEveryFilter",
+            "accounting/filters/test_filters.py::test_a_gaussian_budget_is_squared_without_rounding",
+        ),
+    ),
+    Guarded(
+        "accounting.filters.approximate",
+        ("accounting/filter-approximate",),
+        (
+            "accounting/filters/test_filters.py::TestApproximate",
+            "accounting/filters/test_filters.py::TestEveryFilter",
+        ),
+    ),
 )

@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ from certdp.accounting.filters import (
     PureFilter,
     RenyiFilter,
     ZeroConcentratedFilter,
+    approximate,
 )
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
@@ -76,9 +78,17 @@ class TestEveryFilter:
         for number in range(1, 5):
             assert account.would_exceed(guaranteed(bound("1/4"))) is Truth.FALSE
             assert account.spend(guaranteed(bound("1/4"))).number == number
+            if number == 1:
+                assert account.spent == bound("1/4")
         assert account.would_exceed(guaranteed(bound("1/2"))) is Truth.TRUE
         assert account.spent == bound(1)
         assert account.spend(guaranteed(bound(0))).total == bound(1)
+
+    def test_a_budget_that_is_no_float_is_used_up_and_not_exceeded(self, make: Any) -> None:
+        kind, bound = make
+        assert over(kind, bound("1/3")).would_exceed(guaranteed(bound("1/3"))) is Truth.FALSE
+        budget, more = (1 + Fraction(1, 2**bits) for bits in (60, 59))
+        assert over(kind, bound(budget)).would_exceed(guaranteed(bound(more))) is Truth.TRUE
 
     def test_a_refusal_changes_nothing(self, make: Any) -> None:
         kind, bound = make
@@ -208,6 +218,14 @@ def test_sums_do_not_drift_and_cost_the_same_each_time(times: int) -> None:
     assert spent.width <= times * (cost.bound.epsilon.width + Fraction(2) ** -250)
 
 
+def test_a_gaussian_budget_is_squared_without_rounding() -> None:
+    mu = 1 + Fraction(1, 2**127)
+    account = over(GaussianFilter, GaussianDP(enclosed(mu)))
+    above = Enclosure.of(mu + Fraction(1, 2**140), precision=256)
+    assert account.would_exceed(guaranteed(GaussianDP(above))) is Truth.TRUE
+    assert account.would_exceed(guaranteed(GaussianDP(enclosed(mu)))) is Truth.FALSE
+
+
 def test_a_renyi_cost_at_another_order_is_refused() -> None:
     account = over(RenyiFilter, Renyi(Fraction(5), enclosed(1)))
     with pytest.raises(InvalidValue, match="5, the order that the budget fixes"):
@@ -268,12 +286,33 @@ class TestApproximate:
     def test_one_large_cost_is_covered_by_sums_although_a_part_is_set_aside(self) -> None:
         assert self.count(self.make(1, "1/4", "1/100"), 1) == 1
 
-    @pytest.mark.parametrize(("epsilon", "aside"), [(1, "1e-6"), ("1/100", "1e-9"), (10, "1/10"), ("1e-6", "1e-9")])
+    @pytest.mark.parametrize(
+        ("epsilon", "aside"), [(1, "1e-6"), ("1/100", "1e-9"), (10, "1/10"), ("1e-6", "1e-9"), ("1/100", "0.99")]
+    )
     def test_the_rho_of_the_second_way_is_used_up(self, epsilon: Any, aside: str) -> None:
-        rho = self.make(epsilon, "1/2", aside).most_rho
+        rho = self.make(epsilon, 1, aside).most_rho
         level = Enclosure.of(aside)
         assert epsilon_of_rho(rho, level).epsilon.upper <= Fraction(epsilon)
         assert epsilon_of_rho(rho * Fraction(1001, 1000), level).epsilon.upper > Fraction(epsilon)
+
+    def test_the_upper_end_of_what_rho_entails_must_fit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def roughly(rho: Enclosure, delta: Enclosure) -> Any:
+            found = epsilon_of_rho(rho, delta)
+            return evolve(found, epsilon=found.epsilon * Enclosure.between("0.9", "1.1"))
+
+        monkeypatch.setattr(approximate, "epsilon_of_rho", roughly)
+        rho = approximate._most_rho.__wrapped__(Fraction(1), Fraction(1, 10**6))
+        assert roughly(rho, Enclosure.of("1e-6")).epsilon.upper <= 1
+
+    def test_the_upper_end_of_the_budget_counts(self) -> None:
+        wide = Approximate(Enclosure.between(1, 2), Enclosure.between("1/8", "1/4"))
+
+        def make(aside: Any) -> ApproximateFilter[Any, Any]:
+            return ApproximateFilter(wide, relation=ADD_REMOVE, unit=RECORD, set_aside=Delta(aside))
+
+        assert make("3/16").most_rho == self.make(2, "1/4", "3/16").most_rho
+        assert self.count(make("3/16"), 0, "1/64") == 4
+        assert self.count(make(0), 1, "1/64") == 2
 
     def test_more_than_delta_cannot_be_set_aside(self) -> None:
         with pytest.raises(InvalidValue, match="set_aside"):
