@@ -382,11 +382,12 @@ def _row_text(row: FrequencyRow) -> bytes:
 @_tables.register
 def _(reporting: KeyTable) -> Iterator[_Table]:
     bits, last, inclusion = reporting.budget.bits, reporting.last, reporting.inclusion
+    absent = last is not None and reporting.largest is None
     walk, rows, attached = _Walk(), list[FrequencyRow](), 0
     for row in reporting.at(walk):
         rows.append(row)
         attached = attached + 1 if row.reported == row.kept else 0
-        if row.frequency == last or row.reported == inclusion.most(bits):
+        if row.frequency == last or (row.reported == inclusion.most(bits) and not absent):
             break
         if last is None and attached.bit_count() == 1:  # ever more seldom
             yield from (_keys(segments, "kept", None) for segments in _open_ended(rows))
@@ -398,7 +399,6 @@ def _(reporting: KeyTable) -> Iterator[_Table]:
             walk.next = max(walk.next, end + 1 - max(_BESIDE))
         if len(rows) > _MOST_ROWS or walk.next >= _HIGHEST:
             raise InvalidValue("certificate", f"rows beyond frequency {row.frequency}", "fewer rows", _REMEDY)
-    absent = last is not None and reporting.largest is None
     for beside in (*_BESIDE, len(rows)):
         yield _keys(_segments(rows, beside), "absent" if absent else "constant", last if absent else None)
 

@@ -44,7 +44,7 @@ def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Cer
         relation=run.relation.name,
         domain=run.domain,
         released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
-        assumptions=tuple(run.derivation.assumptions),  # an order found for the answer is not the certificate's
+        assumptions=tuple(assumed for part in run.sampled_parts for assumed in part.derivation.assumptions),
     )
     match answer.asked:
         case Delta():

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 import pytest
+from attrs import evolve
 from jsonschema import Draft202012Validator
 
 from certdp import (
@@ -37,6 +38,7 @@ from certdp import (
     LpSum,
     Norm,
     NormBall,
+    Plan,
     Poisson,
     PrivacyConstrained,
     Public,
@@ -62,6 +64,7 @@ Body = dict[str, Any]
 Way = tuple[Any, ...]
 SCHEMA = json.loads((Path(checker.__file__).parent / "certificate.schema.json").read_text("utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
+LEAST_ROUNDING = Fraction(4, 2**53)  # two of a probability, one of its reciprocal, one in reserve
 SECONDS = 10.0  # of the processor, for any one check
 RECORDS = np.random.default_rng(3).normal(size=(12, 3)).tolist()
 
@@ -92,6 +95,11 @@ def owners(sampler: Any) -> Callable[[], bytes]:
 def run(mechanism: Any, sampler: Any, releases: Any, domain: NormBall | None) -> Callable[[], bytes]:
     released = SampledReleases(mechanism=mechanism, sampler=sampler, releases=releases, domain=domain)
     return lambda: released.certificate(released.epsilon(Delta("1e-5"))).content
+
+
+def plan(*parts: tuple[Any, Any, Any]) -> Callable[[], bytes]:
+    planned = Plan([SampledReleases(mechanism=m, sampler=s, releases=r, domain=ball(2)) for m, s, r in parts])
+    return lambda: planned.certificate(planned.epsilon(Delta("1e-5"))).content
 
 
 def keyed(mechanism: Any, sampler: Any, contributions: int | None = None, releases: int = 1) -> Callable[[], bytes]:
@@ -133,10 +141,17 @@ CORPUS: dict[str, Callable[[], bytes]] = {
         ResampleEach(1),
         ball(2),
     ),
+    "plan": plan(
+        (GaussianSum(scale=Public(2)), Full(), ResampleEach(4)), (GaussianSum(scale=Public(3)), TENTH, SampleOnce(2))
+    ),
     "keys, all": keyed(KEYS, EveryKey()),
     "keys, ppswor": keyed(KEYS, Ppswor(threshold=Public("0.1"), power=Public(1))),
     "keys, listed, users": keyed(KEYS, LISTED, contributions=2, releases=2),
+    "keys, largest": keyed(evolve(KEYS, largest=Public(20)), Ppswor(threshold=Public("0.1"))),
+    "keys, sizes": keyed(KEYS, Ppswor(threshold=Public("0.1"), sizes=Public("1,2,3,5"))),
     "tokens, all": keyed(TOKENS, EveryKey()),
+    "tokens, all, largest": keyed(evolve(TOKENS, largest=Public(20)), EveryKey()),
+    "tokens, largest": keyed(evolve(TOKENS, largest=Public(20)), Pps(threshold=Public("0.1"))),
     "tokens, pps": keyed(TOKENS, Pps(threshold=Public("0.1"), power=Public(1))),
 }
 
@@ -409,7 +424,11 @@ def same_units(genuine: Body, altered: Body) -> bool:
 
 
 def fewer_releases(genuine: Body, altered: Body) -> bool:
-    return bool(0 < altered["parts"][0]["steps"] <= genuine["parts"][0]["steps"])
+    pairs = list(zip(altered["parts"], genuine["parts"], strict=False))
+    assert pairs
+    fewer = all(0 < new["steps"] <= old["steps"] for new, old in pairs)
+    same = all({**new, "steps": 0} == {**old, "steps": 0} for new, old in pairs)
+    return fewer and same and len(pairs) == len(altered["parts"])
 
 
 def no_smaller(genuine: Body, altered: Body) -> bool:
@@ -422,12 +441,11 @@ def no_smaller(genuine: Body, altered: Body) -> bool:
 
 
 def no_finer_rounding(genuine: Body, altered: Body) -> bool:
-    rounding = altered["parts"][0]["rounding"]
-    return same_options(genuine, altered) and Fraction(rounding) >= Fraction(4, 2**53)
-
-
-def same_options(genuine: Body, altered: Body) -> bool:
-    return all(genuine.get(role) == altered.get(role) for role in ("mechanism", "sampler"))
+    pairs = list(zip(altered["parts"], genuine["parts"], strict=True))
+    same = all({**new, "rounding": ""} == {**old, "rounding": ""} for new, old in pairs)
+    return same and all(
+        Fraction(new["rounding"]) >= min(Fraction(old["rounding"]), LEAST_ROUNDING) for new, old in pairs
+    )
 
 
 def larger_figures(genuine: Body, altered: Body) -> bool:
@@ -446,6 +464,12 @@ def delays_within(table: Body, claim: Body, certain: int) -> bool:
             for side, (one, other) in enumerate(((after, before), (before, after))):
                 excess[side] += int(column["width"]) * max(0.0, one / certain - growth * (other / certain))
     return max(excess) <= float(Fraction(claim["delta"])) * (1 + 1e-9)
+
+
+def same_delays(genuine: Body, altered: Body) -> bool:
+    old, new = ({**body["mechanism"]["options"], "largest": ""} for body in (genuine, altered))
+    inputs = genuine["inputs"]
+    return bool(old == new and inputs == altered["inputs"] and inputs["reports"] == "delays")
 
 
 def rows_within(genuine: Body, altered: Body) -> bool:
@@ -477,7 +501,7 @@ HARMLESS = (
     Harmless(r"claim\.supremum(\.(lower|upper))?", "a wider interval, or none", wider),
     Harmless(r"claim\.supremum\.maximiser(\..*)?", "a record that reaches the lower end too", always),
     Harmless(r"claim\.(supremum\.)?domain\.(radius|norm|dimension)", "a domain of no larger losses", another_domain),
-    Harmless(r"parts\.0\.steps", "fewer releases", fewer_releases),
+    Harmless(r"parts(\.\d+\.steps)?", "fewer releases", fewer_releases),
     Harmless(r"mechanism\.options\.delta|sampler\.options\.largest_weight", "the same once rounded", same_units),
     Harmless(r"claim\.(epsilon|delta)", "a weaker claim", no_smaller),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
@@ -489,6 +513,11 @@ HARMLESS = (
         r"mechanism\.options\.(clusters|dimension)|sampler\.options\.radius",
         "an option on which loss and rate do not depend, and which the assumptions state as it is",
         lambda genuine, altered: bool(genuine["inputs"] == altered["inputs"]),
+    ),
+    Harmless(
+        r"mechanism\.options(\.largest)?",
+        "delays are proven for every frequency at which they are cut off",
+        same_delays,
     ),
     Harmless(
         r"parts\.0\.mechanism\.options\.granularity",

@@ -231,6 +231,10 @@ class TestWhatIsTrue:
         assert check(content).accepted
         assert body_of(content)["claim"]["largest_frequency"] is None
 
+    def test_listed_rates_of_which_all_kept_keys_are_reported_early(self) -> None:
+        body = body_of(keyed_certificate(keys(20, "1/2"), ListedRates(rates=Public("0.5,1,1,1"))))
+        assert body["claim"]["largest_frequency"] == 4
+
     def test_a_long_stretch_up_to_a_public_largest_frequency(self) -> None:
         content = keyed_certificate(evolve(keys(), largest=Public(10**6)), pps("1e-7"))
         assert check(content).accepted
@@ -579,6 +583,33 @@ class TestForgeries:
             both(put(other["inputs"]["growth"], "inputs", "growth"), put("elsewhere", "mechanism", "distribution")),
         )
         assert "between frequencies" in reason
+
+    @pytest.mark.parametrize("sanitiser", [keys(), tokens(subdivision=2)])
+    @pytest.mark.parametrize("largest", ["19", "21", "0", "-20", "020", "nan", None])
+    def test_another_largest_frequency_than_that_of_the_table(self, sanitiser: Sanitiser, largest: str | None) -> None:
+        body = body_of(keyed_certificate(evolve(sanitiser, largest=Public(20)), ppswor()))
+        assert check(sealed(body)).accepted
+        del body["mechanism"]["options"]["largest"]
+        if largest is not None:
+            body["mechanism"]["options"]["largest"] = largest
+            for item in body["assumptions"]:
+                item["value"] = largest if item["value"] == "20" else item["value"]
+        assert "largest" in check(sealed(body)).reason
+
+    @pytest.mark.parametrize("sanitiser", [keys(), tokens(subdivision=2)])
+    def test_a_largest_frequency_that_is_not_assumed_or_does_not_end_the_table(self, sanitiser: Sanitiser) -> None:
+        body = body_of(keyed_certificate(evolve(sanitiser, largest=Public(20)), ppswor()))
+        last = body["assumptions"].pop()
+        assert "a key of more occurrences counts as having" in check(sealed(body)).reason
+        body["assumptions"] += [last, {"name": "largest frequency", "value": "20"}]
+        body["inputs"]["table"]["then"], body["claim"]["largest_frequency"] = "absent", 20
+        assert "does not go on" in check(sealed(body)).reason
+
+    def test_sizes_of_the_scheme_that_are_no_option(self) -> None:
+        sampler = Ppswor(threshold=Public("0.1"), sizes=Public("1,2,3,5"))
+        body = body_of(keyed_certificate(keys(), sampler))
+        del body["sampler"]["options"]["sizes"]
+        assert "scheme is not that of sampler" in check(sealed(body)).reason
 
     def test_changed_bytes_and_deep_json(self) -> None:
         content = written("keys, all")

@@ -297,7 +297,7 @@ def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> No
         raise Refused("the largest weight is not the sampler's option")
 
 
-def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: Any) -> bool:
+def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: Statement) -> bool:
     """Hold what is reported, and the scheme, against what the sanitiser and the sampler of keys named declare.
 
     Whether the sanitiser is one of certdp.
@@ -308,7 +308,7 @@ def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: A
         if (reports == "keys") != (mechanism["name"] == "pws-keys"):
             raise Refused(f"mechanism {mechanism['name']} does not report {reports}")
     if sampler["distribution"] == DISTRIBUTION and sampler["name"] in KEY_SAMPLERS:
-        _take(sampler, KEY_SAMPLERS[sampler["name"]], _names("sizes"))
-        if scheme != sampler["name"]:
-            raise Refused(f"the scheme is not that of sampler {sampler['name']}")
+        options = _take(sampler, KEY_SAMPLERS[sampler["name"]], _names("sizes"))
+        if scheme.get("name") != sampler["name"] or ("sizes" in scheme) != ("sizes" in options):
+            raise Refused(f"the scheme is not that of sampler {sampler['name']} with these options")
     return known

@@ -18,14 +18,16 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any, Final, NamedTuple
 
+from mpmath import libmp
+
 from . import shapes
 from .data import Data
 from .declared import hold_keyed
-from .intervals import ONE, Arithmetic, Interval, at_most
+from .intervals import ONE, Arithmetic, Interval, at_most, floor_in_units
 from .keyed_frequencies import prove_delays, prove_rows
 from .keyed_keys import prove_keys
 from .keyed_rates import Rates, read_rates
-from .keyed_units import LONGEST_SUBDIVISION, Units, a_whole_number
+from .keyed_units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
 from .statement import PART, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
 from .verdict import Refused, Verdict
 
@@ -93,11 +95,13 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
     theorem = _theorem(body, cost)
     if body["theorem"] != theorem:
         raise Refused(f"the theorem is {theorem!a}")
-    _hold_assumptions(body)
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
-    _check_options(body, units)
+    known = _check_options(body, units)
+    _hold_assumptions(body, known)
     _prove_budget(body, units, cost)
     covered = _prove_table(inputs, rates, units)
+    if known:
+        _hold_end(body["mechanism"]["options"], inputs, rates, units)
     if covered != claim["largest_frequency"]:
         raise Refused(f"the table covers {'every frequency' if covered is None else f'frequencies up to {covered}'}")
     return _accepted(body, data)
@@ -110,10 +114,13 @@ def _theorem(body: dict[str, Any], cost: Cost) -> str:
     return _THEOREMS[inputs["reports"]] + composed + (_GROUPS if body["claim"]["unit"] == "user" else "")
 
 
-def _check_options(body: dict[str, Any], units: Units) -> None:
-    """Hold what the options of mechanism and sampler say against the inputs, where they say it."""
+def _check_options(body: dict[str, Any], units: Units) -> bool:
+    """Hold what the options of mechanism and sampler say against the inputs, where they say it.
+
+    Whether the mechanism is a sanitiser of certdp.
+    """
     inputs = body["inputs"]
-    known = hold_keyed(body["mechanism"], body["sampler"], inputs["reports"], inputs["scheme"].get("name"))
+    known = hold_keyed(body["mechanism"], body["sampler"], inputs["reports"], inputs["scheme"])
     mechanism, sampler = (body[role]["options"] for role in ("mechanism", "sampler"))
     for key in ("threshold", "power"):
         if key in sampler and inputs["scheme"].get(key, sampler[key]) != sampler[key]:
@@ -129,6 +136,7 @@ def _check_options(body: dict[str, Any], units: Units) -> None:
         raise Refused("inputs.allowance exceeds the mechanism's option delta")
     if known:
         _hold_budget(units, inputs["subdivision"], _option(mechanism, "epsilon"), _option(mechanism, "delta"))
+    return known
 
 
 def _hold_budget(units: Units, subdivision: int, epsilon: Fraction, delta: Fraction) -> None:
@@ -206,8 +214,41 @@ def _prove_table(inputs: dict[str, Any], rates: Rates, units: Units) -> int | No
     return None
 
 
-def _hold_assumptions(body: dict[str, Any]) -> None:
-    """Hold the assumptions against what the certificate rests on."""
+def _hold_end(options: dict[str, str], inputs: dict[str, Any], rates: Rates, units: Units) -> None:
+    """Hold how a table goes on against the option `largest`, the frequency as which all higher ones count.
+
+    Without that option the last row holds for ever only where it reports all that is ever kept.
+    """
+    end: float = min(rates.last, _MOST)
+    if "largest" in options:
+        a_whole_number(options["largest"], "mechanism.options.largest")
+        if not 1 <= int(options["largest"]) <= end:
+            raise Refused("the mechanism's option largest is no frequency that has a rate")
+        end = int(options["largest"])
+    if inputs["reports"] == "delays":
+        return  # cut off at any frequency they are proven
+    constant = inputs["table"]["then"] == "constant"
+    if "largest" in options and not constant:
+        raise Refused("the table does not go on as the mechanism's option largest says")
+    if constant:
+        frequency, reported = _last_row(inputs["table"])
+        kept = -floor_in_units(libmp.mpf_neg(rates.rate(int(end)).hi), units.bits)
+        if frequency != end and not (frequency < end and reported + MARGIN >= kept):
+            raise Refused("the table's last row is not that of the largest frequency, nor all that is kept there")
+
+
+def _last_row(table: dict[str, Any]) -> tuple[int, int]:
+    """Give the last frequency of a proven table, and how many units are listed as reported of it, else 0."""
+    frequency, reported = len(table.get("kept", ())), 0
+    for segment in table.get("segments", ()):
+        rows = segment.get("reported", ())
+        frequency = segment.get("kept_through", frequency + len(rows))
+        reported = int(rows[-1]) if rows else 0
+    return frequency, reported
+
+
+def _hold_assumptions(body: dict[str, Any], known: bool) -> None:
+    """Hold the assumptions against what the certificate rests on; `known` is a sanitiser of certdp."""
     claim, inputs = body["claim"], body["inputs"]
     needed = plugins_assumed(body) | {
         "unit is an element": "one occurrence of a key",
@@ -219,6 +260,8 @@ def _hold_assumptions(body: dict[str, Any]) -> None:
         needed["releases, each on a fresh sample with coins of its own"] = str(inputs["releases"])
     if claim["largest_frequency"] is not None:
         needed["largest frequency"] = str(claim["largest_frequency"])
+    if known and "largest" in body["mechanism"]["options"]:
+        needed["a key of more occurrences counts as having"] = body["mechanism"]["options"]["largest"]
     needed |= cost_assumed(inputs["released_cost"]["epsilon"])
     needed |= cost_assumed(inputs["released_cost"]["delta"], "released delta")
     hold_assumptions(body, needed)
