@@ -586,7 +586,9 @@ class TestForgeries:
 
     @pytest.mark.parametrize("sanitiser", [keys(), tokens(subdivision=2)])
     @pytest.mark.parametrize("largest", ["19", "21", "0", "-20", "020", "nan", None])
-    def test_another_largest_frequency_than_that_of_the_table(self, sanitiser: Sanitiser, largest: str | None) -> None:
+    def test_another_largest_frequency_than_that_of_the_table(
+        self, sanitiser: PwsKeys | PwsFrequencies, largest: str | None
+    ) -> None:
         body = body_of(keyed_certificate(evolve(sanitiser, largest=Public(20)), ppswor()))
         assert check(sealed(body)).accepted
         del body["mechanism"]["options"]["largest"]
@@ -597,7 +599,9 @@ class TestForgeries:
         assert "largest" in check(sealed(body)).reason
 
     @pytest.mark.parametrize("sanitiser", [keys(), tokens(subdivision=2)])
-    def test_a_largest_frequency_that_is_not_assumed_or_does_not_end_the_table(self, sanitiser: Sanitiser) -> None:
+    def test_a_largest_frequency_that_is_not_assumed_or_does_not_end_the_table(
+        self, sanitiser: PwsKeys | PwsFrequencies
+    ) -> None:
         body = body_of(keyed_certificate(evolve(sanitiser, largest=Public(20)), ppswor()))
         last = body["assumptions"].pop()
         assert "a key of more occurrences counts as having" in check(sealed(body)).reason
