@@ -7,6 +7,7 @@ guard against mistakes, not against malice.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import final
@@ -81,7 +82,8 @@ class Derivation(ABC):
         yield from self.own_assumptions
 
     def __str__(self) -> str:
-        below = "; ".join(dict.fromkeys(map(str, self.premises)))  # premises that read alike, once
+        alike = Counter(map(str, self.premises))
+        below = "; ".join(f"{text} (×{times})" if times > 1 else text for text, times in alike.items())
         return f"{self.theorem} ⇐ {below}" if below else str(self.theorem)
 
 

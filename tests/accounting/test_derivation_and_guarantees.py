@@ -156,7 +156,7 @@ def test_assumptions_are_collected_once_and_in_order() -> None:
     outer = Theorem("t", "2").conclude([inner, WHY, inner], [c, a])
     assert outer.assumptions == (b, a, Assumption("radius", "5"), c)
     assert outer.own_assumptions == (c, a)
-    assert str(outer) == "t 2 ⇐ t 1; test a theorem"  # premises that read alike are printed once
+    assert str(outer) == "t 2 ⇐ t 1 (×2); test a theorem"
     assert outer.premises == (inner, WHY, inner)
     assert str(Assumption("radius", "5")) == "radius = 5"
 

@@ -277,7 +277,7 @@ read = CountStream.chunks
 
 def chunks(stream):
     yield from read(stream)
-    print("all keys are drawn", flush=True)
+    print("all keys are drawn", file=sys.__stdout__, flush=True)
     time.sleep(60)
 
 CountStream.chunks = chunks

@@ -59,7 +59,7 @@ def test_entries_have_the_law_of_single_releases(mechanism: Any, stream: int) ->
     assert together.shape == apart.shape
     mixture = np.random.default_rng(stream).standard_normal(together.shape[1])  # sees dependence between entries
     for one, other in [*zip(together.T, apart.T, strict=True), (together @ mixture, apart @ mixture)]:
-        assert float(np.asarray(ks_2samp(one, other))[1]) > 1e-5
+        assert float(np.asarray(ks_2samp(one, other, method="asymp"))[1]) > 1e-5
     for lag in (1, 2):  # rows are independent
         assert abs(np.corrcoef(together[lag:, 0], together[:-lag, 0])[0, 1]) < 5 / np.sqrt(RUNS)
 

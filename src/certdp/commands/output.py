@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -33,13 +34,19 @@ class Output:
     def show(self, data: dict[str, Any], for_people: Callable[[Console], None]) -> None:
         """Print the result in the wanted form."""
         if self.as_json:
-            typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False), file=self.console.file)
+            text = json.dumps(data, indent=2, ensure_ascii=not _knows_all(self.console.encoding), allow_nan=False)
+            typer.echo(text, file=self.console.file)
         else:
             for_people(self.console)
 
     def fail(self) -> NoReturn:
         """End with the exit code of a claim or certificate that fails."""
         raise typer.Exit(FAILED)
+
+
+def _knows_all(encoding: str) -> bool:
+    """Whether every character has a code: what replaces one that has none is not JSON."""
+    return codecs.lookup(encoding).name.startswith("utf")
 
 
 def _complete(error: CertdpError) -> InvalidValue:
