@@ -29,8 +29,7 @@ test: check
 check: .venv/installed-test
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
-	$(PYTHON) -m mypy
-	$(PYTHON) -m pyright --pythonpath $(PYTHON)
+	$(PYTHON) -m mypy & types=$$! && $(PYTHON) -m pyright --pythonpath $(PYTHON) && wait $$types
 	$(PYTEST) $(CHECKED)
 
 soundness: .venv/installed-test

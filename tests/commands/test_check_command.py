@@ -109,7 +109,7 @@ def test_every_changed_byte_is_refused(certdp: Run, pair: tuple[Path, Path], ind
     whole = pair[index].read_bytes()
     digest = whole.index(b'"sha256:')
     draw = random.Random(index)
-    for position in [*draw.sample(range(digest), 200), *range(digest, len(whole))]:
+    for position in [*draw.sample(range(digest), 60), *range(digest, len(whole))]:
         changed = bytearray(whole)
         changed[position] = draw.choice([byte for byte in range(256) if byte != changed[position]])
         path = tmp_path / "changed.json"
