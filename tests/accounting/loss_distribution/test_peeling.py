@@ -123,7 +123,11 @@ def bracket(rate: float, shift: float, times: int, epsilon: float, spacing: floa
 
 @pytest.mark.parametrize(
     ("rate", "shift", "epsilon", "spacing", "top"),
-    [pytest.param("1e-4", "1", 0.13, 1e-4, 1.2, marks=pytest.mark.soundness), ("1e-4", "2", 6.4, 2e-3, 16.0), ("1e-2", "1", 3.3, 1e-3, 12.0)],
+    [
+        pytest.param("1e-4", "1", 0.13, 1e-4, 1.2, marks=pytest.mark.soundness),
+        ("1e-4", "2", 6.4, 2e-3, 16.0),
+        ("1e-2", "1", 3.3, 1e-3, 12.0),
+    ],
 )
 def test_ten_releases_against_direct_convolution(
     rate: str, shift: str, epsilon: float, spacing: float, top: float
