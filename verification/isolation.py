@@ -19,6 +19,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from attrs import define, field, frozen
 
+from ..accounting.errors import InvalidType, InvalidValue
+
 Piece = TypeVar("Piece")
 Answer = TypeVar("Answer")
 
@@ -77,6 +79,20 @@ Work: TypeAlias = Callable[[Piece, Note], Answer]
 def can_isolate() -> bool:
     """Whether this system can fork, which takes the work along without writing it down."""
     return "fork" in multiprocessing.get_all_start_methods()
+
+
+def admit_timeout(timeout: float | None) -> None:
+    """Refuse what is no time limit.
+
+    Raises:
+        InvalidType: for what is no number. InvalidValue: for one that is not above 0.
+    """
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
+    if not timeout > 0:
+        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
 
 
 def isolated(

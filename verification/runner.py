@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.arguments import whole
+from ..accounting.errors import InvalidValue
 from ..plugins.contract import Case, Claim
 from .examination import check
-from .isolation import Crashed, Fate, Finished, Note, Overdue, can_isolate, isolated
+from .isolation import Crashed, Fate, Finished, Note, Overdue, admit_timeout, can_isolate, isolated
 from .results import Outcome, Report, Result
 
 __all__ = ["EXAMPLES", "Outcome", "Progress", "Report", "Result", "Tick", "run", "select"]
@@ -83,11 +84,8 @@ def run(
         InvalidType: for what are no numbers.
     """
     for name, value, least in (("examples", examples, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InvalidType(name, value, f"a whole number ≥ {least}")
-        if value < least:
-            raise InvalidValue(name, value, f"a whole number ≥ {least}")
-    _admit_timeout(timeout)
+        whole(name, value, least)
+    admit_timeout(timeout)
     apart = timeout is not None or jobs > 1
     if apart and not can_isolate():
         parameter, asked = ("jobs", jobs) if timeout is None else ("timeout", timeout)
@@ -110,15 +108,6 @@ def run(
         started=started,
         seconds=time.perf_counter() - clock,
     )
-
-
-def _admit_timeout(timeout: float | None) -> None:
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
-    if not timeout > 0:
-        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
 
 
 def _refuse_contradictions(claims: Sequence[Claim]) -> None:

@@ -12,7 +12,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ...accounting.errors import CertdpError, InvalidType, InvalidValue
-from ...verification.isolation import Crashed, Finished, Overdue, can_isolate, isolated
+from ...verification.isolation import Crashed, Finished, Overdue, admit_timeout, can_isolate, isolated
 from ...verification.runner import Result, run
 from ..contract import as_records
 from ..registry import Listing, PluginError, Registry, Role, validate
@@ -133,13 +133,8 @@ class Examination:
 
 
 def _admit(timeout: float | None) -> None:
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
-    if not timeout > 0:
-        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
-    if not can_isolate():
+    admit_timeout(timeout)
+    if timeout is not None and not can_isolate():
         raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
 
 
@@ -277,7 +272,6 @@ def check(
         only=only,
         registry=registry,
     )
-    _admit(timeout)
     _admit(timeout)
     outcomes = _here(found) if timeout is None else _apart(found, timeout)
     return Conformance(plugin=found.name, kind=found.kind.word, outcomes=outcomes, seed=seed, examples=examples)

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ...verification.runner import run
 from ..contract import Case, Claim, Finding
-from .law import Law, broken, kept
+from .law import Law, broken, kept, once
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -26,12 +26,6 @@ class ClaimsSubject:
 
     claims: tuple[Claim, ...]
     examples: int
-
-
-def _once(_: ClaimsSubject) -> SearchStrategy[Case]:
-    from hypothesis import strategies
-
-    return strategies.just({})
 
 
 def _cases_of_claims(subject: ClaimsSubject) -> SearchStrategy[Case]:
@@ -79,7 +73,7 @@ LAWS: tuple[Law[ClaimsSubject], ...] = (
     Law(
         name="words",
         says="each claim has an id of its own, a statement and a line that says it",
-        cases=_once,
+        cases=once,
         examine=_has_its_words,
         most=1,
     ),
@@ -87,7 +81,7 @@ LAWS: tuple[Law[ClaimsSubject], ...] = (
         name="expectations",
         says="each claim holds, or is rejected where it must be",
         absence=_none,
-        cases=_once,
+        cases=once,
         examine=_as_expected,
         most=1,
     ),

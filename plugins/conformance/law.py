@@ -27,6 +27,13 @@ def applies(_: object) -> None:
     return
 
 
+def once(_: object) -> SearchStrategy[Case]:
+    """One case, which says nothing: for what holds of a plugin as a whole."""
+    from hypothesis import strategies
+
+    return strategies.just({})
+
+
 @final
 @frozen(kw_only=True, eq=False)
 class Law(Generic[S]):

@@ -90,7 +90,6 @@ def _weight() -> SearchStrategy[float]:
 
 
 def _two_weights(subject: MechanismSubject) -> SearchStrategy[Case]:
-
     return _cases(subject, weights=_ordered(_weight()))
 
 

@@ -16,7 +16,7 @@ from ...accounting.rates import StatedRate
 from ...accounting.records import NEGLIGIBLE, Features, Realisation
 from ..contract import Case, Coins, Finding, draw_from
 from .divergences import PRECISION, Row, point, reading, shown
-from .law import Law, broken, kept
+from .law import Law, broken, kept, once
 from .subjects import Drawing, Rows, SamplerSubject
 
 if TYPE_CHECKING:
@@ -33,12 +33,6 @@ def _draws(subject: SamplerSubject) -> str | None:
     if subject.drawings:
         return None
     return f"it draws for none of the losses and records tried ({subject.refusal})"
-
-
-def _once(_: SamplerSubject) -> SearchStrategy[Case]:
-    from hypothesis import strategies
-
-    return strategies.just({})
 
 
 def _draws_at_all(subject: SamplerSubject, _: Case) -> Finding:
@@ -305,7 +299,7 @@ LAWS: tuple[Law[SamplerSubject], ...] = (
     Law(
         name="draws",
         says="it draws records for some loss and constants",
-        cases=_once,
+        cases=once,
         examine=_draws_at_all,
         most=1,
     ),

@@ -26,7 +26,7 @@ from ...accounting.units import Probability
 from ..contract import Case, Finding
 from .constants import Setup
 from .divergences import point, shown
-from .law import Law, broken, kept, nothing_escapes
+from .law import Law, broken, kept, nothing_escapes, once
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -107,12 +107,6 @@ def sanitiser_subject(setups: tuple[Setup, ...]) -> SanitiserSubject:
 
 def _reports(subject: SanitiserSubject) -> str | None:
     return None if subject.uses else f"it reports after none of the samplers tried ({subject.refusal})"
-
-
-def _once(_: SanitiserSubject) -> SearchStrategy[Case]:
-    from hypothesis import strategies
-
-    return strategies.just({})
 
 
 def _reports_at_all(subject: SanitiserSubject, _: Case) -> Finding:
@@ -241,7 +235,7 @@ LAWS: tuple[Law[SanitiserSubject], ...] = (
     Law(
         name="reports",
         says="it reports keys after some sampler, with some constants",
-        cases=_once,
+        cases=once,
         examine=_reports_at_all,
         most=1,
     ),

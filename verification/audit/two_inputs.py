@@ -111,9 +111,8 @@ def audit(
     require("delta", limit, Delta, "Write Delta(…) to read a number exactly")
     half = runs // 2
     outputs = _drawn(first, half, "first"), _drawn(second, half, "second")
-    fitted = (
-        half // 2 if statistics is None else 0
-    )  # an event looks too good on the runs that its statistic was fitted to
+    # an event looks too good on the runs that its statistic was fitted to
+    fitted = half // 2 if statistics is None else 0
     tried = statistics_of(outputs[0][:fitted], outputs[1][:fitted]) if statistics is None else tuple(statistics)
     event, first_is_likelier = best_event(tried, (outputs[0][fitted:], outputs[1][fitted:]), limit, error)
     del outputs

@@ -10,7 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
-from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.arguments import whole
+from ...accounting.errors import InvalidValue
 from ..isolation import can_isolate
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
@@ -63,13 +64,9 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
         InvalidValue: for a pattern that matches no module, a sample below 1, a seed below 0, and guards that are not
             as expected where nothing is wrong; and where processes cannot be forked. InvalidType: for no whole numbers.
     """
-    for name, value, least in (("sample", sample, 1), ("seed", seed, 0)):
-        if value is None and name == "sample":
-            continue
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InvalidType(name, value, f"a whole number ≥ {least}")
-        if value < least:
-            raise InvalidValue(name, value, f"a whole number ≥ {least}")
+    if sample is not None:
+        whole("sample", sample, 1)
+    whole("seed", seed, 0)
     if not can_isolate():
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
     everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .dpis import dpis
+from .options import Allow, Json, ThirdParty
 from .plugins import plugins
 from .pws import pws
 
@@ -22,16 +23,6 @@ app.add_typer(pws)
 app.add_typer(dpis)
 app.add_typer(plugins)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ThirdParty = Annotated[
-    bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
-]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
-    ),
-]
 Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz."),

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from .options import Json
+
 dpis = typer.Typer(
     name="dpis",
     help="Importance-sampled DP-SGD (DPIS) and DP-SGD, within a budget (ε, δ) per record that no run exceeds.",
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Batch = Annotated[str, typer.Option("--batch", metavar="B", help="Expected batch size b > 0; public.")]
 Epochs = Annotated[int, typer.Option("--epochs", metavar="E", min=1, help="Number of epochs; public.")]
 Epsilon = Annotated[str, typer.Option("--epsilon", metavar="E0", help="ε₀ > 0 of the whole run.")]

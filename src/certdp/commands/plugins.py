@@ -7,22 +7,13 @@ from typing import Annotated
 
 import typer
 
+from .options import Allow, Json, ThirdParty
+
 plugins = typer.Typer(
     name="plugins",
     help="What is installed, from which distribution, and whether it is valid.",
     invoke_without_command=True,
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ThirdParty = Annotated[
-    bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
-]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
-    ),
-]
 
 
 @plugins.callback()

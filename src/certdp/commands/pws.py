@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .options import Json
+
 pws = typer.Typer(
     name="pws",
     help="Private weighted samples of keys and counts: what is reported satisfies (ε, δ)-DP for one element, that is "
@@ -14,7 +16,6 @@ pws = typer.Typer(
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Counts = Annotated[
     Path,
     typer.Argument(
