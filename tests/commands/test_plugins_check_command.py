@@ -44,6 +44,7 @@ def test_a_plugin_that_breaks_one(certdp: Run, monkeypatch: pytest.MonkeyPatch) 
         (("poisson", "--only", "x*"), "only", "a glob that matches a law"),
         (("poisson", "--role", "oracle"), "role", "one of mechanism, sampler, claims"),
         (("poisson", "--option", "rate"), "option", "KEY=VALUE"),
+        (("poisson", "--option", "rate=1", "--option", "rate=1/2"), "option", "one value for rate"),
         (("poisson", "--option", "rate=7"), "rate", "a probability: 0 ≤ q ≤ 1"),
         (("poisson", "--array", "X"), "array", "nothing, where no file is read"),
         (("poisson", "--timeout", "0"), "timeout", "a number of seconds above 0"),

@@ -18,6 +18,7 @@ from ..data import Reading, read_records
 from ..files import write_whole
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
+from .options import key_and_value
 from .output import Output
 from .outputs import check_places, checked_certificate
 
@@ -105,9 +106,7 @@ def _sorted(given: list[str], kind: type) -> tuple[dict[str, str], dict[str, str
     of_sampler: dict[str, str] = {}
     names = [option.name for option in options(kind)]
     for text in given:
-        key, sign, value = text.partition("=")
-        if not sign or not key or not value:
-            raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option radius=1")
+        key, value = key_and_value(text, "radius=1")
         prefix, dot, rest = key.partition(".")
         if dot and prefix == "sampler" and rest in names:
             key, owner = rest, of_sampler

@@ -18,6 +18,7 @@ from ..plan_parts import Plugin
 from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
 from ..sampled import declared_loss, drawing_of, stating
+from .options import key_and_value
 
 T = TypeVar("T")
 
@@ -193,9 +194,7 @@ def _sorted(given: Sequence[str], kinds: Mapping[Role, type], of_run: Sequence[s
     }
     result: dict[str, dict[str, str]] = {role: {} for role in declared}
     for text in given:
-        key, sign, value = text.partition("=")
-        if not sign or not key or not value:
-            raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option scale=1")
+        key, value = key_and_value(text, "scale=1")
         prefix, dot, rest = key.partition(".")
         owners = [role for role, names in declared.items() if key in names]
         if dot and prefix in declared:

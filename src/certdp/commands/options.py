@@ -1,10 +1,12 @@
-"""Options that commands of several groups have."""
+"""Options that commands of several groups have, and how KEY=VALUE is read."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
+
+from ..accounting.errors import InvalidValue
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ThirdParty = Annotated[
@@ -16,3 +18,15 @@ Allow = Annotated[
         "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
     ),
 ]
+
+
+def key_and_value(text: str, example: str) -> tuple[str, str]:
+    """The two sides of KEY=VALUE.
+
+    Raises:
+        InvalidValue: where either is missing, with an example.
+    """
+    key, sign, value = text.partition("=")
+    if not sign or not key or not value:
+        raise InvalidValue("option", text, "KEY=VALUE", f"Write it like --option {example}")
+    return key, value

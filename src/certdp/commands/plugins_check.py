@@ -12,6 +12,7 @@ from ..data.reading import refuse_without_file
 from ..plugins.conformance import check
 from ..plugins.registry import Registry, Role
 from ..verification.isolation import can_isolate
+from .options import key_and_value
 from .output import Output
 
 TIMEOUT = 300.0
@@ -59,7 +60,7 @@ def run(request: Request, output: Output) -> None:
     found = check(
         request.name,
         role=_role(request.role),
-        options=dict(map(_option, request.options)) or (),
+        options=_options(request.options) or (),
         records=None if request.data is None else read_records(request.data, request.reading),
         only=request.only,
         examples=request.examples,
@@ -82,8 +83,11 @@ def _role(word: str | None) -> Role | None:
     return roles[word]
 
 
-def _option(text: str) -> tuple[str, str]:
-    key, sign, value = text.partition("=")
-    if not sign or not key:
-        raise InvalidValue("option", text, "KEY=VALUE", "Write it like --option scale=1")
-    return key, value
+def _options(given: list[str]) -> dict[str, str]:
+    read: dict[str, str] = {}
+    for text in given:
+        key, value = key_and_value(text, "scale=1")
+        if key in read:
+            raise InvalidValue("option", text, f"one value for {key}", "Give it once")
+        read[key] = value
+    return read
