@@ -7,13 +7,14 @@ import multiprocessing
 import os
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from multiprocessing.connection import Connection
 from typing import final
 
 from attrs import frozen
+
+from .forks import forked
 
 _SHOWN = 60
 
@@ -32,11 +33,6 @@ class FirstLook:
     printed: str = ""
 
 
-def can_look() -> bool:
-    """Whether this system can fork: a plugin is then first imported by a process that may hang or end."""
-    return "fork" in multiprocessing.get_all_start_methods()
-
-
 def first_look(look: Callable[[], str], seconds: float) -> FirstLook:
     """Look at a plugin in a forked process.
 
@@ -48,10 +44,7 @@ def first_look(look: Callable[[], str], seconds: float) -> FirstLook:
         Nothing that the plugin does to its process happens to this one, and the process does not outlive the call.
     """
     here, there = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_look, args=(look, there))
-    with warnings.catch_warnings():  # newer Pythons warn where a numeric library has threads, which bear a fork
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
+    process = forked(_look, look, there)
     there.close()
     try:
         if not here.poll(seconds):

@@ -20,7 +20,8 @@ from attrs import field, frozen
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim, Expectation
-from .first_look import can_look, first_look, output_to_stderr
+from .first_look import first_look, output_to_stderr
+from .forks import can_fork
 
 OWN_DISTRIBUTION = "certdp"
 _SECONDS = 20.0
@@ -213,7 +214,7 @@ class Registry:
 
     def _validated(self, listing: Listing) -> Any:
         self._admit(listing)
-        if not listing.built_in and can_look():
+        if not listing.built_in and can_fork():
             self._looked_at(listing)
         return self._imported(listing)
 
@@ -223,7 +224,7 @@ class Registry:
         Raises:
             PluginError: where it cannot be used.
         """
-        if listing.built_in or not can_look():
+        if listing.built_in or not can_fork():
             self._imported(listing)
             return ""
         seen = first_look(lambda: _fault(listing), self.seconds)

@@ -16,7 +16,7 @@ FLOORS = (  # from the ground up; a module sees its own wing and the floors belo
     ("certdp.accounting",),
     ("certdp.plugins", "certdp.plugins.contract"),
     ("certdp.mechanisms", "certdp.samplers"),
-    ("certdp.plugins.registry", "certdp.plugins.first_look"),
+    ("certdp.plugins.registry", "certdp.plugins.first_look", "certdp.plugins.forks"),
     ("certdp.verification",),
     ("certdp.plugins.conformance", "certdp.plugins.scaffold"),
     ("certdp",),

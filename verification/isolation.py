@@ -10,7 +10,6 @@ import os
 import pickle
 import signal
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
@@ -20,6 +19,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 from attrs import define, field, frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
+from ..plugins.forks import forked
 
 Piece = TypeVar("Piece")
 Answer = TypeVar("Answer")
@@ -74,11 +74,6 @@ Note: TypeAlias = Callable[[object], None]
 """Given to the work, which tells by it where it is; the last is known where the work never ends."""
 
 Work: TypeAlias = Callable[[Piece, Note], Answer]
-
-
-def can_isolate() -> bool:
-    """Whether this system can fork, which takes the work along without writing it down."""
-    return "fork" in multiprocessing.get_all_start_methods()
 
 
 def admit_timeout(timeout: float | None) -> None:
@@ -157,12 +152,7 @@ class _Worker:
     @classmethod
     def started(cls, pieces: Sequence[Piece], work: Work[Piece, Answer], others: Sequence[Connection]) -> _Worker:
         here, there = multiprocessing.Pipe()
-        process = multiprocessing.get_context("fork").Process(
-            target=_serve, args=(pieces, work, there, [here, *others])
-        )
-        with warnings.catch_warnings():  # newer Pythons warn of threads, but those of numeric libraries bear a fork
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
+        process = forked(_serve, pieces, work, there, [here, *others])
         there.close()
         return cls(process, here)
 

@@ -19,8 +19,9 @@ import attrs
 from ..accounting.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..plugins.contract import Case, Claim
+from ..plugins.forks import can_fork
 from .examination import check
-from .isolation import Crashed, Fate, Finished, Note, Overdue, admit_timeout, can_isolate, isolated
+from .isolation import Crashed, Fate, Finished, Note, Overdue, admit_timeout, isolated
 from .results import Outcome, Report, Result
 
 __all__ = ["EXAMPLES", "Outcome", "Progress", "Report", "Result", "Tick", "run", "select"]
@@ -87,7 +88,7 @@ def run(
         whole(name, value, least)
     admit_timeout(timeout)
     apart = timeout is not None or jobs > 1
-    if apart and not can_isolate():
+    if apart and not can_fork():
         parameter, asked = ("jobs", jobs) if timeout is None else ("timeout", timeout)
         raise InvalidValue(parameter, asked, "None and one job, as this system cannot fork", f"Leave {parameter} out")
     checked = tuple(claims)

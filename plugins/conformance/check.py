@@ -12,9 +12,10 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ...accounting.errors import CertdpError, InvalidType, InvalidValue
-from ...verification.isolation import Crashed, Finished, Overdue, admit_timeout, can_isolate, isolated
+from ...verification.isolation import Crashed, Finished, Overdue, admit_timeout, isolated
 from ...verification.runner import Result, run
 from ..contract import as_records
+from ..forks import can_fork
 from ..registry import Listing, PluginError, Registry, Role, validate
 from .conformance import Conformance, Outcome, Verdict
 from .kinds import Kind, Terms, kind_of
@@ -134,7 +135,7 @@ class Examination:
 
 def _admit(timeout: float | None) -> None:
     admit_timeout(timeout)
-    if timeout is not None and not can_isolate():
+    if timeout is not None and not can_fork():
         raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from certdp.verification.isolation import Crashed, Fate, Finished, Note, Overdue, can_isolate, isolated
+from certdp.plugins.forks import can_fork
+from certdp.verification.isolation import Crashed, Fate, Finished, Note, Overdue, isolated
 
-pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+pytestmark = pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
 
 
 def work(piece: Callable[[], Any], _: Note) -> Any:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.contract.claims import Proof
-from certdp.verification.isolation import can_isolate
+from certdp.plugins.forks import can_fork
 from certdp.verification.runner import Outcome, Result, run, select
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def test_listing_claims_loads_no_hypothesis() -> None:
 class TestApart:
     """Claims in processes of their own."""
 
-    pytestmark = pytest.mark.skipif(not can_isolate(), reason="this system cannot fork")
+    pytestmark = pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
 
     def test_a_claim_that_hangs_or_crashes_is_named_and_the_others_run_on(self) -> None:
         def hangs(case: Case) -> bool:
@@ -409,7 +409,7 @@ def test_claims_of_one_id_are_refused() -> None:
 
 
 def test_a_system_without_fork_refuses_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certdp.verification.runner.can_isolate", lambda: False)
+    monkeypatch.setattr("certdp.verification.runner.can_fork", lambda: False)
     holds = claim(lambda _: True)
     with pytest.raises(InvalidValue, match=r"timeout: got 5.*cannot fork.*Leave timeout out"):
         run([holds], timeout=5)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
-from ..isolation import can_isolate
+from ...plugins.forks import can_fork
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
 from .guarded import GUARDED, Guarded
@@ -67,7 +67,7 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
     if sample is not None:
         whole("sample", sample, 1)
     whole("seed", seed, 0)
-    if not can_isolate():
+    if not can_fork():
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
     everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
     places = range(len(everything))

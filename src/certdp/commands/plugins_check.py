@@ -10,8 +10,8 @@ from ..accounting.errors import InvalidValue
 from ..data import Reading, read_records
 from ..data.reading import refuse_without_file
 from ..plugins.conformance import check
+from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role
-from ..verification.isolation import can_isolate
 from .options import key_and_value
 from .output import Output
 
@@ -56,7 +56,7 @@ def run(request: Request, output: Output) -> None:
     """Check the plugin, and fail where a law does."""
     if request.data is None:
         refuse_without_file(request.reading)
-    timeout = TIMEOUT if request.timeout is None and can_isolate() else request.timeout
+    timeout = TIMEOUT if request.timeout is None and can_fork() else request.timeout
     found = check(
         request.name,
         role=_role(request.role),

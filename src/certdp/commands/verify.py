@@ -14,8 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..files import whole_file, writing
 from ..plugins.contract import Claim
+from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role, Status
-from ..verification.isolation import can_isolate
 from ..verification.runner import Report, Result, select
 from ..verification.runner import run as run_claims
 from .output import Output
@@ -106,7 +106,7 @@ def _write(path: Path, stream: BinaryIO, content: bytes) -> None:
 def checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
     """Check claims as asked for, with a progress bar where someone watches."""
     timeout = request.timeout
-    if timeout is None and can_isolate():
+    if timeout is None and can_fork():
         timeout = TIMEOUT
     with _watching(len(claims), output) as (tick, progress):
         return run_claims(
