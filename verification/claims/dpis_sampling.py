@@ -430,6 +430,11 @@ def _gradient_cases() -> SearchStrategy[Case]:
     return st.fixed_dictionaries({"gradient": st.lists(entries, min_size=1, max_size=6), "clip": clips})
 
 
+_HALF_OF_TWO = dict(
+    batch=Fraction(1), size=Fraction(2), clip=Fraction(1), noise_multiplier=Fraction(1), share=Fraction(0)
+)
+_HALF_OF_200 = _HALF_OF_TWO | dict(batch=Fraction(100), size=Fraction(200))
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="dpis/equation-7",
@@ -483,11 +488,7 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-stale",
         witness={
-            "batch": Fraction(1),
-            "size": Fraction(2),
-            "clip": Fraction(1),
-            "noise_multiplier": Fraction(1),
-            "share": Fraction(0),
+            **_HALF_OF_TWO,
             "norm": Fraction(1),
             "stale": Fraction(1, 10),
             "floor": Fraction(1, 100),
@@ -510,11 +511,7 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-saturation",
         witness={
-            "batch": Fraction(100),
-            "size": Fraction(200),
-            "clip": Fraction(1),
-            "noise_multiplier": Fraction(1),
-            "share": Fraction(0),
+            **_HALF_OF_200,
             "norm": Fraction(1, 2),
             "stale": Fraction(1, 2),
             "floor": Fraction(1, 100),
@@ -531,11 +528,7 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-stale",
         witness={
-            "batch": Fraction(100),
-            "size": Fraction(200),
-            "clip": Fraction(1),
-            "noise_multiplier": Fraction(1),
-            "share": Fraction(0),
+            **_HALF_OF_200,
             "norm": Fraction(1, 2),
             "stale": Fraction(0),
             "floor": Fraction(1, 100),
@@ -559,11 +552,7 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-Eq16",
         witness={
-            "batch": Fraction(1),
-            "size": Fraction(2),
-            "clip": Fraction(1),
-            "noise_multiplier": Fraction(1),
-            "share": Fraction(0),
+            **_HALF_OF_TWO,
             "order": Fraction(2),
         },
     ),
@@ -576,11 +565,7 @@ CLAIMS: tuple[Claim, ...] = (
         expectation=Expectation.REJECTED,
         erratum="DPIS-3.5",
         witness={
-            "batch": Fraction(1),
-            "size": Fraction(2),
-            "clip": Fraction(1),
-            "noise_multiplier": Fraction(1),
-            "share": Fraction(0),
+            **_HALF_OF_TWO,
             "order": Fraction(2),
         },
     ),
