@@ -29,6 +29,7 @@ GUIDE = ROOT / "docs/plugins.md"
 
 FACE = "certdp"
 FOR_AUTHORS = ("certdp.plugins.contract", "certdp.plugins.conformance")  # with the members of their classes
+FOR_TRAINING = ("certdp.dpis", "certdp.interoperation")  # what their packages name again
 PARTS = {  # modules that are not public as a whole
     "certdp.mechanisms.exponential": ("Exponential", "Normaliser"),
     "certdp.mechanisms.lattice": ("granularity", "lattice_sum", "on_lattice"),
@@ -52,7 +53,12 @@ To record: python tests/test_compatibility.py
 def public() -> dict[str, tuple[str, ...]]:
     """The public names by module."""
     whole = {module: tuple(import_module(module).__all__) for module in (FACE, *FOR_AUTHORS)}
-    return whole | PARTS
+    return whole | PARTS | {module: named_again(module) for module in FOR_TRAINING}
+
+
+def named_again(package: str) -> tuple[str, ...]:
+    names = vars(import_module(package)).items()
+    return tuple(sorted(name for name, value in names if name[0] != "_" and not inspect.ismodule(value)))
 
 
 def described(name: str, value: Any, *, members: bool) -> Iterator[str]:
