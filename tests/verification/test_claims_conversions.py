@@ -22,62 +22,37 @@ from certdp.accounting.notions import Approximate, GaussianDP, Renyi
 from certdp.plugins.contract import Expectation
 from certdp.verification import oracles_divergences as oracle
 from certdp.verification.claims import conversions as claims
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 SLIGHTLY = Fraction(10**6 - 1, 10**6), Fraction(10**6 + 1, 10**6)
 
 
-def checked(claim: str, examples: int = 15) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim, 80 if BY_ID[claim].expectation is Expectation.REJECTED else 12)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 6
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=1500, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> None:
-    result = checked(claim, 50)
-    assert not result.passed
-    assert result.finding is not None
-
-
 @pytest.mark.parametrize("share", SLIGHTLY)
 def test_a_slightly_wrong_epsilon_from_one_order_is_told(share: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "epsilon_at_order", lambda *arguments: epsilon_at_order(*arguments) * share)
-    refuted("conversions/renyi-to-approximate-attained")
-    refuted("conversions/renyi-to-approximate-large-delta")
+    assert check(BY_ID["conversions/renyi-to-approximate-attained"], 50, 0).outcome is Outcome.FAILS
+    assert check(BY_ID["conversions/renyi-to-approximate-large-delta"], 50, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("share", SLIGHTLY)
 def test_a_slightly_wrong_delta_from_one_order_is_told(share: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "delta_at_order", lambda *arguments: delta_at_order(*arguments) * share)
-    refuted("conversions/renyi-to-approximate-attained")
+    assert check(BY_ID["conversions/renyi-to-approximate-attained"], 50, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("share", SLIGHTLY)
 def test_a_slightly_wrong_lemma_is_told(share: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "lemma_2_5", lambda *arguments: lemma_2_5(*arguments) * share)
-    refuted("dpis/equation-2")
+    assert check(BY_ID["dpis/equation-2"], 50, 0).outcome is Outcome.FAILS
     if share < 1:
-        refuted("dpis/lemma-2.5")
+        assert check(BY_ID["dpis/lemma-2.5"], 50, 0).outcome is Outcome.FAILS
 
 
 def test_the_lemma_in_place_of_the_best_bound_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "epsilon_at_order", lemma_2_5)
-    refuted("conversions/renyi-to-approximate-attained")
+    assert check(BY_ID["conversions/renyi-to-approximate-attained"], 50, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("share", SLIGHTLY)
@@ -92,8 +67,8 @@ def test_a_slightly_wrong_conversion_of_pure_dp_is_told(share: Fraction, monkeyp
 
     monkeypatch.setattr(claims, "pure_to_renyi", renyi)
     monkeypatch.setattr(claims, "pure_to_gaussian", gaussian)
-    refuted("conversions/pure-to-others")
-    refuted("conversions/pure-to-gaussian")
+    assert check(BY_ID["conversions/pure-to-others"], 50, 0).outcome is Outcome.FAILS
+    assert check(BY_ID["conversions/pure-to-gaussian"], 50, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("share", SLIGHTLY)
@@ -103,7 +78,7 @@ def test_a_slightly_wrong_conversion_of_gaussian_dp_is_told(share: Fraction, mon
         return evolve(right, bound=Approximate(right.bound.epsilon, (right.bound.delta * share).minimum(1)))
 
     monkeypatch.setattr(claims, "gaussian_to_approximate_at", leaking)
-    refuted("conversions/gaussian-to-others")
+    assert check(BY_ID["conversions/gaussian-to-others"], 50, 0).outcome is Outcome.FAILS
 
 
 CONTROLS: dict[str, tuple[str, Any]] = {
@@ -121,7 +96,7 @@ def test_every_negative_control_is_known() -> None:
 def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, right = CONTROLS[control]
     monkeypatch.setattr(claims, name, right)
-    result = checked(control)
+    result = check(BY_ID[control], 15, 0)
     assert not result.passed
     assert result.witness is None
 

@@ -12,22 +12,8 @@ from attrs import evolve
 from certdp.accounting.dpis_allocation import Allocation, Foreseen
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import dpis_allocation as claims
-from certdp.verification.runner import run
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=10).results
-    assert result.passed, result
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=300, seed=1).results
-    assert result.passed, result
 
 
 CASE: dict[str, Any] = {

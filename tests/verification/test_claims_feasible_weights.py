@@ -15,39 +15,12 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import W, log1p
 from certdp.accounting.feasible_weights import FeasibleWeights, constrained_weight, largest_weights
 from certdp.accounting.losses import PureLoss
-from certdp.plugins.contract import Expectation
 from certdp.verification import oracles_weights
 from certdp.verification.claims import feasible_weights as claims
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int = 12) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim)
-    assert result.passed, result.finding
-    assert BY_ID[claim].expectation is Expectation.REJECTED or result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=1000, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> None:
-    result = checked(claim)
-    assert not result.passed
-    assert result.finding is not None
-    assert not result.finding.holds
 
 
 Solve = Callable[..., Any]
@@ -64,7 +37,7 @@ def scaled(factor: float) -> Solve:
 @pytest.mark.parametrize(("claim", "factor"), [("is/problem-7", 1 + 1e-12), ("is/algorithm-1", 1 - 1e-12)])
 def test_a_weight_off_by_little_is_found(claim: str, factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", scaled(factor))
-    refuted(claim)
+    assert check(BY_ID[claim], 12, 0).outcome is Outcome.FAILS
 
 
 def shorter(*arguments: Any, **options: Any) -> Any:
@@ -76,7 +49,7 @@ def shorter(*arguments: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("claim", ["is/algorithm-1", "is/proposition-12"])
 def test_a_bracket_that_is_too_short_is_found(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", shorter)
-    refuted(claim)
+    assert check(BY_ID[claim], 12, 0).outcome is Outcome.FAILS
 
 
 def larger(*arguments: Any, **options: Any) -> Any:
@@ -86,7 +59,7 @@ def larger(*arguments: Any, **options: Any) -> Any:
 
 def test_a_modulus_that_is_too_large_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", larger)
-    refuted("is/algorithm-1")
+    assert check(BY_ID["is/algorithm-1"], 12, 0).outcome is Outcome.FAILS
 
 
 def of_the_data(losses: list[float], target: Fraction) -> FeasibleWeights:
@@ -102,7 +75,7 @@ def raised(losses: list[float], target: Fraction) -> FeasibleWeights:
 @pytest.mark.parametrize("wrong", [of_the_data, raised])
 def test_theorem_10_is_told_from_wrong_weights(wrong: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "largest_weights", wrong)
-    refuted("is/theorem-10")
+    assert check(BY_ID["is/theorem-10"], 12, 0).outcome is Outcome.FAILS
 
 
 # The witnesses of the misprints

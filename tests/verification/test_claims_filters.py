@@ -21,29 +21,10 @@ from certdp.accounting.filters import (
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import filters as claims
 from certdp.verification.claims.finite import randomised_response
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim, 100 if BY_ID[claim].expectation is Expectation.REJECTED else 25)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=1500, seed=1).results
-    assert result.passed, result
 
 
 @pytest.mark.parametrize(
@@ -60,24 +41,24 @@ def test_a_filter_that_refuses_nothing_is_told(
     claim: str, kind: type[Filter[Any, Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind, "_exceeds", lambda self, totals: Truth.FALSE)
-    result = checked(claim, 150)
+    result = check(BY_ID[claim], 150, 0)
     assert not result.passed
     assert result.finding is not None
 
 
 def test_a_filter_that_refuses_everything_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PureFilter, "_exceeds", lambda self, totals: Truth.TRUE)
-    assert not checked("accounting/filter-pure", 100).passed
+    assert check(BY_ID["accounting/filter-pure"], 100, 0).outcome is Outcome.FAILS
 
 
 def test_an_account_that_forgets_all_but_the_last_cost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PureFilter, "_with", lambda self, cost: self._amounts(cost.bound))
-    assert not checked("accounting/filter-pure", 200).passed
+    assert check(BY_ID["accounting/filter-pure"], 200, 0).outcome is Outcome.FAILS
 
 
 def test_gaussian_costs_that_add_up_without_squares_of_the_budget_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GaussianFilter, "_limit", Enclosure.of(1000))
-    assert not checked("accounting/filter-gaussian", 150).passed
+    assert check(BY_ID["accounting/filter-gaussian"], 150, 0).outcome is Outcome.FAILS
 
 
 def test_an_odometer_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +69,7 @@ def test_an_odometer_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         self._room = [Enclosure.of(0) for _ in self._room]
 
     monkeypatch.setattr(RenyiOdometer, "__init__", roomless)
-    assert not checked("accounting/odometer-renyi", 150).passed
+    assert check(BY_ID["accounting/odometer-renyi"], 150, 0).outcome is Outcome.FAILS
 
 
 Rule = Callable[[Any, Sequence[Any]], list[Any]]
@@ -110,7 +91,7 @@ def one_mechanism_beforehand(target: Any, menu: Sequence[Any]) -> list[Any]:
     ],
 )
 def test_the_same_adversary_fails_against_what_was_fixed_beforehand(control: str, wrong: Rule, right: Rule) -> None:
-    case = checked(control, 150).witness
+    case = check(BY_ID[control], 150, 0).witness
     assert case is not None
     assert not claims._examine_control(case, wrong).holds
     assert claims._examine_control(case, right).holds

@@ -12,41 +12,12 @@ import pytest
 
 from certdp.accounting import frequency_estimates
 from certdp.accounting.frequency_reporting import DyadicBudget, FrequencyRow, Ppswor, Run, tables
-from certdp.plugins.contract import Expectation
 from certdp.verification import oracles_sanitisers
 from certdp.verification.claims import frequency_reporting as claims
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int = 30) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    holds = BY_ID[claim].expectation is Expectation.HOLDS
-    result = checked(claim, 12 if holds else 80)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=150, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> None:
-    result = checked(claim)
-    assert not result.passed
-    assert result.witness is not None
-    assert result.finding is not None
-    assert not result.finding.holds
 
 
 Following = Callable[[DyadicBudget, FrequencyRow, int], FrequencyRow]
@@ -81,7 +52,7 @@ def test_other_rows_are_refuted(
     monkeypatch: pytest.MonkeyPatch, claim: str, change: Callable[[FrequencyRow], FrequencyRow]
 ) -> None:
     changed(monkeypatch, change)
-    refuted(claim)
+    assert check(BY_ID[claim], 30, 0).outcome is Outcome.FAILS
 
 
 def test_rows_that_are_not_private_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +63,7 @@ def test_rows_that_are_not_private_are_refuted(monkeypatch: pytest.MonkeyPatch) 
         return attrs.evolve(row, runs=runs, unreported=(1 << row.bits) - 2 * row.reported)
 
     changed(monkeypatch, doubled)
-    refuted("pws/theorem-5.1-property-2")
+    assert check(BY_ID["pws/theorem-5.1-property-2"], 30, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize(
@@ -111,7 +82,7 @@ def test_rows_that_separate_less_are_refuted(monkeypatch: pytest.MonkeyPatch, cl
         return honest(growth, delta * Fraction(9, 10), rates)
 
     monkeypatch.setattr(claims, name, cautious)
-    refuted(claim)
+    assert check(BY_ID[claim], 30, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("method", ["rate", "units"])
@@ -123,7 +94,7 @@ def test_another_limit_is_refuted(monkeypatch: pytest.MonkeyPatch, method: str) 
         return honest(attrs.evolve(sampler, threshold=sampler.threshold / 2), *arguments, **precision)
 
     monkeypatch.setattr(Ppswor, method, halved)
-    refuted("pws/lemma-4.4")
+    assert check(BY_ID["pws/lemma-4.4"], 30, 0).outcome is Outcome.FAILS
 
 
 def test_estimates_that_stop_early_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +104,7 @@ def test_estimates_that_stop_early_are_refuted(monkeypatch: pytest.MonkeyPatch) 
         return honest([row for row, _ in zip(rows, range(highest), strict=False)], statistic, highest)
 
     monkeypatch.setattr(claims, "maximum_likelihood", early)
-    refuted("pws/equation-9")
+    assert check(BY_ID["pws/equation-9"], 30, 0).outcome is Outcome.FAILS
 
 
 def test_moments_without_the_unreported_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +116,7 @@ def test_moments_without_the_unreported_are_refuted(monkeypatch: pytest.MonkeyPa
         return attrs.evolve(found, mean_squared_error=found.mean_squared_error - missed)
 
     monkeypatch.setattr(claims, "moments", reported_only)
-    refuted("pws/section-7.1-moments")
+    assert check(BY_ID["pws/section-7.1-moments"], 30, 0).outcome is Outcome.FAILS
 
 
 def test_ties_that_count_in_full_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +126,7 @@ def test_ties_that_count_in_full_are_refuted(monkeypatch: pytest.MonkeyPatch) ->
         "concordance",
         lambda low, high: honest(low, high) + low.unreported * high.unreported * Fraction(1, 2 << 2 * low.bits),
     )
-    refuted("pws/section-6-concordance")
+    assert check(BY_ID["pws/section-6-concordance"], 30, 0).outcome is Outcome.FAILS
 
 
 def test_a_witness_against_corollary_6_1_over_all_schemes() -> None:

@@ -28,42 +28,14 @@ from certdp.accounting.expressions import (
 )
 from certdp.accounting.importance_sampling import Realised, add_direction, realised, remove_direction
 from certdp.accounting.sampling import SamplingRate
-from certdp.plugins.contract import Claim, Expectation
+from certdp.plugins.contract import Expectation
 from certdp.verification import oracles
 from certdp.verification.claims import importance_sampling as claims
 from certdp.verification.claims.exact_logarithms import exponential, logarithm
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str | Claim, examples: int = 150) -> Result:
-    (result,) = run([BY_ID[claim] if isinstance(claim, str) else claim], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=5000, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> Result:
-    result = checked(claim, examples=400)
-    assert not result.passed
-    assert result.witness is not None
-    assert result.finding is not None
-    assert not result.finding.holds
-    return result
 
 
 Direction = Callable[[Expression, Expression], Expression]
@@ -82,7 +54,7 @@ def test_theorem_6_is_told_from_a_wrong_direction(wrong: str, monkeypatch: pytes
     remove, add = WRONG_DIRECTIONS[wrong]
     monkeypatch.setattr(importance_sampling, "remove_direction", remove)
     monkeypatch.setattr(importance_sampling, "add_direction", add)
-    refuted("is/theorem-6")
+    assert check(BY_ID["is/theorem-6"], 400, 0).outcome is Outcome.FAILS
 
 
 def at_weight_one(rate: SamplingRate) -> Realised:
@@ -108,7 +80,7 @@ def test_the_loss_is_taken_at_the_weight_in_use(
     claim: str, wrong: Callable[[SamplingRate], Realised], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importance_sampling, "realised", wrong)
-    refuted(claim)
+    assert check(BY_ID[claim], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("wrong", ["q squared", "directions swapped"])
@@ -116,15 +88,15 @@ def test_the_bound_is_told_from_a_wrong_one(wrong: str, monkeypatch: pytest.Monk
     remove, add = WRONG_DIRECTIONS[wrong]
     monkeypatch.setattr(importance_sampling, "remove_direction", remove)
     monkeypatch.setattr(importance_sampling, "add_direction", add)
-    refuted("is/theorem-6-bound")
+    assert check(BY_ID["is/theorem-6-bound"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_a_wrong_interval_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "psi", psi_add)
-    refuted("is/theorem-6")
+    assert check(BY_ID["is/theorem-6"], 400, 0).outcome is Outcome.FAILS
     monkeypatch.setattr(claims, "psi", psi)
     monkeypatch.setattr(claims, "psi_add", lambda epsilon, q: psi_add(epsilon, q).hull(psi(epsilon, q)))
-    refuted("is/theorem-6")
+    assert check(BY_ID["is/theorem-6"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_the_realised_claim_needs_the_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +104,7 @@ def test_the_realised_claim_needs_the_rounding(monkeypatch: pytest.MonkeyPatch) 
         return Realised(rate.probability, 1 / rate.probability)
 
     monkeypatch.setattr(importance_sampling, "realised", declared_only)
-    refuted("is/theorem-6-realised")
+    assert check(BY_ID["is/theorem-6-realised"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_the_realised_claim_needs_the_weights_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +113,7 @@ def test_the_realised_claim_needs_the_weights_rounding(monkeypatch: pytest.Monke
         return Realised(drawn, 1 / rate.probability)
 
     monkeypatch.setattr(importance_sampling, "realised", half)
-    refuted("is/theorem-6-realised")
+    assert check(BY_ID["is/theorem-6-realised"], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize(
@@ -157,7 +129,7 @@ def test_proposition_3_is_told_from_a_wrong_form(
     wrong: Callable[[Enclosure, Enclosure], Enclosure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "proposition_3", wrong)
-    refuted("is/proposition-3")
+    assert check(BY_ID["is/proposition-3"], 400, 0).outcome is Outcome.FAILS
 
 
 def right_bound(epsilon: Expression, rate: Fraction) -> Expression:
@@ -168,7 +140,7 @@ def test_the_printed_proof_is_rejected_with_a_small_witness() -> None:
     control = BY_ID["is/theorem-6-proof-printed"]
     assert control.expectation is Expectation.REJECTED
     assert control.erratum == "IS-T6-proof"
-    result = checked(control)
+    result = check(control, 150, 0)
     # with q = 1 the printed bound is e; log 3 is the smallest loss per weight log(1 + a), a whole, above 1
     assert result.witness == {"family": "linear", "slope": 2, "power": 1, "rate": 1}
     assert result.finding is not None
@@ -177,7 +149,7 @@ def test_the_printed_proof_is_rejected_with_a_small_witness() -> None:
 
 def test_a_negative_control_with_the_right_form_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "_printed_bound", right_bound)
-    result = checked("is/theorem-6-proof-printed")
+    result = check(BY_ID["is/theorem-6-proof-printed"], 150, 0)
     assert not result.passed
     assert result.witness is None
 
@@ -202,13 +174,13 @@ def test_proposition_16_is_told_from_a_wrong_condition(
     wrong: Callable[[Expression], Truth], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "gains_near_one", wrong)
-    refuted("is/proposition-16")
+    assert check(BY_ID["is/proposition-16"], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("answer", [True, False])
 def test_proposition_17_is_told_from_a_constant_answer(answer: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "elasticity_at_least_one", lambda _: answer)
-    refuted("is/proposition-17")
+    assert check(BY_ID["is/proposition-17"], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("family", sorted(oracles.FORMULAS))

@@ -23,35 +23,10 @@ from certdp.accounting.notions import (
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import notions as claims
 from certdp.verification.claims.finite import law, randomised_response
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int = 15) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim, 80 if BY_ID[claim].expectation is Expectation.REJECTED else 15)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=2000, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str, examples: int = 80) -> None:
-    result = checked(claim, examples)
-    assert not result.passed
-    assert result.finding is not None
 
 
 def scaled(notion: Any, share: Fraction) -> Callable[[Any], Any]:
@@ -89,7 +64,7 @@ def test_a_wrong_composition_is_told(
     claim: str, kind: Any, notion: Any, share: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind, "notion", evolve(notion, compose=scaled(notion, share)))
-    refuted(claim, 400)
+    assert check(BY_ID[claim], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize(
@@ -113,7 +88,7 @@ def test_a_wrong_group_law_is_told(
     claim: str, kind: Any, notion: Any, wrong: Callable[[Any, int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind, "notion", evolve(notion, group=wrong))
-    refuted(claim)
+    assert check(BY_ID[claim], 80, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize(
@@ -133,14 +108,14 @@ def test_a_wrong_order_is_told(
     claim: str, name: str, wrong: Callable[[Any, Any], Truth], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, name, evolve(getattr(claims, name), implies=wrong))
-    refuted(claim)
+    assert check(BY_ID[claim], 80, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("name", ["APPROXIMATE", "RENYI", "ZERO_CONCENTRATED", "GAUSSIAN_DP"])
 def test_a_composition_that_is_not_neutral_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     notion = getattr(claims, name)
     monkeypatch.setattr(claims, name, evolve(notion, compose=scaled(notion, OFF[1])))
-    refuted("notions/order-and-nothing")
+    assert check(BY_ID["notions/order-and-nothing"], 80, 0).outcome is Outcome.FAILS
 
 
 def mixed_at_the_smaller_order(first: Renyi, second: Renyi) -> Renyi:
@@ -162,7 +137,7 @@ def test_every_negative_control_is_known() -> None:
 def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, right = CONTROLS[control]
     monkeypatch.setattr(claims, name, right)
-    result = checked(control)
+    result = check(BY_ID[control], 15, 0)
     assert not result.passed
     assert result.witness is None
 

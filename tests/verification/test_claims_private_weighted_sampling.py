@@ -12,38 +12,10 @@ from certdp.accounting import key_reporting
 from certdp.accounting.enclosures import Enclosure
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import private_weighted_sampling as claims
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int = 150) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    holds = BY_ID[claim].expectation is Expectation.HOLDS
-    result = checked(claim, examples=50 if holds else 150)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=1500, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> None:
-    result = checked(claim, examples=400)
-    assert not result.passed
-    assert result.witness is not None
-    assert result.finding is not None
-    assert not result.finding.holds
 
 
 Closed = Callable[[Enclosure, Enclosure, int], Enclosure]
@@ -64,7 +36,7 @@ def blurred(epsilon: Enclosure, delta: Enclosure, frequency: int) -> Enclosure:
 @pytest.mark.parametrize("wrong", [one_step_late, growing_only, blurred])
 def test_lemma_4_2_is_told_from_a_wrong_form(wrong: Closed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "reporting_probability", wrong)
-    refuted("pws/lemma-4.2")
+    assert check(BY_ID["pws/lemma-4.2"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_lemma_4_2_sees_one_growing_step_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,12 +47,12 @@ def test_lemma_4_2_sees_one_growing_step_too_few(monkeypatch: pytest.MonkeyPatch
         return range(max(steps[0] - 1, 1), max(steps[-1], 2))
 
     monkeypatch.setattr(key_reporting, "_growing_steps", fewer)
-    refuted("pws/lemma-4.2")
+    assert check(BY_ID["pws/lemma-4.2"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_equation_3_is_told_from_its_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "crossover", lambda e, d: (e / (2 * d)).log() / e)
-    refuted("pws/equation-3")
+    assert check(BY_ID["pws/equation-3"], 400, 0).outcome is Outcome.FAILS
 
 
 def without_the_second_outcome(epsilon: Enclosure, delta: Enclosure, rates: Sequence[Enclosure]) -> list[Enclosure]:
@@ -108,7 +80,7 @@ def test_lemma_4_1_is_told_from_a_wrong_algorithm(
     wrong: Callable[..., list[Enclosure]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "algorithm_3", lambda e, d, rates: wrong(e, d, list(rates)))
-    refuted("pws/lemma-4.1")
+    assert check(BY_ID["pws/lemma-4.1"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_the_programme_is_told_from_one_without_a_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,12 +90,12 @@ def test_the_programme_is_told_from_one_without_a_constraint(monkeypatch: pytest
         return [(row, limit) for row, limit in right(growth, delta, rates) if limit != delta + growth - 1]
 
     monkeypatch.setattr(claims, "_constraints", fewer)
-    refuted("pws/lemma-4.1")
+    assert check(BY_ID["pws/lemma-4.1"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_a_smaller_band_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "crossover", lambda e, d: key_reporting.crossover(e, d) - 1)
-    refuted("pws/lemma-4.3")
+    assert check(BY_ID["pws/lemma-4.3"], 400, 0).outcome is Outcome.FAILS
 
 
 NEGATIVE_CONTROLS = {
@@ -140,7 +112,7 @@ def test_negative_controls_name_their_erratum(claim: str) -> None:
 
 
 def test_the_smallest_witness_against_the_printed_equation() -> None:
-    result = checked("pws/equation-4-printed")
+    result = check(BY_ID["pws/equation-4-printed"], 150, 0)
     assert result.witness is not None
     assert result.witness["steps"] == 1
     assert result.witness["frequency"] == 2
@@ -173,6 +145,6 @@ def test_a_negative_control_with_the_right_form_fails(
     claim: str, name: str, right: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, name, right)
-    result = checked(claim, examples=50)
+    result = check(BY_ID[claim], 50, 0)
     assert not result.passed
     assert result.witness is None

@@ -28,39 +28,11 @@ from certdp.verification.claims.finite import (
     subsets,
     tabled,
 )
-from certdp.verification.runner import Result, run
+from certdp.verification.examination import check
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 Profile = PureProfile[Any, Any]
-
-
-def checked(claim: str, examples: int = 150) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    result = checked(claim)
-    assert result.passed, result.finding
-    assert result.cases_tried >= 10
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=5000, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> Result:
-    result = checked(claim, examples=400)
-    assert not result.passed
-    assert result.witness is not None
-    assert result.finding is not None
-    assert not result.finding.holds
-    return result
 
 
 def largest(bounds: Sequence[Pure]) -> Pure:
@@ -87,13 +59,13 @@ def test_a_wrong_composition_is_told(
     claim: str, wrong: Callable[[Sequence[Pure]], Pure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follow(evolve(PURE, compose=wrong), monkeypatch)
-    refuted(claim)
+    assert check(BY_ID[claim], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize("steps", [lambda k: 1, lambda k: max(k - 1, 0), lambda k: k + 1, lambda k: k * k])
 def test_a_wrong_group_law_is_told(steps: Callable[[int], int], monkeypatch: pytest.MonkeyPatch) -> None:
     follow(evolve(PURE, group=lambda bound, size: Pure(bound.epsilon * steps(size))), monkeypatch)
-    refuted("pure/group-privacy")
+    assert check(BY_ID["pure/group-privacy"], 400, 0).outcome is Outcome.FAILS
 
 
 @pytest.mark.parametrize(
@@ -106,7 +78,7 @@ def test_a_wrong_group_law_is_told(steps: Callable[[int], int], monkeypatch: pyt
 )
 def test_a_wrong_order_is_told(wrong: Callable[[Pure, Pure], Truth], monkeypatch: pytest.MonkeyPatch) -> None:
     follow(evolve(PURE, implies=wrong), monkeypatch)
-    refuted("pure/monotonicity")
+    assert check(BY_ID["pure/monotonicity"], 400, 0).outcome is Outcome.FAILS
 
 
 def test_a_cheaper_release_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +86,7 @@ def test_a_cheaper_release_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         return Released(function(released.value), evolve(released.cost, bound=PURE.nothing))
 
     monkeypatch.setattr(Released, "map", cheaper)
-    refuted("pure/post-processing")
+    assert check(BY_ID["pure/post-processing"], 400, 0).outcome is Outcome.FAILS
 
 
 def swapped(*profiles: Profile) -> Profile:
@@ -136,7 +108,7 @@ def test_a_wrong_composition_of_profiles_is_told(
     wrong: Callable[..., Profile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "compose_profiles", wrong)
-    refuted("pure/pdp-composition")
+    assert check(BY_ID["pure/pdp-composition"], 400, 0).outcome is Outcome.FAILS
 
 
 CONTROLS = {
@@ -153,13 +125,13 @@ def test_every_negative_control_is_known() -> None:
 def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, right = CONTROLS[control]
     monkeypatch.setattr(claims, name, right)
-    result = checked(control)
+    result = check(BY_ID[control], 150, 0)
     assert not result.passed
     assert result.witness is None
 
 
 def test_the_witness_against_the_maximum_is_small() -> None:
-    witness = checked("pure/composition-by-maximum").witness
+    witness = check(BY_ID["pure/composition-by-maximum"], 150, 0).witness
     assert witness is not None
     rows = [*witness["first"], *(row for pair in witness["second"] for row in pair)]
     assert len(rows) <= 6  # two outputs each: with one output nothing is told

@@ -15,53 +15,25 @@ from certdp.accounting.frequency_reporting import FrequencyRow, ListedRates, Poi
 from certdp.accounting.notions.approximate import APPROXIMATE, Approximate
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import weighted_samples as claims
+from certdp.verification.examination import check
 from certdp.verification.oracles_sanitisers import algorithm_3
-from certdp.verification.runner import Result, run
+from certdp.verification.results import Outcome
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-
-
-def checked(claim: str, examples: int = 60) -> Result:
-    (result,) = run([BY_ID[claim]], examples=examples).results
-    assert result.error is None, result.error
-    return result
-
-
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected(claim: str) -> None:
-    holds = BY_ID[claim].expectation is Expectation.HOLDS
-    result = checked(claim, 25 if holds else 100)
-    assert result.passed, result.finding
-    assert result.cases_tried >= (10 if holds else 1)
-
-
-@pytest.mark.soundness
-@pytest.mark.parametrize("claim", BY_ID)
-def test_every_claim_is_as_expected_on_many_cases(claim: str) -> None:
-    (result,) = run([BY_ID[claim]], examples=400, seed=1).results
-    assert result.passed, result
-
-
-def refuted(claim: str) -> None:
-    result = checked(claim)
-    assert not result.passed
-    assert result.witness is not None
-    assert result.finding is not None
-    assert not result.finding.holds
 
 
 @pytest.mark.parametrize("sampler", [PoissonPps, Ppswor])
 def test_one_unit_too_many_is_told(sampler: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     right = sampler.drawn
     monkeypatch.setattr(sampler, "drawn", lambda self, frequency: right(self, frequency) + 1)
-    refuted("pws/algorithm-1")
+    assert check(BY_ID["pws/algorithm-1"], 60, 0).outcome is Outcome.FAILS
 
 
 def test_a_sample_that_keeps_too_few_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sanitiser then reports what the sampler cannot have kept."""
     right = ListedRates.drawn
     monkeypatch.setattr(ListedRates, "drawn", lambda self, frequency: right(self, frequency) * 9 // 10)
-    refuted("pws/algorithm-2")
+    assert check(BY_ID["pws/algorithm-2"], 60, 0).outcome is Outcome.FAILS
 
 
 def test_a_sanitiser_that_reports_a_unit_more_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +46,7 @@ def test_a_sanitiser_that_reports_a_unit_more_is_told(monkeypatch: pytest.Monkey
         return right(attrs.evolve(row, runs=(first._replace(units=first.units + first.units // 8 + 1), *rest)), drawn)
 
     monkeypatch.setattr(claims, "_in_two_stages", generous)
-    refuted("pws/algorithm-2")
+    assert check(BY_ID["pws/algorithm-2"], 60, 0).outcome is Outcome.FAILS
 
 
 def test_a_smaller_group_bound_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +55,7 @@ def test_a_smaller_group_bound_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
             return Approximate(bound.epsilon * size, (bound.delta * size).minimum(1))
 
     monkeypatch.setattr(claims, "APPROXIMATE", Smaller())
-    refuted("pws/users")
+    assert check(BY_ID["pws/users"], 60, 0).outcome is Outcome.FAILS
 
 
 def test_the_group_bound_is_attained_without_sampling() -> None:
@@ -125,7 +97,7 @@ def test_the_bounds_of_the_bottom_k_control_hold_the_simulated_probability() -> 
 def test_a_fixed_threshold_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control is refuted for the threshold that it takes from the data, not for its arithmetic."""
     monkeypatch.setattr(claims, "_reported_between", lambda marks, reported, others: (reported[-1], reported[-1]))
-    result = checked("pws/bottom-k-sanitised")
+    result = check(BY_ID["pws/bottom-k-sanitised"], 60, 0)
     assert not result.passed
     assert result.witness is None
 
