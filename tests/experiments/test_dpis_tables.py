@@ -194,6 +194,8 @@ def test_ledgers_keep_what_they_are_told(tmp_path: Path) -> None:
     Ledger(tmp_path / "runs.csv", secret=True).outcome(key, lambda: outcome)
     again = Ledger(tmp_path / "runs.csv", secret=True).outcome(key, lambda: pytest.fail("the run was made before"))
     assert again == outcome
+    with pytest.raises(InvalidValue, match="as this version writes it"):
+        Ledger(tmp_path / "runs.csv", secret=True).outcome({**key, "hidden": 32}, lambda: pytest.fail("not asked"))
     (tmp_path / "runs.csv").write_text("no,ledger\n1,2\n", "utf-8")
     with pytest.raises(InvalidValue):
         Ledger(tmp_path / "runs.csv", secret=True)

@@ -39,6 +39,16 @@ RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
 DECAY = Fraction(99, 100)
 DELTA = "1e-5"
 
+_ALIKE: dict[str, Any] = {
+    "epochs": EPOCHS,
+    "hidden": HIDDEN,
+    "clip": float(CLIP),
+    "momentum": MOMENTUM,
+    "decay": float(DECAY),
+    "delta": DELTA,
+}
+"""What every run has in common, beside b; runs that had another are not taken for these."""
+
 _LEAST_BATCHES = 20  # of an epoch, for small data
 _RESULT, _TUNING = 0, 1  # places of coins
 
@@ -209,11 +219,18 @@ class Ledger:
             self._read(path)
 
     def outcome(self, key: Mapping[str, Any], compute: Callable[[], Outcome]) -> Outcome:
-        """That of a run, which is made unless it was before."""
+        """That of a run, which is made unless it was before.
+
+        Raises:
+            InvalidValue: where the file has runs that are described by other columns.
+        """
+        if self._columns not in ((), tuple(key)):
+            admissible = "a table of runs as this version writes it"
+            raise InvalidValue("out", str(self._path), admissible, "Take another folder, or move the file away")
         named = tuple("" if value is None else str(value) for value in key.values())
         if named not in self._known:
-            self._columns = tuple(key)
             self._known[named] = compute()
+            self._columns = tuple(key)
             self._write()
         return self._known[named]
 
@@ -271,7 +288,7 @@ class Trainer:
             "data": self._digest,
             **setting.figures,
             "batch": batch_for(len(self.data.train)),
-            "epochs": EPOCHS,
+            **_ALIKE,
             "learning_rate": rate,
             "seed": self.seed,
             "purpose": "tuning" if purpose == _TUNING else "result",
