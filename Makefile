@@ -15,7 +15,7 @@ SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
 STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
 
 .NOTPARALLEL:
-.PHONY: run test check soundness bench docs clean rebuild
+.PHONY: run test check soundness bench experiments docs clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -50,11 +50,22 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/lloyd.py
 	$(PYTHON) benchmarks/streaming.py
 	$(PYTHON) benchmarks/key_reporting.py
+	$(PYTHON) benchmarks/dpis_accounting.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
 	$(if $(TORCH_PYTHON),$(TORCH_PYTHON) benchmarks/dpis_step.py,\
 	  @echo "Left out: training steps, unless TORCH_PYTHON names an interpreter that has certdp[torch]")
+
+# The accuracy tables of training, on the data in the folder CERTDP_DATA: hours, and they go on where they stopped.
+TRAINING := $(PYTHON) -m certdp reproduce
+experiments: .venv/installed-all
+	@test -n "$$CERTDP_DATA" || { echo "CERTDP_DATA must name the folder of the data" >&2; exit 1; }
+	for table in 3 4 5 6 7 8; do \
+	  $(TRAINING) dpis-table$$table --data $$CERTDP_DATA/mnist.npz.xz --divide-by 255 --out run/mnist || exit; \
+	done
+	$(TRAINING) dpis-table3 --data $$CERTDP_DATA/fashion_mnist.npz.xz --divide-by 255 --out run/fashion
+	$(TRAINING) dpis-table3 --data $$CERTDP_DATA/imdb_pad80_top20k.npz.xz --out run/imdb
 
 # NO_MKDOCS_2_WARNING silences the theme's notice about a program that is not in use here.
 docs: .venv/installed-docs
