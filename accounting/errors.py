@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
 
 class CertdpError(Exception):
     """Base class of every exception that certdp raises on purpose."""
@@ -27,7 +31,7 @@ class InvalidValue(CertdpError, ValueError):
     @property
     def shown_value(self) -> str:
         """The offending value as text, at most 160 characters."""
-        text = self.value if isinstance(self.value, str) else repr(self.value)
+        text = str(self.value) if isinstance(self.value, str | Fraction) else repr(self.value)
         return text if len(text) <= 160 else text[:157] + "..."
 
     def __str__(self) -> str:
@@ -37,6 +41,21 @@ class InvalidValue(CertdpError, ValueError):
 
 class InvalidType(InvalidValue, TypeError):
     """A value of a type that the parameter does not admit."""
+
+
+@contextmanager
+def blamed_on(**names: str) -> Iterator[None]:
+    """Have errors name what the user wrote, such as an option, in place of the parameter that its value reached.
+
+    Args:
+        names: what to name, by parameter; errors about others pass as they are.
+    """
+    try:
+        yield
+    except InvalidValue as error:
+        if error.parameter not in names:
+            raise
+        raise type(error)(names[error.parameter], error.value, error.admissible, error.remedy) from None
 
 
 class OutsideDomain(CertdpError, ArithmeticError):

@@ -152,6 +152,23 @@ def test_tables_with_label_and_is_test(tmp_path: Path) -> None:
     assert data.digest != read_training_data(path, Reading()).digest
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a,kind,is_test\n1,0,0\n2,1,1\n", "with a, is_test, kind"),
+        ("a,label,is_test\n1,0.5,0\n2,1,1\n", "0.5 in label"),
+        ("a,label,is_test\n1,0,1\n2,1,1\n", "is_test, which is never 0"),
+    ],
+)
+def test_errors_about_files_speak_of_the_file(text: str, value: str, tmp_path: Path) -> None:
+    path = tmp_path / "small.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InvalidValue) as caught:
+        read_training_data(path, Reading())
+    assert caught.value.parameter == "data"
+    assert value in caught.value.shown_value
+
+
 def test_settings_share_a_learning_rate_by_method_and_epsilon() -> None:
     plain = Setting(epsilon=Fraction(1))
     adapting = Setting(epsilon=Fraction(1), adaptation=Adaptation())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, final
 
@@ -11,13 +10,12 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
 from ..accounting.exact import exact
 from ..data import Reading
 from ..data.reading import refuse_without_file
-from ..data.streams import opened, well_formed
 from ..dpis.models import LabelledData
-from ..dpis.models.files import LabelledReading, read_labelled
+from ..dpis.models.files import LabelledReading, names_in, read_labelled
 
 WORDS = 2000
 """How many of the most common words of a text count; words are numbered from 1 by their frequency."""
@@ -72,13 +70,17 @@ def read_training_data(path: Path, reading: Reading) -> TrainingData:
     for name, value, unused in (("array", reading.array, None), ("transpose", reading.transpose, False)):
         if value != unused:
             raise InvalidValue(name, str(value), "nothing, for training data", "Archives have arrays of fixed names")
-    names = _names(path)
+    names = set(names_in(path))
     divide_by = float(exact(reading.divide_by, parameter="divide-by"))
-    if "X_train" in names:
+    if names >= {"X_train", "y_train", "X_test", "y_test"}:
         how = LabelledReading(target="y_train", array="X_train", test="X_test", divide_by=divide_by)
-    else:
+    elif names >= {"label", "is_test"}:
         how = LabelledReading(target="label", test="is_test", divide_by=divide_by)
-    split = read_labelled(path, how)
+    else:
+        admissible = "X_train, y_train, X_test and y_test, or label and is_test; in archives then X too"
+        raise InvalidValue("data", f"{path}, with {', '.join(sorted(names))}", admissible, "Rename what it holds")
+    with blamed_on(array="data", target="data", test="data", labels="data"):
+        split = read_labelled(path, how)
     if split.test is None:
         raise InvalidValue("data", str(path), "records to test on", "Add them")
     train, test, features = split.train, split.test, "as in the file"
@@ -118,14 +120,6 @@ def _converted(data: LabelledData) -> LabelledData:
     """The same records as binary64, divided: training reads each of them hundreds of times."""
     features, labels = data.rows(np.arange(len(data)))
     return LabelledData(features=features, labels=labels)
-
-
-def _names(path: Path) -> frozenset[str]:
-    """Names of the arrays of an archive; none of another file."""
-    if not path.name.lower().removesuffix(".xz").endswith(".npz"):
-        return frozenset()
-    with ExitStack() as stack, well_formed(path, "npz"):
-        return frozenset(np.load(opened(path, stack).in_any_order(), allow_pickle=False).files)
 
 
 def _bag(data: LabelledData) -> LabelledData:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, final
 
@@ -18,6 +18,11 @@ from ...data import read_records
 from ...data.streams import opened, well_formed
 from ..sampling import BoolArray
 from .labelled import LabelledData
+
+_FEATURES = "X"
+_NUMBERS = "fiub"  # kinds of NumPy types
+_BEYOND = 2**53  # from here on binary64 skips whole numbers
+_OTHER_TEST = "Name other test records"
 
 
 @final
@@ -58,7 +63,7 @@ class Split:
     def __attrs_post_init__(self) -> None:
         if self.test is not None and self.test.columns != self.train.columns:
             columns = f"records with {self.train.columns} columns, as those to train on"
-            raise InvalidValue("test", f"{self.test.columns} columns", columns, "Name other test records")
+            raise InvalidValue("test", f"{self.test.columns} columns", columns, _OTHER_TEST)
 
     def map(self, features: Callable[[LabelledData], LabelledData]) -> Split:
         """The same records by other features."""
@@ -68,98 +73,177 @@ class Split:
 @final
 @frozen(kw_only=True)
 class _Columns:
-    """What a file holds: the features, the labels, and arrays or columns by name."""
+    """What a file holds: the features, the labels, what else is asked for by name, and all names that there are."""
 
     features: NDArray[Any]
     labels: NDArray[Any]
     named: Mapping[str, NDArray[Any]]
+    names: Sequence[str]
 
 
 def read_labelled(path: Path, how: LabelledReading) -> Split:
     """The records of a file.
 
     Raises:
-        InvalidValue: for a missing or unreadable file, an unknown format, names that it does not have, labels that are
-            no whole numbers ≥ 0, and records of other shapes.
+        InvalidValue: for a missing or unreadable file, an unknown format, names that it does not have or has no use
+            for, labels that are no whole numbers ≥ 0, flags that leave no records on one side, and records of other
+            shapes.
     """
     found = _columns(path, how)
+    chosen = None if how.test is None else found.named.get(how.test)
+    if how.test_target is not None and (chosen is None or chosen.ndim < 2):
+        remedy = "Leave it out, or name an array of features: --test NAME"
+        raise InvalidValue("test-target", how.test_target, "nothing, where --test names no array of features", remedy)
     if how.test is None:
         return Split(train=_labelled(found.features, found.labels, how), test=None)
-    if how.test not in found.named:
+    if chosen is None:
         if not Path(how.test).is_file():
-            known = f"a file, or one of: {', '.join(found.named)}"
-            raise InvalidValue("test", how.test, known)
+            raise InvalidValue("test", how.test, f"a file, or one of: {', '.join(found.names)}", "Name one of them")
         other = _columns(Path(how.test), how)
         return Split(
             train=_labelled(found.features, found.labels, how), test=_labelled(other.features, other.labels, how)
         )
-    chosen = found.named[how.test]
-    if chosen.ndim == 1:
-        flags: BoolArray = chosen != 0
+    if chosen.ndim < 2:
+        flags = _flags(chosen, len(found.labels), how.test)
         return Split(
             train=_labelled(found.features[~flags], found.labels[~flags], how),
             test=_labelled(found.features[flags], found.labels[flags], how),
         )
     name = how.test_target or how.target.replace("train", "test")
     if name not in found.named or name == how.target:
-        known = f"the array of labels of {how.test}, one of: {', '.join(found.named)}"
+        others = [known for known in found.names if known not in (how.target, how.test, how.array or _FEATURES)]
+        known = f"the array of labels of {how.test}, one of: {', '.join(others)}"
         raise InvalidValue("test-target", name, known, "Name it: --test-target NAME")
     return Split(train=_labelled(found.features, found.labels, how), test=_labelled(chosen, found.named[name], how))
 
 
+def names_in(path: Path) -> list[str]:
+    """Names of the arrays or columns of a file.
+
+    Raises:
+        InvalidValue: for a missing or unreadable file and an unknown format.
+    """
+    return _format_of(path).names(path)
+
+
+def _flags(column: NDArray[Any], records: int, name: str) -> BoolArray:
+    """Which records are for testing."""
+    if column.shape != (records,) or column.dtype.kind not in _NUMBERS or np.isnan(column).any():
+        admissible = f"{records} flags, 0 or not, one for each record"
+        raise InvalidValue("test", f"{name}, of shape {column.shape} and type {column.dtype}", admissible, _OTHER_TEST)
+    flags: BoolArray = column != 0
+    if flags.all() or not flags.any():
+        value = f"{name}, which is {'never' if flags.any() else 'always'} 0"
+        raise InvalidValue("test", value, "flags that are 0 for some records and not for others", _OTHER_TEST)
+    return flags
+
+
 def _labelled(features: NDArray[Any], labels: NDArray[Any], how: LabelledReading) -> LabelledData:
-    whole = labels.astype(np.intp, casting="unsafe") if labels.dtype.kind in "fiub" else labels
-    if labels.dtype.kind not in "fiub" or not np.array_equal(whole, labels):
-        raise InvalidValue("target", how.target, "labels that are whole numbers ≥ 0", "Number the classes from 0")
-    return LabelledData(features=features.reshape(len(features), -1), labels=whole, divide_by=how.divide_by)
+    rows = features.reshape(len(features), -1)
+    return LabelledData(features=rows, labels=_whole(labels, how.target), divide_by=how.divide_by)
+
+
+def _whole(labels: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """Labels as whole numbers, where they are such."""
+    admissible, remedy = "labels that are whole numbers ≥ 0", "Number the classes from 0"
+    if labels.dtype.kind not in _NUMBERS:
+        raise InvalidValue("target", f"{name}, of type {labels.dtype}", admissible, remedy)
+    wrong = ~((labels >= 0) & (labels < _BEYOND) & (labels == np.floor(labels)))
+    if wrong.any():
+        raise InvalidValue("target", f"{labels[wrong].flat[0]} in {name}", admissible, remedy)
+    return labels.astype(np.intp)
 
 
 def _columns(path: Path, how: LabelledReading) -> _Columns:
-    suffix = path.name.lower().removesuffix(".xz").rpartition(".")[2]
-    readers: dict[str, Callable[[Path, LabelledReading], _Columns]] = {
-        "npz": _archive,
-        "csv": _table(_csv_header),
-        "parquet": _table(_parquet_header),
-    }
-    if suffix not in readers:
-        raise InvalidValue("data", str(path), f"a file ending in .{', .'.join(readers)}", "Convert it")
-    return readers[suffix](path, how)
+    found = _format_of(path).read(path, how)
+    if not found.features.size:
+        shape = f"features of shape {found.features.shape}"
+        raise InvalidValue("data", shape, "records with entries", "Name other data")
+    return found
 
 
 def _archive(path: Path, how: LabelledReading) -> _Columns:
-    with ExitStack() as stack, well_formed(path, "npz"):
-        archive = stack.enter_context(np.load(opened(path, stack).in_any_order(), allow_pickle=False))
-        features_name = how.array or "X"
+    with _opened_archive(path) as archive:
+        features_name = how.array or _FEATURES
         for parameter, name in (("array", features_name), ("target", how.target)):
             if name not in archive:
                 raise InvalidValue(parameter, name, f"one of: {', '.join(archive.files)}", "Name an array")
         wanted = {features_name, how.target, how.test, how.test_target, how.target.replace("train", "test")}
         named = {name: archive[name] for name in archive.files if name in wanted}  # the others stay unread
+        names = archive.files
     features, labels = named[features_name], named[how.target]
     if features.ndim < 2:
-        raise InvalidValue("array", f"shape {features.shape}", "an array with a record in each row")
-    return _Columns(features=features, labels=labels, named=named)
+        remedy = "Name another array"
+        raise InvalidValue("array", f"shape {features.shape}", "an array with a record in each row", remedy)
+    if labels.shape != features.shape[:1]:
+        remedy = "Name the array of their labels"
+        raise InvalidValue("target", f"shape {labels.shape}", f"{len(features)} labels, one for each record", remedy)
+    return _Columns(features=features, labels=labels, named=named, names=names)
+
+
+@contextmanager
+def _opened_archive(path: Path) -> Iterator[Any]:
+    with ExitStack() as stack, well_formed(path, "npz"):
+        yield stack.enter_context(np.load(opened(path, stack).in_any_order(), allow_pickle=False))
+
+
+def _archive_names(path: Path) -> list[str]:
+    with _opened_archive(path) as archive:
+        return list(archive.files)
 
 
 def _table(header: Callable[[Path], list[str]]) -> Callable[[Path, LabelledReading], _Columns]:
     def read(path: Path, how: LabelledReading) -> _Columns:
+        if how.array is not None:
+            remedy = "Leave it out: the features are the other columns"
+            raise InvalidValue("array", how.array, "nothing, for a table", remedy)
         matrix, names = read_records(path), header(path)
         if how.target not in names:
             raise InvalidValue("target", how.target, f"one of: {', '.join(names)}", "Name a column")
         named = {name: matrix[:, column] for column, name in enumerate(names)}
         apart = {how.target, how.test}
         features = matrix[:, [column for column, name in enumerate(names) if name not in apart]]
-        return _Columns(features=features, labels=named[how.target], named=named)
+        return _Columns(features=features, labels=named[how.target], named=named, names=names)
 
     return read
 
 
 def _csv_header(path: Path) -> list[str]:
-    with ExitStack() as stack, io.TextIOWrapper(opened(path, stack).bytes, encoding="utf-8-sig", newline="") as text:
-        return next(csv.reader(text), [])
+    with ExitStack() as stack, well_formed(path, "csv"):
+        content = opened(path, stack).bytes
+        return next(csv.reader(stack.enter_context(io.TextIOWrapper(content, encoding="utf-8-sig", newline=""))), [])
 
 
 def _parquet_header(path: Path) -> list[str]:
-    from pyarrow.parquet import read_schema
+    with ExitStack() as stack, well_formed(path, "parquet"):
+        from pyarrow.parquet import read_schema
 
-    return list(read_schema(path).names)
+        return list(read_schema(opened(path, stack).in_any_order()).names)
+
+
+@final
+@frozen
+class _Format:
+    """A format of files.
+
+    Attributes:
+        read: what a file holds.
+        names: of its arrays or columns.
+    """
+
+    read: Callable[[Path, LabelledReading], _Columns]
+    names: Callable[[Path], list[str]]
+
+
+_FORMATS: Mapping[str, _Format] = {
+    "npz": _Format(_archive, _archive_names),
+    "csv": _Format(_table(_csv_header), _csv_header),
+    "parquet": _Format(_table(_parquet_header), _parquet_header),
+}
+
+
+def _format_of(path: Path) -> _Format:
+    suffix = path.name.lower().removesuffix(".xz").rpartition(".")[2]
+    if suffix not in _FORMATS:
+        raise InvalidValue("data", str(path), f"a file ending in .{', .'.join(_FORMATS)}", "Convert it")
+    return _FORMATS[suffix]
