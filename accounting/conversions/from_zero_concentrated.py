@@ -19,8 +19,6 @@ from .renyi_moment import require_positive
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
-_FARTHEST = 700.0  # e^700 is a binary64
-
 ZERO_CONCENTRATED_TO_RENYI = Conversion(
     ZERO_CONCENTRATED, RENYI, Theorem("Bun, Steinke 2016", "Definition 1.1"), Tightness.ATTAINED
 )
@@ -39,8 +37,7 @@ def epsilon_of_rho(rho: Enclosure, delta: Enclosure) -> RenyiConversion:
         InvalidValue: for δ = 0.
     """
     require_positive(delta)
-    spread = -delta.minimum(1).log().lower_float  # log(1/δ)
-    return best_order(lambda order: rho * order, delta, start=_start(rho, spread))
+    return best_order(lambda order: rho * order, delta, start=order_at_delta(rho, delta))
 
 
 def delta_of_rho(rho: Enclosure, epsilon: Enclosure) -> RenyiConversion:
@@ -49,17 +46,23 @@ def delta_of_rho(rho: Enclosure, epsilon: Enclosure) -> RenyiConversion:
     Raises:
         InvalidValue: for ε < 0.
     """
-    excess = max(epsilon.lower_float - rho.upper_float, 0.0)
-    spread = excess * excess / (4 * rho.upper_float) if rho.upper_float else 0.0
-    return best_order_at_epsilon(lambda order: rho * order, epsilon, start=_start(rho, spread))
+    return best_order_at_epsilon(lambda order: rho * order, epsilon, start=order_at_epsilon(rho, epsilon))
 
 
-def _start(rho: Enclosure, spread: float) -> Fraction:
-    """1 + √(log(1/δ)/ρ), where ρα + log(1/δ)/(α − 1) is least."""
-    loss = rho.upper_float
-    if not 0 < loss < math.inf or not 0 < spread < math.inf:
-        return Fraction(2)
-    return 1 + Fraction(math.exp(min((math.log(spread) - math.log(loss)) / 2, _FARTHEST)))
+def order_at_delta(rho: Enclosure, delta: Enclosure) -> Fraction:
+    """1 + √(log(1/δ)/ρ), where ρα + log(1/δ)/(α − 1) is least; 2 where no binary64 says that."""
+    spread = -delta.minimum(1).log().lower_float  # log(1/δ)
+    return _above_one(math.sqrt(spread), math.sqrt(rho.upper_float))
+
+
+def order_at_epsilon(rho: Enclosure, epsilon: Enclosure) -> Fraction:
+    """1 + (ε − ρ)/2ρ, where (α − 1)(ρα − ε) is least; 2 where no binary64 says that, and for ε ≤ ρ."""
+    return _above_one((epsilon.lower_float - rho.upper_float) / 2, rho.upper_float)
+
+
+def _above_one(reach: float, loss: float) -> Fraction:
+    above = reach / loss if loss else math.inf
+    return 1 + Fraction(above) if 0 < above < math.inf else Fraction(2)
 
 
 def zero_concentrated_to_renyi(guarantee: Guarantee[ZeroConcentrated, R, U], order: Order) -> Guarantee[Renyi, R, U]:

@@ -64,16 +64,17 @@ def epsilon_at_order(order: Fraction, tau: Enclosure, delta: Enclosure) -> Enclo
     """
     _check(order, "tau", tau)
     _check(order, "delta", delta)
+    nothing = Enclosure.of(0, precision=tau.precision)
     if tau.upper == 0 or delta.lower >= 1:
-        return Enclosure.of(0, precision=tau.precision)  # equal laws; a probability is at most 1
+        return nothing  # equal laws; a probability is at most 1
     require_positive(delta)
     touching, _ = choose_touching(float(order - 1), tau.upper_float, delta.log().lower_float)
 
     def bound(t: Enclosure, d: Enclosure) -> Enclosure:
-        if t.upper == 0:
-            return t
+        if t.upper == 0 or d.lower >= 1:
+            return nothing
         least = _eq_2(order, t, d).minimum(_touching(order, t, d, Fraction(touching)))
-        if 1 / order <= d.lower and d.upper < 1:
+        if 1 / order <= d.lower:
             least = least.minimum(t + (-d).log1p())
         return least.maximum(0)
 
@@ -97,19 +98,18 @@ def delta_at_order(order: Fraction, tau: Enclosure, epsilon: Enclosure) -> Enclo
     _check(order, "tau", tau)
     _check(order, "epsilon", epsilon)
     if tau.upper == 0:
-        return Enclosure.of(0, precision=tau.precision)  # equal laws
+        return tau  # equal laws
     ratio, _ = choose_ratio(float(order - 1), tau.upper_float, epsilon.lower_float)
 
     def bound(t: Enclosure, e: Enclosure) -> Enclosure:
         if t.upper == 0:
             return t
-        # c from γ at r₁ = 0: δ = M·((α − 1)/(αγ))^{α−1}/α, in logarithms
         largest = _log(1 - 1 / order, t)
-        least = ((t - e + largest) * (order - 1) - _log(order, t)).minimum(0).exp()
-        least = least.minimum(_at_ratio(order, t, e, Fraction(ratio)))
-        if (e - t).upper <= largest.lower:
-            least = least.minimum(-(e - t).expm1())
-        return writable(least.maximum(0))
+        if (e - t).upper <= largest.lower:  # δ ≥ 1/α
+            return writable(-(e - t).expm1())
+        # c from γ at r₁ = 0: δ = M·((α − 1)/(αγ))^{α−1}/α, in logarithms
+        lemma = ((t - e + largest) * (order - 1) - _log(order, t)).exp()
+        return writable(lemma.minimum(_at_ratio(order, t, e, Fraction(ratio))))
 
     return _at_ends(bound, tau, epsilon)
 

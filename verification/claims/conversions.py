@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...accounting.conversions import (
     best_order,
     delta_at_order,
+    delta_of_rho,
     epsilon_at_order,
     epsilon_of_rho,
     gaussian_to_approximate,
@@ -112,6 +113,7 @@ def _examine_tight(case: Case) -> Finding:
     """One order covers each pair, is never above the Lemma, and r = P/Q on {r₁, r₂} attains it.
 
     With E_Q[r] = 1 the probability of r₂ under Q is (1 − r₁)/(r₂ − r₁), and (r − γ)₊ is touched where γ is as below.
+    Where τ may be anything from 0 on, δ be anything up to 1, and ε be more, the worst of all is no other number.
     """
     order, low, high = case["order"], case["low"], 1 + case["above"]
     share = (1 - low) / (high - low)
@@ -120,15 +122,20 @@ def _examine_tight(case: Case) -> Finding:
     gamma = (order - 1) * (high**order - low**order) / (order * (high ** (order - 1) - low ** (order - 1)))
     delta, tau = hockey_stick(here, there, gamma), enclosed_log(moment(here, there, order)) / (order - 1)
     exactly = Fraction(order)
-    epsilon = epsilon_at_order(exactly, tau, _enclosed(delta))
-    lemma = lemma_2_5(exactly, tau, _enclosed(delta))
-    covered = hockey_stick(here, there, epsilon.exp().upper) <= delta
-    holds = covered and epsilon.upper <= lemma.upper
+    level = _enclosed(delta)
+    epsilon = epsilon_at_order(exactly, tau, level)
+    uncertain = [epsilon_at_order(exactly, tau.hull(0), level), epsilon_at_order(exactly, tau, level.hull(1))]
+    lemma = lemma_2_5(exactly, tau, level)
+    holds = all(hockey_stick(here, there, one.exp().upper) <= delta for one in (epsilon, *uncertain))
+    holds = holds and epsilon.upper <= lemma.upper and all(one.lower == 0 for one in uncertain)
     leaking = Enclosure.of(0)
     if gamma >= 1:
-        leaking = delta_at_order(exactly, tau, enclosed_log(gamma))
-        holds = holds and epsilon.exp().upper <= gamma * (1 + _CLOSE)
-        holds = holds and delta <= leaking.upper <= delta * (1 + _CLOSE)
+        at = enclosed_log(gamma)
+        leaking = delta_at_order(exactly, tau, at)
+        most = [delta_at_order(exactly, tau.hull(0), at), delta_at_order(exactly, tau, at.hull(at + 1))]
+        holds = holds and max(one.exp().upper for one in (epsilon, *uncertain)) <= gamma * (1 + _CLOSE)
+        holds = holds and all(delta <= one.upper <= delta * (1 + _CLOSE) for one in (leaking, *most))
+        holds = holds and most[0].lower == 0 and most[1].lower < delta
     return Finding(
         holds=holds,
         closed_form=f"ε = {epsilon} (Lemma 2.5: {lemma}), δ = {leaking}",
@@ -137,16 +144,17 @@ def _examine_tight(case: Case) -> Finding:
 
 
 def _examine_whole_law(case: Case) -> Finding:
-    """Where δ ≥ 1/α, (1, 0) against (q, 1 − q) attains ε = τ + log(1 − δ)."""
+    """Where δ ≥ 1/α, (1, 0) against (q, 1 − q) attains ε = τ + log(1 − δ), and δ where it is asked for at ε."""
     order, rare = case["order"], case["rare"]
     delta = 1 - (1 - case["delta"]) * (1 - Fraction(1, order))
     tau = enclosed_log(1 / rare)
     epsilon = epsilon_at_order(Fraction(order), tau, _enclosed(delta))
     gamma = max((1 - delta) / rare, Fraction(1))
     direct = hockey_stick((Fraction(1), Fraction(0)), (rare, 1 - rare), gamma)
-    attained = direct == delta or (gamma == 1 and direct <= delta)
+    leaking = delta_at_order(Fraction(order), tau, enclosed_log(gamma))
+    attained = (direct == delta and leaking.contains(delta)) or (gamma == 1 and direct <= delta)
     return Finding(
-        holds=attained and epsilon.exp().contains(gamma) and epsilon.width * 2**80 <= 1,
+        holds=attained and epsilon.exp().contains(gamma) and max(epsilon.width, leaking.width) * 2**80 <= 1,
         closed_form=f"ε = {epsilon} at δ = {delta}",
         independent=f"δ({gamma}) = {direct}",
     )
@@ -287,16 +295,19 @@ def _examine_gaussian(case: Case) -> Finding:
 
 
 def _examine_classical(case: Case) -> Finding:
-    """The best order of ρ-zCDP proves less than ρ + 2√(ρ·log(1/δ)), and covers the normal laws."""
+    """The best order of ρ-zCDP proves less than ρ + 2√(ρ·log(1/δ)), and covers the normal laws; and so for δ at ε."""
     rho, delta = case["rho"], case["delta"]
     found = epsilon_of_rho(_enclosed(rho), _enclosed(delta))
     excess = found.epsilon.upper - rho  # compared squared, to need no root
     classical = 4 * rho * oracle.logarithm(1 / delta)
     mu = Enclosure.of(2 * rho, precision=_PRECISION).sqrt()
     direct = oracle.gaussian_delta(mu.lower, found.epsilon.upper)
+    back = delta_of_rho(_enclosed(rho), Enclosure.of(found.epsilon.upper, precision=_PRECISION)).delta.upper
     return Finding(
-        holds=(excess <= 0 or excess**2 <= classical) and direct <= delta + oracle.NEGLIGIBLE,
-        closed_form=f"{found}",
+        holds=(excess <= 0 or excess**2 <= classical)
+        and direct <= min(delta, back) + oracle.NEGLIGIBLE
+        and back <= delta * (1 + _CLOSE),
+        closed_form=f"{found}; δ there {float(back)!r}",
         independent=f"(ε − ρ)² of the classical bound: {float(classical)!r}; δ of normal laws {float(direct)!r}",
     )
 
@@ -499,7 +510,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="conversions/zero-concentrated-to-approximate",
         statement="zero-concentrated DP to approximate DP",
-        says="the best order proves less than ρ + 2√(ρ·log(1/δ))",
+        says="the best order proves less than ρ + 2√(ρ·log(1/δ)), and no more than δ at that ε",
         cases=_rho_cases,
         examine=_examine_classical,
     ),

@@ -131,4 +131,14 @@ GUARDED = (
         ),
     ),
     Guarded("accounting.conversions.from_gaussian", ("conversions/gaussian-to-others",), ()),
+    Guarded(
+        "accounting.conversions.from_zero_concentrated",
+        ("conversions/zero-concentrated-to-approximate", "conversions/gaussian-to-others"),
+        (
+            "accounting/conversions/test_conclusions.py",
+            "accounting/conversions/test_best_order.py::test_the_search_begins_where_the_classical_bound_is_least",
+            "accounting/conversions/test_best_order.py::test_a_delta_of_one_allows_everything",
+            "accounting/conversions/test_best_order.py::test_where_no_binary64_says_where_to_begin",
+        ),
+    ),
 )

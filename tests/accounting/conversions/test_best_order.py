@@ -18,6 +18,7 @@ from certdp.accounting.conversions import (
     epsilon_at_order,
     epsilon_of_rho,
 )
+from certdp.accounting.conversions.from_zero_concentrated import order_at_delta, order_at_epsilon
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
@@ -62,6 +63,28 @@ def test_the_classical_bound_is_never_better(exponent: float, digits: int) -> No
     assert found.epsilon.upper <= classical.lower
     back = delta_of_rho(rho, found.epsilon)
     assert back.delta.upper <= delta.upper * (1 + Fraction(1, 10**6))
+
+
+def test_the_search_begins_where_the_classical_bound_is_least() -> None:
+    rho = Enclosure.between("0.25", "0.5")
+    assert math.isclose(order_at_delta(rho, Enclosure.between("1e-9", "1e-3")) - 1, math.sqrt(math.log(1e9) / 0.5))
+    assert math.isclose(order_at_epsilon(rho, Enclosure.between(3, 4)) - 1, (3 - 0.5) / (2 * 0.5))
+    large = Enclosure.of(100)
+    assert math.isclose(order_at_delta(large, Enclosure.of("0.1")) - 1, math.sqrt(math.log(10) / 100))
+    assert math.isclose(order_at_epsilon(large, Enclosure.of(101)) - 1, 0.005)
+
+
+@pytest.mark.parametrize("delta", [1, 2])
+def test_a_delta_of_one_allows_everything(delta: int) -> None:
+    assert order_at_delta(Enclosure.of(3), Enclosure.of(delta)) == 2
+    assert epsilon_of_rho(Enclosure.of(3), Enclosure.of(delta)).epsilon == Enclosure.of(0)
+
+
+def test_where_no_binary64_says_where_to_begin() -> None:
+    tiny, huge = Enclosure.of(Fraction(1, 2**1074)), Enclosure.of(10**400)
+    assert order_at_epsilon(tiny, Enclosure.of(1)) == order_at_epsilon(huge, Enclosure.of(1)) == 2
+    assert order_at_delta(huge, Enclosure.of("0.1")) == order_at_delta(Enclosure.of(0), Enclosure.of("0.1")) == 2
+    assert delta_of_rho(tiny, Enclosure.of(1)).delta.upper < Fraction(1, 10**30)
 
 
 def test_delta_at_a_given_epsilon() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 from certdp.accounting.conversions import delta_at_order, epsilon_at_order, lemma_2_5
+from certdp.accounting.conversions.renyi_search import choose_ratio, choose_touching
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 
@@ -54,6 +57,65 @@ def joint_range(order: float, tau: float, factor: float) -> float:
 def test_delta_is_the_joint_range_of_two_events(order: float, tau: float, epsilon: float) -> None:
     exactly = delta_at_order(Fraction(order), of(tau), of(epsilon)).upper_float
     assert math.isclose(exactly, joint_range(order, tau, math.exp(epsilon)), rel_tol=1e-7)
+
+
+@pytest.fixture
+def _digits() -> Iterator[None]:
+    before, ctx.prec = ctx.prec, 400
+    yield
+    ctx.prec = before
+
+
+def ball(number: Fraction | float) -> arb:
+    exactly = Fraction(number)
+    return arb(exactly.numerator) / exactly.denominator
+
+
+def is_just(value: Enclosure, exact: arb) -> bool:
+    """Whether it encloses that number narrowly, and is no float."""
+    return ball(value.lower) < exact < ball(value.upper) and value.width <= value.upper / 2**80
+
+
+@pytest.mark.usefixtures("_digits")
+@pytest.mark.parametrize(
+    ("order", "tau", "delta"), [("3/2", "1/4", "1/8"), ("5/2", "1", "1/64"), ("8", "1/2", "1/1024")]
+)
+def test_epsilon_is_that_of_the_tangent_chosen(order: str, tau: str, delta: str) -> None:
+    """γ = c(α − 1)(r₂^α − r₁^α), with r₂^{α−1} = r₁^{α−1} + 1/(αc) and c·B = δ."""
+    a, t, d = Fraction(order), Fraction(tau), Fraction(delta)
+    down, _ = choose_touching(float(a - 1), float(t), of(d).log().lower_float)
+    alpha, first = ball(a), (-ball(down)).exp()
+    mass = (ball(t) * (alpha - 1)).exp() + (alpha - 1) * first**alpha - alpha * first ** (alpha - 1)
+    c = ball(d) / mass
+    second = (first ** (alpha - 1) + 1 / (alpha * c)) ** (1 / (alpha - 1))
+    gamma = c * (alpha - 1) * (second**alpha - first**alpha)
+    assert is_just(epsilon_at_order(a, of(t), of(d)), gamma.log())
+
+
+@pytest.mark.usefixtures("_digits")
+@pytest.mark.parametrize(("order", "tau", "epsilon"), [("3/2", "1/4", "1/2"), ("5/2", "1", "5/2"), ("8", "1/2", "3/4")])
+def test_delta_is_that_of_the_tangent_chosen(order: str, tau: str, epsilon: str) -> None:
+    """c·B, where r₁ and c follow from γ and r₂/r₁."""
+    a, t, e = Fraction(order), Fraction(tau), Fraction(epsilon)
+    apart, _ = choose_ratio(float(a - 1), float(t), float(e))
+    alpha, ratio = ball(a), ball(apart).exp()
+    first = ball(e).exp() * alpha / (alpha - 1) * (ratio ** (alpha - 1) - 1) / (ratio**alpha - 1)
+    c = 1 / (alpha * first ** (alpha - 1) * (ratio ** (alpha - 1) - 1))
+    mass = (ball(t) * (alpha - 1)).exp() + (alpha - 1) * first**alpha - alpha * first ** (alpha - 1)
+    assert is_just(delta_at_order(a, of(t), of(e)), c * mass)
+
+
+def test_the_more_precise_argument_decides() -> None:
+    fine, coarse = Enclosure.of("0.1", precision=300), Enclosure.of("0.5", precision=64)
+    for convert in (lemma_2_5, epsilon_at_order, delta_at_order):
+        assert convert(Fraction(3), fine, coarse).width < Fraction(1, 2**250)
+    assert lemma_2_5(Fraction(3), coarse, Enclosure.of("0.001", precision=300)).width < Fraction(1, 2**250)
+
+
+def test_no_loss_is_certain_of_a_delta_of_one() -> None:
+    """The lower end at δ = 1 is 0: nobody needs an ε there."""
+    for tau in (0, 1, 5):
+        assert epsilon_at_order(Fraction(2), of(tau), Enclosure.between("0.5", 1)).lower == 0
 
 
 @given(order=ORDERS, tau=TAUS, delta=DELTAS)
