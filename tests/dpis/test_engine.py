@@ -14,6 +14,7 @@ from attrs import evolve
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.provenance import Private
 from certdp.budget_calibration import Budget
 from certdp.dpis.budget import (
     AdaptiveClip,
@@ -28,7 +29,7 @@ from certdp.dpis.budget import (
 )
 from certdp.dpis.engine import Proposals, Report, train
 from certdp.dpis.forecast import dp_sgd
-from certdp.dpis.gradients import Evaluation, Weighting
+from certdp.dpis.gradients import Evaluation, Identity, Weighting
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.pictures import plot_history
@@ -96,6 +97,9 @@ class Fixed:
     @property
     def error(self) -> Fraction:
         return norm_error(self.dimension)
+
+    def identity(self) -> Identity:
+        return Identity(model="fixed", optimiser="none", data=Private(str(self.gradients)))
 
     def evaluate(self, indices: IntArray) -> Evaluation:
         self.evaluated += len(indices)

@@ -18,7 +18,8 @@ from scipy.stats import norm
 
 from certdp import Delta, Epsilon
 from certdp.accounting.dpis import Step
-from certdp.dpis.gradients import Evaluation, Weighting
+from certdp.accounting.provenance import Private
+from certdp.dpis.gradients import Evaluation, Identity, Weighting
 from certdp.dpis.norm_sums import noisy_norm_sum
 from certdp.dpis.run_account import EpochNoise
 from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, Uniform
@@ -42,6 +43,9 @@ class SideBySide:
         self.gradients = np.tile(np.array(gradients), runs)
         self.run = np.repeat(np.arange(runs), len(gradients))
         self.size, self.dimension = len(self.gradients), runs
+
+    def identity(self) -> Identity:
+        return Identity(model="side by side", optimiser="none", data=Private(str(self.gradients)))
 
     def evaluate(self, indices: IntArray) -> Evaluation:
         return Evaluation(np.abs(self.gradients[indices]), np.full(len(indices), np.nan))

@@ -405,6 +405,11 @@ def test_what_was_paid_and_lost_is_not_paid_twice() -> None:
         account.pay_clip()
 
 
+def epoch_of(*, steps: object = 6, clip_paid: bool = False, **begun: str) -> dict[str, object]:
+    noise = {"norm_sum": "500", "clip": "1", "noise_multiplier": "10", **begun}
+    return {"norm_sum_paid": True, "begun": noise, "steps": steps, "clip_paid": clip_paid}
+
+
 def test_states_of_other_plans_and_damaged_ones_are_refused() -> None:
     plan = PLANS["public size"]
     state = open_account(plan).state()
@@ -412,8 +417,26 @@ def test_states_of_other_plans_and_damaged_ones_are_refused() -> None:
         restored_account(small_plan(epochs=5), state)
     with pytest.raises(InvalidValue, match="version"):
         restored_account(plan, {**state, "version": 99})
-    with pytest.raises(InvalidValue, match="state"):
-        restored_account(plan, {**state, "epochs": [{"norm_sum_paid": True}]})
+    for damage in (
+        {"epochs": [{"norm_sum_paid": True}]},
+        {"epochs": [epoch_of(norm_sum="abc")]},
+        {"epochs": [epoch_of(norm_sum="1/0")]},
+        {"epochs": [epoch_of(norm_sum="1001")]},
+        {"epochs": [epoch_of(clip="2")]},
+        {"epochs": [epoch_of(steps=7)]},
+        {"epochs": [epoch_of(steps=-1)]},
+        {"epochs": [epoch_of(steps="6")]},
+        {"epochs": [epoch_of(clip_paid=True)]},
+        {"epochs": [epoch_of()] * 5},
+        {"epochs": 3},
+        {"size_paid": True},
+        {"choice": {"order": "abc"}},
+    ):
+        with pytest.raises(InvalidValue):
+            restored_account(plan, {**state, **damage})
+    without = {**open_account(PLANS["dp-sgd, noisy size"]).state(), "size": "1000"}
+    with pytest.raises(BudgetExceeded, match="K̃ = ÑC"):
+        restored_account(PLANS["dp-sgd, noisy size"], {**without, "epochs": [epoch_of(norm_sum="1000")]})
     begun = {"norm_sum": "1000", "clip": "1", "noise_multiplier": "1/1000"}
     lavish = {"norm_sum_paid": True, "begun": begun, "steps": 6, "clip_paid": False}
     with pytest.raises(BudgetExceeded):

@@ -13,6 +13,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
 
@@ -22,11 +23,13 @@ from filelock import FileLock, Timeout
 
 from ..accounting.arguments import whole
 from ..accounting.errors import InvalidValue
+from ..accounting.provenance import Private
 from ..files import write_whole
+from .gradients import Identity
 from .history import History
 from .sampling import FloatArray
 
-_VERSION = 1
+_VERSION = 2
 _NOTICE = "for the data's owner, not for publication: it holds bounds on the norms of single records"
 _MODEL, _BOUNDS, _TEXT = "model.", "bounds", "run"
 
@@ -41,6 +44,10 @@ class Standing:
         unused: how many of the steps paid have certainly drawn nothing.
         clip: C of the current epoch, or of the next one where it is known, exactly.
         count: the number of records.
+        is_private: whether all coins of all parts of the run came from the operating system.
+        words: how many random words the run has taken.
+        identity: of what is trained.
+        proposals: the options of the first stage, in words.
         history: so far.
         model: the state of the model.
         bounds: what the sampling remembers of each record.
@@ -48,8 +55,12 @@ class Standing:
 
     account: dict[str, Any]
     unused: int
-    clip: str
+    clip: Fraction
     count: int
+    is_private: bool
+    words: int
+    identity: Identity
+    proposals: str
     history: History
     model: Mapping[str, FloatArray]
     bounds: FloatArray
@@ -61,8 +72,14 @@ class Standing:
             "notice": _NOTICE,
             "account": self.account,
             "unused": self.unused,
-            "clip": self.clip,
+            "clip": str(self.clip),
             "count": self.count,
+            "is_private": self.is_private,
+            "words": self.words,
+            "model": self.identity.model,
+            "optimiser": self.identity.optimiser,
+            "data": self.identity.data.reveal(),
+            "proposals": self.proposals,
             "history": self.history.as_json(),
         }
         encoded = np.frombuffer(json.dumps(text, allow_nan=False).encode(), dtype=np.uint8)
@@ -84,17 +101,25 @@ class Standing:
                 text = json.loads(archive[_TEXT].tobytes())
                 if text["version"] != _VERSION:
                     raise ValueError(f"It is of version {text['version']}")
+                if not isinstance(text["is_private"], bool):
+                    raise ValueError("It does not say whether the run is private")
                 model = {name.removeprefix(_MODEL): archive[name] for name in archive.files if name.startswith(_MODEL)}
                 return cls(
                     account=text["account"],
                     unused=int(text["unused"]),
-                    clip=str(text["clip"]),
+                    clip=Fraction(text["clip"]),
                     count=int(text["count"]),
+                    is_private=text["is_private"],
+                    words=int(text["words"]),
+                    identity=Identity(
+                        model=str(text["model"]), optimiser=str(text["optimiser"]), data=Private(str(text["data"]))
+                    ),
+                    proposals=str(text["proposals"]),
                     history=History.from_json(text["history"]),
                     model=model,
                     bounds=archive[_BOUNDS],
                 )
-        except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        except (KeyError, TypeError, ValueError, ArithmeticError, OSError, EOFError, zipfile.BadZipFile) as error:
             reason = str(error) or type(error).__name__
             raise InvalidValue("checkpoints", reason, f"a checkpoint of version {_VERSION}", "Begin anew") from None
 
@@ -120,6 +145,17 @@ class Checkpoints:
     path: Path
     every: int = field(default=100, validator=_every)
 
+    @property
+    def lock(self) -> Path:
+        """The empty file that is locked."""
+        target = self.path.resolve()
+        return target.with_name(f"{target.name}.lock")
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a run to go on with."""
+        return self.path.exists()
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """The file is one run's until the context or the process ends, however that ends.
@@ -127,10 +163,10 @@ class Checkpoints:
         Raises:
             InvalidValue: where another run has it, and where nothing can be locked in its folder.
         """
-        target, admissible = self.path.resolve(), "a file in an existing, writable folder"
-        if not target.parent.is_dir():  # a lock would make it
+        admissible = "a file in an existing, writable folder"
+        if not self.lock.parent.is_dir():  # a lock would make it
             raise InvalidValue("checkpoints", str(self.path), admissible, "Make the folder")
-        lock = FileLock(target.with_name(f"{target.name}.lock"), timeout=0, mode=0o600)
+        lock = FileLock(self.lock, timeout=0, mode=0o600)
         try:
             lock.acquire()
         except Timeout:

@@ -27,7 +27,8 @@ from ..accounting.relations import AddRemove, Record
 from ..plugins.contract import Coins
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, Standing
-from .gradients import Evaluation, RecordGradients
+from .counted_coins import counted
+from .gradients import Evaluation, RecordGradients, described
 from .history import EpochFigures, History
 from .norm_sums import noisy_norm_sum
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
@@ -88,7 +89,7 @@ class Trained:
     Attributes:
         account: what was paid.
         history: what happened.
-        is_private: whether all coins came from the operating system.
+        is_private: whether all coins came from the operating system, in all parts of a run that was resumed.
     """
 
     account: RunAccount
@@ -139,7 +140,7 @@ def train(
     """
     run = _Run(records, open_account(plan), proposals, coins, checkpoints, progress)
     with _alone(checkpoints):
-        if checkpoints is not None and checkpoints.path.exists():
+        if checkpoints is not None and checkpoints.begun:
             raise InvalidValue("checkpoints", str(checkpoints.path), "a file that is not there yet", "Resume that run")
         return run.finished()
 
@@ -155,14 +156,19 @@ def resume(
 ) -> Trained:
     """Go on with a run that was interrupted or killed, from the file it left; arguments as for `train`.
 
+    Seeded coins are to be as they were when the run began: words that it has taken are passed over, so that it goes on
+    as if nobody had interrupted it. One part with seeded coins makes the whole run one that is not private.
+
     Guarantees:
-        As `train`, for both parts together: what was paid counts, and steps that may have been drawn are not drawn
+        As `train`, for all parts together: what was paid counts, and steps that may have been drawn are not drawn
         again.
 
     Raises:
-        InvalidValue: for a checkpoint that another run uses, of another plan, another model or another number of
-            records, or a damaged one.
+        InvalidValue: where there is no checkpoint, for one that another run uses, a damaged one, and one of another
+            plan, model, optimiser or proposals, or of other records.
     """
+    if not checkpoints.begun:
+        raise InvalidValue("checkpoints", str(checkpoints.path), "the file of a run that has begun", "Call train")
     with _alone(checkpoints):
         standing = checkpoints.read()
         run = _Run(records, restored_account(plan, standing.account), proposals, coins, checkpoints, progress)
@@ -190,10 +196,13 @@ class _Run:
         self._records = records
         self._account = account
         self._plan = account.plan
-        self._coins = Coins() if coins is None else coins
+        self._coins, self._source = counted(Coins() if coins is None else coins)
+        self._is_private = self._coins.private
         self._checkpoints = checkpoints
+        self._identity = None if checkpoints is None else records.identity()
         self._progress = progress
-        self._sampling = _sampling(self._plan, records.error, proposals or Proposals())
+        self._proposals = proposals or Proposals()
+        self._sampling = _sampling(self._plan, records.error, self._proposals)
         self._history = History()
         self._count = records.size
         self._clip = self._plan.clip.first
@@ -204,20 +213,24 @@ class _Run:
         """Where the run stood."""
         if standing.count != self._records.size:
             raise _changed(self._records.size, standing.count)
-        begun = self._plan.norm_sums is not None and self._account.current is not None
-        if begun and len(standing.bounds) != standing.count:
-            raise InvalidValue(
-                "checkpoints", f"{len(standing.bounds)} bounds", f"{standing.count}, one for each record"
-            )
+        assert self._identity is not None
+        self._identity.require(standing.identity)
+        if standing.proposals != described(self._proposals):
+            before = f"{standing.proposals}, as when the run began"
+            raise InvalidValue("proposals", described(self._proposals), before, "Resume with the options of the run")
+        _require_sound(standing, self._account)
         self._records.restore(standing.model)
+        self._source.go_on_after(standing.words)
+        self._is_private = self._is_private and standing.is_private
         self._sampling.bounds = standing.bounds
         self._history = standing.history
-        self._clip = Fraction(standing.clip)
+        self._clip = standing.clip
         self._unused = standing.unused
 
     def finished(self) -> Trained:
         """All that is left of the run."""
         account, epochs = self._account, self._plan.epochs
+        self._write(self._unused)  # first: a run that ends before anything is paid can be resumed, too
         try:
             self._learn_size()
             while True:
@@ -232,7 +245,7 @@ class _Run:
             self._write(self._unused)  # every step that began is no longer among the unused
             raise
         self._write(0)
-        return Trained(account=account, history=self._history, is_private=self._coins.private)
+        return Trained(account=account, history=self._history, is_private=self._is_private)
 
     # Releases
 
@@ -326,13 +339,17 @@ class _Run:
             raise _changed(self._records.size, self._count)
 
     def _write(self, unused: int) -> None:
-        if self._checkpoints is not None:
+        if self._checkpoints is not None and self._identity is not None:
             self._checkpoints.write(
                 Standing(
                     account=self._account.state(),
                     unused=unused,
-                    clip=str(self._clip),
+                    clip=self._clip,
                     count=self._count,
+                    is_private=self._is_private,
+                    words=self._source.words,
+                    identity=self._identity,
+                    proposals=described(self._proposals),
                     history=self._history,
                     model=self._records.state(),
                     bounds=self._sampling.bounds,
@@ -344,6 +361,24 @@ def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
     if plan.norm_sums is None:
         return UniformSampling(Uniform(error=error))
     return ImportanceSampling(TwoStage(multiplier=proposals.multiplier, floor=proposals.floor, error=error))
+
+
+def _require_sound(standing: Standing, account: RunAccount) -> None:
+    """Raises InvalidValue for a standing from which steps would be drawn that nobody paid for, or too often."""
+    if not 0 <= standing.unused <= account.steps_paid:
+        raise _damaged(f"{standing.unused} unused steps", f"at most the {account.steps_paid} that were paid")
+    over = not standing.unused and account.steps_paid == account.plan.steps_per_epoch
+    if account.plan.norm_sums is None or account.current is None or over:
+        return  # no step that is still to come asks for the bounds
+    bounds, clip = standing.bounds, account.current.clip
+    if bounds.shape != (standing.count,):
+        raise _damaged(f"{len(bounds)} bounds", f"{standing.count}, one for each record")
+    if bounds.size and not (bounds.min() > 0 and Fraction(float(bounds.max())) <= clip):
+        raise _damaged("a bound on a norm", "bounds above 0, at most C")
+
+
+def _damaged(found: str, admissible: str) -> InvalidValue:
+    return InvalidValue("checkpoints", found, admissible, "The file is damaged: begin anew")
 
 
 def _changed(now: int, before: int) -> InvalidValue:

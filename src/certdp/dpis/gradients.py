@@ -9,6 +9,7 @@ The guarantee of a run rests on two things that only the model can provide:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Protocol, TypeAlias, final
@@ -16,6 +17,8 @@ from typing import Protocol, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
+from ..accounting.errors import InvalidValue
+from ..accounting.provenance import Private
 from .sampling import FloatArray, IntArray
 
 Weighting: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -43,6 +46,36 @@ class Evaluation:
         return cls(np.concatenate(norms), np.concatenate(losses))
 
 
+@final
+@frozen(kw_only=True)
+class Identity:
+    """What a run trains, with what and on what: the same in all parts of a run that is resumed.
+
+    Attributes:
+        model: its shape, and its loss where there is a choice; public.
+        optimiser: its options, public.
+        data: a digest of all records, as training reads them. Whoever knows all records but one can try out the last.
+    """
+
+    model: str
+    optimiser: str
+    data: Private[str]
+
+    def require(self, before: Identity) -> None:
+        """Raises InvalidValue, which names what differs, where this is not what it was before."""
+        for name in ("model", "optimiser"):
+            now, then = getattr(self, name), getattr(before, name)
+            if now != then:
+                raise InvalidValue(name, now, f"{then}, as when the run began", "Resume with the options of the run")
+        if self.data.reveal() != before.data.reveal():
+            raise InvalidValue("data", "other records", "those that the run began with, in their order", "Name them")
+
+
+def described(value: object) -> str:
+    """A value as one line that is the same in every process: without addresses in memory."""
+    return " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
+
+
 class RecordGradients(Protocol):
     """A model with its parameters, its optimiser and its data."""
 
@@ -59,6 +92,10 @@ class RecordGradients(Protocol):
     @property
     def error(self) -> Fraction:
         """η: four times a bound on the relative errors of norms and of scaling by them (`sampling.norm_error`)."""
+        ...
+
+    def identity(self) -> Identity:
+        """What must stay the same where a run is resumed; asked for in runs that write checkpoints."""
         ...
 
     def evaluate(self, indices: IntArray) -> Evaluation:

@@ -31,6 +31,7 @@ from typing import Any, final
 
 from attrs import define, evolve, frozen
 
+from ..accounting.arguments import whole
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.dpis import Step
 from ..accounting.errors import InvalidValue
@@ -39,7 +40,16 @@ from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
-from .budget import AdaptiveClip, DominatedAccounting, FixedClip, NoisySize, PublicSize, RenyiAccounting, RunPlan
+from .budget import (
+    AdaptiveClip,
+    DominatedAccounting,
+    FixedClip,
+    NoisySize,
+    NormSums,
+    PublicSize,
+    RenyiAccounting,
+    RunPlan,
+)
 from .dominated_payments import DominatedPayments
 from .filtered_payments import FilteredPayments
 from .payments import Payments
@@ -258,15 +268,8 @@ class RunAccount:
         Raises:
             BudgetExceeded: where it was paid before, where the plan releases none, and at the end of the run.
         """
-        sums = self.plan.norm_sums
-        if sums is None:
-            raise BudgetExceeded("norm_sum", "a release of K̃", "none: in DP-SGD K̃ = ÑC")
         bound, size = self._clip(clip), self.size
-        if self.norm_sum_paid(epoch):
-            raise _paid_before("norm_sum", f"K̃ of epoch {epoch}", "Begin the epoch with K̃ = ÑC")
-        entry = self._opened(epoch)
-        self._payments.norm_sum(epoch)
-        entry.norm_sum_paid = True
+        sums = self._pay_norm_sum(epoch)
         return NormSumRelease(
             rate=sums.rate.value,
             scale=sums.noise_multiplier.value * bound,
@@ -285,23 +288,11 @@ class RunAccount:
             InvalidValue: for K̃ outside its bounds, or other than ÑC in DP-SGD and where no release of it was paid.
             BudgetExceeded: at the end of the run.
         """
-        bound, size, number = self._clip(clip), self.size, self.next_epoch
-        total = exact(norm_sum, parameter="norm_sum")
-        most = size * bound
-        least = self.plan.least_norm_sum * bound if self.norm_sum_paid(number) else most
-        if not least <= total <= most:
-            remedy = "Take NormSumRelease.bounded(K'), or ÑC where K̃ was not released"
-            raise InvalidValue("norm_sum", norm_sum, f"a number in [{float(least)!r}, {float(most)!r}]", remedy)
+        bound, number = self._clip(clip), self.next_epoch
+        total = self._norm_sum(norm_sum, bound)
         entry = self._opened(number)
-        noise = self._payments.noise_multiplier(number, total / bound, size)
-        entry.noise = EpochNoise(
-            number=number,
-            noise_multiplier=noise,
-            clip=bound,
-            norm_sum=total,
-            batch=self.plan.batch.value,
-            size=size,
-        )
+        noise = self._payments.noise_multiplier(number, total / bound, self.size)
+        entry.noise = self._noise(noise, total, bound)
         return entry.noise
 
     def pay_step(self) -> None:
@@ -389,6 +380,16 @@ class RunAccount:
             self._epochs.append(_Epoch())
         return self._epochs[number]
 
+    def _noise(self, noise_multiplier: Fraction, norm_sum: Fraction, clip: Fraction) -> EpochNoise:
+        return EpochNoise(
+            number=self.next_epoch,
+            noise_multiplier=noise_multiplier,
+            clip=clip,
+            norm_sum=norm_sum,
+            batch=self.plan.batch.value,
+            size=self.size,
+        )
+
     def _clip(self, clip: Number) -> Fraction:
         bound, rule = exact(clip, parameter="clip"), self.plan.clip
         match rule:
@@ -401,27 +402,51 @@ class RunAccount:
             raise InvalidValue("clip", clip, interval)
         return bound
 
+    def _pay_norm_sum(self, epoch: int) -> NormSums:
+        sums = self.plan.norm_sums
+        if sums is None:
+            raise BudgetExceeded("norm_sum", "a release of K̃", "none: in DP-SGD K̃ = ÑC")
+        if self.norm_sum_paid(epoch):
+            raise _paid_before("norm_sum", f"K̃ of epoch {epoch}", "Begin the epoch with K̃ = ÑC")
+        entry = self._opened(epoch)
+        self._payments.norm_sum(epoch)
+        entry.norm_sum_paid = True
+        return sums
+
+    def _norm_sum(self, norm_sum: Number, bound: Fraction) -> Fraction:
+        """K̃ of the epoch to begin next, for C = `bound`."""
+        total, most = exact(norm_sum, parameter="norm_sum"), self.size * bound
+        least = self.plan.least_norm_sum * bound if self.norm_sum_paid(self.next_epoch) else most
+        if not least <= total <= most:
+            remedy = "Take NormSumRelease.bounded(K'), or ÑC where K̃ was not released"
+            raise InvalidValue("norm_sum", norm_sum, f"a number in [{float(least)!r}, {float(most)!r}]", remedy)
+        return total
+
     def _replay(self, state: dict[str, Any]) -> None:
-        """Pay again, in order, for what a state says was paid."""
+        """Pay again, in order, for what a state says was paid; by the calls of a run, so that none is out of order."""
         if state["size_paid"]:
             self.pay_size()
-        if state["size"] is not None and self._size is None:
-            self._size = Fraction(state["size"])
+        if state["size"] is not None and not self.size_known:
+            self.size_released(Fraction(state["size"]))
         for number, stored in enumerate(state["epochs"]):
-            entry = _Epoch()
-            self._epochs.append(entry)
             if stored["norm_sum_paid"]:
-                self._payments.norm_sum(number)
-                entry.norm_sum_paid = True
+                self._pay_norm_sum(number)
             if stored["begun"] is not None:
-                begun = {name: Fraction(value) for name, value in stored["begun"].items()}
-                entry.noise = EpochNoise(number=number, batch=self.plan.batch.value, size=self.size, **begun)
-                if stored["steps"]:
-                    self._payments.steps(number, entry.noise.step, stored["steps"])
-                entry.steps = stored["steps"]
+                self._begun_again(stored["begun"], whole("steps", stored["steps"], 0))
             if stored["clip_paid"]:
-                self._payments.clip(number)
-                entry.clip_paid = True
+                self.pay_clip()
+
+    def _begun_again(self, begun: dict[str, str], steps: int) -> None:
+        """Begin the next epoch with the noise that it had, and pay for its steps at once."""
+        number, bound, noise = self.next_epoch, self._clip(begun["clip"]), Fraction(begun["noise_multiplier"])
+        total = self._norm_sum(begun["norm_sum"], bound)
+        if steps > self.plan.steps_per_epoch:
+            raise BudgetExceeded("state", f"{steps} steps in an epoch", f"at most T = {self.plan.steps_per_epoch}")
+        entry = self._opened(number)
+        entry.noise = self._noise(noise, total, bound)
+        if steps:
+            self._payments.steps(number, entry.noise.step, steps)
+        entry.steps = steps
 
 
 def open_account(plan: RunPlan) -> RunAccount:
@@ -451,7 +476,9 @@ def restored_account(plan: RunPlan, state: dict[str, Any]) -> RunAccount:
     try:
         account = RunAccount(plan, _payments(plan, state["choice"]))
         account._replay(state)
-    except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
+    except InvalidValue:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InvalidValue(
             "state", repr(error), "what RunAccount.state() wrote", "Take an earlier checkpoint"
         ) from error

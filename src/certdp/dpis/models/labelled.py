@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +10,11 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidValue
+from ...accounting.provenance import Private
 from ..sampling import FloatArray, IntArray
+
+_ENTRIES = 1 << 20
+"""Entries of features that are digested at a time."""
 
 
 @final
@@ -61,6 +66,17 @@ class LabelledData:
         """Raises InvalidValue for a label that is none of so many classes; a message to the data's curator."""
         if self.classes > classes:
             raise InvalidValue("data", f"the label {self.classes - 1}", f"labels from 0 to {classes - 1}")
+
+    @property
+    def digest(self) -> Private[str]:
+        """SHA-256 of all records as `rows` gives them, whatever file and type they came from."""
+        features, labels = hashlib.sha256(f"{self.features.shape}".encode()), hashlib.sha256()
+        rows = max(1, _ENTRIES // self.columns)
+        for start in range(0, len(self), rows):
+            numbers, classes = self.rows(np.arange(start, min(start + rows, len(self))))
+            features.update(np.ascontiguousarray(numbers).data)
+            labels.update(classes.astype(np.int64).data)
+        return Private(features.hexdigest() + labels.hexdigest())
 
     def rows(self, indices: IntArray) -> tuple[FloatArray, IntArray]:
         """The features and labels of some records."""

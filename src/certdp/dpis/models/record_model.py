@@ -10,7 +10,7 @@ import numpy as np
 
 from ...accounting.errors import InvalidValue
 from ...plugins.contract import Coins
-from ..gradients import Evaluation, Weighting
+from ..gradients import Evaluation, Identity, Weighting, described
 from ..optimisers import OptimiserOptions
 from ..sampling import FloatArray, IntArray, norm_error
 from .labelled import LabelledData
@@ -47,6 +47,7 @@ class RecordModel:
         self.network = network
         self.parameters = network.start(Coins() if coins is None else coins)
         self._data = data
+        self._options = optimiser
         self._optimiser = optimiser.optimiser()
 
     @property
@@ -63,6 +64,10 @@ class RecordModel:
     def error(self) -> Fraction:
         """η of sums of `dimension` squares in binary64, which outer products do not exceed."""
         return norm_error(self.dimension)
+
+    def identity(self) -> Identity:
+        """The network, the optimiser's options, and a digest of the data."""
+        return Identity(model=described(self.network), optimiser=described(self._options), data=self._data.digest)
 
     def evaluate(self, indices: IntArray) -> Evaluation:
         """Norms and losses, by one pass forward and back."""

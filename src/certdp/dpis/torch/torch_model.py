@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -16,7 +17,8 @@ from torch.optim import Optimizer
 
 from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
-from ..gradients import Evaluation, Weighting
+from ...accounting.provenance import Private
+from ..gradients import Evaluation, Identity, Weighting, described
 from ..sampling import FloatArray, IntArray, norm_error
 from .gradients_of_records import Dense, Gradients, joined
 from .optimiser_state import array_of, remember, remembered
@@ -90,6 +92,21 @@ class TorchModel:
     def error(self) -> Fraction:
         """η of sums of `dimension` squares in binary64."""
         return norm_error(self.dimension, self.unit)
+
+    def identity(self) -> Identity:
+        """The model with its loss, the optimiser as it was made, and a digest of the data in binary64.
+
+        Learning rates that a schedule has changed since are not the optimiser's defaults, and may differ.
+        """
+        inputs, targets = hashlib.sha256(), hashlib.sha256()
+        for part in self._parts(_all(self._data)):
+            for digest, rows in zip((inputs, targets), self._data.rows(torch.from_numpy(part)), strict=True):
+                digest.update(array_of(rows).tobytes())
+        return Identity(
+            model=f"{described(self.model)} under {described(self._loss)}",
+            optimiser=f"{type(self._optimiser).__name__} {described(self._optimiser.defaults)}",
+            data=Private(inputs.hexdigest() + targets.hexdigest()),
+        )
 
     def evaluate(self, indices: IntArray) -> Evaluation:
         """Norms and losses, by one pass forward and back."""
