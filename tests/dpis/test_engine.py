@@ -236,6 +236,16 @@ def test_records_without_a_number_are_dropped_and_the_budget_is_the_same() -> No
     assert train(Fixed(gradients), dp_sgd(PLAN), coins=Coins.seeded(2)).epsilon == result.epsilon
 
 
+@pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])
+def test_finite_gradients_whose_squares_overflow_are_dropped_and_counted(plan: RunPlan) -> None:
+    data = blobs()
+    data.features[:100] *= 1e200
+    model = model_of(data)
+    result = train(model, plan, coins=Coins.seeded(2))
+    assert np.isfinite(model.parameters).all()
+    assert sum(result.history.private_columns().reveal()["dropped"]) > 0
+
+
 @pytest.mark.parametrize("size", [10**7, 1e-3])
 def test_norm_sums_at_both_ends_are_kept_within_them(size: float) -> None:
     """Gradients far above C and far below: K̃ = ÑC and (1 + margin)·b·C, or near them."""

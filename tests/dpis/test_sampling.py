@@ -139,6 +139,17 @@ def test_dp_sgd_draws_everyone_alike_and_drops_what_is_no_number() -> None:
     assert weights == pytest.approx([1, 1, 0.25, 0, 0])
 
 
+def test_dp_sgd_adds_tiny_gradients_as_they_are_and_two_stages_do_not() -> None:
+    """Unless C is as tiny: then as if their norms were 2^-500, which is the most that they can be."""
+    tiny = np.array([0.0, 5e-324, 2.0**-501])
+    assert Uniform(error=0).weights(tiny, Fraction(1)) == pytest.approx(np.ones(3))
+    clipped = Uniform(error=0).weights(tiny, Fraction(1, 2**510))
+    assert (clipped <= 2.0**-10).all()
+    assert clipped == pytest.approx(np.full(3, 2.0**-10))
+    drawn = TwoStage(error=0).accept(tiny, np.full(3, 0.5), coins=Coins.seeded(1))
+    assert drawn.rates.tolist() == [0, 0, 0]
+
+
 def test_nothing_is_drawn_from_nothing() -> None:
     two = TwoStage(error=0)
     empty = np.empty(0)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ..accounting.dpis import norm_sum_renyi, sampled_sum_renyi
 from ..accounting.enclosures import Enclosure
@@ -21,7 +21,10 @@ from ..accounting.provenance import Public
 from ..accounting.relations import AddRemove, Record
 from ..accounting.units import Order, Probability
 from .budget import AdaptiveClip, DominatedAccounting, FixedClip, NoisySize, RenyiAccounting, RunPlan
-from .run_account import EpochNoise, open_account
+from .run_account import EpochNoise, RunAccount, open_account
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 _PRECISION = 64
 
@@ -58,12 +61,14 @@ class Forecast:
         epochs: the noise of each epoch.
         order: the Rényi order at which costs are stated: the account's own where it has one.
         guarantee: what the run never exceeds, whatever its norm sums are.
+        account: the account of such a run.
     """
 
     plan: RunPlan
     epochs: tuple[EpochNoise, ...]
     order: Order
     guarantee: Proven
+    account: RunAccount = field(repr=False)
 
     @property
     def noise_multipliers(self) -> tuple[float, ...]:
@@ -94,6 +99,10 @@ class Forecast:
             )
         return tuple(costs)
 
+    def certificate(self) -> Certified:
+        """A publishable certificate that the run as it is foreseen is within its budget; see `RunAccount.certificate`."""
+        return self.account.certificate(parameters="as foreseen, before any run")
+
     @property
     def step_costs(self) -> tuple[ReleaseCost, ...]:
         """What the steps of each epoch cost."""
@@ -114,11 +123,14 @@ def forecast(plan: RunPlan, shares: Sequence[Fraction] | None = None) -> Forecas
 
     Args:
         plan: of the run.
-        shares: K̃/(Ñ·C) of each epoch, raised to where K̃ begins; None for 1 throughout, which needs the most noise.
+        shares: K̃/(Ñ·C) of each epoch; None for 1 throughout, which needs the most noise, and in DP-SGD.
 
     Raises:
-        InvalidValue: for another number of shares than epochs, and shares outside (0, 1].
+        InvalidValue: for another number of shares than epochs, shares that K̃ cannot have in this plan (a run raises a
+            lower sum to `RunPlan.least_norm_sum`), and any in DP-SGD.
     """
+    if shares is not None and plan.norm_sums is None:
+        raise InvalidValue("shares", f"{len(shares)} norm sums", "none: in DP-SGD K̃ = ÑC", "Leave them out")
     foreseen = [Fraction(1)] * plan.epochs if shares is None else list(shares)
     if len(foreseen) != plan.epochs:
         raise InvalidValue("shares", f"{len(foreseen)} norm sums", f"{plan.epochs}, one for each epoch")
@@ -128,18 +140,21 @@ def forecast(plan: RunPlan, shares: Sequence[Fraction] | None = None) -> Forecas
         account.size_released(plan.size.expected)
     epochs = []
     for number, share in enumerate(foreseen):
-        if not 0 < share <= 1:
-            raise InvalidValue("shares", share, "0 < K̃/(Ñ·C) ≤ 1", f"See epoch {number + 1}")
-        clip, norm_sum = plan.clip.first, account.size * plan.clip.first
+        if not plan.least_norm_sum <= share * account.size <= account.size:
+            least, most = float(plan.least_norm_sum), float(account.size)
+            remedy = f"A run raises lower sums to {least:.9g}, higher ones do not occur: write what it uses"
+            found = f"K̃/C = {float(share * account.size):.9g} in epoch {number + 1}"
+            raise InvalidValue("shares", found, f"{least:.9g} ≤ K̃/C ≤ {most:.9g}", remedy)
+        clip, norm_sum = plan.clip.first, share * account.size * plan.clip.first
         if plan.norm_sums is not None:
-            norm_sum = account.pay_norm_sum(number, clip).bounded(share * norm_sum)
+            account.pay_norm_sum(number, clip)
         epochs.append(account.begin_epoch(norm_sum, clip))
         for _ in range(plan.steps_per_epoch):
             account.pay_step()
         if isinstance(plan.clip, AdaptiveClip) and number < plan.epochs - 1:
             account.pay_clip()
     chosen = account.state()["choice"].get("order", "8")
-    return Forecast(plan=plan, epochs=tuple(epochs), order=Order(chosen), guarantee=account.guarantee)
+    return Forecast(plan=plan, epochs=tuple(epochs), order=Order(chosen), guarantee=account.guarantee, account=account)
 
 
 def dp_sgd(plan: RunPlan) -> RunPlan:

@@ -6,7 +6,8 @@ stale bound on the norm n = ‖g‖ of a record's gradient, k and g_L are the mu
 Stage one draws a record with probability b·ĝ/K̃, for ĝ = min(C, k·max(stale norm, g_L)): the cap at C keeps the rate
 below 1 (erratum DPIS-saturation). Stage two computes n and accepts with probability m/ĝ, for m = min(n, ĝ): together
 b·m/K̃. An accepted record adds the vector (K̃/Ñ)·g/‖g‖ whatever the rate was (erratum DPIS-stale), nothing where g is 0;
-a record whose norm is NaN or infinite is dropped.
+a record whose norm, as it is computed, is NaN or infinite is dropped. Squares overflow: norms from about 10^154 on may
+be infinite where gradients are not.
 
 Guarantees:
     Both coins are binary64 probabilities rounded down and drawn exactly, so a record enters with probability at most
@@ -17,8 +18,9 @@ Guarantees:
 Proof of the rounding: a real number x ≥ 0 rounded to the nearest binary64 number x̂ is at least as near to x̂ as to the
 number below x̂, so that number is at most x. Each product or quotient is followed by one such step down, and numbers
 that are exact ratios are rounded down at once. Sums of d squares in any order, their root and the scaling of d entries
-err relatively by less than (d + 8)·u, u = 2^-53 (Higham 2002, Section 3.1), where no square loses digits to underflow:
-norms below 2^-500 count as 0. That is a quarter of η = 4·(d + 8)·u.
+err relatively by less than (d + 8)·u, u = 2^-53 (Higham 2002, Section 3.1), where no square loses digits to underflow.
+That is a quarter of η = 4·(d + 8)·u. A computed norm below 2^-500 may have lost digits: in two-stage sampling it counts
+as 0, and `Uniform` clips as if it were 2^-500, which it is at most, but for η.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def norm_error(dimension: int, unit: Fraction = DOUBLE) -> Fraction:
 
 
 LEAST_NORM = 2.0**-500
-"""Below, a norm counts as 0."""
+"""Below, a computed norm says only that the norm is at most this, but for η."""
 
 
 @final
@@ -203,7 +205,10 @@ class Uniform:
         return _drawn(np.full(count, _down(rate)), coins)
 
     def weights(self, norms: FloatArray, clip: Fraction) -> FloatArray:
-        """The factors that clip gradients: min(1, C·(1 − η)/n), rounded down; 0 where a norm is NaN or infinite."""
+        """The factors that clip gradients: min(1, C·(1 − η)/n), rounded down; 0 where a norm is NaN or infinite.
+
+        A norm below 2^-500 counts as 2^-500: such a gradient is added as it is unless C is as small.
+        """
         usable = np.isfinite(norms)
         bounded = np.maximum(np.where(usable, norms, 1.0), LEAST_NORM)
         return np.where(usable, np.minimum(1.0, _step_down(_down(clip * (1 - self.error)) / bounded)), 0.0)

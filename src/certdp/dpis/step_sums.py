@@ -31,7 +31,8 @@ class StepFigures:
         accepted: how many of them stayed; in DP-SGD all.
         expected_proposed: the expected number of the first.
         expected_accepted: that of the second, given the first.
-        dropped: how many had a gradient that is NaN or infinite.
+        dropped: how many of those drawn in stage one had a norm that is NaN or infinite, be it by overflow of squares
+            (`sampling`). Records that no step draws are not among them.
         loss: an estimate of the mean loss of all records, from those evaluated by the inverse of their probabilities;
             NaN where there are none.
         stale_bias: an estimate of the share of Σ min(n, C) that is lost where norms n have outgrown ĝ (erratum

@@ -1,0 +1,45 @@
+"""Forecasts say what a run would do, and of norm sums that it could not have they say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+
+from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.errors import InvalidValue
+from certdp.budget_calibration import Budget
+from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.forecast import dp_sgd, forecast
+
+PLAN = RunPlan(
+    budget=Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
+    batch=Public(20),
+    epochs=2,
+    steps_per_epoch=5,
+    size=PublicSize(size=Public(400)),
+    clip=FixedClip(bound=Public(2)),
+    norm_sums=NormSums(noise_multiplier=Public(15)),
+    accounting=RenyiAccounting(order=Order(4)),
+)
+LEAST = Fraction("20.2") / 400  # (1 + margin)·b over N
+
+
+def test_norm_sums_are_foreseen_as_stated() -> None:
+    found = forecast(PLAN, [Fraction(1, 2), LEAST])
+    assert [epoch.norm_sum for epoch in found.epochs] == [400, Fraction("40.4")]
+    assert [epoch.norm_sum for epoch in forecast(PLAN).epochs] == [800, 800]
+
+
+@pytest.mark.parametrize("shares", [(1, LEAST - Fraction(1, 10**9)), (1, Fraction(401, 400)), (0, 1), (-1, 1)])
+def test_norm_sums_that_a_run_cannot_have_are_refused_and_not_moved(shares: Sequence[int | Fraction]) -> None:
+    with pytest.raises(InvalidValue, match=r"shares: .* in epoch \d; admissible: 20\.2 ≤ K̃/C ≤ 400"):
+        forecast(PLAN, [Fraction(share) for share in shares])
+
+
+def test_a_forecast_of_dp_sgd_takes_no_norm_sums() -> None:
+    with pytest.raises(InvalidValue, match="Leave them out"):
+        forecast(dp_sgd(PLAN), [Fraction(1), Fraction(1)])
+    with pytest.raises(InvalidValue, match="2, one for each epoch"):
+        forecast(PLAN, [Fraction(1)])
