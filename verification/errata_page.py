@@ -22,9 +22,18 @@ about it, and what comes out when it is computed another way. `certdp verify --e
 [paper_map.md](paper_map.md); in the cases,
 
 - `growth` is e^ε, `delta` δ, `rates` are q₁, q₂, …, `frequency` is i, `steps` an integral L;
-- `n`, `spread`, `radius`, `mixing` are n, x̃, r, λ; `share` places a number between its least and its largest value;
+- ε(w) is log((1 + slope)^w) in the family `linear`, a·w^p in the family `power`; `rate` is q, `factor` is ε*/ε(1),
+  `halvings` are those of the bisection, `accuracy` is its α;
+- `n`, `spread`, `radius`, `mixing` are n, x̃, r, λ, `others` the records beside the one at 0; ε is
+  w·(constant + slope·‖x‖);
+- of Lloyd's algorithm, `iterations` are T and `loss` is ε of one at weight 1; from `records` records at 1, one at −1
+  and `scale_count`, `scale_sum` for β; `order` is p of the norm of noise of that `scale`, `noise` a place, `shift`
+  how far neighbours are apart;
 - `batch`, `size`, `clip`, `noise_multiplier` are b, Ñ, C, σ; `norm` and `stale` are norms in units of C, `floor` is
-  g_L, `multiplier` k, `order` α.
+  g_L, `multiplier` k, `order` α; clipped gradients are `norms` times `directions`, drawn in proportion to `weights`;
+- `share` places a number (m, δ, b or K̃) between its least and its largest value;
+- `first` is e^ε of the randomised response that an adaptive run begins with, `factor` e^ε of its budget; the laws asked
+  for afterwards are written out.
 """
 
 

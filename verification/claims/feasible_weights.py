@@ -264,7 +264,8 @@ def _examine_printed_line_6(case: Case) -> Finding:
     end = 2 * (factor - least) / found.modulus.midpoint + 1
     return Finding(
         holds=last <= end * (1 + oracles_weights.CLOSE),
-        closed_form=f"the bracket ends at {float(end):.12g} for {_told_profile(case)}",
+        closed_form=f"the bracket ends at {float(end):.12g} for {_told_profile(case)}, "
+        f"v̄ = {float(least):.12g}, μ = {float(found.modulus.midpoint):.12g}",
         independent=f"last feasible weight {_told(last)}",
     )
 
