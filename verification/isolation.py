@@ -27,6 +27,8 @@ Answer = TypeVar("Answer")
 _TICK = 0.2
 _KEPT_SECONDS = 5.0
 _NOTHING = pickle.dumps(None)
+_SECONDS = "a number of seconds above 0"
+_UNLIMITED = "Leave it out for the limit there is by default"
 
 
 @final
@@ -85,9 +87,9 @@ def admit_timeout(timeout: float | None) -> None:
     if timeout is None:
         return
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise InvalidType("timeout", timeout, "a number of seconds above 0, or None")
+        raise InvalidType("timeout", timeout, _SECONDS, _UNLIMITED)
     if not timeout > 0:
-        raise InvalidValue("timeout", timeout, "a number of seconds above 0, or None")
+        raise InvalidValue("timeout", timeout, _SECONDS, _UNLIMITED)
 
 
 def isolated(
@@ -208,6 +210,6 @@ def _serve(
     def note(content: object) -> None:
         connection.send((False, pickle.dumps(content)))
 
-    with suppress(EOFError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended, and nobody waits
         while True:
             connection.send((True, pickle.dumps(work(pieces[connection.recv()], note))))

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -126,3 +127,25 @@ def test_the_last_note_of_work_that_does_not_end_is_known() -> None:
 
 def test_no_pieces_need_no_process() -> None:
     assert fates([]) == []
+
+
+ORPHANED = """
+import os, signal, time
+from certdp.verification.isolation import isolated
+
+def work(piece, note):
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(0.5)  # until it is gone
+    return piece
+
+if __name__ == "__main__":
+    list(isolated([1, 2], work, jobs=1, seconds=30, tick=lambda _: None))
+"""
+
+
+def test_a_process_whose_parent_was_killed_ends_without_a_word(tmp_path: Path) -> None:
+    program = tmp_path / "orphaned.py"
+    program.write_text(ORPHANED, encoding="utf-8")
+    ran = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == -signal.SIGKILL
+    assert ran.stderr == ""  # at the end of which the child has ended too
