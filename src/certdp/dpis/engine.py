@@ -53,10 +53,20 @@ class Proposals:
         multiplier: k ≥ 1: how far a norm may grow before it is clipped to what it was; a step evaluates at most about
             k·b records.
         floor: g_L/C in (0, 1], from which bounds start.
+
+    Raises:
+        InvalidValue: outside these ranges.
     """
 
     multiplier: Fraction = Fraction(5)
     floor: Fraction = Fraction(1, 100)
+
+    def __attrs_post_init__(self) -> None:
+        self.two_stage(Fraction(0))
+
+    def two_stage(self, error: Fraction) -> TwoStage:
+        """The sampling with these options, for norms within a relative error η."""
+        return TwoStage(multiplier=self.multiplier, floor=self.floor, error=error)
 
 
 @final
@@ -360,7 +370,7 @@ class _Run:
 def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
     if plan.norm_sums is None:
         return UniformSampling(Uniform(error=error))
-    return ImportanceSampling(TwoStage(multiplier=proposals.multiplier, floor=proposals.floor, error=error))
+    return ImportanceSampling(proposals.two_stage(error))
 
 
 def _require_sound(standing: Standing, account: RunAccount) -> None:
