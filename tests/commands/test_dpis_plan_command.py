@@ -70,6 +70,7 @@ def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
     result = CliRunner().invoke(app, ["dpis", "plan", *ARGUMENTS, "--epochs", "2"])
     assert result.exit_code == 0
     assert "by Rényi accounting" in result.output
+    assert "relation add-remove" in result.output
     assert "the number of records is public: 60000" in result.output
 
 
@@ -78,19 +79,62 @@ def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
     [
         (["--batch", "60001"], "batch"),
         (["--batch", "0"], "batch"),
-        (["--clip", "0"], "bound"),
+        (["--batch", "59900"], "batch"),
+        (["--clip", "0"], "clip"),
         (["--divider", "1.5"], "divider"),
         (["--epsilon", "0"], "epsilon"),
         (["--delta", "0"], "delta"),
         (["--norm-noise", "0.1"], "budget"),
-        (["--norm-rate", "0"], "rate"),
+        (["--norm-noise", "0"], "norm-noise"),
+        (["--norm-rate", "0"], "norm-rate"),
+        (["--margin", "0"], "margin"),
+        (["--size-noise", "0"], "size-noise"),
         (["--records", "-1"], "records"),
+        (["--records", "0.5", "--batch", "0.1"], "records"),
+        (["--largest-rate", "2"], "largest-rate"),
+        (["--largest-rate", "0.008"], "largest-rate"),
         (["--largest-rate", "0.02", "--order", "5"], "order"),
+        (["--largest-rate", "0.02", "--divider", "0.5"], "divider"),
+        (["--plot", "/nowhere/at/all.png"], "plot"),
         (["--kc-trajectory", "no such file"], "kc-trajectory"),
     ],
 )
 def test_bad_input_is_named(more: list[str], parameter: str) -> None:
-    assert asked("--epochs", 3, *more, code=2)["error"]["parameter"] == parameter
+    error = asked("--epochs", 3, *more, code=2)["error"]
+    assert error["parameter"] == parameter
+    assert "Fraction" not in str(error)
+
+
+def test_the_margin_bounds_the_norm_sums_from_below(tmp_path: Path) -> None:
+    path = tmp_path / "sums.txt"
+    path.write_text("60000\n640\n", "utf-8")
+    found = asked("--epochs", 2, "--kc-trajectory", path, "--margin", "1/4")
+    assert found["norm_sum_over_clip"] == [60000, 640]
+    assert found["rate"][1] == 0.8
+    error = asked("--epochs", 2, "--kc-trajectory", path, "--margin", "0.26", code=2)["error"]
+    assert error["parameter"] == "kc-trajectory"
+
+
+def test_a_picture_of_the_noise_foreseen(falling: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its curves are the numbers of the answer."""
+    axes = pytest.importorskip("matplotlib.axes")
+    drawn: dict[str, list[float]] = {}
+    plot = axes.Axes.plot
+
+    def noted(self: Any, x: Any, y: Any, **how: Any) -> Any:
+        assert list(x) == [1, 2, 3, 4]
+        drawn[how["label"]] = list(y)
+        return plot(self, x, y, **how)
+
+    monkeypatch.setattr(axes.Axes, "plot", noted)
+    found = asked("--epochs", 4, "--kc-trajectory", falling, "--plot", tmp_path / "noise.png")
+    assert (tmp_path / "noise.png").read_bytes().startswith(b"\x89PNG")
+    assert found["plot"] == str(tmp_path / "noise.png")
+    assert drawn == {
+        "DPIS": found["dpis"],
+        "DP-SGD": found["dp_sgd"],
+        "DP-SGD by its loss distribution": found["dp_sgd_by"]["loss-distribution"],
+    }
 
 
 @pytest.mark.parametrize("text", ["1\n2\n", "1\n2\n60001\n", "1\n0\n3\n", "a\nb\nc\n", ""])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import lzma
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -13,8 +15,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
+from scipy.stats import norm
 
 import certdp.dpis
+from certdp.accounting.provenance import Private
+from certdp.commands import dpis_progress, dpis_train
+from certdp.dpis.engine import Report
+from certdp.dpis.history import EpochFigures
+from certdp.dpis.step_sums import StepFigures
 
 Command = Callable[..., Any]
 RUN = ("--records", 300, "--batch", 20, "--epochs", 2, "--epsilon", 8, "--delta", "1e-5", "--order", 4)
@@ -90,11 +99,108 @@ def test_options_reach_the_run(files: Path, certdp: Command, tmp_path: Path) -> 
     assert (data["private_coins"], data["epsilon"], data["model"], data["method"]) == (False, None, "mlp", "dpis")
     assert data["epochs"]["clip"][0] == 1 != data["epochs"]["clip"][1]
     assert data["epochs"]["size"][0] != 300
-    uniform = trained(certdp, tmp_path / "other", *source, "--uniform", "--noise-decay", 0.5)
+    logistic = ("dpis", "train", *source, "--model", "logistic", "--classes", 2)
+    uniform = certdp(*logistic, *RUN, "--uniform", "--noise-decay", 0.5, "--out", tmp_path / "other", "--json").json
     first, second = uniform["epochs"]["noise_multiplier"]
     assert uniform["method"] == "dp-sgd"
     assert second == pytest.approx(first / 2, rel=1e-3)
     assert uniform["epochs"]["rate"] == pytest.approx([20 / 300] * 2)
+
+
+def test_dp_sgd_is_accounted_by_its_loss_distribution_where_a_rate_is_declared(
+    files: Path, certdp: Command, tmp_path: Path
+) -> None:
+    """One step, whose δ has a closed form: it takes as much noise as that needs."""
+    source = ("--data", files / "train.csv", "--target", "label", "--model", "logistic", "--classes", 2)
+    step = ("--records", 300, "--batch", 20, "--epochs", 1, "--steps-per-epoch", 1, "--epsilon", 1, "--delta", "1e-5")
+    options = ("--uniform", "--largest-rate", "1/15", "--out", tmp_path / "out", "--json")
+    (noise,) = certdp("dpis", "train", *source, *step, *options).json["epochs"]["noise_multiplier"]
+
+    def delta(noise: float) -> float:
+        """q·δ(ε') of the Gaussian, at e^ε' = 1 + (e^ε − 1)/q."""
+        rate = 1 / 15
+        inner = math.log1p(math.expm1(1) / rate)
+        first, second = (norm.cdf(sign / (2 * noise) - inner * noise) for sign in (1, -1))
+        return float(rate * (first - math.exp(inner) * second))
+
+    assert delta(noise) <= 1e-5 < delta(0.999 * noise)
+
+
+def test_what_a_run_states_is_a_command_that_repeats_it(files: Path, certdp: Command, tmp_path: Path) -> None:
+    source = ("--data", files / "train.csv", "--target", "label", "--seed", 5)
+    first = trained(certdp, tmp_path / "out", *source, "--margin", "1/7", "--multiplier", 3, "--size-noise", 2.5)
+    assert first["options"]["margin"] == "1/7"
+    assert first["private"]["seed"] == 5
+    public = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
+    assert "seed" not in {*public, *public["options"]}
+    stated = [part for name, value in first["options"].items() for part in (f"--{name}", value)]
+    again = certdp("dpis", "train", *source, *stated, "--out", tmp_path / "again", "--json").json
+    assert again == first
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--uniform", "--noise-decay", "0.9"),
+        ("--largest-rate", "1/3", "--norm-rate", "0.3"),
+        ("--clip-quantile", 1, "--clip-interval", "0.1:2", "--clip-external", 3, "--clip-noise", 70, "--clip", 2),
+    ],
+)
+def test_every_plan_can_be_stated_again(
+    options: tuple[object, ...], files: Path, certdp: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Any] = []
+
+    def noted(records: Any, plan: Any, **how: Any) -> Any:
+        plans.append(plan)
+        return certdp_train(records, plan, **how)
+
+    certdp_train = dpis_train.train
+    monkeypatch.setattr(dpis_train, "train", noted)
+    source = ("dpis", "train", "--data", files / "train.csv", "--target", "label")
+    model = ("--model", "mlp", "--hidden", 3, "--classes", 2, "--optimiser", "adam")
+    first = certdp(*source, *RUN[:-2], *model, *options, "--out", tmp_path / "out", "--json").json
+    stated: list[object] = []
+    for name, value in first["options"].items():
+        stated += [f"--{name}"] if value is True else [f"--{name}", value]
+    again = certdp(*source, *stated, "--out", tmp_path / "again", "--json").json
+    assert plans[0] == plans[1]
+    assert again["options"] == first["options"]
+
+
+def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
+    files: Path, certdp: Command, tmp_path: Path
+) -> None:
+    arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL)
+    ran = certdp("dpis", "train", *arguments, "--out", tmp_path / "out")
+    with (tmp_path / "out" / "history.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert ran.err.splitlines() == [
+        f"epoch {number} of 2  ε ≤ {float(row['epsilon']):.3f}  σ_G {float(row['noise_multiplier']):.3f}  "
+        f"K̃/C {float(row['norm_sum']):.5g}"
+        for number, row in enumerate(rows, 1)
+    ]
+    assert certdp("dpis", "train", *arguments, "--out", tmp_path / "quiet", "--json").err == ""
+    public = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
+    for assumed in public["assumptions"]:
+        assert f"    {assumed['name']}" in ran.out
+    assert "number of records is public = 300" in ran.out
+    assert "other runs on the same records" in ran.out
+
+
+def test_who_watches_sees_private_figures_marked_as_such() -> None:
+    terminal = io.StringIO()
+    figures = StepFigures(
+        proposed=25, accepted=20, expected_proposed=25.0, expected_accepted=20.0, dropped=0, loss=0.5, stale_bias=0.0
+    )
+    epoch = EpochFigures(
+        epoch=1, size=300.0, clip=0.5, norm_sum=75.0, noise_multiplier=0.8, rate=0.1, steps=3, epsilon=1.25
+    )
+    with dpis_progress.watched(Console(file=terminal, force_terminal=True, width=80), 30) as told:
+        told(Report(epoch=epoch, epochs=2, steps_per_epoch=15, private=Private(figures)))
+    shown = terminal.getvalue()
+    assert "epoch 2 of 2  ε ≤ 1.250  σ_G 0.800  K̃/C 150" in shown
+    assert "private: loss 0.500, 20 of 25 records proposed" in shown
 
 
 def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refusal: Command, tmp_path: Path) -> None:
@@ -129,12 +235,25 @@ def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refu
         (("--optimiser", "newton"), "optimiser"),
         (("--rate", 0), "rate"),
         (("--batch", 301), "batch"),
-        (("--clip", 0), "bound"),
+        (("--clip", 0), "clip"),
         (("--norm-noise", "0.01"), "budget"),
+        (("--norm-noise", 0), "norm-noise"),
+        (("--norm-rate", 2), "norm-rate"),
+        (("--noise-decay", 2), "noise-decay"),
         (("--clip-interval", "1:2"), "clip-interval"),
+        (("--clip-noise", 3), "clip-noise"),
         (("--clip-quantile", 1), "clip-interval"),
+        (("--clip-quantile", 1, "--clip-interval", "2:3"), "clip"),
+        (("--clip-quantile", 1, "--clip-interval", "0:3"), "clip-interval"),
+        (("--clip-quantile", 1, "--clip-interval", "0.1:3", "--clip-external", 0), "clip-external"),
+        (("--clip-quantile", 0, "--clip-interval", "0.1:3"), "clip-quantile"),
+        (("--clip-quantile", 1, "--clip-interval", "0.1:3", "--clip-noise", 0), "clip-noise"),
         (("--multiplier", "0.5"), "multiplier"),
-        (("--divide-by", 0), "divide_by"),
+        (("--multiplier", "many"), "multiplier"),
+        (("--floor", 0), "floor"),
+        (("--uniform",), "norm-noise"),
+        (("--optimiser", "adam", "--momentum", 0.5), "momentum"),
+        (("--divide-by", 0), "divide-by"),
         (("--out", "/nowhere/at/all"), "out"),
         (("--resume",), "out"),
     ],
@@ -144,6 +263,33 @@ def test_what_cannot_be_is_refused(
 ) -> None:
     arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL, "--out", tmp_path / "out", *changed)
     assert refusal("dpis", "train", *arguments)["parameter"] == parameter
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--norm-rate", 1), ("--margin", "0.01"), ("--divider", "0.8"), ("--multiplier", 5), ("--floor", "0.01")],
+    ids=lambda option: option[0],
+)
+def test_what_is_of_dpis_alone_is_refused_in_dp_sgd(
+    option: tuple[object, ...], files: Path, refusal: Command, tmp_path: Path
+) -> None:
+    source = ("--data", files / "train.csv", "--target", "label", "--model", "logistic", "--classes", 2)
+    error = refusal("dpis", "train", *source, *RUN, "--uniform", *option, "--out", tmp_path / "out")
+    assert f"--{error['parameter']}" == option[0]
+    assert "--uniform" in error["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "parameter"),
+    [(("--norm-noise", "0.01"), "budget"), (("--multiplier", "0.5"), "multiplier"), (("--floor", 2), "floor")],
+)
+def test_what_needs_no_data_is_checked_before_they_are_read(
+    changed: tuple[object, ...], parameter: str, refusal: Command, tmp_path: Path
+) -> None:
+    source = ("--data", tmp_path / "no such file.npz", "--target", "label")
+    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--out", tmp_path / "out")
+    assert error["parameter"] == parameter
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,19 @@ NormNoise = Annotated[
     ),
 ]
 NormRate = Annotated[
-    str, typer.Option("--norm-rate", metavar="P", help="Rate p_K at which norms are summed; by default 1.")
+    str | None, typer.Option("--norm-rate", metavar="P", help="Rate p_K at which norms are summed; by default 1.")
+]
+Margin = Annotated[
+    str | None,
+    typer.Option("--margin", metavar="X", help="ξ/(b·C) > 0: K̃ is at least (1 + X)·b·C; by default 0.01."),
 ]
 Divider = Annotated[
-    str,
-    typer.Option("--divider", metavar="A", help="a_E: up to this share of the epochs, budget is kept for later ones."),
+    str | None,
+    typer.Option(
+        "--divider",
+        metavar="A",
+        help="a_E: up to this share of the epochs, budget is kept for later ones; by default 0.8.",
+    ),
 ]
 Order = Annotated[
     str | None,
@@ -55,7 +63,8 @@ LargestRate = Annotated[
     typer.Option(
         "--largest-rate",
         metavar="R",
-        help="Account by loss distributions instead: no step has a larger rate than this, which raises K̃ to b·C/R.",
+        help="Account by loss distributions instead: no step has a larger rate than this, which raises K̃ to b·C/R; "
+        "DP-SGD needs b/N.",
     ),
 ]
 
@@ -71,8 +80,9 @@ def plan(
     clip: Clip = "1",
     size_noise: SizeNoise = None,
     norm_noise: NormNoise = None,
-    norm_rate: NormRate = "1",
-    divider: Divider = "0.8",
+    norm_rate: NormRate = None,
+    margin: Margin = None,
+    divider: Divider = None,
     order: Order = None,
     largest_rate: LargestRate = None,
     kc_trajectory: Annotated[
@@ -81,29 +91,37 @@ def plan(
             metavar="FILE", help="K̃/C as foreseen, one number a line for each epoch; by default N throughout."
         ),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", help="Plot σ_G by epoch, of DPIS and of DP-SGD (DPIS Figure 1).")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Noise multipliers by epoch, of DPIS and of DP-SGD, and what every release of the run costs."""
     from .dpis_plan import Request, run
+    from .dpis_run import RunRequest
     from .output import reporting
 
     with reporting(json) as output:
         run(
             Request(
-                records=records,
-                batch=batch,
-                epochs=epochs,
-                epsilon=epsilon,
-                delta=delta,
-                steps_per_epoch=steps_per_epoch,
-                clip=clip,
-                size_noise=size_noise,
-                norm_noise=norm_noise,
-                norm_rate=norm_rate,
-                divider=divider,
-                order=order,
-                largest_rate=largest_rate,
+                run=RunRequest(
+                    records=records,
+                    batch=batch,
+                    epochs=epochs,
+                    epsilon=epsilon,
+                    delta=delta,
+                    steps_per_epoch=steps_per_epoch,
+                    clip=clip,
+                    size_noise=size_noise,
+                    norm_noise=norm_noise,
+                    norm_rate=norm_rate,
+                    margin=margin,
+                    divider=divider,
+                    order=order,
+                    largest_rate=largest_rate,
+                ),
                 kc_trajectory=kc_trajectory,
+                plot=plot,
             ),
             output,
         )
@@ -153,17 +171,21 @@ def train(
     ] = None,
     size_noise: SizeNoise = None,
     norm_noise: NormNoise = None,
-    norm_rate: NormRate = "1",
-    divider: Divider = "0.8",
+    norm_rate: NormRate = None,
+    margin: Margin = None,
+    divider: Divider = None,
     noise_decay: Annotated[
         str | None, typer.Option(metavar="K", help="Let the noise multiplier fall by this factor an epoch; in (0, 1].")
     ] = None,
     order: Order = None,
     largest_rate: LargestRate = None,
     multiplier: Annotated[
-        str, typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped.")
-    ] = "5",
-    floor: Annotated[str, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start.")] = "0.01",
+        str | None,
+        typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped; by default 5."),
+    ] = None,
+    floor: Annotated[
+        str | None, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start; by default 0.01.")
+    ] = None,
     hidden: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Hidden units: by default 64 of an mlp, 32 of an lstm.")
     ] = None,
@@ -192,7 +214,9 @@ def train(
     ] = None,
     optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd",
     rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5,
-    momentum: Annotated[float, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1).")] = 0.5,
+    momentum: Annotated[
+        float | None, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1); by default 0.5.")
+    ] = None,
     checkpoint_every: Annotated[
         int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
     ] = 100,
@@ -205,8 +229,8 @@ def train(
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record."""
     from ..dpis.models.files import LabelledReading
     from .dpis_models import ModelRequest
-    from .dpis_plan import Request as PlanRequest
-    from .dpis_train import AdaptiveRequest, Request, run
+    from .dpis_run import AdaptiveRequest, RunRequest
+    from .dpis_train import OptimiserRequest, Request, run
     from .output import reporting
 
     with reporting(json) as output:
@@ -216,7 +240,7 @@ def train(
                 reading=LabelledReading(
                     target=target, array=array, test=test, test_target=test_target, divide_by=divide_by
                 ),
-                run=PlanRequest(
+                run=RunRequest(
                     records=records,
                     batch=batch,
                     epochs=epochs,
@@ -227,18 +251,18 @@ def train(
                     size_noise=size_noise,
                     norm_noise=norm_noise,
                     norm_rate=norm_rate,
+                    margin=margin,
                     divider=divider,
                     order=order,
                     largest_rate=largest_rate,
-                    kc_trajectory=None,
+                    uniform=uniform,
+                    adaptive=AdaptiveRequest(
+                        quantile=clip_quantile, interval=clip_interval, external=clip_external, noise=clip_noise
+                    ),
+                    decay=noise_decay,
+                    multiplier=multiplier,
+                    floor=floor,
                 ),
-                adaptive=AdaptiveRequest(
-                    quantile=clip_quantile, interval=clip_interval, external=clip_external, noise=clip_noise
-                ),
-                uniform=uniform,
-                decay=noise_decay,
-                multiplier=multiplier,
-                floor=floor,
                 model=ModelRequest(
                     model=model,
                     classes=classes,
@@ -250,9 +274,7 @@ def train(
                     width=width,
                     device=device,
                 ),
-                optimiser=optimiser,
-                rate=rate,
-                momentum=momentum,
+                optimiser=OptimiserRequest(name=optimiser, rate=rate, momentum=momentum),
                 seed=seed,
                 out=out,
                 resume=resume,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, final
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from ..accounting.errors import InvalidValue
 from ..dpis.gradients import RecordGradients
@@ -27,6 +27,7 @@ from ..dpis.optimisers import OptimiserOptions
 from ..dpis.sampling import FloatArray
 from ..dpis.scattering import Scattering
 from ..plugins.contract import Coins
+from .options import refuse_unused
 
 _ACTIVATIONS: Mapping[str, Activation] = {
     "relu": Relu(),
@@ -80,14 +81,18 @@ class ModelRequest:
             value = getattr(self, name)
             if value is not None and value not in table:
                 raise InvalidValue(name, value, ", ".join(table), "Choose one of them, or train from Python")
-        for name in _OPTIONS:
-            value = getattr(self, name)
-            if value is not None and name not in self._taken:
-                raise InvalidValue(name, value, f"nothing, for --model {self.model}", "Leave it out")
+        refuse_unused(
+            {name: getattr(self, name) for name in _OPTIONS if name not in self._taken}, f"for --model {self.model}"
+        )
         if "words" in self._taken and self.words is None:
             raise InvalidValue("words", "none", f"the number of words, for --model {self.model}", "State --words N")
         if "device" in self._taken:
             _torch(self.model)
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """The options that are stated, with their values."""
+        return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
     def classifier(self, split: Split, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
         """The model with its data.

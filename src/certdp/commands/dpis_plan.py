@@ -11,70 +11,24 @@ from attrs import frozen
 from rich.console import Console
 from rich.table import Table
 
-from ..accounting.errors import InvalidValue
-from ..accounting.exact import exact
-from ..accounting.provenance import Public
-from ..accounting.units import Delta, Epsilon, Order
-from ..budget_calibration import Budget
-from ..dpis.budget import (
-    Accounting,
-    DominatedAccounting,
-    FixedClip,
-    NoisySize,
-    NormSums,
-    PublicSize,
-    RenyiAccounting,
-    RunPlan,
-    Size,
-)
+from ..accounting.errors import blamed_on
+from ..dpis.budget import DominatedAccounting, NoisySize, PublicSize, RenyiAccounting, RunPlan
 from ..dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
+from ..dpis.pictures import plot_noise
 from ..dpis.trajectories import read_trajectory
+from ..files import write_whole
+from .dpis_run import RunRequest
 from .output import Output
-
-_SHARE_OF_RECORDS = Fraction(1, 50)  # DPIS Table 2: σ_K = 0.02·N
+from .outputs import check_places
 
 
 @frozen(kw_only=True)
 class Request:
     """The command's arguments."""
 
-    records: str
-    batch: str
-    epochs: int
-    epsilon: str
-    delta: str
-    steps_per_epoch: int | None
-    clip: str
-    size_noise: str | None
-    norm_noise: str | None
-    norm_rate: str
-    divider: str
-    order: str | None
-    largest_rate: str | None
+    run: RunRequest
     kc_trajectory: Path | None
-
-    def plan(self) -> RunPlan:
-        """The run asked for.
-
-        Raises:
-            InvalidValue: for numbers out of their ranges.
-        """
-        records, batch = exact(self.records, parameter="records"), exact(self.batch, parameter="batch")
-        for name, value in (("records", records), ("batch", batch)):
-            if value <= 0:
-                raise InvalidValue(name, str(value), "a number > 0")
-        noise = records * _SHARE_OF_RECORDS if self.norm_noise is None else self.norm_noise
-        return RunPlan(
-            budget=Budget(epsilon=Epsilon(self.epsilon), delta=Delta(self.delta)),
-            batch=Public(batch),
-            epochs=self.epochs,
-            steps_per_epoch=self.steps_per_epoch or max(1, round(records / batch)),
-            size=self._size(records),
-            clip=FixedClip(bound=Public(self.clip)),
-            norm_sums=NormSums(noise_multiplier=Public(noise), rate=Public(self.norm_rate)),
-            divider=Public(self.divider),
-            accounting=self._accounting(),
-        )
+    plot: Path | None
 
     def shares(self, plan: RunPlan) -> list[Fraction] | None:
         """K̃/(N·C) by epoch, or None where no file is given.
@@ -86,23 +40,13 @@ class Request:
             return None
         return read_trajectory(self.kc_trajectory, plan.epochs, plan.size.expected, parameter="kc-trajectory")
 
-    def _size(self, records: Fraction) -> Size:
-        if self.size_noise is None:
-            return PublicSize(size=Public(records))
-        return NoisySize(noise=Public(self.size_noise), guess=Public(records))
-
-    def _accounting(self) -> Accounting:
-        if self.largest_rate is None:
-            return RenyiAccounting(order=None if self.order is None else Order(self.order))
-        if self.order is not None:
-            raise InvalidValue("order", self.order, "nothing beside --largest-rate", "Choose one way of accounting")
-        return DominatedAccounting(rate=Public(self.largest_rate))
-
 
 def run(request: Request, output: Output) -> None:
     """Foresee and print."""
-    plan = request.plan()
-    found = forecast(plan, request.shares(plan))
+    plan = request.run.plan()
+    check_places(None, {"kc-trajectory": request.kc_trajectory, "plot": request.plot})
+    with blamed_on(shares="kc-trajectory"):
+        found = forecast(plan, request.shares(plan))
     uniform, dominated = forecast(dp_sgd(plan)), forecast(dominated_dp_sgd(plan))
     same = dominated if isinstance(plan.accounting, DominatedAccounting) else uniform
     data = {
@@ -121,12 +65,26 @@ def run(request: Request, output: Output) -> None:
         "delta": [None, found.guarantee.bound.delta.upper_float],
         "unit": found.guarantee.unit.name,
         "relation": found.guarantee.relation.name,
-        "theorem": _theorems(found.guarantee),
+        "theorem": theorems(found.guarantee),
         "order": float(found.order.value),
         "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
         "assumptions": _assumptions(plan),
+        "plot": None if request.plot is None else str(request.plot),
     }
+    if request.plot is not None:
+        write_whole(request.plot, plot_noise(_curves(data), _title(plan)))
     output.show(data, lambda console: _print(console, data, found))
+
+
+def _curves(data: Mapping[str, Any]) -> dict[str, Any]:
+    by = data["dp_sgd_by"]
+    return {"dpis": data["dpis"], "dp_sgd": by["renyi"], "dp_sgd_loss_distribution": by["loss-distribution"]}
+
+
+def _title(plan: RunPlan) -> str:
+    epsilon, delta = float(plan.budget.epsilon.value), float(plan.budget.delta.value)
+    size, batch = float(plan.size.expected), float(plan.batch.value)
+    return f"N = {size:,.10g}, b = {batch:,.10g}, ε = {epsilon:g}, δ = {delta:g}"
 
 
 def _way(plan: RunPlan) -> str:
@@ -146,7 +104,7 @@ def _assumptions(plan: RunPlan) -> list[str]:
     return [about, "real-valued noise", "norm sums come out as foreseen; the guarantee does not rest on it"]
 
 
-def _theorems(guarantee: Proven) -> str:
+def theorems(guarantee: Proven) -> str:
     """What the run's guarantee rests on, and what that does."""
     (last,) = guarantee.derivation.premises
     return f"{last.theorem} ⇐ {last.premises[0].theorem}"
@@ -169,6 +127,7 @@ def _stated(guarantee: Proven) -> str:
 
 def _print(console: Console, data: Mapping[str, Any], found: Forecast) -> None:
     console.print(f"[bold]{_stated(found.guarantee)}[/bold] per record, whatever the norm sums are", highlight=False)
+    console.print(f"  unit {data['unit']}, relation {data['relation']}", markup=False)
     console.print(f"  by {data['theorem']}", markup=False)
     for assumption in data["assumptions"]:
         console.print(f"  {assumption}", markup=False)

@@ -6,80 +6,70 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+import typer
+from attrs import frozen
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ..accounting.errors import InvalidValue
-from ..accounting.exact import exact
-from ..accounting.provenance import Public
-from ..dpis.budget import AdaptiveClip, Clip, ExponentialDecay, RunPlan
+from ..accounting.errors import InvalidValue, blamed_on
+from ..dpis.budget import RunPlan
 from ..dpis.checkpoints import Checkpoints
-from ..dpis.engine import Proposals, Report, Trained, resume, train
-from ..dpis.forecast import dp_sgd
+from ..dpis.engine import Proposals, Trained, resume, train
 from ..dpis.models.files import LabelledReading, Split, read_labelled
 from ..dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ..dpis.pictures import plot_history
+from ..dpis.run_account import open_account
 from ..files import write_whole
 from ..plugins.contract import Coins
-from . import dpis_plan
 from .dpis_models import Classifier, ModelRequest
+from .dpis_plan import theorems
+from .dpis_progress import progress_of
+from .dpis_run import RunRequest, options_of
+from .options import refuse_unused
 from .output import Output
 
+_INTERRUPTED = 130
+_SEEDED = "coins were seeded, noise can be undone: every file is for the data's owner, not for publication"
 _PRIVATE = "private-"  # begins the names of what is for the data's owner alone
-_OPTIMISERS: Mapping[str, Callable[[float, float], OptimiserOptions]] = {
-    "sgd": lambda rate, momentum: Sgd(rate=rate, momentum=momentum),
-    "adam": lambda rate, _: Adam(rate=rate),
-}
+_MOMENTUM = 0.5
 
 
 @frozen(kw_only=True)
-class AdaptiveRequest:
-    """What the command says about a clipping bound that adapts.
+class OptimiserRequest:
+    """What the command says about the optimiser."""
 
-    Attributes:
-        quantile: λ, or None for a bound that stays.
-        interval: the least and the largest C, with a colon between.
-        external: C*, by default the largest C.
-        noise: its noise multiplier, by default that of the norm sums.
-    """
+    name: str
+    rate: float
+    momentum: float | None
 
-    quantile: str | None
-    interval: str | None
-    external: str | None
-    noise: str | None
-
-    def clip(self, plan: RunPlan) -> Clip:
-        """The rule asked for.
+    def options(self) -> OptimiserOptions:
+        """The optimiser asked for.
 
         Raises:
-            InvalidValue: for an incomplete one, and for values out of range.
+            InvalidValue: for an unknown one, numbers out of their ranges, and a momentum that it does not have.
         """
-        if self.quantile is None:
-            for name, value in (("clip-interval", self.interval), ("clip-external", self.external)):
-                if value is not None:
-                    raise InvalidValue(name, value, "nothing, without --clip-quantile", "State --clip-quantile too")
-            return plan.clip
-        lowest, sign, highest = (self.interval or "").partition(":")
-        if not sign:
-            raise InvalidValue("clip-interval", self.interval or "none", "LOW:HIGH", "State the public bounds of C")
-        if self.noise is None and plan.norm_sums is None:
-            raise InvalidValue("clip-noise", "none", "a number > 0, in a run of DP-SGD", "State --clip-noise K")
-        noise = plan.norm_sums.noise_multiplier if self.noise is None and plan.norm_sums else Public(self.noise or "")
-        return AdaptiveClip(
-            start=Public(plan.clip.first),
-            external=Public(self.external or highest),
-            quantile=Public(self.quantile),
-            noise_multiplier=noise,
-            lowest=Public(lowest),
-            highest=Public(highest),
+        match self.name:
+            case "sgd":
+                return Sgd(rate=self.rate, momentum=_MOMENTUM if self.momentum is None else self.momentum)
+            case "adam":
+                refuse_unused({"momentum": self.momentum}, "for --optimiser adam")
+                return Adam(rate=self.rate)
+            case _:
+                raise InvalidValue("optimiser", self.name, "sgd or adam", "Choose one, or train from Python")
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """What to state for it."""
+        momentum = _MOMENTUM if self.momentum is None else self.momentum
+        return {"optimiser": self.name, "rate": str(self.rate)} | (
+            {"momentum": str(momentum)} if self.name == "sgd" else {}
         )
 
 
@@ -89,74 +79,50 @@ class Request:
 
     data: Path
     reading: LabelledReading
-    run: dpis_plan.Request
-    adaptive: AdaptiveRequest
-    uniform: bool
-    decay: str | None
-    multiplier: str
-    floor: str
+    run: RunRequest
     model: ModelRequest
-    optimiser: str
-    rate: float
-    momentum: float
+    optimiser: OptimiserRequest
     seed: int | None
     out: Path
     resume: bool
-    every: int = field(default=100)
-
-    def plan(self) -> RunPlan:
-        """The run asked for.
-
-        Raises:
-            InvalidValue: for numbers out of their ranges.
-        """
-        plan = self.run.plan()
-        if self.decay is not None:
-            plan = evolve(plan, schedule=ExponentialDecay(base=Public(self.decay)))
-        if self.uniform:
-            plan = dp_sgd(plan)
-        return evolve(plan, clip=self.adaptive.clip(plan))
-
-    def optimiser_options(self) -> OptimiserOptions:
-        """The optimiser asked for.
-
-        Raises:
-            InvalidValue: for an unknown one.
-        """
-        if self.optimiser not in _OPTIMISERS:
-            raise InvalidValue("optimiser", self.optimiser, " or ".join(_OPTIMISERS))
-        return _OPTIMISERS[self.optimiser](self.rate, self.momentum)
+    every: int
 
 
 def run(request: Request, output: Output) -> None:
     """Plan, read, try, train; then write and print."""
-    plan, optimiser = request.plan(), request.optimiser_options()
+    plan, proposals, optimiser = request.run.plan(), request.run.proposals(), request.optimiser.options()
     request.model.check()
-    proposals = Proposals(multiplier=exact(request.multiplier), floor=exact(request.floor))
     coins = Coins() if request.seed is None else Coins.seeded(request.seed)
-    _check_folder(request)
-    split = read_labelled(request.data, request.reading)
+    checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
+    _check_folder(request, checkpoints)
+    open_account(plan)  # a budget that is exceeded shows before anything is read
+    with blamed_on(divide_by="divide-by", features="data", labels="target"):
+        split = read_labelled(request.data, request.reading)
     classifier = request.model.classifier(split, optimiser, coins)
     _make_folder(request)
-    checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
-    with _progress(plan, output) as progress:
+    with (
+        _told_where_it_stands(checkpoints, plan),
+        progress_of(plan.epochs * plan.steps_per_epoch, output) as progress,
+        blamed_on(state="resume", proposals="resume", checkpoints="out"),
+    ):
         begin = resume if request.resume else train
         result = begin(
             classifier.records, plan, checkpoints=checkpoints, proposals=proposals, coins=coins, progress=progress
         )
-    data = _statement(request, plan, result)
-    private = _private(split, classifier, result)
+    data = _statement(request, plan, proposals, result)
+    private = _private(request, split, classifier, result)
     _write(request.out, data, private, classifier, result)
     output.show({**data, "private": private}, lambda console: _print(console, data, private))
 
 
-def _check_folder(request: Request) -> None:
+def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
     """Before anything is read; nothing is made yet."""
     out = request.out
-    if request.resume and not out.is_dir():
+    if request.resume and not checkpoints.begun:
         raise InvalidValue("out", str(out), "the folder of a run, for --resume", "Begin it without --resume")
-    if not request.resume and out.is_dir() and any(out.iterdir()):
-        raise InvalidValue("out", str(out), "a new or empty folder", "Or go on with its run: --resume")
+    if not request.resume and out.is_dir() and any(path.name != checkpoints.lock.name for path in out.iterdir()):
+        remedy = "Or go on with its run: --resume" if checkpoints.begun else "Name another one"
+        raise InvalidValue("out", str(out), "a new or empty folder", remedy)
     if not out.parent.is_dir():
         raise InvalidValue("out", str(out), "a new folder in an existing one", f"Make {out.parent}")
 
@@ -169,54 +135,63 @@ def _make_folder(request: Request) -> None:
 
 
 @contextmanager
-def _progress(plan: RunPlan, output: Output) -> Iterator[Any]:
-    """A progress bar where someone watches; what it says of the loss is for the data's owner."""
-    terminal = Console(stderr=True)
-    if output.as_json or not terminal.is_terminal:
-        yield None
-        return
-    parts = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=terminal, transient=True) as bar:
-        task = bar.add_task("training", total=plan.epochs * plan.steps_per_epoch)
-
-        def progress(report: Report) -> None:
-            epoch = report.epoch
-            bar.update(
-                task,
-                completed=epoch.epoch * report.steps_per_epoch + epoch.steps,
-                description=f"epoch {epoch.epoch + 1} of {report.epochs}  ε ≤ {epoch.epsilon:.3f}  "
-                f"σ_G {epoch.noise_multiplier:.3f}  K̃/ÑC {epoch.share:.3f}  "
-                f"loss (private) {report.private.reveal().loss:.3f}",
-            )
-
-        yield progress
+def _told_where_it_stands(checkpoints: Checkpoints, plan: RunPlan) -> Iterator[None]:
+    """Whoever interrupts a run is told how far it is, and how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not checkpoints.begun:
+            raise
+        epochs, where = checkpoints.read().history.epochs, "before its first step"
+        if epochs:
+            last = epochs[-1]
+            where = f"in epoch {last.epoch + 1} of {plan.epochs}, {last.steps} of {plan.steps_per_epoch} steps taken"
+            where += f", ε ≤ {last.epsilon:.6g} paid"
+        typer.echo(f"interrupted {where}; the same command with --resume goes on from there", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
 
 
-def _statement(request: Request, plan: RunPlan, result: Trained) -> dict[str, Any]:
-    """What may be published."""
+def _statement(request: Request, plan: RunPlan, proposals: Proposals, result: Trained) -> dict[str, Any]:
+    """What may be published; not where the data lie, and not a seed, from which noise can be undone."""
     guarantee = result.guarantee
     return {
+        "version": version("certdp"),
         "model": request.model.model,
         "features": request.model.features,
         "method": "dp-sgd" if plan.norm_sums is None else "dpis",
         "private_coins": result.is_private,
+        "notice": None if result.is_private else _SEEDED,
         "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
         "delta": None if guarantee is None else [None, guarantee.bound.delta.upper_float],
         "unit": "record",
         "relation": "add-remove",
-        "theorem": None if guarantee is None else str(result.account.guarantee.derivation.theorem),
+        "theorem": None if guarantee is None else theorems(result.account.guarantee),
         "assumptions": []
         if guarantee is None
         else [{"name": assumed.name, "value": assumed.value} for assumed in guarantee.assumptions],
         "paid": result.epsilon,
+        "options": _options(request, plan, proposals),
         "epochs": result.history.columns(),
     }
 
 
-def _private(split: Split, model: Classifier, result: Trained) -> dict[str, Any]:
+def _options(request: Request, plan: RunPlan, proposals: Proposals) -> dict[str, str | bool]:
+    """What to state for such a run, beside the data, a seed and the folder."""
+    of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
+    return {
+        **options_of(plan),
+        **(of_dpis if plan.norm_sums is not None else {}),
+        **request.model.stated,
+        **request.optimiser.stated,
+        "divide-by": str(request.reading.divide_by),
+    }
+
+
+def _private(request: Request, split: Split, model: Classifier, result: Trained) -> dict[str, Any]:
     steps = result.history.private_columns().reveal()
     return {
         "notice": "computed from the records: for the data's owner, not for publication",
+        "seed": request.seed,
         "n": len(split.train),
         "train_accuracy": model.train_accuracy(),
         "test_accuracy": model.test_accuracy(),
@@ -235,9 +210,13 @@ def _mean(values: list[Any]) -> float | None:
 def _write(out: Path, data: Mapping[str, Any], private: Mapping[str, Any], model: Classifier, result: Trained) -> None:
     stream, arrays = io.BytesIO(), dict[str, Any](model.parameters())
     np.savez(stream, **arrays)
-    write_whole(out / "model.npz", stream.getvalue(), secret=not result.is_private)
-    write_whole(out / "run.json", _json(data))
-    write_whole(out / "history.csv", _table(result.history.columns()))
+    published = {
+        "model.npz": stream.getvalue(),
+        "run.json": _json(data),
+        "history.csv": _table(result.history.columns()),
+    }
+    for name, content in published.items():
+        write_whole(out / name, content, secret=not result.is_private)
     owners = {
         "figures.json": _json(private),
         "steps.csv": _table(result.history.private_columns().reveal()),
@@ -260,13 +239,27 @@ def _table(columns: Mapping[str, list[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
+def _assumed(assumptions: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Each assumption once; what differs from epoch to epoch is in the table of epochs."""
+    values: dict[str, list[str]] = {}
+    for assumed in assumptions:
+        values.setdefault(assumed["name"], []).append(assumed["value"])
+    for name, stated in values.items():
+        value = stated[0] if len(stated) == 1 else "as in the table of epochs"
+        yield f"{name} = {value}" if value else name
+
+
 def _print(console: Console, data: Mapping[str, Any], private: Mapping[str, Any]) -> None:
     if data["epsilon"] is None:
-        console.print("[bold]not private[/bold]: whoever knows the seed can undo the noise")
+        console.print(f"[bold]not private[/bold]: {data['notice']}")
     else:
         epsilon, delta = data["epsilon"][1], data["delta"][1]
         console.print(f"[bold]({epsilon!r}, {delta!r})-DP[/bold] per record, under add/remove", highlight=False)
         console.print(f"  by {data['theorem']}; this run has paid ε = {data['paid']:.6g}", markup=False)
+        console.print("  what other runs on the same records cost, as to tune options, adds to this", markup=False)
+        console.print("  assumptions")
+        for line in _assumed(data["assumptions"]):
+            console.print(f"    {line}", markup=False, soft_wrap=True)
     columns = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
     table = Table("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid", box=None)
     for row in zip(*(data["epochs"][name] for name in columns), strict=True):

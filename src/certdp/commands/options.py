@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -30,3 +31,19 @@ def key_and_value(text: str, example: str) -> tuple[str, str]:
     if not sign or not key or not value:
         raise InvalidValue("option", text, "KEY=VALUE", f"Write it like --option {example}")
     return key, value
+
+
+def refuse_unused(options: Mapping[str, object], where: str, remedy: str = "Leave it out") -> None:
+    """Refuse what is stated although nothing comes of it.
+
+    Args:
+        options: values by the name of their option; None where it is not stated.
+        where: in what kind of request nothing comes of it.
+        remedy: what to do.
+
+    Raises:
+        InvalidValue: for the first one that is stated.
+    """
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidValue(name, str(value), f"nothing, {where}", remedy)

@@ -290,11 +290,12 @@ class RunPlan:
         batch, expected = self.batch.value, self.size.expected
         if batch > expected:
             raise InvalidValue("batch", batch, f"0 < b ≤ {float(expected):.9g}, the expected number of records")
+        if batch > self.largest_rate * expected:
+            least = f"at least b over the expected number of records, {float(batch / expected):.9g}"
+            raise InvalidValue("largest_rate", self.largest_rate, least, "Raise it, or draw smaller batches")
         if self.least_size > expected:
             remedy = "Draw smaller batches, or lower the margin"
-            raise InvalidValue(
-                "batch", batch, f"(1 + margin)·b, or b over the largest rate, ≤ {float(expected):.9g}", remedy
-            )
+            raise InvalidValue("batch", batch, f"(1 + margin)·b ≤ {float(expected):.9g}", remedy)
 
     @property
     def least_norm_sum(self) -> Fraction:

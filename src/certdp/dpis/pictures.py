@@ -1,7 +1,9 @@
-"""A picture of a training run, as PNG bytes (extra `plot`)."""
+"""Pictures of training runs, as they were and as they are foreseen, as PNG bytes (extra `plot`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,16 @@ from ..canvas import blank, png
 from .history import History
 
 _WINDOW = 50
+
+NOISE_CURVES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "dpis": ("DPIS", "#e0a000"),
+        "dp_sgd": ("DP-SGD", "#3b6fb6"),
+        "dp_sgd_decay": ("DP-SGD, decaying noise", "#2e8b57"),
+        "dp_sgd_loss_distribution": ("DP-SGD by its loss distribution", "#b03a6f"),
+    }
+)
+"""Label and colour by method."""
 
 
 def plot_history(history: History) -> bytes:
@@ -39,6 +51,34 @@ def plot_history(history: History) -> bytes:
     return png(figure)
 
 
+def plot_noise(multipliers: Mapping[str, Sequence[float]], title: str) -> bytes:
+    """σ_G by epoch as it is foreseen (DPIS Figure 1).
+
+    Args:
+        multipliers: by method: dpis, dp_sgd, dp_sgd_decay, dp_sgd_loss_distribution.
+        title: of the picture.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    figure = blank(6, 4)
+    axes = figure.subplots()
+    draw_noise(axes, multipliers)
+    axes.set_ylim(0, 1.05 * max(map(max, multipliers.values())))
+    axes.set_title(title, fontsize="medium")
+    return png(figure)
+
+
+def draw_noise(axes: Any, multipliers: Mapping[str, Sequence[float]]) -> None:
+    """A curve for each method, as for `plot_noise`."""
+    for method, values in multipliers.items():
+        label, colour = NOISE_CURVES[method]
+        axes.plot(range(1, len(values) + 1), values, label=label, color=colour, marker=".")
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("noise multiplier σ_G")
+    axes.legend(fontsize="x-small")
+
+
 def _private(axes: Any, history: History) -> None:
     columns = history.private_columns().reveal()
     for name, label, color in (("loss", "loss", "#4c72b0"), ("stale_bias", "lost to stale bounds", "#b03a6f")):
@@ -49,4 +89,5 @@ def _private(axes: Any, history: History) -> None:
             axes.plot(np.convolve(values, np.full(width, 1 / width), mode="valid"), color=color, label=label)
     axes.set_xlabel("step")
     axes.set_title("private, not for publication", fontsize="medium")
-    axes.legend()
+    if axes.lines:  # none where no record has a loss that is a number
+        axes.legend()

@@ -49,7 +49,7 @@ class Scattering:
     def __attrs_post_init__(self) -> None:
         if min(self.shape.height, self.shape.width) < 2**self.scales:
             least = f"images of at least {2**self.scales} × {2**self.scales} for {self.scales} scales"
-            raise InvalidValue("image", str(self.shape), least, "Take fewer scales")
+            raise InvalidValue("image", str(self.shape), least, "Train on the pixels, or from Python with fewer scales")
 
     @property
     def result(self) -> ImageShape:

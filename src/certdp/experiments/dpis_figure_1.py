@@ -20,6 +20,7 @@ from ..accounting.units import Delta, Epsilon
 from ..budget_calibration import Budget
 from ..dpis.budget import ExponentialDecay, FixedClip, NoisySize, NormSums, RunPlan
 from ..dpis.forecast import dominated_dp_sgd, dp_sgd, forecast
+from ..dpis.pictures import NOISE_CURVES, draw_noise
 from ..dpis.trajectories import read_trajectory
 from .experiment import WITHOUT_COINS, Asked, Prepared
 from .findings import Advance, Findings, Table
@@ -30,13 +31,6 @@ RECORDS, BATCH, EPOCHS = 60_000, 512, 17
 LEAST_SHARE = Fraction(9, 20)
 DECAY = Fraction(99, 100)
 """Of σ_G from one epoch to the next: a decay rate of 0.01, the largest that the paper tried."""
-
-_STYLES: Mapping[str, tuple[str, str]] = {
-    "dpis": ("DPIS", "#e0a000"),
-    "dp_sgd": ("DP-SGD", "#3b6fb6"),
-    "dp_sgd_decay": ("DP-SGD, decaying noise", "#2e8b57"),
-    "dp_sgd_loss_distribution": ("DP-SGD by its loss distribution", "#b03a6f"),
-}
 
 
 @final
@@ -113,17 +107,12 @@ def _compute(name: str, shares: Sequence[Fraction], advance: Advance) -> Finding
         )
         _draw(picture.axes[0, number], epsilon, found)
         advance((number + 1) / len(EPSILONS))
-    table = Table(("epsilon", "epoch", "norm_sum_over_size_and_clip", *_STYLES), rows)
+    table = Table(("epsilon", "epoch", "norm_sum_over_size_and_clip", *NOISE_CURVES), rows)
     title = f"Noise multipliers, N = {RECORDS:,}, b = {BATCH}, δ = 1e-5"
     files = {f"{name}.csv": table.csv, f"{name}.png": picture.png(title)}
     return Findings({"first_and_last_noise_multiplier": summary}, files)
 
 
 def _draw(panel: Any, epsilon: str, found: Mapping[str, Sequence[float]]) -> None:
-    for method, values in found.items():
-        label, colour = _STYLES[method]
-        panel.plot(range(1, len(values) + 1), values, label=label, color=colour)
+    draw_noise(panel, found)
     panel.set_title(f"ε = {epsilon}", fontsize="small")
-    panel.set_xlabel("epoch")
-    panel.set_ylabel("noise multiplier σ_G")
-    panel.legend(fontsize="x-small")
