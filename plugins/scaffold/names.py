@@ -14,6 +14,7 @@ from ...accounting.errors import InvalidValue
 from .. import contract
 
 _WORDS = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_OF_TEST_SUITES = {"conftest", "test", "tests"}
 
 
 def _free(name: PluginName, _: Any, value: Any) -> None:
@@ -23,6 +24,13 @@ def _free(name: PluginName, _: Any, value: Any) -> None:
     if iskeyword(package) or iskeyword(name.class_name) or hasattr(contract, name.class_name):
         raise InvalidValue(
             "name", value, "a name that Python and the contract have no other use for", "Add a word to it"
+        )
+    if package in _OF_TEST_SUITES:
+        raise InvalidValue(
+            "name",
+            value,
+            f"a name other than that of a module: test suites are imported as {package}",
+            "Add a word to it",
         )
     if package in sys.stdlib_module_names or _installed(package):
         raise InvalidValue(
@@ -44,7 +52,7 @@ class PluginName:
         name: of the plugin and of its distribution: lower-case words joined by hyphens, which is PEP 503's normal form.
 
     Raises:
-        InvalidValue: for another form, and for names that Python, the contract or an installed module have taken.
+        InvalidValue: for another form, and for names that Python, the contract, test suites or an installed module have taken.
     """
 
     name: str = field(validator=_free)

@@ -73,6 +73,9 @@ def test_names_of_another_form(name: str) -> None:
         ("true", "no other use for"),  # the class would be True
         ("weighted-sample", "no other use for"),  # the class would be the contract's WeightedSample
         ("random", "random can be imported already"),
+        ("tests", "test suites are imported as tests"),
+        ("test", "test suites are imported as test"),
+        ("conftest", "test suites are imported as conftest"),
         ("certdp", "certdp can be imported already"),
         ("lazy-loader", "lazy_loader can be imported already"),
     ],
