@@ -290,10 +290,3 @@ def test_claims_of_another_distribution(tmp_path: Path) -> None:
     assert raises["witness"] == {"x": "0", "many": []}
     root = ElementTree.parse(junit).getroot()
     assert (root.get("failures"), root.get("errors")) == ("1", "1")
-
-
-@pytest.mark.parametrize("arguments", [["--examples", "0"], ["--seed", "-1"], ["--examples", "many"], ["--jobs", "0"]])
-def test_bad_numbers_are_usage_errors(certdp: Run, arguments: list[str]) -> None:
-    ran = certdp("verify", *arguments)
-    assert ran.code == 2
-    assert arguments[0] in ran.err

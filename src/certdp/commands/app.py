@@ -11,9 +11,11 @@ from .dpis import dpis
 from .options import Allow, Json, ThirdParty
 from .plugins import plugins
 from .pws import pws
+from .usage import Commands
 
 app = typer.Typer(
     name="certdp",
+    cls=Commands,
     help="Certified accounting for differential privacy: proven bounds per record, certificates that anyone can check.",
     no_args_is_help=True,
     add_completion=False,

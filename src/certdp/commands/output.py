@@ -53,7 +53,7 @@ def _complete(error: CertdpError) -> InvalidValue:
     """The error with all of its parts: parameter, value, what is admissible, what to do."""
     match error:
         case InvalidValue():
-            remedy = error.remedy or f"Give an admissible {error.parameter}"
+            remedy = error.remedy or "Change it to what is admissible"
             return InvalidValue(error.parameter, error.shown_value, error.admissible, remedy)
         case PluginError():
             value = f"{error.listing.name} of distribution {error.listing.distribution}"
@@ -81,9 +81,14 @@ def reporting(as_json: bool) -> Iterator[Output]:
         with redirect_stdout(sys.stderr):
             yield Output(as_json, console)
     except CertdpError as problem:
-        error = _complete(problem)
-        if as_json:
-            typer.echo(json.dumps({"error": _parts(error)}, indent=2, ensure_ascii=False))
-        else:
-            typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(BAD_INPUT) from None
+        refuse(problem, as_json)
+
+
+def refuse(problem: CertdpError, as_json: bool) -> NoReturn:
+    """Tell an error in the wanted form, and end with the exit code of bad input."""
+    error = _complete(problem)
+    if as_json:
+        typer.echo(json.dumps({"error": _parts(error)}, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(f"error: {error}", err=True)
+    raise typer.Exit(BAD_INPUT) from None

@@ -1,0 +1,81 @@
+"""What is wrong with a command line, told like every other error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from ..accounting.errors import InvalidValue
+
+_errors: Any = import_module(typer.BadParameter.__module__)  # Click's own, or the copy of Click within Typer
+
+
+class Commands(TyperGroup):
+    """A group of commands; a command line that it cannot read is refused in words, or as JSON where JSON is wanted."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
+        """Read the words before the command."""
+        words = list(args)
+        with _refusing(words):
+            context = super().make_context(info_name, args, *rest, **extra)
+        context.meta[__name__] = words
+        return context
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the words of the command, and run it."""
+        with _refusing(ctx.meta[__name__]):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _refusing(words: Sequence[str]) -> Iterator[None]:
+    try:
+        yield
+    except _errors.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
+            raise
+        from .output import refuse
+
+        refuse(_told(error, words), as_json="--json" in words)
+
+
+def _told(error: Any, words: Sequence[str]) -> InvalidValue:
+    command = error.ctx.command_path if error.ctx is not None else "certdp"
+    manual = f"`{command} --help` tells what it takes"
+    match error:
+        case _errors.MissingParameter():
+            name = _name(error.param)
+            return InvalidValue(name.lstrip("-"), "nothing", "a value", f"Give {name}; {manual}")
+        case _errors.BadParameter():
+            name = _name(error.param)
+            admissible = error.message.removeprefix("Input should be ").partition(", unable")[0]
+            return InvalidValue(name.lstrip("-"), _stated(error.param, words), admissible, f"Change {name}; {manual}")
+        case _errors.BadOptionUsage():
+            name = error.option_name
+            return InvalidValue(name.lstrip("-"), "nothing", "one value", f"Give {name} a value; {manual}")
+        case _errors.NoSuchOption():
+            near = f"Did you mean {' or '.join(error.possibilities)}? " if error.possibilities else ""
+            return InvalidValue("option", error.option_name, f"an option of `{command}`", f"{near}{manual}")
+    said = " ".join(word for word in words if word != "--json")
+    return InvalidValue("command", said, "words that can be read", f"{error.format_message()} {manual}")
+
+
+def _name(parameter: Any) -> str:
+    """An option with its dashes, or the name of an argument."""
+    return str(max(parameter.opts, key=len))
+
+
+def _stated(parameter: Any, words: Sequence[str]) -> str:
+    """What the words give an option; all of it where it repeats."""
+    given = []
+    for word, following in pairwise([*words, ""]):
+        name, sign, value = word.partition("=")
+        if name in parameter.opts:
+            given.append(value if sign else following)
+    return ", ".join(given)
