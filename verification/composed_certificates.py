@@ -11,6 +11,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
+from heapq import heappop, heappush
 from importlib.metadata import version
 from typing import final
 
@@ -47,14 +48,22 @@ from .composed_lines import Release, line_for
 
 KIND = "composed-approximate"
 
+FILTERED = Assumption(
+    "parameters of later releases",
+    "chosen from earlier ones; before the run the order and (epsilon, delta) were fixed, and each release was paid at "
+    "that order before it was drawn",
+)
+"""What the certificate of a run under a filter rests on, whatever else it does."""
+
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
+_MOST_PARTS = 64
 _LINE_WORK = 1.5e7
 _SHARES = {Direction.REMOVE: 0.75, Direction.ADD: 0.25}
-_LINE_PATIENCE = 8  # a check takes seconds
-_LADDER = (0.0, 0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
-"""By how much more than its start a method is tried, relatively; the first time only those that start at the answer."""
+_LINE_PATIENCE = 7  # a check takes seconds
+_LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
+"""By how much more than its start a method is tried, relatively."""
 
 
 @final
@@ -320,7 +329,7 @@ class _Proposal:
     theorem: str
     parameters: Callable[[Fraction, Fraction], Json | None]
     start: float
-    patience: int = 1 << 10
+    patience: int = len(_LADDER)
 
 
 @final
@@ -361,26 +370,59 @@ def certified_delta(run: RunStatement, epsilon: Fraction, delta: float) -> Certi
     return _first_proven(run, epsilon, None, delta)
 
 
+def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, delta: Fraction) -> Certified:
+    """A certificate of an adaptive run whose filter was set to (ε, δ) at an order, before the run.
+
+    Args:
+        run: what was released, each release paid before it was drawn; its assumptions hold `FILTERED`.
+        order: α of the filter.
+        epsilon: the filter's ε. No smaller one is claimed of a run that paid less: how much it pays may be an output.
+        delta: the filter's δ.
+
+    Raises:
+        InvalidValue: where the checker does not prove that the releases are within (ε, δ) at that order, and for more
+            than 64 parts.
+    """
+    if len(run.parts) > _MOST_PARTS:
+        remedy = "Take fewer epochs, or leave the certificate out"
+        raise InvalidValue("certificate", f"{len(run.parts)} kinds of releases", f"at most {_MOST_PARTS}", remedy)
+    sides = _touching(run, order)(epsilon, delta)
+    parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
+    proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
+    found = _sealed(run.as_json(_SPARED), proposal, epsilon, delta)
+    if isinstance(found, Certified):
+        return found
+    raise InvalidValue(
+        "certificate",
+        "an adaptive run that the checker does not prove to be within its budget",
+        "releases within (ε, δ) at the filter's order",
+        f"It says: {found}. Leave the certificate out",
+    )
+
+
 def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None, answer: float) -> Certified:
-    """Try the methods at the answer, then a little above it, until the checker proves one."""
+    """Try the methods at the answer, then always the smallest number left, until the checker proves one."""
     reason = "there is none for these losses"
     for spared in (_SPARED, _LOOSE):
         question = _Question(run, run.as_json(spared), epsilon, delta, max(answer, 0.0))
-        live: list[_Proposal] = []
-        for number, step in enumerate(_LADDER):
+        proposals = enumerate(_proposals(question))
+        trials: list[tuple[float, int, int, _Proposal]] = []
+        while True:
             # at the answer itself the first that is proven will do: the others need not be worked out
-            tried = _proposals(question) if not number else iter(sorted(live, key=lambda proposal: proposal.start))
-            live = []
-            for proposal in tried:
-                if not number and proposal.start > question.answer:
-                    live.append(proposal)
-                    continue
-                found = _attempt(question, proposal, step)
-                if isinstance(found, Certified):
-                    return found
-                reason = found or reason
-                if NOT_PROVEN in found and number + 1 < proposal.patience:
-                    live.append(proposal)  # a larger number may help
+            at_answer = trials and trials[0][0] <= question.answer
+            if not at_answer and (further := next(proposals, None)) is not None:
+                place, proposal = further
+                heappush(trials, (proposal.start, place, 0, proposal))
+                continue
+            if not trials:
+                break
+            _, place, rung, proposal = heappop(trials)
+            found = _attempt(question, proposal, _LADDER[rung])
+            if isinstance(found, Certified):
+                return found
+            reason = found or reason
+            if NOT_PROVEN in found and rung + 1 < proposal.patience:  # a larger number may help
+                heappush(trials, (proposal.start * (1 + _LADDER[rung + 1]), place, rung + 1, proposal))
     raise InvalidValue(
         "certificate",
         "a run whose (ε, δ) the checker does not prove",
@@ -392,10 +434,14 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
 def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified | str:
     """A certificate a step above the proposal's start, or why the checker refuses it."""
     epsilon, delta = question.claimed(proposal.start * (1 + step))
+    return _sealed(question.body, proposal, epsilon, delta)
+
+
+def _sealed(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction) -> Certified | str:
+    """A certificate of (ε, δ), or why the checker refuses it."""
     parameters = proposal.parameters(epsilon, delta)
     if parameters is None or delta >= 1:
         return ""
-    body = question.body
     claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
     method = {"name": proposal.name, **parameters}
     content = sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
@@ -508,3 +554,4 @@ _PURE = "IS Theorem 6 and basic composition"
 _HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
 _LOSS_DISTRIBUTION = "Poisson summation of the moments of the privacy loss"
 _RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
+_FILTER = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from .accounting.derivation import Assumption
+from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.notions import PURE
 from .accounting.relations import RECORD
 from .accounting.units import Delta, Epsilon
 from .sampled import declared_loss, declared_rate, statement_of
 from .verification.composed_certificates import (
+    FILTERED,
     Certified,
     ReleaseStatement,
     RunStatement,
+    certified_by_filter,
     certified_delta,
     certified_epsilon,
 )
 
 if TYPE_CHECKING:
     from .accounted import Accounted, Answer
+    from .budget_calibration import Budget
     from .plans import Plan
     from .sampled_releases import SampledReleases
 
-__all__ = ["Certified", "certified"]
+__all__ = ["Certified", "certified", "certified_dominated", "certified_filtered"]
+
+_DOMINATED = Assumption(
+    "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
+)
 
 
 def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
@@ -37,20 +47,62 @@ def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Cer
         InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method that
             proves it.
     """
-    _require_stateable(run)
-    stated = RunStatement(
-        parts=tuple(map(_stated, run.sampled_parts)),
-        pairs=run.pairs,
-        relation=run.relation.name,
-        domain=run.domain,
-        released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
-        assumptions=tuple(assumed for part in run.sampled_parts for assumed in part.derivation.assumptions),
-    )
+    stated = _statement(run, ())
     match answer.asked:
         case Delta():
             return certified_epsilon(stated, answer.asked.value, answer.epsilon.upper)
         case Epsilon():
             return certified_delta(stated, answer.asked.value, answer.delta.upper)
+
+
+def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate of a budget (ε, δ) for an adaptive run of which every release is dominated by one of a plan.
+
+    Args:
+        run: the plan, fixed beforehand. How many of its releases were used up may be an output, so all count.
+        budget: (ε, δ). The ε certified may be a little above it.
+        assumptions: what the run rests on beside the releases; that they dominate is added.
+
+    Raises:
+        InvalidValue: as `certified`.
+    """
+    stated = _statement(run, [*assumptions, _DOMINATED])
+    return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
+
+
+def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate of a budget (ε, δ) for what a run released that paid from a Rényi filter.
+
+    Args:
+        run: the releases at the parameters that they had. These are outputs: the certificate depends on the data
+            through them alone.
+        order: of the filter, fixed beforehand with the budget.
+        budget: (ε, δ).
+        assumptions: what the run rests on beside the releases; that a filter was paid is added.
+
+    Raises:
+        InvalidValue: as `certified`, and where the releases do not provably fit into the budget.
+    """
+    stated = _statement(run, [*assumptions, FILTERED])
+    return certified_by_filter(stated, order, budget.epsilon.value, budget.delta.value)
+
+
+def _statement(run: SampledReleases[Any] | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
+    """The run as certificates state it, with further assumptions.
+
+    Raises:
+        InvalidValue: for a unit or a cost that no certificate states.
+    """
+    _require_stateable(run)
+    own = (assumed for part in run.sampled_parts for assumed in part.derivation.assumptions)
+    return RunStatement(
+        parts=tuple(map(_stated, run.sampled_parts)),
+        pairs=run.pairs,
+        relation=run.relation.name,
+        domain=run.domain,
+        released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
+        assumptions=(*own, *further),
+    )
 
 
 def _require_stateable(run: Accounted[Any]) -> None:

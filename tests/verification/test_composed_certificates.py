@@ -55,6 +55,7 @@ from certdp.accounting.provenance import Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.verification.certificates import sealed
 from certdp.verification.checker import composed_contour as contour
+from certdp.verification.checker import composed_moments
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.composed_divergences import delta_of_one, normal_cdf, pure_loss
 from certdp.verification.checker.composed_factors import ADD, DIRECTIONS, REMOVE, Factor
@@ -548,7 +549,7 @@ class TestTheCheckersNumbers:
     @pytest.mark.parametrize("order", ["2", "3", "11", "5/2"])
     @pytest.mark.parametrize("family", ["gaussian", "laplace", "pure"])
     def test_log_moments_on_samples(self, family: str, order: str, direction: str) -> None:
-        """Exact for remove at whole orders, and for one response; a bound otherwise."""
+        """Exact for remove at whole orders and of Gaussian noise at all, and for one response; a bound otherwise."""
         shift, rate, alpha = Fraction(3, 4), Fraction(1, 5), Fraction(order)
         s, q, a = to_mp(shift), to_mp(rate), to_mp(alpha)
         power = a if direction == REMOVE else 1 - a
@@ -569,8 +570,33 @@ class TestTheCheckersNumbers:
             truth = mpmath.log(moment)
             found = mp.make_mpf(Moments(FINE).total([Factor(family, shift, rate, 1, 1)], alpha, direction).hi)
             assert found >= truth - 1e-15
-            if family == "pure" or (direction == REMOVE and alpha.denominator == 1):
+            if family == "pure" or (direction == REMOVE and (alpha.denominator == 1 or family == "gaussian")):
                 assert abs(found - truth) < 1e-12
+
+    @pytest.mark.parametrize(("shift", "rate", "order"), [("1/50", "1/100", "201/4"), ("3", "1/3", "9/8")])
+    def test_gaussian_moments_between_whole_orders(self, shift: str, rate: str, order: str) -> None:
+        """Exact even where little is lost; three releases on one sample are one of √3 times the shift."""
+        q, a = to_mp(Fraction(rate)), to_mp(Fraction(order))
+        for together in (1, 3):
+            s = to_mp(Fraction(shift)) * mpmath.sqrt(together)
+            with mp.workprec(150):
+                excess = mpmath.quad(
+                    lambda x, s=s: mpmath.npdf(x) * ((1 - q + q * mpmath.exp(s * x - s * s / 2)) ** a - 1),
+                    [-20, -5, 0, 5, a * s, a * s + 5, a * s + 20],
+                )
+            found = Moments(FINE).total(
+                [Factor("gaussian", Fraction(shift), Fraction(rate), together, 1)], Fraction(order), REMOVE
+            )
+            truth = mpmath.log1p(excess)
+            assert mp.make_mpf(found.lo) * (1 - mpmath.mpf(10) ** -18) <= truth
+            assert truth <= mp.make_mpf(found.hi) <= truth * (1 + mpmath.mpf(10) ** -18)
+
+    def test_beyond_the_budget_of_nodes_a_chord_must_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        factors = [Factor("gaussian", Fraction(k, 4), Fraction(1, 5), 1, 1) for k in (1, 2, 3)]
+        sharp = number(Moments(FINE).total(factors, Fraction(5, 2), REMOVE).hi)
+        monkeypatch.setattr(composed_moments, "MOST_NODES", 200)
+        found = number(Moments(FINE).total(factors, Fraction(5, 2), REMOVE).hi)
+        assert sharp * 1.01 < found < math.inf
 
     @given(
         st.fractions(Fraction(11, 10), 30, max_denominator=20),

@@ -1,10 +1,11 @@
-"""Certificates of kind "composed-approximate": (epsilon, delta) of a run of releases on samples, fixed beforehand.
+"""Certificates of kind "composed-approximate": (epsilon, delta) of a run of releases on samples.
 
-A run has parts; each is releases of one mechanism on samples drawn by one sampler, all on one sample or each on a
-fresh one. About one record a release costs a pair of laws from a family that grows with its parameter, and sampling
-grows with the rate. So on a cell of the domain the pair at the largest parameter and rate dominates; for any choice
-of one cell per part the pairs compose, and domination survives composition (Zhu, Dong, Wang 2022, Theorem 10). Both
-directions of adding and removing a record are evaluated apart, and the larger delta counts.
+A run is fixed beforehand, or its parameters are chosen while it goes, under a filter. It has parts; each is releases
+of one mechanism on samples drawn by one sampler, all on one sample or each on a fresh one. About one record a release
+costs a pair of laws from a family that grows with its parameter, and sampling grows with the rate. So on a cell of the
+domain the pair at the largest parameter and rate dominates; for any choice of one cell per part the pairs compose, and
+domination survives composition (Zhu, Dong, Wang 2022, Theorem 10). Both directions of adding and removing a record are
+evaluated apart, and the larger delta counts.
 
 What is proven here: the cover of the domain and what each cell states; then that the composed pairs have
 delta(epsilon - c) <= delta by the method named, c being the pure cost of released constants, which adds to epsilon.
@@ -96,7 +97,7 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
     method = _method(body)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    _hold_assumptions(body)
+    _hold_assumptions(body, method)
     budget = work_budget()
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
@@ -182,9 +183,9 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
 
 
-def _hold_assumptions(body: dict[str, Any]) -> None:
+def _hold_assumptions(body: dict[str, Any], method: Method) -> None:
     """Hold the assumptions against what the certificate rests on."""
-    needed: dict[str, str] = {}
+    needed = dict(method.assumed)
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
         loss, relation = part["loss"], body["claim"]["relation"]

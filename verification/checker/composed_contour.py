@@ -10,13 +10,8 @@ are all at least 0: the left side bounds delta(eps) = (m = 0) from above, for ev
 
 Dither. One more release, of Gaussian noise with a small shift, dominates the run; it makes |phi| fall.
 
-Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2). On a sample, with B(x) = 1 - q + q·e^w, w = s(x - s/2), and
-g = z + 1 for remove, -z for add, M(z) is the integral of f = phi0·B^g over x, phi0 the density of N(0, 1). The
-trapezoid rule with step t errs by at most 2N/(e^(2pi·a/t) - 1) where the integral of |f(x + ib)| is at most N for all
-|b| <= a (Trefethen, Weideman 2014, Theorem 5.1). With v = sb, |v| < pi: B(x + ib) = A + Ce^(iv), A, C > 0, is off the
-negative axis, |arg B| <= |v|, and B(x)·cos(v/2) <= |B(x + ib)| <= B(x). So N = M(c)·e^(a²/2 + |y|sa), for add times
-cos(sa/2)^-c. Nodes left out: B lies between 1 and e^w, so beyond the window f is at most phi0, or phi0·e^(wg) =
-e^(g(g - 1)s²/2)·phi0(x - gs). M(c) >= 1 by Jensen's inequality. For randomised response the integral is a sum of two.
+Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2); on a sample see `composed_nodes`, where f, B, s and q
+are. For randomised response the integral is a sum of two.
 
 |phi| beyond Y. For any x0 the part x < x0 of the integral is at most its mass; the rest, integrated by parts with
 dL/dx = s·rho, L = log B, rho = q·e^w/B, is at most V/Y, V the variation of F = f/(s·rho) on x >= x0, from 0. As
@@ -29,22 +24,21 @@ Numbers are whole multiples of 2^-BITS with a bound of their error in these unit
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
-from math import isqrt
+from itertools import accumulate, pairwise
 from operator import mul
 from typing import Final, NamedTuple
 
 from mpmath import libmp
 
 from .budget import Budget
-from .composed_divergences import normal_density, pi
+from .composed_divergences import pi
 from .composed_factors import GAUSSIAN, PURE, REMOVE, Factor
+from .composed_nodes import Nodes, Tilt, grid_for, nodes_on, shift_of
 from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from .verdict import Refused
 
 MOST_WORK: Final = 16_000_000
 """Products of nodes and places on the line that one check may compute, or what takes as long: some seconds."""
-MOST_NODES: Final = 20_000
 MOST_PLACES: Final = 50_000
 _PLACE: Final = 120
 _NODE: Final = 800
@@ -54,9 +48,6 @@ _GUARD: Final = 64
 _FINE: Final = Arithmetic(256)
 _COARSE: Final = Arithmetic(64)
 _UNIT: Final = Interval(ONE, ONE)
-_NATS: Final = 70
-_LEFT: Final = 12
-"""Standard deviations to the side on which B^g is at most 1."""
 
 Complex = tuple[int, int]
 """Real and imaginary part in units of 2^-BITS."""
@@ -183,11 +174,6 @@ def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
 
 
-def _power_of(direction: str, line: Line) -> Fraction:
-    """Give the real part of the power of B."""
-    return line.real_part + 1 if direction == REMOVE else -line.real_part
-
-
 def _placed(
     masses: Sequence[Interval], losses: Sequence[Interval], direction: str, line: Line
 ) -> tuple[list[int], list[Complex], Interval]:
@@ -204,7 +190,7 @@ def _placed(
 def _response(factor: Factor, direction: str, line: Line) -> _Part:
     """Place the two outputs of randomised response."""
     rate, loss = _FINE.rational(factor.rate), _FINE.rational(factor.parameter)
-    power = _FINE.rational(_power_of(direction, line))
+    power = _FINE.rational(Tilt(direction, line.real_part, line.end).power)
     masses, losses = [], []
     for sign in (loss, _FINE.negate(loss)):
         losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(sign))))
@@ -214,84 +200,24 @@ def _response(factor: Factor, direction: str, line: Line) -> _Part:
     return _Part(weights, turns, 0, _FINE.log(total), ONE, factor.samples)
 
 
-class _Grid(NamedTuple):
-    """Nodes j·step for first <= j <= last, and how far the rule and the nodes left out may lead astray."""
-
-    step: Fraction
-    first: int
-    last: int
-    rule: Interval
-    left_out: Interval
-
-
-def _grid(shift: Fraction, direction: str, line: Line) -> _Grid:
-    """Choose the nodes, and bound the errors against M(c) >= 1."""
-    if shift > _LEFT:
-        raise Refused("the moments of so large a shift on a sample are not known to the checker")
-    c, high = line.real_part, min(Fraction(8), Fraction(5, 2) / shift)
-    turned = line.end * shift * high
-    wanted = (_NATS + high**2 / 2 + turned + (0 if direction == REMOVE else Fraction(8, 5) * c)) / (6 * high)
-    fineness = max(int(wanted), 1) + 1
-    step = Fraction(1, fineness)
-    g = c + 1 if direction == REMOVE else c
-    grown = (g * (g - 1) if direction == REMOVE else g * (g + 1)) * shift**2 / 2
-    spread = isqrt(int(2 * (_NATS + grown))) + 2 + int(shift)
-    far = int(g * shift) + spread
-    if (far + _LEFT) * fineness > MOST_NODES:
-        raise Refused("the moments could not be verified within the work budget")
-    first, last = (-_LEFT, far) if direction == REMOVE else (-far, _LEFT)
-    size = _FINE.exp(_FINE.rational(high**2 / 2 + turned))
-    if direction != REMOVE:
-        # cos(u) >= 1 - u²/2 > 0 for the u = shift·high/2 <= 5/4
-        cosine = _FINE.rational(1 - (shift * high / 2) ** 2 / 2)
-        size = _FINE.divide(size, _FINE.power(cosine, c))
-    reach = _FINE.multiply(_FINE.rational(2 * high / step), pi(256))
-    rule = _FINE.divide(_FINE.multiply(_FINE.rational(Fraction(2)), size), _FINE.expm1(reach))
-    beyond = _FINE.multiply(_FINE.exp(_FINE.rational(grown)), _tail(far - g * shift, step))
-    left_out = _FINE.add(beyond, _FINE.multiply(_FINE.rational(Fraction(2)), _tail(Fraction(_LEFT), step)))
-    return _Grid(step, first * fineness, last * fineness, rule, left_out)
-
-
-def _tail(start: Fraction, step: Fraction) -> Interval:
-    """Bound the sum of step·phi0 over nodes from `start` > 0 on: phi0(start)·(step + 1/start)."""
-    return _FINE.multiply(normal_density(_FINE.rational(start), _FINE), _FINE.rational(step + 1 / start))
-
-
 def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     """Place the nodes of the trapezoid rule."""
-    square = factor.parameter**2 * factor.together
-    shift = factor.parameter if factor.together == 1 else Fraction(isqrt(int(square * 2**160)) + 1, 2**80)
-    grid = _grid(shift, direction, line)
-    budget.spend((grid.last - grid.first + 1) * (line.places + _NODE))
-    rate, kept, step = _FINE.rational(factor.rate), _FINE.rational(1 - factor.rate), _FINE.rational(grid.step)
-    power = _FINE.rational(_power_of(direction, line))
-    densities, powers, losses, ratios = [], [], [], []
-    for j in range(grid.first, grid.last + 1):
-        x = j * grid.step
-        grown = _FINE.multiply(rate, _FINE.exp(_FINE.rational(shift * (x - shift / 2))))
-        losses.append(_FINE.log(_FINE.add(kept, grown)))
-        densities.append(normal_density(_FINE.rational(x), _FINE))
-        powers.append(_FINE.exp(_FINE.multiply(power, losses[-1])))
-        ratios.append(_FINE.add(_UNIT, _FINE.divide(kept, grown)))  # 1/rho
-    masses = [_FINE.multiply(step, _FINE.multiply(d, p)) for d, p in zip(densities, powers, strict=True)]
-    weights, turns, total = _placed(masses, losses, direction, line)
+    shift, tilt = shift_of(factor), Tilt(direction, line.real_part, line.end)
+    grid = grid_for(shift, tilt)
+    budget.spend(grid.size * (line.places + _NODE))
+    nodes = nodes_on(grid, shift, factor.rate, tilt)
+    weights, turns, total = _placed(nodes.masses, nodes.losses, direction, line)
     hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
     if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
         raise Refused("the moments could not be verified with nodes that far apart")
-    # M(c) lies between total/(1 + rule) and (total + left_out)/(1 - rule); |phi - ratio| <= 3·hidden
-    low = _FINE.divide(total, _FINE.add(_UNIT, grid.rule))
-    high = _FINE.divide(_FINE.add(total, grid.left_out), _FINE.subtract(_UNIT, grid.rule))
-    mass = Interval(low.lo, high.hi)
-    beyond = _beyond(densities, powers, ratios, grid, shift, _power_of(direction, line), mass.lo, line)
+    mass = nodes.moment
+    beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
     error = 3 * (_units(hidden.hi) + 1)
     return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
 
 
 def _beyond(
-    densities: Sequence[Interval],
-    powers: Sequence[Interval],
-    ratios: Sequence[Interval],
-    grid: _Grid,
+    nodes: Nodes,
     shift: Fraction,
     power: Fraction,
     mass: Mpf,
@@ -305,8 +231,9 @@ def _beyond(
 
     tops = [
         upper(_larger(d.hi, e.hi), _larger(p.hi, r.hi))
-        for d, e, p, r in zip(densities, densities[1:], powers, powers[1:], strict=False)
+        for (d, e), (p, r) in zip(pairwise(nodes.densities), pairwise(nodes.powers), strict=True)
     ]  # phi0 and B^g are monotone between nodes, 0 being a node
+    grid, ratios = nodes.grid, nodes.ratios
     step = _COARSE.rational(grid.step).hi
     masses = [upper(top, step) for top in tops]
     below = list(accumulate(masses, _plus, initial=grid.left_out.hi))

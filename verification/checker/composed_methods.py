@@ -1,7 +1,7 @@
 """The ways to prove (epsilon, delta) of composed releases that a certificate may name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
@@ -9,7 +9,7 @@ from . import shapes
 from .budget import Budget
 from .composed_contour import MOST_PLACES, MOST_WORK, Line, delta_on_line
 from .composed_divergences import delta_of_one, pure_loss
-from .composed_factors import PURE, Factor
+from .composed_factors import DIRECTIONS, PURE, Factor
 from .composed_moments import LARGEST_ORDER, Moments, delta_at_order
 from .intervals import INFINITY, NOTHING, ZERO, Arithmetic, Mpf, at_most
 from .verdict import Refused
@@ -30,6 +30,7 @@ _SMALLEST: Final = Fraction(1, 2**60)
 _LARGEST: Final = Fraction(2**40)
 _LONGEST: Final = 2**128
 _ORDERS: Final = shapes.record(name=shapes.text, remove=_ORDER, add=_ORDER)
+_FILTER: Final = shapes.record(name=shapes.text, order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
 
 
 class Method(ABC):
@@ -37,6 +38,8 @@ class Method(ABC):
 
     name: ClassVar[str]
     theorem: ClassVar[str]
+    assumed: ClassVar[Mapping[str, str]] = {}
+    """What it needs stated of a run, by name."""
 
     @abstractmethod
     def __init__(self, stated: dict[str, Any]) -> None:
@@ -97,15 +100,20 @@ class Renyi(Method):
     def __init__(self, stated: dict[str, Any]) -> None:
         """Read the orders, and the places where the conversion touches."""
         _ORDERS(stated, "method")
+        self._take({direction: stated[direction] for direction in DIRECTIONS})
+
+    def _take(self, sides: Mapping[str, Mapping[str, Any]]) -> None:
+        """Read order and ratio of each direction."""
         self.at: dict[str, tuple[Fraction, Fraction | None]] = {}
-        for direction in ("remove", "add"):
-            side = stated[direction]
+        for direction, side in sides.items():
             order = Fraction(side["order"])
             ratio = None if side["ratio"] is None else Fraction(side["ratio"])
             if not 1 < order <= LARGEST_ORDER:
-                raise Refused(f"method.{direction}.order must be above 1 and at most {LARGEST_ORDER}")
+                raise Refused(f"the order of the method ({direction}) must be above 1 and at most {LARGEST_ORDER}")
             if ratio is not None and not 0 < ratio * order <= LARGEST_ORDER:
-                raise Refused(f"method.{direction}.ratio must be above 0 and at most {LARGEST_ORDER} over the order")
+                raise Refused(
+                    f"the ratio of the method ({direction}) must be above 0 and at most {LARGEST_ORDER} over the order"
+                )
             self.at[direction] = order, ratio
         self._moments = Moments(_ARITHMETIC)
 
@@ -121,6 +129,29 @@ class Renyi(Method):
         order, ratio = self.at[direction]
         moment = self._moments.total(factors, order, direction)
         return delta_at_order(moment, order, ratio, epsilon, _ARITHMETIC).hi
+
+
+class RenyiFilter(Renyi):
+    """What the releases of an adaptive run cost at one order, fixed beforehand with the budget.
+
+    The theorem holds for what came because the filter would have stopped anything else: that is assumed.
+    """
+
+    name = "renyi-filter"
+    theorem = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
+    assumed: ClassVar[Mapping[str, str]] = {
+        "parameters of later releases": "chosen from earlier ones; before the run the order and (epsilon, delta) were "
+        "fixed, and each release was paid at that order before it was drawn"
+    }
+
+    def __init__(self, stated: dict[str, Any]) -> None:
+        """Read the order, and the place where the conversion touches."""
+        _FILTER(stated, "method")
+        self._take(dict.fromkeys(DIRECTIONS, stated))
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return f"a filter at {super().__str__()}, fixed before the run"
 
 
 class LossDistribution(Method):
@@ -155,6 +186,6 @@ class LossDistribution(Method):
 
 
 METHODS: Final[dict[str, type[Method]]] = {
-    method.name: method for method in (PureSum, HockeyStick, Renyi, LossDistribution)
+    method.name: method for method in (PureSum, HockeyStick, Renyi, RenyiFilter, LossDistribution)
 }
 """By name; each reads its parameters, or refuses them."""

@@ -3,8 +3,9 @@
 Legend: A(a) = (a - 1)·tau(a), the logarithm of E_Q[(P/Q)^a]; it is convex in a, A(1) = 0, and adds over releases.
 
 With M = (1 - q)Q + qP: remove, whole a: E_Q[(M/Q)^a] = sum over k of C(a, k)(1 - q)^(a-k) q^k e^A(k); between whole
-orders a chord lies above. Both directions, every a: v^a and v^(1-a) are convex, so the moment is at most
-1 - q + q·e^A(a). For a symmetric pair (an involution of the outputs swaps P and Q) remove dominates add.
+orders a chord lies above, but of Gaussian noise the integral is known (`composed_nodes`). Both directions, every a:
+v^a and v^(1-a) are convex, so the moment is at most 1 - q + q·e^A(a). For a symmetric pair (an involution of the
+outputs swaps P and Q) remove dominates add.
 
 Conversion. Let r = P/Q and c, r1 > 0, r2^(a-1) = r1^(a-1) + 1/(ac), g = c(a - 1)(r2^a - r1^a). The function
 c·(r^a - a·r1^(a-1)·r + (a - 1)·r1^a) is convex in r, touches 0 at r1 and r - g at r2, so it is at least (r - g)+; hence
@@ -18,11 +19,15 @@ from typing import Final
 
 from .budget import Budget
 from .composed_factors import GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
+from .composed_nodes import Tilt, grid_for, nodes_on, shift_of
 from .intervals import NOTHING, ONE, Arithmetic, Interval
+from .verdict import Refused
 
 LARGEST_ORDER: Final = 2**40
 MOST_TERMS: Final = 40_000
 """Terms of binomial sums that one check may compute: some seconds."""
+MOST_NODES: Final = 10_000
+"""Nodes of integrals that one check may compute: some seconds. Beyond, a chord must do."""
 _UNIT: Final = Interval(ONE, ONE)
 
 
@@ -33,7 +38,9 @@ class Moments:
         """Start with nothing computed."""
         self.arithmetic = arithmetic
         self._budget = Budget(MOST_TERMS, "the moments could not be verified")
+        self._nodes_left = MOST_NODES
         self._known: dict[tuple[Factor, Fraction, str], Interval] = {}
+        self._integrals: dict[tuple[Fraction, Fraction, Fraction], Interval] = {}
 
     def total(self, factors: Sequence[Factor], order: Fraction, direction: str) -> Interval:
         """Bound A of all factors in a direction; the upper end counts."""
@@ -56,8 +63,8 @@ class Moments:
         grown = arithmetic.expm1(self._drawn(factor, order))
         most = arithmetic.log1p(arithmetic.multiply(rate, grown))
         if direction == REMOVE or factor.family in SYMMETRIC:
-            chord = self._chord(factor, order)
-            most = arithmetic.minimum(most, chord) if chord is not None else most
+            removed = self._integral(factor, order) or self._chord(factor, order)
+            most = arithmetic.minimum(most, removed) if removed is not None else most
         return arithmetic.multiply(samples, most)
 
     def _drawn(self, factor: Factor, order: Fraction) -> Interval:
@@ -92,6 +99,25 @@ class Moments:
             absent = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(sign)))
             total = arithmetic.add(total, arithmetic.multiply(absent, grown))
         return arithmetic.log1p(total)
+
+    def _integral(self, factor: Factor, order: Fraction) -> Interval | None:
+        """Enclose A for remove of Gaussian noise between whole orders; None where that takes too long."""
+        shift = shift_of(factor)
+        if factor.family != GAUSSIAN or order.denominator == 1:
+            return None
+        key = shift, factor.rate, order
+        if key not in self._integrals:
+            tilt = Tilt(REMOVE, order - 1, Fraction(0))
+            try:
+                grid = grid_for(shift, tilt)
+            except Refused:
+                return None
+            if grid.size > self._nodes_left:
+                return None
+            self._nodes_left -= grid.size
+            moment = nodes_on(grid, shift, factor.rate, tilt).moment
+            self._integrals[key] = self.arithmetic.log(moment)
+        return self._integrals[key]
 
     def _chord(self, factor: Factor, order: Fraction) -> Interval | None:
         """Bound A for remove by the binomial sums at whole orders; None beyond the budget."""

@@ -11,29 +11,31 @@ need not fall with K̃ where σ_G stays, as Rényi divergences do: the rate and 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from attrs import evolve
 
 from ..accounting.accountants import LOSS_DISTRIBUTION
+from ..accounting.derivation import Assumption
 from ..accounting.dpis import Step
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
-from ..accounting.provenance import Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.releases import ResampleEach
 from ..adaptive import DominatedRun
 from ..budget_calibration import Continuous, calibrate
-from ..mechanisms.gaussian_sum import GaussianSum
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
-from ..samplers.poisson import Poisson
 from .budget import AdaptiveClip, NoisySize, RunPlan
-from .payments import Payments
+from .payments import Payments, gaussian_releases
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 _GAP = 2.0**-13
 
@@ -116,6 +118,16 @@ class DominatedPayments(Payments):
         """σ."""
         return {"noise_multiplier": str(self.base)}
 
+    def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
+        """Of the declared plan, with equal releases counted together."""
+        from ..run_certificates import certified_dominated
+
+        times: Counter[SampledReleases] = Counter()
+        for part in self._run.plan.sampled_parts:
+            times[evolve(part, releases=ResampleEach(1))] += part.steps
+        parts = [evolve(part, releases=ResampleEach(count)) for part, count in times.items()]
+        return certified_dominated(Plan(parts), self.plan.budget, assumptions)
+
     # The declared plan
 
     def _declared(self) -> Plan:
@@ -137,19 +149,19 @@ class DominatedPayments(Payments):
 
     def _size(self) -> SampledReleases:
         assert isinstance(self.plan.size, NoisySize)
-        return _sampled(Fraction(1), self.plan.size.noise.value, 1)
+        return gaussian_releases(Fraction(1), self.plan.size.noise.value, 1)
 
     def _norm_sum(self) -> SampledReleases:
         sums = self.plan.norm_sums
         assert sums is not None
-        return _sampled(sums.rate.value, sums.noise_multiplier.value * sums.rate.value, 1)
+        return gaussian_releases(sums.rate.value, sums.noise_multiplier.value * sums.rate.value, 1)
 
     def _clip(self) -> SampledReleases:
         assert isinstance(self.plan.clip, AdaptiveClip)
-        return _sampled(Fraction(1), self.plan.clip.noise_multiplier.value, 1)
+        return gaussian_releases(Fraction(1), self.plan.clip.noise_multiplier.value, 1)
 
     def _steps(self, epoch: int, base: Fraction) -> SampledReleases:
-        return _sampled(self._rate, base * self.plan.schedule.factor(epoch), self.plan.steps_per_epoch)
+        return gaussian_releases(self._rate, base * self.plan.schedule.factor(epoch), self.plan.steps_per_epoch)
 
     def _calibrated(self) -> Fraction:
         """The least σ found with which the plan is within the budget."""
@@ -186,11 +198,3 @@ class DominatedPayments(Payments):
         except InvalidValue as error:
             raise BudgetExceeded(error.parameter, error.value, error.admissible, error.remedy) from error
         self._place += 1
-
-
-def _sampled(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:
-    return SampledReleases(
-        mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)),
-        sampler=Poisson(rate=Public(rate)),
-        releases=ResampleEach(count),
-    )

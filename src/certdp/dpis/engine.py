@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 from attrs import evolve, frozen
@@ -34,6 +34,9 @@ from .norm_sums import noisy_norm_sum
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
 from .sampling import TwoStage, Uniform
 from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling, noisy_sum
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 _IN_TRAINING = Theorem("law", "given the past, a record enters a step with the mean of the rates it may have")
 _RECORDS_APART = Assumption(
@@ -113,6 +116,17 @@ class Trained:
             return None
         paid = self.account.guarantee
         return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [_RECORDS_APART, _NO_TUNING]))
+
+    def certificate(self) -> Certified:
+        """A publishable certificate that the run kept to its budget; see `RunAccount.certificate`.
+
+        Raises:
+            InvalidValue: for seeded coins, with which nothing holds, and as the account's.
+        """
+        if not self.is_private:
+            remedy = "Train without a seed, or leave the certificate out"
+            raise InvalidValue("certificate", "a run with seeded coins", "a private run", remedy)
+        return self.account.certificate(parameters="as released by the run", assumptions=[_RECORDS_APART, _NO_TUNING])
 
     @property
     def epsilon(self) -> float:

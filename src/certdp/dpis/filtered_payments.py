@@ -8,8 +8,10 @@ but the fixed releases of later epochs is shared with these.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from ..accounting.bulk_sampled_gaussian import renyi_upper
 from ..accounting.conversions.renyi_moment import epsilon_at_order
@@ -23,8 +25,12 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate, Renyi
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.units import Order
+from ..plans import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
-from .payments import Payments
+from .payments import Payments, gaussian_releases
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 _STEP = Theorem("DPIS", "Lemma 3.1, at every real order (Mironov, Talwar, Zhang 2019, Theorem 5)")
 _GAUSSIAN = Theorem("Mironov 2017", "Proposition 7, the Gaussian mechanism")
@@ -58,13 +64,15 @@ class FilteredPayments(Payments):
         self._filter = RenyiFilter(
             Renyi(self.order, Enclosure.of(self.total, precision=_PRECISION)), relation=ADD_REMOVE, unit=RECORD
         )
-        self._priced: tuple[Step, Guarantee[Renyi, AddRemove, Record]] | None = None
+        self._released: Counter[tuple[Fraction, Fraction]] = Counter()  # by rate and noise multiplier
+        self._priced: tuple[int, Step, Guarantee[Renyi, AddRemove, Record]] | None = None
 
     def size(self) -> None:
         """α/(2σ_N²)."""
         assert isinstance(self.plan.size, NoisySize)
         stated = [Assumption("σ_N", str(self.plan.size.noise.value))]
         self._pay(self._fixed.size, _GAUSSIAN, stated)
+        self._released[Fraction(1), self.plan.size.noise.value] += 1
 
     def norm_sum(self, epoch: int) -> None:
         """The sampled Gaussian at rate p_K with the noise multiplier σ_K·p_K."""
@@ -72,12 +80,14 @@ class FilteredPayments(Payments):
         assert sums is not None
         stated = [Assumption("p_K", str(sums.rate.value)), Assumption("σ_K", str(sums.noise_multiplier.value))]
         self._pay(self._fixed.norm_sum, _NORM_SUM, stated)
+        self._released[sums.rate.value, sums.noise_multiplier.value * sums.rate.value] += 1
 
     def clip(self, epoch: int) -> None:
         """α/(2σ_K²), of a sum over all records."""
         assert isinstance(self.plan.clip, AdaptiveClip)
         stated = [Assumption("σ_K of K̃*", str(self.plan.clip.noise_multiplier.value))]
         self._pay(self._fixed.clip, _GAUSSIAN, stated)
+        self._released[Fraction(1), self.plan.clip.noise_multiplier.value] += 1
 
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """The least σ_G found for which the allocation of Section 4.2 provably fits into what is left."""
@@ -88,14 +98,14 @@ class FilteredPayments(Payments):
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Lemma 3.1, for each step."""
-        if self._priced is None or self._priced[0] != step:
-            stated = [Assumption(name, str(value)) for name, value in _named(step)]
-            self._priced = step, self._cost(self._tau(step), _STEP, stated)
-        cost = self._priced[1]
+        if self._priced is None or self._priced[:2] != (epoch, step):
+            self._priced = epoch, step, self._cost(self._tau(step), _STEP, self._stated(epoch, step))
+        cost = self._priced[2]
         if count != 1:
             tau = Renyi(self.order, cost.bound.tau * count)
             cost = Guarantee(bound=tau, relation=ADD_REMOVE, unit=RECORD, derivation=cost.derivation)
         self._filter.spend(cost)
+        self._released[step.rate, 1 / step.shift] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -113,6 +123,31 @@ class FilteredPayments(Payments):
     def choice(self) -> dict[str, Any]:
         """The order."""
         return {"order": str(self.order)}
+
+    def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
+        """Of what was paid, equal releases counted together; the budget is claimed, not what was paid of it."""
+        from ..run_certificates import certified_filtered
+
+        if not self._released:
+            raise InvalidValue("certificate", "no release", "at least one that was paid", "Ask for it after the run")
+        run = Plan([gaussian_releases(*release, count) for release, count in self._released.items()])
+        return certified_filtered(run, self.order, self.plan.budget, [*assumptions, parameters])
+
+    def _stated(self, epoch: int, step: Step) -> list[Assumption]:
+        """Public constants by their names; what was released, and σ_G, which follows from it, with the epoch."""
+        constants, released = {"b": step.batch}, {}
+        if self.plan.norm_sums is not None:
+            released["K̃"] = step.norm_sum
+        if isinstance(self.plan.size, NoisySize):
+            released["Ñ"] = step.size
+        of_clip = released if epoch and isinstance(self.plan.clip, AdaptiveClip) else constants
+        of_clip["C"] = step.clip
+        constants[f"σ_G of epoch {epoch + 1}"] = step.noise_multiplier
+        stated = [Assumption(name, str(value)) for name, value in constants.items()]
+        if released:
+            values = ", ".join(f"{name} = {value}" for name, value in released.items())
+            stated.append(Assumption(f"released for epoch {epoch + 1}", values))
+        return stated
 
     def _tau(self, step: Step) -> Fraction:
         return Fraction(float(renyi_upper(upwards(step.rate), upwards(step.shift), upwards(self.order))))
@@ -239,16 +274,6 @@ def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
 
 def _delta(plan: RunPlan) -> Enclosure:
     return Enclosure.of(plan.budget.delta.value, precision=_PRECISION)
-
-
-def _named(step: Step) -> list[tuple[str, Fraction]]:
-    return [
-        ("b", step.batch),
-        ("C", step.clip),
-        ("σ_G", step.noise_multiplier),
-        ("Ñ", step.size),
-        ("K̃", step.norm_sum),
-    ]
 
 
 def _exceeded_by_fixed(plan: RunPlan) -> InvalidValue:

@@ -100,7 +100,7 @@ class Forecast:
         return tuple(costs)
 
     def certificate(self) -> Certified:
-        """A publishable certificate that the run as it is foreseen is within its budget; see `RunAccount.certificate`."""
+        """A publishable certificate that the run as foreseen is within its budget; see `RunAccount.certificate`."""
         return self.account.certificate(parameters="as foreseen, before any run")
 
     @property

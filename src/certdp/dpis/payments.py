@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..accounting.derivation import Assumption
 from ..accounting.dpis import Step
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
+from ..accounting.provenance import Public
 from ..accounting.relations import AddRemove, Record
+from ..accounting.releases import ResampleEach
+from ..mechanisms.gaussian_sum import GaussianSum
+from ..sampled_releases import SampledReleases
+from ..samplers.poisson import Poisson
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 
 class Payments(ABC):
@@ -61,3 +71,28 @@ class Payments(ABC):
     @abstractmethod
     def choice(self) -> dict[str, Any]:
         """What was chosen before the run beside its plan, as JSON."""
+
+    @abstractmethod
+    def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
+        """A publishable certificate of the plan's budget, for what was paid or declared.
+
+        Args:
+            assumptions: what the run rests on beside the releases and the theorem.
+            parameters: where those of the releases come from that were not declared before the run.
+
+        Raises:
+            InvalidValue: where the independent checker does not prove it.
+        """
+
+
+def gaussian_releases(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:
+    """Sums with Gaussian noise, each over a fresh sample that every record enters with this probability.
+
+    The parameters are public constants, or functions of what was released: the filter or the plan that was declared
+    answers for these.
+    """
+    return SampledReleases(
+        mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)),
+        sampler=Poisson(rate=Public(rate)),
+        releases=ResampleEach(count),
+    )

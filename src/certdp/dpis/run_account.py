@@ -26,8 +26,9 @@ which needs no release: the guess of N, K̃ = ÑC, or the C of before. Steps pai
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from attrs import define, evolve, frozen
 
@@ -54,8 +55,11 @@ from .dominated_payments import DominatedPayments
 from .filtered_payments import FilteredPayments
 from .payments import Payments
 
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
+
 _VERSION = 1
-_RUN = Theorem("law", "a training run in which every release is paid before it is drawn")
+_RUN = Theorem("training run", "of which every release is paid before it is drawn")
 _NORMS = Assumption("gradient norms", "within the stated relative error of the vectors added")
 
 
@@ -343,10 +347,23 @@ class RunAccount:
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
         """(ε₀, δ₀)-DP or better for everything that is released after it was paid, however the run goes on."""
         proven = self._payments.guarantee
-        stated = [REAL_VALUED_NOISE, _NORMS]
-        if isinstance(self.plan.size, PublicSize):
-            stated.append(Assumption("number of records is public", str(self.plan.size.expected)))
-        return evolve(proven, derivation=_RUN.conclude([proven.derivation], stated))
+        return evolve(proven, derivation=_RUN.conclude([proven.derivation], self._stated))
+
+    def certificate(self, *, parameters: str, assumptions: Sequence[Assumption] = ()) -> Certified:
+        """A publishable certificate of (ε₀, δ₀), accepted by the independent checker.
+
+        It shows that what was paid is within the budget; with `DominatedAccounting` what was declared. The budget is
+        claimed, however little was paid. No record of the data enters it but through what the run released.
+
+        Args:
+            parameters: whether Ñ, K̃ and C are those that a run released, or foreseen.
+            assumptions: what is stated beside the account's own assumptions.
+
+        Raises:
+            InvalidValue: where nothing was paid, and where the checker does not prove it, as for more than 64 kinds of
+                releases: every epoch with another K̃ counts.
+        """
+        return self._payments.certificate([*self._stated, *assumptions], Assumption("parameters", parameters))
 
     def spent(self) -> float:
         """An upper bound of the ε at δ₀ of what was paid so far; no guarantee, because it depends on outputs."""
@@ -368,6 +385,14 @@ class RunAccount:
         return f"RunAccount({self.plan.budget}; {at})"
 
     # Shared steps
+
+    @property
+    def _stated(self) -> list[Assumption]:
+        """What the guarantee rests on beside the payments."""
+        stated = [REAL_VALUED_NOISE, _NORMS]
+        if isinstance(self.plan.size, PublicSize):
+            stated.append(Assumption("number of records is public", str(self.plan.size.expected)))
+        return stated
 
     def _opened(self, epoch: int) -> _Epoch:
         """The entry of the epoch to begin next."""
