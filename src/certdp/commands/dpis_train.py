@@ -96,9 +96,10 @@ def run(request: Request, output: Output) -> None:
     checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
     _check_folder(request, checkpoints)
     open_account(plan)  # a budget that is exceeded shows before anything is read
-    with blamed_on(divide_by="divide-by", features="data", labels="target"):
-        split = read_labelled(request.data, request.reading)
-    classifier = request.model.classifier(split, optimiser, coins)
+    with blamed_on(divide_by="divide-by"):
+        with blamed_on(features="data", labels="target"):
+            split = read_labelled(request.data, request.reading)
+        classifier = request.model.classifier(split, optimiser, coins)
     _make_folder(request)
     with (
         _told_where_it_stands(checkpoints, plan),

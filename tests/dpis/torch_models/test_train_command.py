@@ -154,7 +154,7 @@ def test_a_killed_run_is_resumed(model: str, files: Path, tmp_path: Path) -> Non
         ("lstm", ("--words", WORDS - 1), "words"),
         ("lstm", ("--array", "fractions"), "array"),
         ("lstm", ("--array", "negative"), "words"),
-        ("lstm", ("--divide-by", 2), "divide_by"),
+        ("lstm", ("--divide-by", 2), "divide-by"),
         ("lstm", ("--image", "1x5"), "image"),
     ],
 )
