@@ -64,15 +64,15 @@ def epsilon_at_order(order: Fraction, tau: Enclosure, delta: Enclosure) -> Enclo
     """
     _check(order, "tau", tau)
     _check(order, "delta", delta)
-    nothing = Enclosure.of(0, precision=tau.precision)
-    if tau.upper == 0 or delta.lower >= 1:
-        return nothing  # equal laws; a probability is at most 1
+    if tau.upper == 0:
+        return tau  # equal laws
     require_positive(delta)
-    touching, _ = choose_touching(float(order - 1), tau.upper_float, delta.log().lower_float)
+    nothing = Enclosure.of(0, precision=tau.precision)
 
     def bound(t: Enclosure, d: Enclosure) -> Enclosure:
         if t.upper == 0 or d.lower >= 1:
-            return nothing
+            return nothing  # a probability is at most 1
+        touching, _ = choose_touching(float(order - 1), t.upper_float, d.log().lower_float)
         least = _eq_2(order, t, d).minimum(_touching(order, t, d, Fraction(touching)))
         if 1 / order <= d.lower:
             least = least.minimum(t + (-d).log1p())
@@ -99,17 +99,14 @@ def delta_at_order(order: Fraction, tau: Enclosure, epsilon: Enclosure) -> Enclo
     _check(order, "epsilon", epsilon)
     if tau.upper == 0:
         return tau  # equal laws
-    ratio, _ = choose_ratio(float(order - 1), tau.upper_float, epsilon.lower_float)
 
     def bound(t: Enclosure, e: Enclosure) -> Enclosure:
         if t.upper == 0:
             return t
-        largest = _log(1 - 1 / order, t)
-        if (e - t).upper <= largest.lower:  # δ ≥ 1/α
+        if (e - t).upper <= _log(1 - 1 / order, t).lower:  # δ ≥ 1/α
             return writable(-(e - t).expm1())
-        # c from γ at r₁ = 0: δ = M·((α − 1)/(αγ))^{α−1}/α, in logarithms
-        lemma = ((t - e + largest) * (order - 1) - _log(order, t)).exp()
-        return writable(lemma.minimum(_at_ratio(order, t, e, Fraction(ratio))))
+        ratio, _ = choose_ratio(float(order - 1), t.upper_float, e.lower_float)
+        return writable(_at_ratio(order, t, e, Fraction(ratio)).minimum(1))
 
     return _at_ends(bound, tau, epsilon)
 

@@ -358,8 +358,10 @@ def _witness_cases() -> SearchStrategy[Case]:
     return st.fixed_dictionaries(
         {
             "order": st.integers(2, 20),
-            "low": st.fractions(0, Fraction(99, 100), max_denominator=100),
-            "above": st.fractions(Fraction(1, 50), 1000, max_denominator=50),
+            "low": st.fractions(Fraction(3, 4), Fraction(99, 100), max_denominator=100)  # below, Lemma 2.5 is as good
+            | st.fractions(0, Fraction(99, 100), max_denominator=100),
+            "above": st.fractions(Fraction(1, 5), 2, max_denominator=50)
+            | st.fractions(Fraction(1, 50), 1000, max_denominator=50),
         }
     )
 
