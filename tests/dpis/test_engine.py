@@ -178,6 +178,23 @@ def test_a_run_with_coins_of_the_operating_system_states_its_guarantee() -> None
     }
 
 
+def test_a_guarantee_tells_constants_from_what_was_released_in_which_epoch() -> None:
+    result = train(model_of(blobs()), VARIANTS["noisy size, adaptive"])
+    assert result.guarantee is not None
+    stated = {assumed.name: assumed.value for assumed in result.guarantee.assumptions}
+    assert len(stated) == len(result.guarantee.assumptions)  # no name twice
+    assert (stated["b"], stated["C"], stated["σ_N"]) == ("20", "1", "10")
+    assert not {"K̃", "Ñ", "σ_G"} & stated.keys()
+    for row in result.history.epochs:
+        released = dict(part.split(" = ") for part in stated[f"released for epoch {row.epoch + 1}"].split(", "))
+        expected = {"K̃": row.norm_sum, "Ñ": row.size} | ({"C": row.clip} if row.epoch else {})
+        assert {name: float(Fraction(value)) for name, value in released.items()} == expected
+        assert float(Fraction(stated[f"σ_G of epoch {row.epoch + 1}"])) == row.noise_multiplier
+    uniform = train(model_of(blobs()), dp_sgd(PLAN)).guarantee
+    assert uniform is not None
+    assert not [assumed for assumed in uniform.assumptions if "released" in assumed.name]
+
+
 def test_a_seeded_run_is_repeated_and_states_no_guarantee() -> None:
     first, second = model_of(blobs()), model_of(blobs())
     result = train(first, PLAN, coins=Coins.seeded(4))
@@ -323,3 +340,5 @@ def test_history_as_a_table_and_a_picture() -> None:
     assert plot_history(result.history).startswith(b"\x89PNG")
     with pytest.raises(InvalidValue, match="history"):
         plot_history(type(result.history)())
+    without_numbers = train(Fixed(np.full((400, 1), math.nan)), PLAN)
+    assert plot_history(without_numbers.history).startswith(b"\x89PNG")
