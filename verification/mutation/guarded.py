@@ -141,4 +141,28 @@ GUARDED = (
             "accounting/conversions/test_best_order.py::test_where_no_binary64_says_where_to_begin",
         ),
     ),
+    Guarded(
+        "accounting.key_reporting",
+        ("pws/equation-3", "pws/lemma-4.*"),
+        (
+            "accounting/test_key_reporting.py::test_where_reporting_is_certain_no_exponential_is_asked_for",
+            "accounting/test_key_reporting.py::test_few_bits_enclose_too",
+        ),
+    ),
+    Guarded(
+        "accounting.conversions.renyi_moment",
+        (
+            "conversions/renyi-to-approximate-attained",
+            "conversions/renyi-to-approximate-large-delta",
+            "conversions/renyi-to-approximate",
+            "dpis/equation-2",
+        ),
+        (
+            "accounting/conversions/test_from_renyi.py::test_edges",
+            "accounting/conversions/test_from_renyi.py::test_epsilon_is_that_of_the_tangent_chosen",
+            "accounting/conversions/test_from_renyi.py::test_delta_is_that_of_the_tangent_chosen",
+            "accounting/conversions/test_from_renyi.py::test_the_more_precise_argument_decides",
+            "accounting/conversions/test_from_renyi.py::test_no_loss_is_certain_of_a_delta_of_one",
+        ),
+    ),
 )
