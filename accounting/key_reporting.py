@@ -175,12 +175,12 @@ class KeyReporting:
         """⌊L⌋ + 1: up to this frequency π_i = δ·S_i.
 
         Decided: for rational ε > 0 and δ < 1 the equation e^{εL}δ(e^ε + 1) = e^ε − 1 + 2δ would make e^ε
-        algebraic if L were whole, against Lindemann's theorem.
+        algebraic if L were whole, against Lindemann's theorem. At δ = 1 the enclosure of L is the point 0.
 
         Raises:
             Undecided: where L is too near a whole number for the admissible precisions.
         """
-        if not self.epsilon.value or self.delta.value == 1:
+        if not self.epsilon.value:
             return floor((1 / self.delta.value - 1) / 2) + 1  # L is rational
         steps: list[int] = []
 

@@ -44,6 +44,13 @@ def test_reference_values(frequency: int) -> None:
     assert found.width < Fraction(1, 2**94)
 
 
+def test_few_bits_enclose_too() -> None:
+    found = keys("0.1", "0.01").probability(5, precision=16)
+    assert found.contains(Fraction(REFERENCE[5]))
+    assert found.relative_width is not None
+    assert found.relative_width <= Fraction(1, 2**15)
+
+
 def test_reference_crossover() -> None:
     reporting = keys("0.1", "0.01")
     assert abs(reporting.crossover().midpoint - Fraction("17.827")) < Fraction(1, 1000)
@@ -215,6 +222,14 @@ def test_enclosures_that_say_too_little() -> None:
         crossover(Enclosure.between(0, 1), Enclosure.of("0.1"))
     with pytest.raises(OutsideDomain):
         crossover(Enclosure.of(1), Enclosure.of(0))
+
+
+def test_where_reporting_is_certain_no_exponential_is_asked_for() -> None:
+    """The terms of the closed form have no representable exponent here."""
+    epsilon, delta = Enclosure.of(10**30, precision=200), Enclosure.of("1e-9", precision=100)
+    for found, exact in ((reporting_probability(epsilon, delta, 3), 1), (withheld_probability(epsilon, delta, 3), 0)):
+        assert found == Enclosure.of(exact)
+        assert found.precision == 200
 
 
 def test_a_value_beyond_the_range_of_exponents() -> None:

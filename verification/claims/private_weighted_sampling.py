@@ -12,8 +12,17 @@ from itertools import pairwise
 from math import ceil, log
 from typing import TYPE_CHECKING, TypeAlias
 
+from attrs import frozen
+
 from ...accounting.enclosures import Enclosure
-from ...accounting.key_reporting import algorithm_3, crossover, reporting_probability, withheld_probability
+from ...accounting.key_reporting import (
+    KeyReporting,
+    algorithm_3,
+    crossover,
+    reporting_probability,
+    withheld_probability,
+)
+from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles_linear_programmes import maximum
 
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
 _PRECISION = 192
 _AGREEMENT = Fraction(1, 2**96)
 """An enclosure must hold the exact number and be this narrow to be the same closed form."""
+_BLUR = Fraction(1, 2**40)
 _ONE = Fraction(1)
 
 _Form: TypeAlias = Callable[[Fraction, Fraction, Fraction, int], Fraction]
@@ -77,6 +87,79 @@ def _examine_lemma_4_2(case: Case) -> Finding:
         closed_form=f"π = {reported}, 1 − π = {withheld}",
         independent=f"Algorithm 3: π = {exact} = {float(exact):.12g}",
     )
+
+
+def _examine_interval(case: Case) -> Finding:
+    """δ is only known to lie in an interval, within which ⌊L⌋ has two values."""
+    growth, frequency = case["growth"], case["frequency"]
+    ends = [_integral_delta(growth, case["steps"]) * (1 + sign * _BLUR) for sign in (-1, 1)]
+    low, high = (recursion(growth, end, [_ONE] * frequency)[-1] for end in ends)
+    epsilon, delta = _log(growth), Enclosure.between(*ends, precision=_PRECISION)
+    reported = reporting_probability(epsilon, delta, frequency)
+    withheld = withheld_probability(epsilon, delta, frequency)
+    return Finding(
+        holds=reported.lower <= low
+        and high <= reported.upper
+        and withheld.lower <= 1 - high
+        and 1 - low <= withheld.upper
+        and reported.width <= _BLUR * 2**20,
+        closed_form=f"π = {reported}, 1 − π = {withheld}",
+        independent=f"Algorithm 3: π = {float(low):.12g} to {float(high):.12g}",
+    )
+
+
+def _examine_exact_epsilon(case: Case) -> Finding:
+    """What is told at exact ε, against two recursions: e^ε is no rational number, but lies between two."""
+    epsilon, delta = case["epsilon"], case["delta"]
+    told = KeyReporting(epsilon=Epsilon(epsilon), delta=Delta(delta))
+    ends = _enclosed(epsilon).exp()
+    runs = [_Run.of(growth, delta) for growth in (ends.lower, ends.upper)]
+    first = runs[0].found.index(_ONE)
+    chances = all(
+        _between(told.probability(i), [run.reported(i) for run in runs])
+        and _between(told.withheld(i), [1 - run.reported(i) for run in runs[::-1]])
+        for i in (case["frequency"], first - 1, first, first + 1)
+    )
+    certain = told.probability(first).lower == 1
+    crossing = told.crossover()
+    power = (crossing * epsilon).exp() if epsilon else 2 * crossing + 1  # at ε = 0 the limit of the equation for L
+    powers = [_power_at_crossover(run.growth, delta) if epsilon else 1 / delta for run in runs]
+    steps = (told.growing_steps, told.certain_from, told.band)
+    return Finding(
+        holds=chances and certain and _between(power, powers) and all(run.steps == steps for run in runs),
+        closed_form=f"L = {crossing}; ⌊L⌋ + 1, the first i with π_i = 1, 2⌈L⌉ = {steps}",
+        independent=f"Algorithm 3: {runs[0].steps}",
+    )
+
+
+def _between(found: Enclosure, ends: Sequence[Fraction]) -> bool:
+    """Whether an enclosure, as narrow as the same closed form's, meets these two numbers or what is between them."""
+    low, high = ends
+    return found.lower <= high and found.upper >= low and found.width <= 64 * _AGREEMENT * high
+
+
+@frozen
+class _Run:
+    """Algorithm 3 at q ≡ 1 up to where it reports with probability 1."""
+
+    growth: Fraction
+    delta: Fraction
+    found: list[Fraction]
+
+    @classmethod
+    def of(cls, growth: Fraction, delta: Fraction) -> _Run:
+        return cls(growth, delta, [Fraction(0), *recursion(growth, delta, [_ONE] * ceil(1 / delta))])
+
+    def reported(self, frequency: int) -> Fraction:
+        """π_i; it stays at 1."""
+        return self.found[min(frequency, len(self.found) - 1)]
+
+    @property
+    def steps(self) -> tuple[int, int, int]:
+        """⌊L⌋ + 1, the first i with π_i = 1, 2⌈L⌉: L steps lead to where the two limits meet."""
+        meeting = (1 - self.delta) / (self.growth + 1)
+        growing = sum(found <= meeting for found in self.found)
+        return growing, self.found.index(_ONE), 2 * (growing - (meeting in self.found))
 
 
 def _examine_crossover(case: Case) -> Finding:
@@ -264,7 +347,35 @@ def _frequency_cases() -> SearchStrategy[Case]:
 def _parameter_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    return st.fixed_dictionaries({"growth": _growths(Fraction(9, 8)), "delta": _small_deltas()})
+    large = st.fractions(Fraction(1, 2), 1, max_denominator=12)  # L below 1
+    return st.fixed_dictionaries({"growth": _growths(Fraction(9, 8)), "delta": _small_deltas() | large})
+
+
+def _halves(most: int) -> SearchStrategy[Fraction]:
+    """δ with 1/δ whole or half of an odd number."""
+    from hypothesis import strategies as st
+
+    return st.integers(2, 2 * most).map(lambda count: Fraction(2, count))
+
+
+def _exact_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "epsilon": st.integers(1, 20).map(lambda tenths: Fraction(tenths, 10)),
+            "delta": _halves(30) | st.sampled_from([_ONE, Fraction(1, 2), Fraction(1, 9)]),
+            "frequency": st.integers(0, 12),
+        }
+    )
+
+
+def _unamplified_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {"epsilon": st.just(Fraction(0)), "delta": _halves(12), "frequency": st.integers(0, 12)}
+    )
 
 
 def _integral_cases() -> SearchStrategy[Case]:
@@ -346,6 +457,27 @@ CLAIMS: tuple[Claim, ...] = (
         says="the closed form at q ≡ 1 is what Algorithm 3 computes",
         cases=_frequency_cases,
         examine=_examine_lemma_4_2,
+    ),
+    Claim(
+        id="pws/lemma-4.2-interval",
+        statement="PWS Lemma 4.2, for every L",
+        says="where δ is known to within 2^−40 and L about a whole number, the closed form holds π of each such δ",
+        cases=_beyond_one_step_cases,
+        examine=_examine_interval,
+    ),
+    Claim(
+        id="pws/lemma-4.2-exact",
+        statement="PWS Lemmas 4.2 and 4.3, for every L",
+        says="at exact ε, π_i, 1 − π_i, ⌊L⌋ + 1, the first i with π_i = 1 and 2⌈L⌉ are those of Algorithm 3",
+        cases=_exact_cases,
+        examine=_examine_exact_epsilon,
+    ),
+    Claim(
+        id="pws/lemma-4.2-epsilon-0",
+        statement="PWS Lemmas 4.2 and 4.3, in the limit",
+        says="the same at ε = 0",
+        cases=_unamplified_cases,
+        examine=_examine_exact_epsilon,
     ),
     Claim(
         id="pws/equation-4",
