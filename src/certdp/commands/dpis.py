@@ -94,6 +94,10 @@ def plan(
     plot: Annotated[
         Path | None, typer.Option(metavar="OUT.png", help="Plot σ_G by epoch, of DPIS and of DP-SGD (DPIS Figure 1).")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.json", help="Write the publishable certificate of the run as it is foreseen here."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Noise multipliers by epoch, of DPIS and of DP-SGD, and what every release of the run costs."""
@@ -122,6 +126,7 @@ def plan(
                 ),
                 kc_trajectory=kc_trajectory,
                 plot=plot,
+                certificate=certificate,
             ),
             output,
         )
@@ -224,6 +229,10 @@ def train(
     seed: Annotated[
         int | None, typer.Option(metavar="SEED", min=0, help="For experiments: a run that repeats, and is not private.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.json", help="Write the publishable certificate of the run here."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record."""
@@ -277,6 +286,7 @@ def train(
                 optimiser=OptimiserRequest(name=optimiser, rate=rate, momentum=momentum),
                 seed=seed,
                 out=out,
+                certificate=certificate,
                 resume=resume,
                 every=checkpoint_every,
             ),

@@ -20,6 +20,7 @@ from ..files import write_whole
 from .dpis_run import RunRequest
 from .output import Output
 from .outputs import check_places
+from .run_certificates import print_proven, write_certified
 
 
 @frozen(kw_only=True)
@@ -29,6 +30,7 @@ class Request:
     run: RunRequest
     kc_trajectory: Path | None
     plot: Path | None
+    certificate: Path | None
 
     def shares(self, plan: RunPlan) -> list[Fraction] | None:
         """K̃/(N·C) by epoch, or None where no file is given.
@@ -44,7 +46,8 @@ class Request:
 def run(request: Request, output: Output) -> None:
     """Foresee and print."""
     plan = request.run.plan()
-    check_places(None, {"kc-trajectory": request.kc_trajectory, "plot": request.plot})
+    places = {"kc-trajectory": request.kc_trajectory, "plot": request.plot, "certificate": request.certificate}
+    check_places(None, places)
     with blamed_on(shares="kc-trajectory"):
         found = forecast(plan, request.shares(plan))
     uniform, dominated = forecast(dp_sgd(plan)), forecast(dominated_dp_sgd(plan))
@@ -70,6 +73,8 @@ def run(request: Request, output: Output) -> None:
         "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
         "assumptions": _assumptions(plan),
         "plot": None if request.plot is None else str(request.plot),
+        "certificate": None if request.certificate is None else str(request.certificate),
+        "certified": write_certified(request.certificate, found.certificate),
     }
     if request.plot is not None:
         write_whole(request.plot, plot_noise(_curves(data), _title(plan)))
@@ -125,12 +130,13 @@ def _stated(guarantee: Proven) -> str:
     return f"({bound.epsilon.upper_float!r}, {bound.delta.upper_float!r})-DP"
 
 
-def _print(console: Console, data: Mapping[str, Any], found: Forecast) -> None:
+def _print(console: Console, data: dict[str, Any], found: Forecast) -> None:
     console.print(f"[bold]{_stated(found.guarantee)}[/bold] per record, whatever the norm sums are", highlight=False)
     console.print(f"  unit {data['unit']}, relation {data['relation']}", markup=False)
     console.print(f"  by {data['theorem']}", markup=False)
     for assumption in data["assumptions"]:
         console.print(f"  {assumption}", markup=False)
+    print_proven(console, data)
     table = Table("epoch", "K̃/C", "rate", "σ_G of DPIS", "σ_G of DP-SGD", box=None)
     columns = ("norm_sum_over_clip", "rate", "dpis", "dp_sgd")
     for epoch, row in enumerate(zip(*(data[column] for column in columns), strict=True), 1):

@@ -34,6 +34,8 @@ from .dpis_progress import progress_of
 from .dpis_run import RunRequest, options_of
 from .options import refuse_unused
 from .output import Output
+from .outputs import check_places
+from .run_certificates import print_proven, write_certified
 
 _INTERRUPTED = 130
 _SEEDED = "coins were seeded, noise can be undone: every file is for the data's owner, not for publication"
@@ -84,6 +86,7 @@ class Request:
     optimiser: OptimiserRequest
     seed: int | None
     out: Path
+    certificate: Path | None
     resume: bool
     every: int
 
@@ -95,6 +98,7 @@ def run(request: Request, output: Output) -> None:
     coins = Coins() if request.seed is None else Coins.seeded(request.seed)
     checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
     _check_folder(request, checkpoints)
+    _check_certificate(request)
     open_account(plan)  # a budget that is exceeded shows before anything is read
     with blamed_on(divide_by="divide-by"):
         with blamed_on(features="data", labels="target"):
@@ -113,7 +117,13 @@ def run(request: Request, output: Output) -> None:
     data = _statement(request, plan, proposals, result)
     private = _private(request, split, classifier, result)
     _write(request.out, data, private, classifier, result)
-    output.show({**data, "private": private}, lambda console: _print(console, data, private))
+    told = {
+        **data,
+        "certificate": None if request.certificate is None else str(request.certificate),
+        "certified": write_certified(request.certificate, result.certificate),
+        "private": private,
+    }
+    output.show(told, lambda console: _print(console, told, private))
 
 
 def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
@@ -126,6 +136,17 @@ def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
         raise InvalidValue("out", str(out), "a new or empty folder", remedy)
     if not out.parent.is_dir():
         raise InvalidValue("out", str(out), "a new folder in an existing one", f"Make {out.parent}")
+
+
+def _check_certificate(request: Request) -> None:
+    """Before anything is read; a place in the run's own folder is one that can be written."""
+    if request.certificate is None:
+        return
+    if request.seed is not None:
+        remedy = "Train without a seed, or leave the certificate out"
+        raise InvalidValue("certificate", str(request.certificate), "nothing for a run with --seed", remedy)
+    if request.certificate.parent.resolve() != request.out.resolve():
+        check_places(request.data, {"certificate": request.certificate})
 
 
 def _make_folder(request: Request) -> None:
@@ -250,7 +271,7 @@ def _assumed(assumptions: Sequence[Mapping[str, str]]) -> Iterator[str]:
         yield f"{name} = {value}" if value else name
 
 
-def _print(console: Console, data: Mapping[str, Any], private: Mapping[str, Any]) -> None:
+def _print(console: Console, data: dict[str, Any], private: Mapping[str, Any]) -> None:
     if data["epsilon"] is None:
         console.print(f"[bold]not private[/bold]: {data['notice']}")
     else:
@@ -261,6 +282,7 @@ def _print(console: Console, data: Mapping[str, Any], private: Mapping[str, Any]
         console.print("  assumptions")
         for line in _assumed(data["assumptions"]):
             console.print(f"    {line}", markup=False, soft_wrap=True)
+        print_proven(console, data)
     columns = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
     table = Table("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid", box=None)
     for row in zip(*(data["epochs"][name] for name in columns), strict=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -14,6 +15,9 @@ from ..files import write_whole
 from ..keyed_releases import KeyedRelease
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
+
+if TYPE_CHECKING:
+    from ..run_certificates import Certified
 
 
 def write_certificate(
@@ -34,7 +38,14 @@ def write_certificate(
                 "nothing, for keyed data",
                 "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
             )
-    found = run.certificate(answer)
+    return write_certified(path, lambda: run.certificate(answer))
+
+
+def write_certified(path: Path | None, certificate: Callable[[], Certified]) -> dict[str, Any] | None:
+    """Make and write a certificate where a path is given; otherwise as `write_certificate`."""
+    if path is None:
+        return None
+    found = certificate()
     write_whole(path, found.content)
     epsilon, delta = (Enclosure.of(value).upper_float for value in (found.epsilon, found.delta))
     return {"epsilon": epsilon, "delta": delta, "method": found.method}
@@ -45,9 +56,17 @@ def print_certified(console: Console, data: dict[str, Any]) -> None:
     certified = data["certified"]
     if certified is None:
         return
+    print_proven(console, data)
+    if certified["epsilon"] > data["epsilon"][1] or certified["delta"] > data["delta"][1]:
+        console.print("    more than above: no method of the independent checker is as sharp", markup=False)
+
+
+def print_proven(console: Console, data: dict[str, Any]) -> None:
+    """Say where a certificate is, if there is one, and what it proves."""
+    certified = data["certified"]
+    if certified is None:
+        return
     console.print(f"  certificate {data['certificate']}", markup=False, soft_wrap=True)
     console.print(
         f"    proves ({certified['epsilon']!r}, {certified['delta']!r})-DP by {certified['method']}", markup=False
     )
-    if certified["epsilon"] > data["epsilon"][1] or certified["delta"] > data["delta"][1]:
-        console.print("    more than above: no method of the independent checker is as sharp", markup=False)
