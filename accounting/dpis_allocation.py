@@ -125,13 +125,12 @@ def _least_noise(cost: Callable[[float], Fraction], left: Fraction) -> float:
 
     safe = unsafe = 1.0
     above = below = excess(1.0)
-    octave = 1.0
     while below > 0 or above <= 0:
         if below > 0:
-            unsafe, above, safe = safe, below, safe * 2**octave
+            unsafe, above, safe = safe, below, 2 * safe
             below = excess(safe)
         else:
-            safe, below, unsafe = unsafe, above, unsafe / 2**octave
+            safe, below, unsafe = unsafe, above, unsafe / 2
             above = excess(unsafe)
         if unsafe < 1 / _MOST_NOISE or safe > _MOST_NOISE:
             raise BudgetExceeded("noise_multiplier", safe, "noise that the budget left allows", "Stop here")

@@ -155,22 +155,32 @@ def _examine_never_rising(case: Case) -> Finding:
 def _cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
+    shares = st.fractions(0, 1, max_denominator=20)
     drawn = st.fixed_dictionaries(
         {
             "sizes": st.tuples(st.integers(1, 500), st.integers(0, 10**4)),
-            "shares": st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=5),
+            "first": st.lists(shares, min_size=1, max_size=3) | st.just([]),
+            "second": st.lists(shares, min_size=1, max_size=3) | st.just([]),
+            "part": st.sampled_from([Fraction(0), Fraction(1, 2)]),
             "steps": st.integers(1, 40),
-            "divider": st.fractions(0, 1, max_denominator=5),
             "decay": st.just(Fraction(1)) | st.fractions(Fraction(1, 2), 1, max_denominator=20),
             "order": st.integers(2, 12),
             "budget": st.fractions(Fraction(1, 20), 8, max_denominator=20),
         }
-    )
+    ).filter(lambda case: case["first"] or case["second"])
 
     def named(case: Case) -> Case:
         batch, further = case["sizes"]
-        rest = {name: value for name, value in case.items() if name != "sizes"}
-        return {"batch": Fraction(batch), "size": Fraction(batch + further), **rest}
+        first, second = case["first"], case["second"]
+        ends = max(Fraction(0), len(first) - case["part"])  # within the last epoch of the first phase, or after it
+        rest = {name: case[name] for name in ("steps", "decay", "order", "budget")}
+        return {
+            "batch": Fraction(batch),
+            "size": Fraction(batch + further),
+            "shares": [*first, *second],
+            "divider": ends / (len(first) + len(second)),
+            **rest,
+        }
 
     return drawn.map(named)
 
