@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+
+from certdp.verification.checker.envelope import seal
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
@@ -56,10 +59,28 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "audience": "public",
         "epsilon": [body["claim"]["supremum"]["lower"], body["claim"]["supremum"]["upper"]],
         "domain": "norm(1) <= 3",
+        "assumptions": body["assumptions"],
     }
     text = certdp("check", pair[0]).out
     assert text.startswith("holds: ")
     assert "data: not compared" in text
+    stated = [f"  {assumed['name']} = {assumed['value']}" for assumed in body["assumptions"]]
+    assert text.splitlines()[-len(stated) - 1 :] == ["assuming:", *stated]
+    assert "  radius = 3" in stated
+
+
+def test_what_nobody_asked_to_assume_is_told(certdp: Run, pair: tuple[Path, Path]) -> None:
+    body = json.loads(pair[0].read_bytes())
+    del body["digest"]
+    body["assumptions"] += [
+        {"name": "no record is in the data", "value": "at all"},
+        {"name": "\x1b[2J\nholds", "value": ""},
+    ]
+    pair[0].write_bytes(seal(body))
+    assert certdp("check", pair[0]).out.endswith("\n  no record is in the data = at all\n  \\x1b[2J\\nholds\n")
+    assert certdp("check", pair[0], "--json").json["assumptions"] == body["assumptions"]
+    pair[0].write_bytes(b"{}")
+    assert certdp("check", pair[0], "--json").json["assumptions"] is None
 
 
 def test_an_owners_certificate_is_compared_with_its_data(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
@@ -145,6 +166,28 @@ def test_an_unreadable_certificate_is_bad_input(refusal: Refusal, tmp_path: Path
     assert error["admissible"] == "a readable file"
     assert "No such file" in error["remedy"]
     assert "directory" in refusal("check", tmp_path)["remedy"]
+    assert refusal("check")["value"] == "nothing"
+
+
+PROCESSES = (["-m", "certdp", "check"], ["-m", "certdp.verification.checker"])
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_a_pipe_or_a_device_is_not_waited_for(process: list[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        command = [sys.executable, *process, str(path)]
+        ran = subprocess.run(command, capture_output=True, check=False, timeout=120)
+        assert (ran.returncode, ran.stdout) == (2, b"")
+        assert b"no regular file" in ran.stderr
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_what_a_process_is_given_open_is_read(process: list[str], pair: tuple[Path, Path]) -> None:
+    command = [sys.executable, *process, "/dev/stdin"]
+    ran = subprocess.run(command, input=pair[0].read_bytes(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.startswith(b"holds: ")
 
 
 def test_bad_data_are_bad_input(refusal: Refusal, pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -183,3 +226,10 @@ def test_the_schema_of_certificates_is_printed_alone(certdp: Run, pair: tuple[Pa
     body = json.loads(pair[0].read_bytes())
     assert schema.is_valid(body)
     assert not schema.is_valid({**body, "further": 0})
+
+
+def test_the_schema_checks_no_file(refusal: Refusal, pair: tuple[Path, Path], table: Path) -> None:
+    assert refusal("check", "--schema", pair[0])["parameter"] == "certificate"
+    assert refusal("check", pair[0], "--schema")["admissible"] == "no file beside --schema"
+    assert refusal("check", "--schema", "--data", table)["parameter"] == "data"
+    assert refusal("check", "--schema", "--transpose")["parameter"] == "transpose"

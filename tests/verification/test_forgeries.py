@@ -30,6 +30,7 @@ from certdp import (
     Delta,
     DiscreteGaussian,
     DiscreteLaplace,
+    Epsilon,
     Full,
     GaussianSum,
     Importance,
@@ -38,6 +39,7 @@ from certdp import (
     LpSum,
     Norm,
     NormBall,
+    Order,
     Plan,
     Poisson,
     PrivacyConstrained,
@@ -48,6 +50,9 @@ from certdp import (
     SampledReleases,
     SampleOnce,
 )
+from certdp.budget_calibration import Budget
+from certdp.dpis.budget import FixedClip, NoisySize, RenyiAccounting, RunPlan
+from certdp.dpis.forecast import forecast
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
@@ -57,7 +62,7 @@ from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
 from certdp.verification import checker
-from certdp.verification.checker import Verdict, check
+from certdp.verification.checker import Outcome, Verdict, check
 from certdp.verification.keyed_certificates import keyed_certificate
 
 Body = dict[str, Any]
@@ -102,6 +107,21 @@ def plan(*parts: tuple[Any, Any, Any]) -> Callable[[], bytes]:
     return lambda: planned.certificate(planned.epsilon(Delta("1e-5"))).content
 
 
+def training() -> bytes:
+    """Of DP-SGD in a Rényi account, at an order between whole ones."""
+    plan = RunPlan(
+        budget=Budget(epsilon=Epsilon(3), delta=Delta("1e-5")),
+        batch=Public(20),
+        epochs=2,
+        steps_per_epoch=6,
+        size=NoisySize(noise=Public(30), guess=Public(1000)),
+        clip=FixedClip(bound=Public(1)),
+        norm_sums=None,
+        accounting=RenyiAccounting(order=Order("9/2")),
+    )
+    return forecast(plan).certificate().content
+
+
 def keyed(mechanism: Any, sampler: Any, contributions: int | None = None, releases: int = 1) -> Callable[[], bytes]:
     return lambda: keyed_certificate(mechanism, sampler, contributions=contributions, releases=releases)
 
@@ -144,6 +164,7 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "plan": plan(
         (GaussianSum(scale=Public(2)), Full(), ResampleEach(4)), (GaussianSum(scale=Public(3)), TENTH, SampleOnce(2))
     ),
+    "training": training,
     "keys, all": keyed(KEYS, EveryKey()),
     "keys, ppswor": keyed(KEYS, Ppswor(threshold=Public("0.1"), power=Public(1))),
     "keys, listed, users": keyed(KEYS, LISTED, contributions=2, releases=2),
@@ -340,6 +361,11 @@ def more_assumed(genuine: Body, altered: Body) -> bool:
     return all(item in altered["assumptions"] for item in genuine["assumptions"])
 
 
+def same_required(genuine: Body, altered: Body) -> bool:
+    """Of the assumptions all are there, as they were, but for what the run states of itself."""
+    return all(item in altered["assumptions"] for item in genuine["assumptions"] if item["name"] not in OF_ITSELF)
+
+
 def wider(genuine: Body, altered: Body) -> bool:
     """ψ reaches the lower end stated, so no true interval excludes it; and stays below the upper one."""
     true, other = genuine["claim"]["supremum"], altered["claim"]["supremum"]
@@ -491,12 +517,13 @@ def rows_within(genuine: Body, altered: Body) -> bool:
     )
 
 
+OF_ITSELF = {"gradient norms", "parameters"}
 PLUGIN = r"(parts\.\d+\.)?(mechanism|sampler)"
 HARMLESS = (
     Harmless(r"versions(\..*)?", "what wrote the file", always),
     Harmless(PLUGIN + r"\.(version|citation)", "text that nothing rests on", always),
-    Harmless(PLUGIN + r"\.distribution", "the certificate is then about another's plugin, and says so", always),
     Harmless(r"assumptions", "another order, or more is assumed", more_assumed),
+    Harmless(r"assumptions.*", "what a training run states of itself, which no checker sees", same_required),
     Harmless(r"precision", "the checker's working precision", always),
     Harmless(r"claim\.supremum(\.(lower|upper))?", "a wider interval, or none", wider),
     Harmless(r"claim\.supremum\.maximiser(\..*)?", "a record that reaches the lower end too", always),
@@ -572,6 +599,92 @@ def test_an_altered_certificate_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", CORPUS)
 def test_every_altered_certificate_is_refused(name: str) -> None:
     assert unexplained(name, SLOW.get(name, 1)) == []
+
+
+# Plugins of others.
+
+LIKE_OURS = ("Certdp", "CERTDP", "cert_dp", "cert-dp", "cert.dp", "_certdp", "certdp_")
+NO_PACKAGE = ("certdp ", " certdp", "certdp\n", "\u0441ertdp", "certdp\u200b", "certdp!", "", "-", "_")
+BY_KIND = ("laplace, importance", "constrained", "gaussian, one sample", "plan", "keys, ppswor")
+
+
+def plugins(body: Body) -> Iterator[tuple[str, str, Body]]:
+    """Every plugin that a certificate names: before what its assumptions begin with, its role, what is stated of it."""
+    places = (
+        {f"part {number}: ": part for number, part in enumerate(body["parts"], 1)} if "parts" in body else {"": body}
+    )
+    for (place, holder), role in product(places.items(), ("mechanism", "sampler")):
+        yield place, role, holder[role]
+
+
+def altered_plugins(certificate: str, /, evidence: str = "proved", **changes: str) -> Iterator[tuple[str, Body]]:
+    """Each plugin of a certificate changed alone, its evidence assumed; and its role."""
+    genuine = body_of(written(certificate))
+    for number, _ in enumerate(plugins(genuine)):
+        body = copy.deepcopy(genuine)
+        place, role, plugin = list(plugins(body))[number]
+        plugin.update(changes, evidence=evidence)
+        told = f"{place}evidence of {role} {plugin['name']}"
+        others = [item for item in body["assumptions"] if item["name"] != told]
+        body["assumptions"] = [*others, {"name": told, "value": evidence}]
+        yield role, body
+
+
+@pytest.mark.parametrize("name", BY_KIND)
+def test_no_other_distribution_passes_for_certdp(name: str) -> None:
+    for distribution in (*LIKE_OURS, *NO_PACKAGE, "acme"):
+        for role, body in altered_plugins(name, distribution=distribution):
+            reason = check(seal(body)).reason
+            assert role in reason, reason
+            assert re.search("reads like certdp|no name of a package|is of certdp, not of distribution 'acme'", reason)
+    for distribution in (*LIKE_OURS, *NO_PACKAGE, "certdp"):
+        for role, body in altered_plugins(name, distribution=distribution, name="theirs"):
+            verdict = check(seal(body))
+            assert not verdict.accepted, distribution
+            assert f"{role} 'theirs'" in verdict.reason
+
+
+@pytest.mark.parametrize("name", BY_KIND)
+@pytest.mark.parametrize(
+    ("distribution", "evidence"), [("acme", "proved"), ("certdp-acme", "cited"), ("__main__", "proved")]
+)
+def test_whose_a_plugin_is_and_on_what_it_rests_is_told(name: str, distribution: str, evidence: str) -> None:
+    assert "not of certdp" not in str(check(written(name)))
+    for role, body in altered_plugins(name, evidence, distribution=distribution, name="theirs"):
+        verdict = check(seal(body))
+        assert verdict.outcome is (Outcome.HOLDS if evidence == "proved" else Outcome.HOLDS_ASSUMING_PROFILE)
+        whose = f"{role} 'theirs' is of distribution '{distribution}', not of certdp: that it "
+        assert verdict.reason.count("not of certdp") == 1
+        assert whose in verdict.reason
+        assert verdict.reason.endswith(f" as stated is taken from its author, whose evidence is stated as {evidence}")
+
+
+@pytest.mark.parametrize("name", BY_KIND)
+def test_a_plugin_of_certdp_is_not_taken_as_stated_in_a_certificate_of_another_kind(name: str) -> None:
+    mechanisms, samplers = {"laplace-sum", "pws-keys"}, {"poisson", "privacy-constrained", "ppswor"}
+    own = {plugin["name"] for _, _, plugin in plugins(body_of(written(name)))}
+    for foreign in (mechanisms | samplers) - own:
+        for role, body in altered_plugins(name, name=foreign):
+            if (role == "mechanism") == (foreign in mechanisms):
+                assert not check(seal(body)).accepted, foreign
+
+
+@pytest.mark.parametrize("distribution", [*LIKE_OURS, *NO_PACKAGE, "acme", "certdp"])
+def test_a_loss_divided_by_a_hundred_is_nobodys_laplace_sum(distribution: str) -> None:
+    body = json.loads(
+        json.dumps(body_of(written("laplace, importance"))).replace('["constant", "3"]', '["constant", "300"]')
+    )
+    assert body["inputs"] != body_of(written("laplace, importance"))["inputs"]
+    body["mechanism"]["distribution"] = distribution
+    supremum = body["claim"]["supremum"]
+    supremum.update(lower=None, maximiser=None, upper=supremum["upper"] / 50)
+    body["assumptions"] = [item for item in body["assumptions"] if item["name"] != "real-valued noise"]
+    assert not check(seal(body)).accepted
+    body["mechanism"].update(name="theirs", distribution="acme")
+    body["assumptions"].append({"name": "evidence of mechanism theirs", "value": "proved"})
+    verdict = check(seal(body))
+    assert verdict.accepted
+    assert "mechanism 'theirs' is of distribution 'acme', not of certdp" in verdict.reason
 
 
 # Without the library.

@@ -352,9 +352,18 @@ def assumed(name: str, value: str | None) -> Callable[[Body], None]:
     return forge
 
 
+def foreign(role: str) -> Callable[[Body], None]:
+    """A plugin of which the checker knows nothing."""
+    return both(
+        put("elsewhere", role, "distribution"),
+        put("theirs", role, "name"),
+        assumed(f"evidence of {role} theirs", "proved"),
+    )
+
+
 def unnamed(option: str) -> Callable[[Body], None]:
     """A sampler of which the checker knows nothing, and without the option."""
-    return both(drop("sampler", "options", option), put("elsewhere", "sampler", "distribution"))
+    return both(drop("sampler", "options", option), foreign("sampler"))
 
 
 def more(text: str) -> str:
@@ -580,7 +589,7 @@ class TestForgeries:
         other = body_of(keyed_certificate(keys("0.25"), EveryKey()))
         reason = forged(
             "keys, all",
-            both(put(other["inputs"]["growth"], "inputs", "growth"), put("elsewhere", "mechanism", "distribution")),
+            both(put(other["inputs"]["growth"], "inputs", "growth"), foreign("mechanism")),
         )
         assert "between frequencies" in reason
 

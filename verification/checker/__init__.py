@@ -10,10 +10,10 @@ from typing import Any, Final
 from . import composed, constrained, keyed, profile
 from .composed import NOT_PROVEN
 from .data import Data
-from .envelope import LARGEST_FILE, open_envelope
+from .envelope import LARGEST_FILE, open_envelope, read_file
 from .verdict import Claim, Outcome, Refused, Verdict
 
-__all__ = ["LARGEST_FILE", "NOT_PROVEN", "Claim", "Data", "Outcome", "Verdict", "check"]
+__all__ = ["LARGEST_FILE", "NOT_PROVEN", "Claim", "Data", "Outcome", "Verdict", "check", "read_file"]
 
 KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,

@@ -6,8 +6,7 @@ Exit status: 0 it holds (also assuming the profile), 1 it is refused, 2 it canno
 import sys
 from pathlib import Path
 
-from . import check
-from .envelope import LARGEST_FILE
+from . import check, read_file
 
 
 def main(arguments: list[str]) -> int:
@@ -16,8 +15,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m certdp.verification.checker CERTIFICATE", file=sys.stderr)
         return 2
     try:
-        with Path(arguments[0]).open("rb") as file:
-            text = file.read(LARGEST_FILE + 1)
+        text = read_file(Path(arguments[0]))
     except (OSError, ValueError) as error:
         print(f"cannot read {arguments[0]!a}: {error!a}", file=sys.stderr)
         return 2

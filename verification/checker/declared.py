@@ -1,9 +1,11 @@
 """What the mechanisms and samplers of certdp declare: the loss and the rate that follow from the options stated.
 
 A certificate that names one of them must state exactly that, so that no option can be altered without the proof. Of
-plugins of other distributions nothing is known here: their loss and rate are taken as stated.
+plugins of other distributions nothing is known here: their loss and rate are taken as stated, and the verdict says so.
+None of them passes for one of certdp, under a distribution's name that reads like certdp or under a plugin's name.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
@@ -20,6 +22,8 @@ Options = Mapping[str, str]
 Tree = Any
 """An expression as a certificate writes it."""
 
+_PACKAGE: Final = re.compile(r"_*[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?_*")
+"""A distribution's name by PEP 508, or that of the module of a plugin that none brings, such as __main__."""
 _WEIGHT: Final = ["weight"]
 _ONE: Final = ["constant", "1"]
 _SPREAD: Final = 4 * Fraction(9, 40) ** 2
@@ -242,6 +246,27 @@ KEY_SAMPLERS: Final = {
     "pps": _names("threshold power"),
 }
 
+_OWN: Final = {
+    "mechanism": {*MECHANISMS, *SANITISERS},
+    "sampler": {*SAMPLERS, CONSTRAINED, *KEY_SAMPLERS},
+}
+
+
+def _is_own(role: str, statement: Statement) -> bool:
+    """Whether a plugin is one of certdp; one that only seems to be is refused."""
+    name, distribution = statement["name"], statement["distribution"]
+    if not _PACKAGE.fullmatch(distribution):
+        raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, is no name of a package")
+    if distribution == DISTRIBUTION:
+        if name not in _OWN[role]:
+            raise Refused(f"{DISTRIBUTION} has no {role} {name!a}")
+        return True
+    if re.sub("[-_.]", "", distribution).lower() == DISTRIBUTION:
+        raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")
+    if name in _OWN[role]:
+        raise Refused(f"{role} {name!a} is of {DISTRIBUTION}, not of distribution {distribution!a}")
+    return False
+
 
 def _take(statement: Statement, required: frozenset[str], optional: frozenset[str] = frozenset()) -> Options:
     """Give the options of a plugin of certdp, whose evidence is a proof."""
@@ -257,9 +282,11 @@ def hold_mechanism(
     statement: Statement, loss: Tree, rate: Tree, *, families: tuple[str, ...], relation: str
 ) -> dict[str, str]:
     """Hold a loss stated against what the mechanism named declares; what it needs assumed."""
-    known = MECHANISMS.get(statement["name"]) if statement["distribution"] == DISTRIBUTION else None
-    if known is None:
+    if not _is_own("mechanism", statement):
         return {}
+    if statement["name"] not in MECHANISMS:
+        raise Refused(f"certificates of mechanism {statement['name']} are of another kind")
+    known = MECHANISMS[statement["name"]]
     options = _take(statement, known.required, known.optional)
     if known.family not in families or known.relation != relation or known.parameter(options, loss) != loss:
         raise Refused(f"the loss stated is not that of mechanism {statement['name']} with these options")
@@ -271,23 +298,21 @@ def hold_mechanism(
 
 def hold_sampler(statement: Statement, rate: Tree, weighted: bool) -> None:
     """Hold a rate stated against what the sampler named declares."""
-    if statement["distribution"] != DISTRIBUTION:
+    if not _is_own("sampler", statement):
         return
-    if statement["name"] == CONSTRAINED:
-        raise Refused(f"certificates of {CONSTRAINED} sampling are of another kind")
-    known = SAMPLERS.get(statement["name"])
-    if known is not None and known.rate(_take(statement, known.required, known.optional)) != (rate, weighted):
+    if statement["name"] not in SAMPLERS:
+        raise Refused(f"certificates of {statement['name']} sampling are of another kind")
+    known = SAMPLERS[statement["name"]]
+    if known.rate(_take(statement, known.required, known.optional)) != (rate, weighted):
         raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
 
 
 def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> None:
     """Hold target and cap of a constrained run against what the sampler named declares."""
-    if statement["distribution"] != DISTRIBUTION:
+    if not _is_own("sampler", statement):
         return
-    if statement["name"] in SAMPLERS:
-        raise Refused(f"sampler {statement['name']} has a rate of its own, and no target")
     if statement["name"] != CONSTRAINED:
-        return
+        raise Refused(f"sampler {statement['name']} has a rate of its own, and no target")
     options = _take(statement, _names("target"), _names("largest_weight digits"))
     cap = _exact(options, "largest_weight") if "largest_weight" in options else None
     if options["target"] != target or (cap is None) != (largest is None):
@@ -302,12 +327,16 @@ def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: S
 
     Whether the sanitiser is one of certdp.
     """
-    known = mechanism["distribution"] == DISTRIBUTION and mechanism["name"] in SANITISERS
+    known = _is_own("mechanism", mechanism)
     if known:
+        if mechanism["name"] not in SANITISERS:
+            raise Refused(f"mechanism {mechanism['name']} is of records, not of keys")
         _take(mechanism, SANITISERS[mechanism["name"]], _names("largest"))
         if (reports == "keys") != (mechanism["name"] == "pws-keys"):
             raise Refused(f"mechanism {mechanism['name']} does not report {reports}")
-    if sampler["distribution"] == DISTRIBUTION and sampler["name"] in KEY_SAMPLERS:
+    if _is_own("sampler", sampler):
+        if sampler["name"] not in KEY_SAMPLERS:
+            raise Refused(f"sampler {sampler['name']} is of records, not of keys")
         options = _take(sampler, KEY_SAMPLERS[sampler["name"]], _names("sizes"))
         if scheme.get("name") != sampler["name"] or ("sizes" in scheme) != ("sizes" in options):
             raise Refused(f"the scheme is not that of sampler {sampler['name']} with these options")

@@ -7,13 +7,16 @@ changed byte, reordered or duplicate key, or other spelling of a number is refus
 import hashlib
 import json
 import re
+import stat
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Final
 
 from .verdict import Refused
 
 FORMAT = "certdp-certificate/1"
 LARGEST_FILE = 8 * 2**20
+_OPEN: Final = ("/dev/fd", "/proc/self/fd")
 _MOST_DIGITS: Final = 17
 _MOST_NESTED: Final = 256
 _MOST_WORK: Final = 2**25
@@ -21,6 +24,19 @@ _MOST_WORK: Final = 2**25
 _STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(_STEPS))
+
+
+def read_file(path: Path) -> bytes:
+    """Read a certificate; of what is larger than any, one byte more than the largest.
+
+    An OSError also for what is no regular file, since a pipe may never begin and a device never end. What this process
+    was given open is read: /dev/stdin, and /dev/fd/N of a shell.
+    """
+    given = path.as_posix() == "/dev/stdin" or path.parent.as_posix() in _OPEN
+    if not given and not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(0, "It is no regular file but a directory, a pipe or a device: save it first", str(path))
+    with path.open("rb") as file:
+        return file.read(LARGEST_FILE + 1)
 
 
 def seal(body: dict[str, Any]) -> bytes:

@@ -1,14 +1,15 @@
 """What certificates of every kind state beside their inputs, and how that is held together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from itertools import product
 from math import inf
 from typing import Any, Final
 
 from . import intervals, shapes
 from .data import Data
-from .declared import hold_mechanism
+from .declared import DISTRIBUTION, hold_mechanism
 from .domain import DOMAIN, Domain
 from .expressions import Box, Pool, order_of
 from .intervals import Arithmetic, Interval, at_most
@@ -16,6 +17,7 @@ from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
 ROLES: Final = ("mechanism", "sampler")
+_DOES: Final = {"mechanism": "loses", "sampler": "draws"}
 _PURE: Final = ("laplace", "pure")
 
 PART: Final = shapes.record(
@@ -184,6 +186,7 @@ def accepted_profile(
         audience=body["audience"],
         epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
         domain=None if domain is None else str(domain),
+        assumptions=_stated(body),
     )
     return accepted([body], reason, claim, data=data, compared=compared, assumed=ASSUMED in assumptions)
 
@@ -207,6 +210,7 @@ def accepted_approximate(
         audience=body["audience"],
         epsilon=(None, intervals.upper_float(epsilon)),
         domain=domain,
+        assumptions=_stated(body),
     )
     return accepted(holders, reason, claim, data=data)
 
@@ -223,6 +227,7 @@ def accepted(
     """Give the verdict on a claim that was proven for the plugins of these holders."""
     if data is not None and not compared:
         reason += "; a public certificate is not bound to data, so they were not compared"
+    reason = "; ".join([reason, *dict.fromkeys(_by_others(holders))])
     cited = any(holder[role]["evidence"] == "cited" for holder in holders for role in ROLES)
     return Verdict(
         outcome=Outcome.HOLDS_ASSUMING_PROFILE if cited or assumed else Outcome.HOLDS,
@@ -230,6 +235,22 @@ def accepted(
         data_compared=compared,
         claim=claim,
     )
+
+
+def _stated(body: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Give the assumptions as they are stated."""
+    return tuple((item["name"], item["value"]) for item in body["assumptions"])
+
+
+def _by_others(holders: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say of each plugin of another distribution whose it is, and on what its author says that it rests."""
+    for holder, role in product(holders, ROLES):
+        part = holder[role]
+        if part["distribution"] != DISTRIBUTION:
+            yield (
+                f"{role} {part['name']!a} is of distribution {part['distribution']!a}, not of {DISTRIBUTION}: that it "
+                f"{_DOES[role]} as stated is taken from its author, whose evidence is stated as {part['evidence']}"
+            )
 
 
 def in_decimals(value: Fraction) -> str:

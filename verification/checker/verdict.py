@@ -26,6 +26,8 @@ class Claim:
     epsilon: tuple[float | None, float] | None
     """Certified enclosure of the supremum of ψ over `domain`; the lower end is None where none is claimed."""
     domain: str | None
+    assumptions: tuple[tuple[str, str], ...]
+    """Everything that the claim rests on, by name and value, also what no theorem asks for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,4 +63,12 @@ class Verdict:
             else:
                 lines.append("epsilon: none claimed, for want of a public domain; the profile alone")
         lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
+        if self.claim is not None:
+            lines.append("assuming:")
+            lines += ("  " + " = ".join(map(_plain, filter(None, stated))) for stated in self.claim.assumptions)
         return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Give a text in ASCII that does nothing to a terminal."""
+    return ascii(text)[1:-1]

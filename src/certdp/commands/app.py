@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .dpis import dpis
-from .options import Allow, Json, ThirdParty
+from .options import Allow, Json, ThirdParty, refuse_unused
 from .plugins import plugins
 from .pws import pws
 from .usage import Commands
@@ -73,14 +73,6 @@ AccountingPlot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="OUT.png", help="Plot δ(ε) by each accountant, and the trade-off curve."),
 ]
-
-
-def _schema(wanted: bool) -> None:
-    if wanted:
-        from .check import schema
-
-        typer.echo(schema(), nl=False)
-        raise typer.Exit
 
 
 def _version(wanted: bool) -> None:
@@ -451,28 +443,34 @@ def audit(
 
 @app.command()
 def check(
-    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")],
+    certificate: Annotated[
+        Path | None, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")
+    ] = None,
     data: Data = None,
     array: Array = None,
     transpose: Transpose = False,
     divide_by: DivideBy = "1",
-    schema: Annotated[
-        bool, typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of certificates.")
-    ] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
     json: Json = False,
 ) -> None:
     """Verify a certificate again, without the code that made it."""
     from ..data import Reading
-    from .check import run
+    from .check import print_schema, run
     from .output import reporting
 
     with reporting(json) as output:
-        run(certificate, data, Reading(array=array, transpose=transpose, divide_by=divide_by), output)
+        reading = Reading(array=array, transpose=transpose, divide_by=divide_by)
+        if schema:
+            print_schema(certificate, data, reading, output)
+        else:
+            run(certificate, data, reading, output)
 
 
 @app.command()
 def verify(
-    only: Annotated[str, typer.Option(metavar="GLOB", help="Claims to run, by id.")] = "*",
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Claims to run, by id; repeatable. Else all.")
+    ] = None,
     examples: Annotated[int, typer.Option(min=1, help="Cases per claim.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 0,
     timeout: Annotated[
@@ -502,7 +500,7 @@ def verify(
     from .verify import Request, run
 
     request = Request(
-        only=only,
+        only=only or (),
         examples=examples,
         seed=seed,
         timeout=timeout,
@@ -513,9 +511,10 @@ def verify(
         allow=allow,
     )
     with reporting(json) as output:
-        if errata or markdown is not None:
+        if errata:
             run_errata(request, markdown, output)
         else:
+            refuse_unused({"markdown": markdown}, "without --errata", "Add --errata")
             run(request, output)
 
 

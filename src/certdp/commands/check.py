@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
+import typer
 from attrs import frozen
 from rich.console import Console
 
@@ -13,7 +14,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records, refuse_without_file
 from ..verification import checker
-from ..verification.checker import LARGEST_FILE, check
+from ..verification.checker import check, read_file
 from .output import Output
 
 
@@ -32,18 +33,28 @@ class _Rows:
             yield row.tolist()
 
 
-def schema() -> str:
-    """The JSON Schema of certificates of all kinds."""
-    return resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8")
+def print_schema(certificate: Path | None, data: Path | None, reading: Reading, output: Output) -> None:
+    """Print the JSON Schema of certificates of all kinds, and nothing else: it checks no file.
+
+    Raises:
+        InvalidValue: for a file, or how to read one.
+    """
+    for name, path in (("certificate", certificate), ("data", data)):
+        if path is not None:
+            raise InvalidValue(name, str(path), "no file beside --schema", "Check the certificate without --schema")
+    refuse_without_file(reading)
+    schema = resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8")
+    typer.echo(schema, nl=False, file=output.console.file)
 
 
-def run(certificate: Path, data: Path | None, reading: Reading, output: Output) -> None:
+def run(certificate: Path | None, data: Path | None, reading: Reading, output: Output) -> None:
     """Check, print the verdict, and fail where the certificate is refused."""
+    if certificate is None:
+        raise InvalidValue("certificate", "nothing", "the file of a certificate", "Name it: certdp check FILE")
     if data is None:
         refuse_without_file(reading)
     try:
-        with certificate.open("rb") as file:
-            text = file.read(LARGEST_FILE + 1)  # what is larger is refused unread
+        text = read_file(certificate)
     except OSError as error:
         raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or str(error)) from None
     verdict = check(text, None if data is None else _Rows(read_records(data, reading)))
@@ -58,6 +69,7 @@ def run(certificate: Path, data: Path | None, reading: Reading, output: Output) 
         "audience": None if claim is None else claim.audience,
         "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
         "domain": None if claim is None else claim.domain,
+        "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],
     }
 
     def for_people(console: Console) -> None:

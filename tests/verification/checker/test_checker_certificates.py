@@ -168,7 +168,7 @@ def build(
     part = {
         "name": "p",
         "version": "1",
-        "distribution": "certdp",
+        "distribution": "elsewhere",
         "evidence": "proved",
         "citation": "none",
         "options": {"scale": "2"},

@@ -69,7 +69,7 @@ def build(
 ) -> Body:
     target = str(Fraction(target))
     bound = ["constant", target] if cost == "0" else ["add", ["constant", target], ["constant", cost]]
-    part = {"version": "1", "distribution": "certdp", "evidence": "proved", "citation": "none"}
+    part = {"version": "1", "distribution": "elsewhere", "evidence": "proved", "citation": "none"}
     assumptions = {
         "evidence of mechanism m": "proved",
         "evidence of sampler s": "proved",
