@@ -160,7 +160,7 @@ def test_every_plan_can_be_stated_again(
         raise typer.Exit(7)
 
     monkeypatch.setattr(dpis_train, "train", noted)
-    source = ("dpis", "train", "--data", files / "train.csv", "--target", "label", "--model", "logistic", "--classes", 2)
+    source = ("dpis", "train", "--data", files / "train.csv", "--target", "label", *MODEL[:4])
     assert certdp(*source, *RUN[:-2], *options, "--out", tmp_path / "out").code == 7
     stated: list[object] = []
     for name, value in options_of(plans[0]).items():
