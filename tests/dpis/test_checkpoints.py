@@ -125,7 +125,8 @@ def test_a_seeded_run_goes_on_where_it_stopped(checkpoints: Checkpoints) -> None
 def test_one_seeded_part_makes_a_run_one_that_is_not_private(
     parts: tuple[int | None, ...], checkpoints: Checkpoints
 ) -> None:
-    plan, begin = PLANS["dp-sgd"], train
+    plan = PLANS["dp-sgd"]
+    begin: Any = train
     for seed in parts[:-1]:
         coins = Coins() if seed is None else Coins.seeded(seed)
         with pytest.raises(Interrupted):

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.errors import InvalidValue
 from certdp.budget_calibration import Budget
 from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.checkpoints import Checkpoints
@@ -52,9 +53,9 @@ def table() -> LabelledData:
     return LabelledData(features=features, labels=labels)
 
 
-def logistic(*, microbatch: int = 256) -> TorchModel:
+def logistic(*, microbatch: int = 256, data: LabelledData | None = None) -> TorchModel:
     """What `Logistic` is, in PyTorch; its offsets are the weights of a column of ones."""
-    model, data = nn.Linear(5, 2, bias=False), table()
+    model, data = nn.Linear(5, 2, bias=False), table() if data is None else data
     nn.init.zeros_(model.weight)
     inputs = torch.from_numpy(np.hstack([data.features, np.ones((len(data), 1))]))
     tensors = TensorRecords(inputs=inputs, targets=torch.from_numpy(data.labels))
@@ -90,13 +91,24 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been(name: str, tmp_path: 
     plan, checkpoints = PLANS[name], Checkpoints(path=tmp_path / "run", every=3)
     whole, first, again = logistic(), logistic(), logistic()
     train(whole, plan, coins=Coins.seeded(4))
-    coins = Coins.seeded(4)
     with pytest.raises(KeyboardInterrupt):
-        train(first, plan, coins=coins, checkpoints=checkpoints, progress=stop_after(7))
-    resume(again, plan, checkpoints, coins=coins)
+        train(first, plan, coins=Coins.seeded(4), checkpoints=checkpoints, progress=stop_after(7))
+    resume(again, plan, checkpoints, coins=Coins.seeded(4))
     assert again.state().keys() == whole.state().keys()
     for key, array in whole.state().items():
         np.testing.assert_allclose(again.state()[key], array, rtol=1e-12, atol=1e-15)
+
+
+def test_a_run_is_recognised_whatever_the_microbatch_is() -> None:
+    began = logistic().identity()
+    logistic(microbatch=7).identity().require(began)
+    other = RecordModel(Logistic(features=4, classes=2), table(), Sgd(rate=0.5, momentum=0.9))
+    with pytest.raises(InvalidValue, match="model"):
+        other.identity().require(began)
+    changed = table()
+    changed.features[0, 0] += 1
+    with pytest.raises(InvalidValue, match="data"):
+        logistic(data=changed).identity().require(began)
 
 
 @pytest.mark.skipif(DATA is None, reason="CERTDP_DATA names no folder")
