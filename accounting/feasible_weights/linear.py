@@ -146,7 +146,7 @@ def by_enclosures(unit_loss: float, target: Fraction, cap: float = math.inf) -> 
         probability = reciprocal_below(weight)
         excess = Enclosure.of(probability, precision=precision) * (a * Fraction(weight)).expm1()
         if excess.less_equal(c) is Truth.TRUE:
-            return weight, probability, float((root.upper - Fraction(weight)) / root.upper) * (1 + 2.0**-50)
+            return weight, probability, (1 - Fraction(weight) / root).upper_float
     raise Undecided(f"the largest weight of a record with loss {unit_loss} at weight 1 is undecided")
 
 

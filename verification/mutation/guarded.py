@@ -165,4 +165,26 @@ GUARDED = (
             "accounting/conversions/test_from_renyi.py::test_no_loss_is_certain_of_a_delta_of_one",
         ),
     ),
+    Guarded(
+        "accounting.feasible_weights.linear",
+        ("is/theorem-10",),
+        tuple(
+            f"accounting/feasible_weights/test_linear_weights.py::{test}"
+            for test in (
+                "test_loss_at_the_target_has_weight_one",
+                "test_no_loss_is_never_drawn_or_has_the_cap",
+                "test_what_limits_a_weight_is_told",
+                "test_losses_above_the_target_by_rounding_have_weight_one",
+                "test_what_the_kernel_is_given_lies_below",
+                "test_the_gap_is_the_largest_of_all_threads",
+                "test_the_gap_of_enclosures_is_the_distance_to_the_root",
+                "test_a_cap_a_hair_beyond_the_root_is_not_used",
+                "test_enclosures_keep_to_the_cap_and_to_the_largest_weight",
+                "test_the_reciprocal_is_never_above",
+                "test_the_least_target_and_the_extreme_caps",
+                "test_no_records",
+                "test_refusals",
+            )
+        ),
+    ),
 )

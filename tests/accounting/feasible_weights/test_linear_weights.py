@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.feasible_weights import LARGEST_RELATIVE_GAP, LARGEST_WEIGHT, largest_weights
-from certdp.accounting.feasible_weights.linear import by_enclosures, reciprocal_below
+from certdp.accounting.feasible_weights import LARGEST_RELATIVE_GAP, LARGEST_WEIGHT, REACHES, Reach, largest_weights
+from certdp.accounting.feasible_weights.linear import _Given, by_enclosures, reciprocal_below
 
 Floats = NDArray[np.float64]
 TARGETS = ["1e-12", "1e-8", "1e-4", "0.01", "0.1", "1", "ln-like 0.693147", "5", "30", "300", "699.9", "700"]
@@ -85,6 +85,52 @@ def test_the_reference_value() -> None:
     assert by_enclosures(0.1, Fraction(1))[0] == 43.20709028861915
 
 
+@pytest.mark.parametrize("text", TARGETS)
+def test_what_the_kernel_is_given_lies_below(text: str) -> None:
+    ctx.prec = 400
+    target = exact(text)
+    given, odds = _Given.of(target, None), ball(target).expm1()
+    assert odds * (1 - arb(2) ** -100) < ball(Fraction(given.high)) + ball(Fraction(given.low)) < odds
+    assert odds.log() - 1e-12 < arb(given.level) < odds.log()
+    assert Fraction(given.top) <= target < Fraction(math.nextafter(given.top, math.inf))
+
+
+def target_of(loss: float, root: float, share: Fraction) -> Fraction:
+    """A target whose largest feasible weight is root·(1 + share), to 500 bits."""
+    ctx.prec = 600
+    weight = ball(Fraction(root) * (1 + share))
+    target = ((arb(loss) * weight).expm1() / weight).log1p().mid()
+    mantissa, exponent = target.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+@pytest.mark.parametrize(("loss", "root"), [(0.1, 43.25), (0.75, 1.5), (2.0**-30, 2.0**20)])
+def test_a_cap_a_hair_beyond_the_root_is_not_used(loss: float, root: float) -> None:
+    weight, _, _ = by_enclosures(loss, target_of(loss, root, -Fraction(1, 2**300)), root)
+    assert weight == math.nextafter(root, 0)
+
+
+@pytest.mark.parametrize(("loss", "root"), [(0.1, 43.25), (0.75, 1.5), (2.0**-30, 2.0**20)])
+@pytest.mark.parametrize("bits", [60, 80, 100])
+def test_the_gap_of_enclosures_is_the_distance_to_the_root(loss: float, root: float, bits: int) -> None:
+    weight, rate, gap = by_enclosures(loss, target_of(loss, root, Fraction(1, 2**bits)))
+    assert (weight, rate) == (root, reciprocal_below(root))
+    distance = 1 - 1 / (1 + Fraction(1, 2**bits))
+    assert distance <= Fraction(gap) <= distance * (1 + Fraction(1, 2**40))
+
+
+def test_enclosures_keep_to_the_cap_and_to_the_largest_weight() -> None:
+    assert by_enclosures(0.1, Fraction(1), 20.0) == (20.0, reciprocal_below(20.0), 0.0)
+    assert by_enclosures(5e-324, Fraction(1)) == (LARGEST_WEIGHT, 1 / LARGEST_WEIGHT, 0.0)
+
+
+def test_what_limits_a_weight_is_told() -> None:
+    capped = largest_weights([0.0, 5e-324, 0.01, 0.9], Fraction(1), largest=10.0)
+    assert [REACHES[code] for code in capped.reach] == [Reach.CAPPED] * 3 + [Reach.LARGEST]
+    free = largest_weights([0.0, 5e-324, 0.01, 0.9], Fraction(1))
+    assert [REACHES[code] for code in free.reach] == [Reach.NEVER_DRAWN, Reach.CAPPED] + [Reach.LARGEST] * 2
+
+
 def test_loss_at_the_target_has_weight_one() -> None:
     found = largest_weights([0.5, 1.0], Fraction(1))
     assert found.weight[1] == found.probability[1] == 1.0
@@ -130,6 +176,11 @@ def test_losses_above_the_target_by_rounding_have_weight_one() -> None:
     found = largest_weights(losses, target, domain_loss=target)
     assert found.weight[1:].tolist() == found.probability[1:].tolist() == [1.0, 1.0]
     assert found.weight[0] == largest_weights([0.05], target).weight[0]
+    narrow = Fraction(1, 10**8) + Fraction(1, 2**80)
+    top = float(narrow)
+    assert Fraction(top) < narrow
+    below = largest_weights([top], narrow, domain_loss=narrow)
+    assert below.weight[0] == largest_weights([top], narrow).weight[0] > 1
     with pytest.raises(InvalidValue, match=r"0\.1 of record 1"):
         largest_weights(losses, target)
 
@@ -151,6 +202,19 @@ def test_results_do_not_depend_on_chunks_threads_or_neighbours() -> None:
     assert alone.tobytes() == np.ascontiguousarray(whole.weight[::97]).tobytes()
 
 
+def test_the_least_target_and_the_extreme_caps() -> None:
+    target = Fraction(1, 2**40)
+    assert largest_weights([float(target) / 2], target).weight[0] > 2
+    for cap in (1.0, 1.5, LARGEST_WEIGHT):
+        assert largest_weights([0.0], Fraction(1), largest=cap).weight[0] == cap
+
+
+def test_the_gap_is_the_largest_of_all_threads() -> None:
+    halves = np.full(20_000, 0.1), np.full(20_000, 1 - 2.0**-30)
+    low, high = sorted(largest_weights(half, Fraction(1)).gap for half in halves)
+    assert low < high == largest_weights(np.concatenate(halves), Fraction(1), threads=2).gap
+
+
 def test_no_records() -> None:
     found = largest_weights([], Fraction(1))
     assert found.weight.size == found.probability.size == found.gap == found.escalated == 0
@@ -161,6 +225,7 @@ def test_the_reciprocal_is_never_above() -> None:
         rate = reciprocal_below(weight)
         assert Fraction(rate) * Fraction(weight) <= 1
         assert Fraction(math.nextafter(rate, 1)) * Fraction(weight) > 1 or rate == 1 / weight
+    assert reciprocal_below(1024.0) == 2.0**-10
 
 
 @pytest.mark.parametrize(
@@ -168,7 +233,9 @@ def test_the_reciprocal_is_never_above() -> None:
     [
         (lambda: largest_weights([0.5, math.nan], Fraction(1)), "unit_loss", "nan at index 1"),
         (lambda: largest_weights([0.5, -0.1], Fraction(1)), "unit_loss", "-0.1 at index 1"),
+        (lambda: largest_weights([0.0, math.nan], Fraction(1)), "unit_loss", "nan at index 1"),
         (lambda: largest_weights([0.5, 2.0, 3.0], Fraction(1)), "unit_loss", "2.0 of record 1"),
+        (lambda: largest_weights([1.0, 2.0], Fraction(1)), "unit_loss", "2.0 of record 1"),
         (lambda: largest_weights([math.inf], Fraction(1)), "unit_loss", "inf of record 0"),
         (lambda: largest_weights([0.5, 2.0], Fraction(1), first=70), "unit_loss", "2.0 of record 71"),
         (lambda: largest_weights([[0.5]], Fraction(1)), "unit_loss", "shape (1, 1)"),

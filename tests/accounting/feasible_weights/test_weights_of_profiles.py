@@ -263,6 +263,7 @@ def test_unit_losses() -> None:
         (W * (L1 + 1) / 2, Truth.TRUE, Truth.TRUE, Truth.TRUE),
         (W * (L1 + 1), Truth.FALSE, Truth.TRUE, Truth.TRUE),
         (log1p(W * W), Truth.TRUE, Truth.TRUE, Truth.TRUE),
+        (log1p(W), Truth.TRUE, Truth.UNDECIDED, Truth.UNDECIDED),
         (W * L1 + sqrt(W) / 9, Truth.FALSE, Truth.UNDECIDED, Truth.UNDECIDED),
         (minimum(W * L1, 2), Truth.TRUE, Truth.FALSE, Truth.FALSE),
     ],
