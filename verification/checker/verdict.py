@@ -36,7 +36,8 @@ class Verdict:
 
     Guarantees: the outcome is not REFUSED only if the file is canonical, its profile is the one that the
     theorem gives for its inputs, the theorem's premises were proven, and every number of the claim was proven.
-    That the mechanism named loses what its inputs state is the evidence it carries, not proven here. An owner's
+    That the mechanism named loses what its inputs state is the evidence it carries, not proven here; `reason` names
+    plugins of other distributions, for which their authors stand, and `claim` has all assumptions. An owner's
     figures are proven where `data_compared`.
     """
 
