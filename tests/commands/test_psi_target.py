@@ -100,8 +100,18 @@ def test_without_either_the_message_stays(refusal: Refusal) -> None:
 def test_no_certificate_and_no_plot(refusal: Refusal, tmp_path: Path, option: str, target: tuple[str, str]) -> None:
     error = refusal(*GAUSSIAN, *target, option, tmp_path / "out")
     assert error["parameter"] == option[2:]
-    assert "leave the option out" in error["remedy"]
+    certified = (option, target[0]) == ("--certificate", "--delta")
+    assert ("leave the option out" in error["remedy"]) is not certified
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_certificate_at_a_delta_is_that_of_the_command_named(certdp: Run, refusal: Refusal, tmp_path: Path) -> None:
+    place = tmp_path / "out.json"
+    remedy = refusal(*GAUSSIAN, "--delta", "1e-5", "--certificate", place)["remedy"]
+    command = remedy.partition("certdp ")[2].partition(",")[0].split()
+    assert command[0] == "epsilon"
+    assert certdp(command[0], *GAUSSIAN[1:], *command[1:]).code == 0
+    assert certdp("check", place).code == 0
 
 
 @pytest.mark.parametrize(

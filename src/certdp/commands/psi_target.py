@@ -135,13 +135,13 @@ def _at_order(order: Order) -> _Target:
 
 def _refuse_files(request: Request) -> None:
     for name, path in request.places.items():
-        if path is not None:
-            raise InvalidValue(
-                name,
-                str(path),
-                "nothing, at a δ or an order",
-                "Only pure profiles have certificates and plots so far: leave the option out, or --delta and --order",
-            )
+        if path is None:
+            continue
+        remedy = "Only pure profiles have certificates and plots so far: leave the option out, or --delta and --order"
+        if name == "certificate" and request.delta is not None:
+            same = "with the same --mechanism, --sampler and --option"
+            remedy = f"Write it by certdp epsilon --delta {request.delta} --certificate {path}, {same}"
+        raise InvalidValue(name, str(path), "nothing, at a δ or an order", remedy)
 
 
 def _as_json(request: Request, releases: SampledReleases, found: _Found, measured: Measurement) -> dict[str, Any]:
