@@ -138,7 +138,7 @@ def _least_noise(cost: Callable[[float], Fraction], left: Fraction) -> float:
     last: bool | None = None
     while safe > unsafe * (1 + _GAP):
         up, down = above * kept[False], -below * kept[True]
-        share = up / (up + down) if up + down > 0 else 0.5
+        share = up / (up + down)  # above is positive
         ratio = math.log(safe / unsafe)
         edge = min(_GAP / ratio / 4, 0.25)
         moved = unsafe * math.exp(ratio * min(max(share, edge), 1 - edge))

@@ -187,4 +187,9 @@ GUARDED = (
             )
         ),
     ),
+    Guarded(
+        "accounting.dpis_allocation",
+        ("dpis/allocation",),
+        ("accounting/test_dpis_allocation.py",),
+    ),
 )
