@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from certdp.accounting.errors import InvalidValue
-from certdp.files import write_whole
+from certdp.files import check_place, write_whole
 
 
 def mode(path: Path) -> int:
@@ -145,3 +145,34 @@ def test_a_link_leads_to_the_file_that_is_written(tmp_path: Path) -> None:
     write_whole(link, b"new")
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
+
+
+def test_a_place_is_tried_without_a_trace(tmp_path: Path) -> None:
+    check_place(tmp_path / "out.json")
+    assert list(tmp_path.iterdir()) == []
+    for place, remedy in (
+        (tmp_path, "It is a folder: add the name of a file"),
+        (Path(os.devnull), "It is a device or pipe: choose another name"),
+        (tmp_path / "none" / "out.json", f"Create the folder {tmp_path / 'none'}, or choose another"),
+        (tmp_path / ("n" * 300), "File name too long: choose another place"),
+    ):
+        with pytest.raises(InvalidValue) as caught:
+            check_place(place)
+        assert (caught.value.parameter, caught.value.value) == ("path", str(place))
+        assert caught.value.remedy == remedy
+
+
+def test_links_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+    dangling, loop = tmp_path / "dangling", tmp_path / "loop"
+    dangling.symlink_to(tmp_path / "none" / "out.json")
+    loop.symlink_to(loop)
+    with pytest.raises(InvalidValue, match="Create the folder"):
+        check_place(dangling)
+    with pytest.raises(InvalidValue, match=r"path: got .*loop; admissible: .*: choose another place"):
+        check_place(loop)
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path: Path) -> None:
+    for name in ("n" * 255, "ψ" * 127):
+        write_whole(tmp_path / name, b"content")
+        assert (tmp_path / name).read_bytes() == b"content"

@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 from .accounting.errors import InvalidValue
 
+_OF_THE_NAME = 40  # characters, so that the temporary name is not longer than names may be
+
 
 def write_whole(path: Path, content: bytes, *, secret: bool = False) -> None:
     """Write `content` to `path` in one step: readers see the old file or the new one.
@@ -40,14 +42,7 @@ def whole_file(path: Path, *, secret: bool = False) -> Iterator[BinaryIO]:
     Raises:
         InvalidValue: where the folder is missing or not writable, or the path is that of something else than a file.
     """
-    target = path.resolve()  # a link leads to the file that is written
-    if target.exists() and not target.is_file():
-        raise InvalidValue("path", str(path), "a regular file", "It is a folder, device or pipe: choose another name")
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InvalidValue("path", str(path), "a file in an existing, writable folder", str(error)) from None
-    temporary = Path(name)
+    target, handle, temporary = _begun(path)
     failure: BaseException | None = None
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -79,7 +74,41 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InvalidValue("path", str(path), "a writable file", str(error)) from None
+        raise InvalidValue("path", str(path), "a writable file", _elsewhere(error)) from None
+
+
+def check_place(path: Path) -> None:
+    """Find out whether a file can appear at `path`, before there is anything to write.
+
+    Raises:
+        InvalidValue: as `whole_file` does.
+    """
+    _, handle, temporary = _begun(path)
+    os.close(handle)
+    temporary.unlink()
+
+
+def _begun(path: Path) -> tuple[Path, int, Path]:
+    """The file that is written, and an open temporary one beside it."""
+    admissible = "a file in an existing, writable folder"
+    try:
+        target = path.resolve()  # a link leads to the file that is written
+        if target.is_dir():
+            raise InvalidValue("path", str(path), "a regular file", "It is a folder: add the name of a file")
+        if target.exists() and not target.is_file():
+            raise InvalidValue("path", str(path), "a regular file", "It is a device or pipe: choose another name")
+        if not target.parent.is_dir():
+            remedy = f"Create the folder {target.parent}, or choose another"
+            raise InvalidValue("path", str(path), admissible, remedy)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:_OF_THE_NAME]}.")
+    except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
+        raise InvalidValue("path", str(path), admissible, _elsewhere(error)) from None
+    return target, handle, Path(name)
+
+
+def _elsewhere(error: OSError | RuntimeError) -> str:
+    """What the operating system says, without the temporary name, and what to do."""
+    return f"{getattr(error, 'strerror', None) or error}: choose another place"
 
 
 def _umask() -> int:

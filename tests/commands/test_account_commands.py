@@ -127,7 +127,7 @@ def test_once_and_each_are_two_answers(certdp: Command) -> None:
         ),
         (("--mechanism", "gauss", "--sampler", "full"), "mechanism", ""),
         ((*REFERENCE, "--delta", "1e-5", "--accountant", "rdp"), "accountant", "loss-distribution"),
-        ((*REFERENCE, "--delta", "1e-5", "--plot", "/nowhere/plot.png"), "plot", "existing folder"),
+        ((*REFERENCE, "--delta", "1e-5", "--plot", "/nowhere/plot.png"), "plot", "Create the folder /nowhere"),
     ],
 )
 def test_refusals(refusal: Command, arguments: tuple[object, ...], parameter: str, words: str) -> None:

@@ -342,7 +342,7 @@ class TestPlaces:
     def test_a_missing_folder_is_noticed_first(self, refusal: Refusal, base: Base, tmp_path: Path, option: str) -> None:
         path = tmp_path / "none" / "out"
         error = refusal(*base, option, path, "--data", tmp_path / "not-read-yet.npy")
-        assert (error["parameter"], error["admissible"]) == (option[2:], "a file in an existing folder")
+        assert (error["parameter"], error["admissible"]) == (option[2:], "a file in an existing, writable folder")
         assert error["value"].startswith(str(path)[:70])
         assert list(tmp_path.iterdir()) == []
 

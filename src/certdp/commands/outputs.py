@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
+from ..files import check_place
 from ..verification.checker import check
 
 
@@ -17,14 +18,14 @@ def check_places(data: Path | None, places: Mapping[str, Path | None]) -> None:
         places: where each output goes, by the name of its option.
 
     Raises:
-        InvalidValue: for a missing folder, something else than a file, and two names of one file.
+        InvalidValue: for a missing or closed folder, something else than a file, and two names of one file.
     """
     taken = {} if data is None else {data.resolve(): "data"}
     for name, path in places.items():
         if path is None:
             continue
-        if not path.parent.is_dir() or (path.exists() and not path.is_file()):
-            raise InvalidValue(name, str(path), "a file in an existing folder", "Create the folder or choose another")
+        with blamed_on(path=name):
+            check_place(path)
         other = taken.setdefault(path.resolve(), name)
         if other != name:
             raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")
