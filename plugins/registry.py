@@ -161,6 +161,11 @@ class Registry:
     source: Callable[[Role], Iterable[EntryPoint]] = _installed
     seconds: float = _SECONDS
 
+    @property
+    def absent(self) -> frozenset[str]:
+        """Distributions on the allow-list that have no plugin here."""
+        return (self.allow or frozenset()) - {_plain(listing.distribution) for listing in self.listings()}
+
     def listings(self, *roles: Role) -> list[Listing]:
         """What is installed, by role and name; imports none of it."""
         found = {_listing(role, entry): None for role in roles or Role for entry in self.source(role)}

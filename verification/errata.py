@@ -6,13 +6,13 @@ A control is a claim that states the printed form and must be rejected; it names
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import final
 
 from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
 from ..plugins.contract import Claim
+from .selection import chosen
 
 _PAPERS = ("IS", "PWS", "DPIS")
 
@@ -63,15 +63,15 @@ class Entry:
     controls: tuple[Claim, ...]
 
 
-def entries(claims: Iterable[Claim], pattern: str = "*") -> tuple[Entry, ...]:
+def entries(claims: Iterable[Claim], *patterns: str) -> tuple[Entry, ...]:
     """The rows with their controls, then the ids that only claims mention.
 
     Args:
         claims: where to look for controls.
-        pattern: a glob; rows are taken where the id of the erratum or of one of its controls matches.
+        patterns: globs; rows are taken where the id of the erratum or of one of its controls matches. Without any, all.
 
     Raises:
-        InvalidValue: where no row is left; it lists the known ids.
+        InvalidValue: for a glob that no row matches; it names ids close to it.
     """
     controls: dict[str, list[Claim]] = {erratum.id: [] for erratum in ERRATA}
     for claim in claims:
@@ -79,15 +79,11 @@ def entries(claims: Iterable[Claim], pattern: str = "*") -> tuple[Entry, ...]:
             controls.setdefault(claim.erratum, []).append(claim)
     rows = {erratum.id: erratum for erratum in ERRATA}
     found = [Entry(id=id, erratum=rows.get(id), controls=tuple(own)) for id, own in controls.items()]
-    chosen = tuple(entry for entry in found if _concerns(entry, pattern))
-    if not chosen:
-        known = ", ".join(controls)
-        raise InvalidValue("only", pattern, "a glob that matches an erratum or a control", f"Known errata: {known}")
-    return chosen
+    return chosen(found, _names, patterns, "row of the errata or a control")
 
 
-def _concerns(entry: Entry, pattern: str) -> bool:
-    return any(fnmatchcase(name, pattern) for name in (entry.id, *(claim.id for claim in entry.controls)))
+def _names(entry: Entry) -> tuple[str, ...]:
+    return (entry.id, *(claim.id for claim in entry.controls))
 
 
 ERRATA: tuple[Erratum, ...] = (

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from ..plugins.contract import Case, Claim, Expectation, Finding
 from ..plugins.contract.claims import Proof
-from .results import Outcome, Result
+from .results import Example, Outcome, Result
 
 
 class _Contradicted(Exception):
@@ -52,6 +52,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
     finding: Finding | None = None
     error: str | None = None
     proof: Proof | None = None
+    example: Example | None = None
 
     def examined(case: Case) -> Finding:
         note(tried, case)
@@ -61,7 +62,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
             note(tried, None)
 
     def attempt(case: Case) -> None:
-        nonlocal tried
+        nonlocal tried, example
         tried += 1
         try:
             outcome = examined(case)
@@ -70,6 +71,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
             raise _Broken(case) from problem
         if not holds:
             raise _Contradicted(case, outcome)
+        example = Example(case=case, finding=outcome)
 
     try:
         _search(claim, attempt, examples, seed)
@@ -78,7 +80,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
     except _Broken as broken:
         witness, error = broken.case, _shown(broken.__cause__)
     except Exception as problem:  # the strategy itself, or a health check of the search
-        error = _shown(problem)
+        error = _undrawn(problem, tried)
     if error is None and not tried:
         error = "no case was examined"
     if error is None and claim.witness is not None:
@@ -104,6 +106,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
         proof=proof,
         seconds=time.perf_counter() - started,
         error=error,
+        example=example if witness is None and error is None else None,
     )
 
 
@@ -158,6 +161,23 @@ def _nothing_from_elsewhere() -> Iterator[None]:
     finally:
         providers._get_local_constants = original
         providers.CONSTANTS_CACHE.cache.clear()
+
+
+def _undrawn(problem: Exception, tried: int) -> str:
+    """Why the search ended without a verdict, in words about the claim."""
+    from hypothesis import errors
+
+    match problem:
+        case errors.Unsatisfiable():
+            return "no case was examined: its cases exclude one another, or its filters let none through"
+        case errors.FailedHealthCheck():
+            return (
+                f"the search gave up after {tried} cases: its filters let too few through, or its cases are too large; "
+                "draw smaller ones that need no filter"
+            )
+        case errors.Flaky():
+            return "one case came to different outcomes: they must follow from the case alone, not from coins or time"
+    return f"its cases cannot be drawn: {_shown(problem)}"
 
 
 def _shown(problem: BaseException | None) -> str:

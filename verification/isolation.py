@@ -5,6 +5,7 @@ A process serves one piece after the other and is forked once; where one is stop
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import pickle
@@ -82,13 +83,13 @@ def admit_timeout(timeout: float | None) -> None:
     """Refuse what is no time limit.
 
     Raises:
-        InvalidType: for what is no number. InvalidValue: for one that is not above 0.
+        InvalidType: for what is no number. InvalidValue: for one that is not above 0, or infinite.
     """
     if timeout is None:
         return
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise InvalidType("timeout", timeout, _SECONDS, _UNLIMITED)
-    if not timeout > 0:
+    if not 0 < timeout < math.inf:
         raise InvalidValue("timeout", timeout, _SECONDS, _UNLIMITED)
 
 

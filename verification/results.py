@@ -35,6 +35,15 @@ class Outcome(Enum):
 
 @final
 @frozen(kw_only=True)
+class Example:
+    """A case that was examined, and both sides of the comparison there."""
+
+    case: Case
+    finding: Finding
+
+
+@final
+@frozen(kw_only=True)
 class Result:
     """What came of one claim.
 
@@ -48,6 +57,7 @@ class Result:
         proof: what interval subdivision came to, where the claim has a proof.
         seconds: how long it took.
         error: what broke, if anything did.
+        example: the last case that was examined, where none contradicts the claim.
     """
 
     claim: Claim
@@ -58,6 +68,17 @@ class Result:
     proof: Proof | None
     seconds: float
     error: str | None
+    example: Example | None = None
+
+    @property
+    def advice(self) -> str | None:
+        """What to do about a wrong form that was not rejected."""
+        if self.outcome is not Outcome.NOT_REJECTED:
+            return None
+        return (
+            f"no case of the {self.cases_tried} that were examined contradicts this form, though it is wrong: "
+            "ask for more by --examples; where they do not help either, the claim no longer sees the fault"
+        )
 
     @property
     def passed(self) -> bool:
@@ -79,6 +100,7 @@ class Result:
             "witness": _plain(self.witness),
             "closed_form": finding.closed_form if finding else None,
             "independent": finding.independent if finding else None,
+            "example": _example(self.example),
             "proof": _proof(self.proof),
             "seconds": self.seconds,
             "error": self.error,
@@ -125,6 +147,13 @@ class Report:
             "versions": dict(self.versions),
             "results": [result.as_json() for result in self.results],
         }
+
+
+def _example(example: Example | None) -> dict[str, Any] | None:
+    if example is None:
+        return None
+    finding = example.finding
+    return {"case": _plain(example.case), "closed_form": finding.closed_form, "independent": finding.independent}
 
 
 def _proof(proof: Proof | None) -> dict[str, Any] | None:

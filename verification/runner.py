@@ -11,7 +11,6 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 import attrs
@@ -22,7 +21,8 @@ from ..plugins.contract import Case, Claim
 from ..plugins.forks import can_fork
 from .examination import check
 from .isolation import Crashed, Fate, Finished, Note, Overdue, admit_timeout, isolated
-from .results import Outcome, Report, Result
+from .results import Example, Outcome, Report, Result
+from .selection import chosen
 
 __all__ = ["EXAMPLES", "Outcome", "Progress", "Report", "Result", "Tick", "run", "select"]
 
@@ -36,21 +36,17 @@ Tick: TypeAlias = Callable[[Sequence[Claim]], None]
 """Called with the claims that are being checked: where they have processes of their own, a few times a second."""
 
 
-def select(claims: Iterable[Claim], pattern: str) -> tuple[Claim, ...]:
-    """The claims whose id matches a glob, such as "is/*".
+def select(claims: Iterable[Claim], *patterns: str) -> tuple[Claim, ...]:
+    """The claims whose id matches one of the globs, such as "is/*".
 
     Raises:
-        InvalidValue: where there are no claims at all, and where none matches; it lists the known ids.
+        InvalidValue: where there are no claims at all, and for a glob that none matches; it names ids close to it.
     """
     everything = tuple(claims)
     if not everything:
         remedy = "Reinstall certdp, which brings claims of its own, or give others"
         raise InvalidValue("claims", "none", "at least one claim", remedy)
-    chosen = tuple(claim for claim in everything if fnmatchcase(claim.id, pattern))
-    if not chosen:
-        known = ", ".join(claim.id for claim in everything)
-        raise InvalidValue("only", pattern, "a glob that matches a claim", f"Known claims: {known}")
-    return chosen
+    return chosen(everything, lambda claim: (claim.id,), patterns, "claim")
 
 
 def run(
@@ -141,7 +137,7 @@ def _apart(
         """The result in parts: a claim itself cannot be sent."""
         result = check(claim, examples, seed, lambda tried, case: note((tried, _sendable_case(case))))
         parts = attrs.asdict(result, recurse=False, filter=lambda attribute, _: attribute.name != "claim")
-        return {**parts, "witness": _sendable_case(result.witness)}
+        return {**parts, "witness": _sendable_case(result.witness), "example": _sendable_example(result.example)}
 
     for index, fate in isolated(claims, work, jobs=jobs, seconds=timeout, tick=tick):
         yield index, _result(claims[index], fate, timeout)
@@ -183,7 +179,15 @@ def _ending(exit_code: int | None) -> str:
 
 
 def _sendable_case(case: Case | None) -> Case | None:
-    return None if case is None else {name: _sendable(value) for name, value in case.items()}
+    return None if case is None else _sendable_values(case)
+
+
+def _sendable_example(example: Example | None) -> Example | None:
+    return None if example is None else attrs.evolve(example, case=_sendable_values(example.case))
+
+
+def _sendable_values(case: Case) -> Case:
+    return {name: _sendable(value) for name, value in case.items()}
 
 
 def _sendable(value: object) -> object:

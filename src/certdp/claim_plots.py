@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, final
 from attrs import frozen
 
 from .canvas import blank, svg
+from .verification.reports.foreign_words import harmless
 from .verification.reports.readable import numbers
 from .verification.results import Outcome, Report, Result
 
@@ -77,7 +78,7 @@ def _rows(count: int) -> tuple[Any, Any]:
 
 
 def _outcomes(report: Report) -> Drawing:
-    counts = Counter((result.claim.id.partition("/")[0], result.outcome) for result in report.results)
+    counts = Counter((harmless(result.claim.id.partition("/")[0]), result.outcome) for result in report.results)
     sources = sorted({source for source, _ in counts})
     figure, axes = _rows(len(sources) + 2)
     axes.set_ylim(len(sources) - 0.4, -0.6)
@@ -116,7 +117,7 @@ def _times(report: Report) -> Drawing:
         axes.annotate(
             f"{taken:.1f}", (taken, row), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7.5
         )
-    axes.set_yticks(range(len(slowest)), [result.claim.id for result in slowest])
+    axes.set_yticks(range(len(slowest)), [harmless(result.claim.id) for result in slowest])
     axes.set_xlabel("seconds", fontsize=8)
     axes.set_xmargin(0.14)
     share = sum(seconds) / (sum(result.seconds for result in report.results) or 1)
@@ -138,10 +139,16 @@ def _gap(result: Result) -> float | None:
 
 
 def _gaps(report: Report) -> Drawing | None:
-    found = [(gap, result) for result in report.results if (gap := _gap(result)) is not None]
-    if not found:
+    title = "How wrong at the witness"
+    contradicted = [result for result in report.results if result.finding is not None]
+    if not contradicted:
         return None
-    found = sorted(found, key=lambda pair: -pair[0])[:_WIDEST]
+    every = [(gap, result) for result in contradicted if (gap := _gap(result)) is not None]
+    found = sorted(every, key=lambda pair: -pair[0])[:_WIDEST]
+    drawn = {result.claim.id for _, result in found}
+    left_out = ", ".join(result.claim.id for result in contradicted if result.claim.id not in drawn)
+    if not found:
+        return Drawing(title, f"No two sides state a single number each; the witnesses tell it of {left_out}.", "")
     figure, axes = _rows(len(found))
     gaps = [gap for gap, _ in found]
     colours = [_LOOKS[result.outcome][0] for _, result in found]
@@ -150,10 +157,12 @@ def _gaps(report: Report) -> Drawing | None:
     axes.scatter(gaps, range(len(found)), c=colours, edgecolors="#333333", linewidths=0.5, s=26, zorder=3)
     axes.set_xscale("log")
     axes.set_xlim(least, 4)
-    axes.set_yticks(range(len(found)), [result.claim.id for _, result in found])
+    axes.set_yticks(range(len(found)), [harmless(result.claim.id) for _, result in found])
     axes.set_xlabel("relative distance at the witness", fontsize=8)
     says = (
         "How far what is claimed lies from what the independent side finds, at the witness: the difference over the "
-        "larger of both. Only where either side states a single number."
+        "larger of both. Only where either side states a single number"
+        f"{f', the largest {_WIDEST} of them' if len(every) > _WIDEST else ''}."
+        f"{f' Not shown: {left_out}.' if left_out else ''}"
     )
-    return Drawing("How wrong at the witness", says, svg(figure, "gaps"))
+    return Drawing(title, says, svg(figure, "gaps"))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from certdp.plugins.contract import Claim, Expectation, Finding
-from certdp.plugins.registry import Registry
+from certdp.plugins.registry import Listing, Registry, Role, Status
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
@@ -29,8 +29,8 @@ CONTROL = Claim(
 
 @pytest.fixture
 def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    def install(*found: Claim) -> None:
-        monkeypatch.setattr(Registry, "claims", lambda _: (list(found), []))
+    def install(*found: Claim, problems: list[Status] | None = None) -> None:
+        monkeypatch.setattr(Registry, "claims", lambda _: (list(found), problems or []))
 
     return install
 
@@ -62,7 +62,7 @@ def test_rows_without_a_witness_say_why(certdp: Run) -> None:
 def test_a_page_of_the_rows(certdp: Run, claims: Callable[..., None], tmp_path: Path) -> None:
     claims(CONTROL)
     target = tmp_path / "errata.md"
-    ran = certdp("verify", "--markdown", str(target), "--only", "IS-Eq*")
+    ran = certdp("verify", "--errata", "--markdown", str(target), "--only", "IS-Eq*")
     assert ran.code == 0
     text = target.read_text("utf-8")
     assert "### IS-Eq5" in text
@@ -91,3 +91,32 @@ def test_a_printed_form_that_is_not_rejected_fails(certdp: Run, claims: Callable
 )
 def test_what_is_refused(refusal: Refusal, options: tuple[str, ...], parameter: str) -> None:
     assert refusal("verify", "--errata", *options)["parameter"] == parameter
+
+
+EVIL = Status(Listing(Role.CLAIMS, "evil", "evil-claims", "1.0", "evil:CLAIMS"), "its import fails")
+
+
+def test_a_plugin_whose_claims_cannot_be_used_is_a_failure(certdp: Run, claims: Callable[..., None]) -> None:
+    claims(CONTROL, problems=[EVIL])
+    ran = certdp("verify", "--errata", "--only", "IS-Eq4", "--examples", "30")
+    assert ran.code == 1
+    assert "1 of 1 printed forms rejected" in ran.out
+    assert "claims evil of evil-claims cannot be used: its import fails" in ran.out
+    told = certdp("verify", "--errata", "--only", "IS-Eq4", "--examples", "30", "--json")
+    assert (told.code, told.json["passed"]) == (1, True)
+    assert told.json["unusable"] == [{"distribution": "evil-claims", "name": "evil", "problem": "its import fails"}]
+
+
+def test_claims_that_were_not_run_are_mentioned_where_a_glob_matches_nothing(
+    refusal: Refusal, claims: Callable[..., None]
+) -> None:
+    claims(CONTROL, problems=[EVIL])
+    for words in (("verify",), ("verify", "--errata")):
+        remedy = refusal(*words, "--only", "evil/*")["remedy"]
+        assert "claims evil of evil-claims cannot be used: its import fails" in remedy
+
+
+def test_a_page_of_errata_wants_errata(refusal: Refusal, claims: Callable[..., None], tmp_path: Path) -> None:
+    claims(CONTROL)
+    error = refusal("verify", "--markdown", tmp_path / "errata.md")
+    assert (error["parameter"], error["remedy"]) == ("markdown", "Add --errata")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -16,11 +17,14 @@ from xml.etree import ElementTree
 import attrs
 import pytest
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
 from certdp.commands.app import app
+from certdp.commands.verify_table import print_report
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.registry import Listing, Registry, Role, Status
+from certdp.verification.runner import run
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
@@ -84,7 +88,7 @@ def test_claims_that_are_as_expected(certdp: Run, claims: Callable[..., None]) -
     ("claim", "outcome", "said"),
     [
         (FAILS, "fails", ["witness: a=10, b=0", "closed form a = 10", "independent [below 10]"]),
-        (VOID, "not rejected", []),
+        (VOID, "not rejected", ["no case of the 100 that were examined contradicts this form", "--examples"]),
         (BROKEN, "error", ["witness: a=0, b=0", "ZeroDivisionError: division by zero"]),
     ],
 )
@@ -168,7 +172,7 @@ def test_many_jobs_find_what_one_does(certdp: Run, claims: Callable[..., None]) 
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("timeout", ["0", "-3", "nan"])
+@pytest.mark.parametrize("timeout", ["0", "-3", "nan", "inf"])
 def test_a_bad_timeout_is_refused(refusal: Refusal, claims: Callable[..., None], timeout: str) -> None:
     claims(HOLDS)
     assert refusal("verify", "--timeout", timeout)["parameter"] == "timeout"
@@ -183,12 +187,14 @@ class TestReports:
     ) -> None:
         claims(HOLDS, other)
         html, junit = tmp_path / "report.html", tmp_path / "report.xml"
-        ran = certdp("verify", "--html", html, "--junit", junit, "--only", "test/*", "--seed", "3", "--json")
+        ran = certdp(
+            "verify", "--html", html, "--junit", junit, "--only", "test/*", "--seed", "3", "--timeout", "60", "--json"
+        )
         assert ran.code == code
         assert (ran.json["html"], ran.json["junit"]) == (str(html), str(junit))
         assert {path.name for path in tmp_path.iterdir()} == {"report.html", "report.xml"}
         text = html.read_text("utf-8")
-        assert "certdp verify --only &#39;test/*&#39; --seed 3 --examples 100" in text
+        assert "certdp verify --only &#39;test/*&#39; --seed 3 --examples 100 --timeout 60</code>" in text
         assert text.count("<svg") >= 2
         root = ElementTree.parse(junit).getroot()
         assert (root.get("tests"), root.get("failures")) == ("2", str(code))
@@ -202,7 +208,8 @@ class TestReports:
             raise AssertionError("the claims were asked for")
 
         monkeypatch.setattr(Registry, "claims", never)
-        for place in (tmp_path, tmp_path / "missing" / "report"):
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        for place in (tmp_path, tmp_path / "missing" / "report", tmp_path / "loop", tmp_path / ("n" * 300)):
             assert refusal("verify", f"--{option}", place)["parameter"] == option
 
     def test_a_closed_folder_is_refused_before_the_run(
@@ -213,7 +220,8 @@ class TestReports:
 
         claims(attrs.evolve(HOLDS, examine=endless))
         monkeypatch.setattr("tempfile.mkstemp", closed)
-        assert "Permission denied" in refusal("verify", "--junit", tmp_path / "report.xml")["remedy"]
+        error = refusal("verify", "--junit", tmp_path / "report.xml")
+        assert (error["parameter"], error["remedy"]) == ("junit", "Permission denied: choose another place")
 
     def test_two_reports_in_one_file_are_refused(self, refusal: Refusal, tmp_path: Path) -> None:
         place = tmp_path / "report"
@@ -290,3 +298,71 @@ def test_claims_of_another_distribution(tmp_path: Path) -> None:
     assert raises["witness"] == {"x": "0", "many": []}
     root = ElementTree.parse(junit).getroot()
     assert (root.get("failures"), root.get("errors")) == ("1", "1")
+
+
+def test_a_disk_that_fills_up_is_told_by_the_option(
+    refusal: Refusal, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    claims(HOLDS)
+    monkeypatch.setattr(os, "fsync", full)
+    for option in ("html", "junit"):
+        error = refusal("verify", "--html", tmp_path / "a", "--junit", tmp_path / "b", "--examples", "2")
+        assert error["parameter"] == "junit"  # the last opened is the first closed
+        error = refusal("verify", f"--{option}", tmp_path / "a", "--examples", "2")
+        assert (error["parameter"], error["remedy"]) == (option, "No space left on device: choose another place")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_globs_repeat(certdp: Run, claims: Callable[..., None]) -> None:
+    claims(HOLDS, FAILS, CONTROL)
+    ran = certdp("verify", "--only", "test/misprint", "--only", "test/c*", "--json")
+    assert [result["id"] for result in ran.json["results"]] == ["test/commutes", "test/misprint"]
+
+
+def test_words_of_a_claim_do_nothing_to_the_terminal_and_are_shortened(
+    certdp: Run, claims: Callable[..., None], tmp_path: Path
+) -> None:
+    def breaks(_: Case) -> Finding:
+        raise ValueError("\x1b[31mred\x9b\u202e" + "x" * 3000)
+
+    red = "\x1b[31m"
+    claims(
+        attrs.evolve(HOLDS, id="test/\x1b[31m", examine=breaks, statement=red, says=red),
+        attrs.evolve(FAILS, id="test/red", examine=lambda case: Finding(case["a"] < 10, red, red), says=red),
+    )
+    html = tmp_path / "report.html"
+    ran = certdp("verify", "--html", html)
+    assert ran.code == 1
+    for text in (ran.out, html.read_text("utf-8")):
+        assert not {"\x1b", "\x9b", "\u202e"} & set(text)
+        assert "\\x1b[31m" in text
+        assert "characters more" in text
+        assert "x" * 700 not in re.sub(r"\s", "", text)
+    assert ran.out.count("closed form \\x1b[31m") == 1
+    whole = certdp("verify", "--json").json["results"][0]["error"]
+    assert whole.endswith("x" * 3000)
+
+
+def test_ids_and_indents_survive_a_narrow_terminal(claims: Callable[..., None]) -> None:
+    name = "test/" + "-".join(["long"] * 9)
+    claims(attrs.evolve(FAILS, id=name, examine=lambda case: Finding(case["a"] < 10, "word " * 40, "")))
+    told = io.StringIO()
+    print_report(Console(width=60, file=told), run(Registry().claims()[0]), [], {})
+    text = told.getvalue()
+    assert f" {name} " in text
+    folded = [line for line in text.splitlines() if line.strip().startswith("word")]
+    assert len(folded) >= 3
+    assert all(line.startswith("  word") for line in folded)
+
+
+@pytest.mark.parametrize("flags", [["--json"], []])
+def test_a_name_on_the_allow_list_that_stands_for_nothing_is_told(
+    certdp: Run, claims: Callable[..., None], flags: list[str]
+) -> None:
+    claims(HOLDS)
+    ran = certdp("verify", "--allow", "Foo", "--allow", "certdp", "--examples", "2", *flags)
+    assert ran.code == 0
+    assert ran.err == "warning: --allow foo: no installed distribution of this name has plugins\n"

@@ -151,7 +151,11 @@ def test_exemptions_fit_today_s_mutants_and_say_why() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
-    [({"only": "nothing"}, "Known modules"), ({"sample": 0}, "sample"), ({"seed": -1}, "seed")],
+    [
+        ({"only": "declared.laplace-sun"}, "Did you mean declared.laplace-sum"),
+        ({"sample": 0}, "sample"),
+        ({"seed": -1}, "seed"),
+    ],
 )
 def test_bad_requests_are_refused(arguments: dict[str, int], complaint: str) -> None:
     with pytest.raises(InvalidValue, match=complaint):

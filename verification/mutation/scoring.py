@@ -13,6 +13,7 @@ from typing import TypeAlias
 from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...plugins.forks import can_fork
+from ..selection import chosen
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
 from .guarded import GUARDED, Guarded
@@ -34,17 +35,13 @@ def population(pattern: str = "*") -> tuple[Mutant, ...]:
     """The mutants of the formulas and modules that match a glob, in order.
 
     Raises:
-        InvalidValue: where none matches; it lists them.
+        InvalidValue: where none matches; it names those that come close.
     """
     return tuple(mutant for guarded in _matching(pattern) for mutant, _ in guarded.plantings())
 
 
 def _matching(pattern: str) -> list[DeclaredFormula | Guarded]:
-    matching = [guarded for guarded in EVERYTHING if fnmatchcase(guarded.module, pattern)]
-    if not matching:
-        known = ", ".join(guarded.module for guarded in EVERYTHING)
-        raise InvalidValue("only", pattern, "a glob that matches a module", f"Known modules: {known}")
-    return matching
+    return list(chosen(EVERYTHING, lambda guarded: (guarded.module,), (pattern,), "module"))
 
 
 def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress: Progress | None = None) -> Score:
@@ -71,10 +68,10 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
     everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
     places = range(len(everything))
-    chosen = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
+    drawn = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
     arguments = {exemption.key: exemption for exemption in exemptions()}
     verdicts, tests = [], _tests()
-    for guarded, group in groupby((everything[place] for place in chosen), key=itemgetter(0)):
+    for guarded, group in groupby((everything[place] for place in drawn), key=itemgetter(0)):
         seconds = _SLOWER * _undisturbed(guarded, tests) + _LEAST_SECONDS
         for _, mutant, planting in group:
             verdict = _verdict(mutant, arguments.get(mutant.key), attempt(guarded, planting, seconds, tests))

@@ -14,6 +14,7 @@ from ...accounting.errors import InvalidValue
 from ...plugins.registry import Status
 from ..errata import ERRATA
 from ..results import Outcome, Report, Result
+from .foreign_words import harmless, shortened
 from .readable import Number, parts, readable, shown
 from .sources import SOURCES, Source, source
 
@@ -123,13 +124,18 @@ def _place(prefix: str) -> tuple[int, str]:
     return known.index(prefix) if prefix in known else len(known), prefix
 
 
+def _harmless(value: object) -> object:
+    """What a page may show: plain text escaped, markup of its own as it is."""
+    return harmless(value) if type(value) is str else value
+
+
 @cache
 def _template() -> jinja2.Template:
     """Read once, so that a long run ends with the page it began with."""
     import jinja2
 
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True, finalize=_harmless, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     filters: dict[str, Any] = {
         "pieces": lambda text: [
@@ -139,6 +145,7 @@ def _template() -> jinja2.Template:
             for part in parts(text)
         ],
         "readable": readable,
+        "shortened": shortened,
         "shown": shown,
         "exact": lambda value: str(value),
         "mark": _MARKS.__getitem__,

@@ -9,6 +9,17 @@ import typer
 
 from ..accounting.errors import InvalidValue
 
+
+def _warned(names: list[str] | None) -> list[str] | None:
+    """The names; those that stand for nothing here are told, as an allow-list may be meant for several machines."""
+    if names:
+        from ..plugins.registry import Registry
+
+        for name in sorted(Registry(allow=names).absent):
+            typer.echo(f"warning: --allow {name}: no installed distribution of this name has plugins", err=True)
+    return names
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ThirdParty = Annotated[
     bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
@@ -16,7 +27,10 @@ ThirdParty = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow", metavar="DISTRIBUTION", help="Admit this distribution's plugins and no others; repeatable."
+        "--allow",
+        metavar="DISTRIBUTION",
+        callback=_warned,
+        help="Admit this distribution's plugins and no others; repeatable.",
     ),
 ]
 

@@ -6,21 +6,24 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from attrs import evolve, frozen
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..accounting.errors import blamed_on
 from ..files import whole_file, writing
 from ..plugins.contract import Claim
 from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role, Status
+from ..verification.reports.foreign_words import harmless
 from ..verification.runner import Report, Result, select
 from ..verification.runner import run as run_claims
+from .absent_claims import absent_as_json, mentioning, unusable
 from .output import Output
 from .outputs import check_places
-from .verify_table import print_report
+from .verify_table import print_report, say
 
 TIMEOUT = 600.0
 """Seconds that a claim may take where nothing else is asked for."""
@@ -32,7 +35,7 @@ _Writer: TypeAlias = Callable[[Report, Sequence[Status]], bytes]
 class Request:
     """What `verify` was asked for."""
 
-    only: str
+    only: Sequence[str]
     examples: int
     seed: int
     timeout: float | None
@@ -46,9 +49,11 @@ class Request:
     def command(self) -> str:
         """What repeats the run."""
         words = ["certdp", "verify"]
-        if self.only != "*":
-            words += ["--only", self.only]
+        for glob in self.only:
+            words += ["--only", glob]
         words += ["--seed", str(self.seed), "--examples", str(self.examples)]
+        if self.timeout is not None:
+            words += ["--timeout", f"{self.timeout:g}"]
         if not self.third_party:
             words.append("--no-third-party")
         for name in self.allow or ():
@@ -63,44 +68,48 @@ def run(request: Request, output: Output) -> None:
     writers = _writers(request)
     registry = Registry(third_party=request.third_party, allow=request.allow)
     claims, problems = registry.claims()
-    chosen = select(claims, request.only)
+    with mentioning(problems):
+        chosen = select(claims, *request.only)
+    written = {name: path for name, path in places.items() if path is not None}
     with ExitStack() as stack:  # open before the run, so that what cannot be written is refused now
-        streams = {path: stack.enter_context(whole_file(path)) for path in places.values() if path is not None}
+        streams = {name: stack.enter_context(_named_file(name, path)) for name, path in written.items()}
         report = checked(request, chosen, output)
         report = evolve(report, versions={**report.versions, **_third_parties(registry, problems)})
-        for path, write in writers.items():
-            _write(path, streams[path], write(report, problems))
-    broken = [_told(problem) for problem in problems if not problem.blocked]
-    left_out = [_told(problem) for problem in problems if problem.blocked]
-    written = {name: str(path) for name, path in places.items() if path is not None}
+        for name, write in writers.items():
+            content = write(report, problems)
+            with blamed_on(path=name), writing(written[name]):
+                streams[name].write(content)
+    told = {name: str(path) for name, path in written.items()}
     output.show(
-        {**report.as_json(), "unusable": broken, "left_out": left_out, **written},
-        lambda console: print_report(console, report, problems, written),
+        {**report.as_json(), **absent_as_json(problems), **told},
+        lambda console: print_report(console, report, problems, told),
     )
-    if not report.passed or broken:
+    if not report.passed or unusable(problems):
         output.fail()
 
 
-def _writers(request: Request) -> Mapping[Path, _Writer]:
-    """What makes each file that is asked for; what it needs is known to be installed."""
-    writers: dict[Path, _Writer] = {}
+def _writers(request: Request) -> Mapping[str, _Writer]:
+    """What makes each file that is asked for, by its option; what it needs is known to be installed."""
+    writers: dict[str, _Writer] = {}
     if request.html is not None:
         from ..claim_plots import drawings, require_plots
         from ..verification.reports.page import page, require_pages
 
         require_pages()
         require_plots()
-        writers[request.html] = lambda report, problems: page(report, problems, drawings(report), request.command)
+        writers["html"] = lambda report, problems: page(report, problems, drawings(report), request.command)
     if request.junit is not None:
         from ..verification.reports.junit import junit
 
-        writers[request.junit] = junit
+        writers["junit"] = junit
     return writers
 
 
-def _write(path: Path, stream: BinaryIO, content: bytes) -> None:
-    with writing(path):
-        stream.write(content)
+@contextmanager
+def _named_file(option: str, path: Path) -> Iterator[BinaryIO]:
+    """A whole file whose errors name its option."""
+    with blamed_on(path=option), whole_file(path) as stream:
+        yield stream
 
 
 def checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
@@ -138,12 +147,12 @@ def _watching(
         task = bar.add_task("", total=total)
 
         def tick(running: Sequence[Claim]) -> None:
-            bar.update(task, description=", ".join(claim.id for claim in running), refresh=True)
+            bar.update(task, description=harmless(", ".join(claim.id for claim in running)), refresh=True)
 
         def progress(result: Result) -> None:
             bar.advance(task)
             if not result.passed and not hidden:
-                bar.console.print(f"{result.claim.id}: {result.outcome.value}", markup=False)
+                say(bar.console, f"{result.claim.id}: {result.outcome.value}")
 
         yield tick, progress
 
@@ -153,8 +162,3 @@ def _third_parties(registry: Registry, problems: Sequence[Status]) -> dict[str, 
     absent = {problem.listing for problem in problems}
     found = [listing for listing in registry.listings(Role.CLAIMS) if not listing.built_in and listing not in absent]
     return {listing.distribution: listing.version for listing in found}
-
-
-def _told(problem: Status) -> dict[str, Any]:
-    listing = problem.listing
-    return {"distribution": listing.distribution, "name": listing.name, "problem": problem.problem}

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from ..plugins.contract import Case
 from ..plugins.registry import Status
+from ..verification.reports.foreign_words import harmless, shortened
 from ..verification.reports.readable import readable, shown
 from ..verification.runner import Report, Result
+from .absent_claims import absent_in_words
+
+_WIDE = 100
+"""Characters from which on there is room for statements beside ids."""
+
+
+def say(console: Console, text: str, indent: int = 0) -> None:
+    """Print words that may be a third party's; lines that are too long go on at the same indent."""
+    console.print(Padding.indent(Text(harmless(text)), indent))
 
 
 def print_report(console: Console, report: Report, problems: Sequence[Status], written: Mapping[str, str]) -> None:
@@ -23,43 +35,48 @@ def print_report(console: Console, report: Report, problems: Sequence[Status], w
         problems: plugins whose claims were not run.
         written: the files that hold the report, by the name of their option.
     """
-    console.print(_table(report))
+    console.print(_table(report, statements=console.width >= _WIDE))
     for result in report.results:
-        for line in _details(result):
-            console.print(line, markup=False)
-    for problem in problems:
-        listing, verb = problem.listing, "are left out" if problem.blocked else "cannot be used"
-        said = f"claims {listing.name} of {listing.distribution} {verb}: {problem.problem}"
-        console.print(said, markup=False)
+        for indent, line in _details(result):
+            say(console, line, indent)
+    for line in absent_in_words(problems):
+        say(console, line)
     for path in written.values():
-        console.print(f"report written to {path}", markup=False)
+        say(console, f"report written to {path}")
     passed = sum(result.passed for result in report.results)
     console.print(f"\n{passed} of {len(report.results)} claims as expected; seed {report.seed}")
 
 
-def _table(report: Report) -> Table:
+def _table(report: Report, *, statements: bool) -> Table:
     table = Table(box=None)
-    for heading in ("", "claim", "statement", "cases", "seconds", "outcome"):
+    table.add_column("")
+    table.add_column("claim", no_wrap=True, overflow="fold")  # an id is there to be copied
+    if statements:
+        table.add_column("statement", overflow="fold")
+    for heading in ("cases", "seconds", "outcome"):
         table.add_column(heading, overflow="fold")
     for result in report.results:
         mark = "[green]✓[/green]" if result.passed else "[red]✗[/red]"
-        told = (result.claim.id, result.claim.statement, str(result.cases_tried), f"{result.seconds:.2f}")
+        names = (result.claim.id, result.claim.statement) if statements else (result.claim.id,)
+        told = (*map(harmless, names), str(result.cases_tried), f"{result.seconds:.2f}")
         table.add_row(mark, *map(escape, told), result.outcome.value)
     return table
 
 
-def _details(result: Result) -> list[str]:
-    lines = []
+def _details(result: Result) -> Iterator[tuple[int, str]]:
+    """Lines with their indents."""
+    name = result.claim.id
     if result.witness is not None:
-        lines += [f"\n{result.claim.id}: {result.claim.says}", f"  witness: {_case(result.witness)}"]
+        yield 0, f"\n{name}: {result.claim.says}"
+        yield 2, f"witness: {_case(result.witness)}"
     if result.finding is not None:
-        lines.append(f"  closed form {readable(result.finding.closed_form)}")
-        lines.append(f"  independent {readable(result.finding.independent)}")
-    if result.proof is not None:
-        lines.append(f"\n{result.claim.id}: {result.proof}")
+        yield 2, f"closed form {readable(result.finding.closed_form)}"
+        yield 2, f"independent {readable(result.finding.independent)}"
+    for said in (result.proof, result.advice):
+        if said is not None:
+            yield 0, f"\n{name}: {said}"
     if result.error is not None:
-        lines.append(f"\n{result.claim.id}: {result.error}")
-    return lines
+        yield 0, f"\n{name}: {shortened(result.error)}"
 
 
 def _case(case: Case) -> str:
