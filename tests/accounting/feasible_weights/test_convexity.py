@@ -101,6 +101,11 @@ def test_convex_and_growing(loss: Expression, at: Callable[[Any], Any]) -> None:
         assert abs(modulus.midpoint / Fraction(str(_context.nstr(least, 25))) - 1) < Fraction(1, 10**12)
 
 
+@pytest.mark.parametrize("place", [Fraction(5, 4), Fraction(3, 2), Fraction(3)])
+def test_a_kink_downwards_is_not_convex(place: Fraction) -> None:
+    assert not convexity(5 - sqrt((W - place) ** 2), {}).convex  # its slope is 1, then −1; both squared are 1
+
+
 def test_the_modulus_of_a_box_is_the_least() -> None:
     loss = W * (X + 1)
     modulus = convexity(loss, UP_TO_TWO).modulus(loss, {X: Enclosure.between(0, 2)}, precision=96)
