@@ -23,7 +23,8 @@ _WIDE = 100
 
 def say(console: Console, text: str, indent: int = 0) -> None:
     """Print words that may be a third party's; lines that are too long go on at the same indent."""
-    console.print(Padding.indent(Text(harmless(text)), indent))
+    words = Text(harmless(text))
+    console.print(Padding.indent(words, indent) if indent else words)
 
 
 def print_report(console: Console, report: Report, problems: Sequence[Status], written: Mapping[str, str]) -> None:

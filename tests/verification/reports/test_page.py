@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import attrs
@@ -12,11 +13,12 @@ import pytest
 from attrs import frozen
 
 from certdp.accounting.errors import InvalidValue
+from certdp.plugins.contract import Finding
 from certdp.plugins.registry import Registry, Status
 from certdp.verification.errata import ERRATA
 from certdp.verification.reports.page import page, require_pages
 from certdp.verification.reports.sources import SOURCES, source
-from certdp.verification.results import Report
+from certdp.verification.results import Example, Report
 
 VOID = {"meta", "input", "link", "br", "img", "hr"}
 
@@ -89,7 +91,8 @@ def test_it_shows_what_came_of_every_claim(read: Reader, report: Report) -> None
         "Misprint TEST-1",
         "in 12 cells",
         "1 min 23 s",
-        "certdp verify --only 'pws/fails' --seed 4 --examples 20",
+        "certdp verify --only 'pws/fails' --seed 4 --examples 20 --timeout 9",
+        "20, and those that shrink a witness",
         "shut of shut-claims 1.0 is left out",
     ):
         assert words in read.text, words
@@ -101,6 +104,27 @@ def test_a_misprint_shows_what_is_printed_and_what_holds(report: Report) -> None
     read = Reader(page(attrs.evolve(report, results=(known,)), [], [], ""))
     for words in (f"Misprint {ERRATA[0].id}, {ERRATA[0].statement}", ERRATA[0].printed, ERRATA[0].holds):
         assert words in read.text
+
+
+def test_a_claim_that_holds_shows_both_sides_at_a_case(report: Report) -> None:
+    finding = Finding(True, "ε = [0.25, 0.5]", "largest ratio 0.375")
+    holds = attrs.evolve(report.results[0], example=Example(case={"rate": Fraction(1, 7)}, finding=finding))
+    read = Reader(page(attrs.evolve(report, results=(holds,)), [], [], ""))
+    for words in ("The last case that was examined", "rate 1/7", "[0.25, 0.5]", "largest ratio 0.375"):
+        assert words in read.text, words
+
+
+def test_words_of_others_are_escaped_and_errors_shortened(report: Report) -> None:
+    broken = attrs.evolve(report.results[4], error="\x9b31m" + "x" * 3000)
+    html = page(attrs.evolve(report, results=(broken,)), [], [], "").decode("utf-8")
+    assert "\x9b" not in html
+    assert "\\x9b31m" in html
+    assert "x" * 601 not in html
+    assert "characters more" in html
+
+
+def test_a_form_that_was_not_rejected_has_advice(read: Reader) -> None:
+    assert "no case of the 7 that were examined contradicts this form" in read.text
 
 
 def test_it_states_what_the_run_was(read: Reader) -> None:
