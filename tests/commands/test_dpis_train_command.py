@@ -184,7 +184,7 @@ def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
     assert certdp("dpis", "train", *arguments, "--out", tmp_path / "quiet", "--json").err == ""
     public = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     for assumed in public["assumptions"]:
-        assert f"    {assumed['name']}" in ran.out
+        assert f"    {assumed['name']} = {assumed['value']}\n" in ran.out
     assert "number of records is public = 300" in ran.out
     assert "other runs on the same records" in ran.out
 

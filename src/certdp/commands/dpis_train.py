@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -261,16 +261,6 @@ def _table(columns: Mapping[str, list[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _assumed(assumptions: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Each assumption once; what differs from epoch to epoch is in the table of epochs."""
-    values: dict[str, list[str]] = {}
-    for assumed in assumptions:
-        values.setdefault(assumed["name"], []).append(assumed["value"])
-    for name, stated in values.items():
-        value = stated[0] if len(stated) == 1 else "as in the table of epochs"
-        yield f"{name} = {value}" if value else name
-
-
 def _print(console: Console, data: dict[str, Any], private: Mapping[str, Any]) -> None:
     if data["epsilon"] is None:
         console.print(f"[bold]not private[/bold]: {data['notice']}")
@@ -280,8 +270,9 @@ def _print(console: Console, data: dict[str, Any], private: Mapping[str, Any]) -
         console.print(f"  by {data['theorem']}; this run has paid ε = {data['paid']:.6g}", markup=False)
         console.print("  what other runs on the same records cost, as to tune options, adds to this", markup=False)
         console.print("  assumptions")
-        for line in _assumed(data["assumptions"]):
-            console.print(f"    {line}", markup=False, soft_wrap=True)
+        for assumed in data["assumptions"]:
+            value = f" = {assumed['value']}" if assumed["value"] else ""
+            console.print(f"    {assumed['name']}{value}", markup=False, soft_wrap=True)
         print_proven(console, data)
     columns = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
     table = Table("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid", box=None)
