@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-settings.register_profile("suite", derandomize=True, max_examples=40, deadline=None)  # the same cases in every run, on machines that others use
+# the same cases in every run, as slow as the machine may be
+settings.register_profile("suite", derandomize=True, max_examples=40, deadline=None)
 settings.load_profile("suite")
 
 _FURTHER_STREAMS = 9
