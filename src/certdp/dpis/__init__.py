@@ -44,6 +44,7 @@ from .forecast import dominated_dp_sgd as dominated_dp_sgd
 from .forecast import dp_sgd as dp_sgd
 from .forecast import forecast as forecast
 from .gradients import Evaluation as Evaluation
+from .gradients import Identity as Identity
 from .gradients import RecordGradients as RecordGradients
 from .gradients import Weighting as Weighting
 from .history import EpochFigures as EpochFigures
