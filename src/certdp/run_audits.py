@@ -38,10 +38,12 @@ from .verification.audit import (
     CONFIDENCE,
     RUNS,
     Audit,
+    Power,
     Releases,
     audit,
     audited_releases,
     fewest_runs,
+    power_of,
     telling_record,
 )
 
@@ -64,12 +66,14 @@ class RunAudit:
         claimed: the ε that was claimed at the audit's δ.
         proven: whether that is what certdp itself proves of the run.
         difference: in what the two inputs differ.
+        power: how far so many runs can see.
     """
 
     found: Audit
     claimed: Epsilon
     proven: bool
     difference: str
+    power: Power
 
     @property
     def refuted(self) -> bool:
@@ -78,7 +82,10 @@ class RunAudit:
 
     def __str__(self) -> str:
         verdict = "refuted" if self.refuted else "not refuted"
-        return f"the claim of ε = {self.claimed} is {verdict}: {self.found}; the inputs differ in {self.difference}"
+        return (
+            f"the claim of ε = {self.claimed} is {verdict}: {self.found}; the inputs differ in {self.difference}; "
+            f"{self.power}"
+        )
 
 
 def audit_run(
@@ -130,7 +137,8 @@ def audit_run(
     used = Coins() if coins is None else coins
     inputs = subject.inputs(claim, neighbours, used, one_by_one, progress)
     found = audit(inputs.first, inputs.second, delta=limit, runs=runs, confidence=confidence)
-    return RunAudit(found=found, claimed=claim, proven=claimed is None, difference=inputs.difference)
+    power = power_of(claim, limit, runs=runs, confidence=confidence)
+    return RunAudit(found=found, claimed=claim, proven=claimed is None, difference=inputs.difference, power=power)
 
 
 def neighbours_among(run: AnyRun, records: ArrayLike) -> Neighbours:

@@ -29,6 +29,9 @@ def test_a_claim_that_holds(certdp: Command) -> None:
     assert {count["trials"] for count in data["counts"].values()} == {10_000}
     assert set(data["counts"]) == {"first", "second"}
     assert set(data["event"]) == {"statistic", "threshold", "above"}
+    assert "the output" in data["event"]["statistic"]
+    assert set(data["power"]) == {"runs", "epsilon_lower_most", "epsilon_refutable"}
+    assert data["epsilon_lower"] < 1 < data["power"]["epsilon_refutable"] < data["power"]["epsilon_lower_most"]
 
 
 def test_a_claim_that_is_refuted_ends_with_1(certdp: Command) -> None:
@@ -43,6 +46,7 @@ def test_without_a_claim_it_is_what_certdp_proves(certdp: Command) -> None:
     assert ran.code == 0
     assert "gaussian-sum on a sample drawn by poisson, 4 releases" in ran.out
     assert "at δ = 0.01, what certdp proves: not refuted" in ran.out
+    assert "power: 20,000 runs on each input can show ε ≥ " in ran.out
     assert "never confirm one" in ran.out
 
 
@@ -88,8 +92,14 @@ def test_one_release_at_a_time(certdp: Command) -> None:
         ((*LAPLACE, "--claim", "epsilon=1,epsilon=2"), "claim", "epsilon=E,delta=D"),
         ((*LAPLACE, "--claim", "epsilon"), "claim", "epsilon=E,delta=D"),
         ((*LAPLACE, "--claim", "epsilon=-1"), "epsilon", "≥ 0"),
+        ((*LAPLACE, "--claim", "epsilon=x"), "epsilon", "a number"),
         ((*LAPLACE, "--claim", "delta=1"), "delta", "below 1"),
+        ((*LAPLACE, "--claim", "delta=2"), "delta", "≤ 1"),
         ((*LAPLACE, "--confidence", "1"), "confidence", "between 0 and 1"),
+        ((*LAPLACE, "--confidence", "much"), "confidence", "a number"),
+        ((*LAPLACE[:3], "--option", "scale=0"), "scale", "a number > 0"),
+        ((*LAPLACE[:5], "--option", "radius=-1"), "radius", "a number > 0"),
+        ((*LAPLACE, "--option", "dimension=two"), "dimension", "a whole number"),
         ((*LAPLACE, "--steps", 3), "resample", "once or each"),
         ((*LAPLACE[:5], "--seed", 1), "radius", "public bound"),
         ((*GAUSSIAN, "--option", "rate=0.3"), "delta", "a finite ε"),
@@ -103,3 +113,4 @@ def test_bad_input(refusal: Callable[..., dict[str, str]], arguments: Any, param
     error = refusal(*arguments)
     assert error["parameter"] == parameter
     assert admissible in error["admissible"]
+    assert "what is admissible" not in error["remedy"]  # the word for errors that do not say what to do

@@ -3,6 +3,7 @@
 from .bounds import Count, epsilon_lower_bound, fewest_runs
 from .neighbours import telling_record
 from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
+from .power import Power, power_of
 from .runs import audited_releases
 from .statistics import Event, Statistic, statistics_of
 from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
@@ -14,6 +15,7 @@ __all__ = [
     "Count",
     "Event",
     "OneRunAudit",
+    "Power",
     "Releases",
     "Statistic",
     "audit",
@@ -22,6 +24,7 @@ __all__ = [
     "correct_guesses",
     "epsilon_lower_bound",
     "fewest_runs",
+    "power_of",
     "probability_of_correct_guesses",
     "repeated",
     "statistics_of",

@@ -127,12 +127,14 @@ def best_event(
 def _distances(first: Floats, second: Floats) -> Iterator[Statistic]:
     apart = not np.array_equal(first, second)
     for index in range(min(len(first), _ENTRIES)):
-        yield Statistic(f"entry {index}", partial(np.take, indices=index, axis=1))
+        yield Statistic(f"entry {index} of the output", partial(np.take, indices=index, axis=1))
     for order, name in ((1, "ℓ1"), (2, "ℓ2"), (np.inf, "ℓ∞")):
-        yield Statistic(f"{name} distance to the first median", partial(_distance, first, order))
-        yield Statistic(f"{name} distance to the second median", partial(_distance, second, order))
+        distance = f"{name} distance of the output from the median output on the"
+        yield Statistic(f"{distance} first input", partial(_distance, first, order))
+        yield Statistic(f"{distance} second input", partial(_distance, second, order))
         if apart:
-            yield Statistic(f"{name} difference of the distances", partial(_difference, first, second, order))
+            both = f"{distance} first input, minus that on the second"
+            yield Statistic(both, partial(_difference, first, second, order))
 
 
 def _distance(centre: Floats, order: float, outputs: Floats) -> Floats:
@@ -148,14 +150,16 @@ def _difference(first: Floats, second: Floats, order: float, outputs: Floats) ->
 def _ratios(first: Floats, second: Floats) -> Iterator[Statistic]:
     line = first.mean(axis=0) - second.mean(axis=0)
     if len(line) > 1 and np.all(np.isfinite(line)) and line.any():
-        yield Statistic("projection on the line through the means", partial(_projection, line))
+        yield Statistic("projection of the output on the line through the mean outputs", partial(_projection, line))
     cells = min(_CELLS, len(first) // _FEWEST_PER_CELL)
     if cells > 1:
         entries = tuple(
             _EntryRatio.of(one, other, cells)
             for one, other in zip(first.T[:_JOINT_ENTRIES], second.T[:_JOINT_ENTRIES], strict=True)
         )
-        yield Statistic("likelihood ratio of the entries", partial(_likelihood_ratio, entries))
+        yield Statistic(
+            "log-likelihood ratio of the output's entries, read from histograms", partial(_likelihood_ratio, entries)
+        )
 
 
 def _projection(line: Floats, outputs: Floats) -> Floats:

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
 from ..accounting.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..constrained import ConstrainedReleases
@@ -24,6 +25,7 @@ from ..plugins.registry import Registry, Role
 from ..run_audits import AnyRun, RunAudit, audit_run, neighbours_among
 from ..verification.audit import Count
 from .account import run_of
+from .advice import about_options, advising
 from .composition import Composition, KeyedComposition, chosen
 from .output import Output
 from .plan import plan_of
@@ -31,6 +33,8 @@ from .psi_request import domain_of
 
 _DIMENSION = 2
 _CLAIM = "epsilon=E,delta=D, of which either may be left out"
+_WRITTEN = "Write it like --claim epsilon=1,delta=1e-5"
+_SHARE_OF_AUDITS = "Give a share of all audits, such as --confidence 0.999"
 _DEFAULT_SAMPLERS = {False: "full", True: "every-key"}
 """What draws every record, and every key."""
 
@@ -56,13 +60,17 @@ class Request:
 
 def run(request: Request, output: Output) -> None:
     """Audit the run; fail where the claim is refuted."""
-    epsilon, delta = _claim(request.claim)
+    with advising({"epsilon": _WRITTEN, "delta": _WRITTEN}):
+        epsilon, delta = _claim(request.claim)
     plan = plan_of(request.resample, request.steps)
     sampler = _sampler(request)
-    given = chosen(request.mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow)
-    audited, domain = _run(given, plan)
+    with advising(about_options(request.options)):
+        given = chosen(
+            request.mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow
+        )
+        audited, domain = _run(given, plan)
     neighbours = None if request.neighbours is None else neighbours_among(audited, read_records(request.neighbours))
-    with _progress(2 * request.trials, output) as advance:
+    with advising({"confidence": _SHARE_OF_AUDITS}), _progress(2 * request.trials, output) as advance:
         found = audit_run(
             audited,
             domain,
@@ -87,9 +95,11 @@ def _claim(text: str | None) -> tuple[Epsilon | None, Delta | None]:
     for part in [] if text is None else text.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if name not in {"epsilon", "delta"} or not value or name in stated:
-            raise InvalidValue("claim", text, _CLAIM, "Write it like --claim epsilon=1,delta=1e-5")
+            raise InvalidValue("claim", text, _CLAIM, _WRITTEN)
         stated[name] = value
-    epsilon, delta = stated.get("epsilon"), stated.get("delta")
+    epsilon, delta = (
+        None if name not in stated else exact(stated[name], parameter=name) for name in ("epsilon", "delta")
+    )
     return None if epsilon is None else Epsilon(epsilon), None if delta is None else Delta(delta)
 
 
@@ -160,6 +170,7 @@ def _as_json(request: Request, sampler: str, audited: RunAudit) -> dict[str, Any
         },
         "epsilon_lower": found.lower,
         "refuted": audited.refuted,
+        "power": audited.power.as_json(),
         "seed": request.seed,
     }
 
@@ -184,6 +195,7 @@ def _print(console: Console, request: Request, sampler: str, audited: RunAudit) 
     names = ("first", "second") if found.first_is_likelier else ("second", "first")
     for name, count in zip(names, (found.likelier, found.rarer), strict=True):
         console.print(f"    in {count} runs on the {name} input ({_share(count)})", markup=False)
+    console.print(f"  power: {audited.power}", markup=False)
     if not audited.refuted:
         console.print("  that proves no ε: an audit can refute a claim, never confirm one", markup=False)
 

@@ -20,7 +20,7 @@ def test_a_likelihood_ratio_finds_scattered_categories() -> None:
     """No threshold of the output separates them: even categories are three times as likely on the first input."""
     even = np.where(np.arange(40) % 2 == 0, 3.0, 1.0) / 80
     found = audit(categories(even, 1), categories(even[::-1], 2), runs=40_000)
-    assert found.event.statistic.name == "likelihood ratio of the entries"
+    assert found.event.statistic.name == "log-likelihood ratio of the output's entries, read from histograms"
     assert 0.9 < found.lower < np.log(3)
 
 
@@ -38,7 +38,7 @@ def test_many_releases_are_seen_together() -> None:
 
 def test_an_entry_that_is_constant_tells_nothing() -> None:
     names = [statistic.name for statistic in statistics_of(np.zeros((100, 2)), np.zeros((100, 2)))]
-    assert "projection on the line through the means" not in names
+    assert "projection of the output on the line through the mean outputs" not in names
     found = audit(lambda count: np.zeros((count, 2)), lambda count: np.zeros((count, 2)), runs=1000)
     assert found.lower == 0
 
