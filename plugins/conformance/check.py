@@ -104,6 +104,8 @@ class Examination:
             witness=result.as_json()["witness"] or {},
             cases_tried=result.cases_tried,
             seconds=result.seconds,
+            constants=tuple(setup.options for setup in getattr(self._subject, "setups", ())),
+            audited=() if result.error else law.audited(self._subject),
         )
 
     def stopped(self, name: str, reason: str, seconds: float) -> Outcome:
@@ -136,7 +138,7 @@ class Examination:
 def _admit(timeout: float | None) -> None:
     admit_timeout(timeout)
     if timeout is not None and not can_fork():
-        raise InvalidValue("timeout", timeout, "None, as this system cannot fork", "Leave it out")
+        raise InvalidValue("timeout", timeout, "nothing, as this system cannot fork", "Leave it out")
 
 
 def _here(found: Examination) -> tuple[Outcome, ...]:

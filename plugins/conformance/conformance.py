@@ -8,6 +8,10 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from ...accounting.enclosures import Enclosure
+from ...verification.audit import Power
+from .constants import Options, in_words
+
 
 class Verdict(Enum):
     """What came of one law."""
@@ -18,6 +22,28 @@ class Verdict(Enum):
 
 
 _MARKS = {Verdict.PASSED: "✓", Verdict.FAILED: "✗", Verdict.NOT_APPLICABLE: "–"}
+
+
+@final
+@frozen
+class Audited:
+    """Neighbours that were audited.
+
+    Attributes:
+        inputs: the neighbours, and the ε that is declared of them.
+        power: how far the runs can see.
+    """
+
+    inputs: str
+    power: Power
+
+    def as_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        declared = Enclosure.of(self.power.claimed.value).upper_float
+        return {"inputs": self.inputs, "epsilon_declared": declared, **self.power.as_json()}
+
+    def __str__(self) -> str:
+        return f"{self.inputs}; {self.power}"
 
 
 @final
@@ -33,6 +59,8 @@ class Outcome:
         witness: the smallest case found that contradicts the law, or on which the plugin broke; empty where none is.
         cases_tried: how many cases were examined, while searching and shrinking.
         seconds: how long it took.
+        constants: public constants to examine the plugin with; empty where it has none, or was not examined.
+        audited: the neighbours that were audited, and how far that sees.
     """
 
     law: str
@@ -42,6 +70,8 @@ class Outcome:
     witness: Mapping[str, Any] = field(factory=dict)
     cases_tried: int = 0
     seconds: float = 0.0
+    constants: tuple[Options, ...] = ()
+    audited: tuple[Audited, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """A plain dictionary."""
@@ -53,6 +83,7 @@ class Outcome:
             "witness": dict(self.witness) or None,
             "cases_tried": self.cases_tried,
             "seconds": self.seconds,
+            "audited": [audited.as_json() for audited in self.audited] or None,
         }
 
     @property
@@ -61,6 +92,7 @@ class Outcome:
         lines = [f"{self.verdict.value}: {self.reason}"] if self.reason else []
         if self.witness:
             lines.append("witness: " + "; ".join(f"{name} {value}" for name, value in self.witness.items()))
+        lines.extend(f"audited: {audited}" for audited in self.audited)
         return tuple(lines)
 
 
@@ -84,6 +116,11 @@ class Conformance:
     examples: int
 
     @property
+    def constants(self) -> tuple[Options, ...]:
+        """The public constants that the plugin was examined with: those that were given, or those that were chosen."""
+        return next((outcome.constants for outcome in self.outcomes if outcome.constants), ())
+
+    @property
     def passed(self) -> bool:
         """Whether no law fails."""
         return not self.failures
@@ -101,12 +138,15 @@ class Conformance:
             "passed": self.passed,
             "seed": self.seed,
             "examples": self.examples,
+            "constants": [dict(options) for options in self.constants],
             "laws": [outcome.as_json() for outcome in self.outcomes],
         }
 
     def __str__(self) -> str:
         width = max(len(outcome.law) for outcome in self.outcomes)
         lines = [f"{self.kind} {self.plugin}"]
+        if self.constants:
+            lines.append(f"constants: {'; '.join(map(in_words, self.constants))}")
         for outcome in self.outcomes:
             lines.append(f"{_MARKS[outcome.verdict]} {outcome.law:{width}}  {outcome.says}")
             lines.extend(f"  {'':{width}}  {line}" for line in outcome.told)

@@ -52,7 +52,12 @@ class Setup:
         return build(self.plugin, self.plugin.__name__, options)
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.options.items()) or "no options"
+        return in_words(self.options)
+
+
+def in_words(options: Options) -> str:
+    """Options as a reader types them."""
+    return ", ".join(f"{name}={value}" for name, value in options.items()) or "no options"
 
 
 def of_instance(instance: object) -> tuple[Setup, ...]:
@@ -103,7 +108,7 @@ def _unknown(plugin: type, problem: str) -> InvalidValue:
         "options",
         problem,
         f"public constants that {plugin.__name__} can be built from",
-        'None were found by trying: state some, as in options={"scale": "1"}',
+        'None were found by trying: state some, as in options={"scale": "1"} or, on the command line, --option scale=1',
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, final
 from attrs import frozen
 
 from ..contract import Case, Claim, Finding
+from .conformance import Audited
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -25,6 +26,11 @@ class Escape(Exception):
 def applies(_: object) -> None:
     """The law holds of every plugin of its kind."""
     return
+
+
+def audits_nothing(_: object) -> tuple[Audited, ...]:
+    """The law audits no neighbours."""
+    return ()
 
 
 def once(_: object) -> SearchStrategy[Case]:
@@ -46,6 +52,7 @@ class Law(Generic[S]):
         cases: builds the hypothesis strategy of its cases.
         examine: what a case shows.
         most: the most cases that are worth their time; None for as many as asked for.
+        audited: the neighbours that it audits, and how far that sees.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Law(Generic[S]):
     cases: Callable[[S], SearchStrategy[Case]]
     examine: Callable[[S, Case], Finding]
     most: int | None = None
+    audited: Callable[[S], tuple[Audited, ...]] = audits_nothing
 
     def of(self, subject: S, name: str) -> Claim:
         """The law about one plugin, as a claim."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
@@ -14,8 +15,9 @@ from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
 from ...accounting.units import Delta, Epsilon
-from ...verification.audit import Audit, audit, repeated
+from ...verification.audit import Audit, audit, power_of, repeated
 from ..contract import Case, Coins, Finding, ReleasesMany, WeightedSample
+from .conformance import Audited
 from .divergences import pair_at, point, shown
 from .law import Law, broken, kept
 from .mechanism_losses import loss_of
@@ -24,7 +26,8 @@ from .subjects import Ground, MechanismSubject, Trial
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-Weighted: TypeAlias = tuple[tuple[tuple[float, ...], float], ...]
+Record: TypeAlias = tuple[float, ...]
+Weighted: TypeAlias = tuple[tuple[Record, float], ...]
 """A few records, each with its weight."""
 
 _CLOSE = 1e-9
@@ -226,7 +229,7 @@ class Neighbours:
 
     def __str__(self) -> str:
         return (
-            f"{self.trial}; {_told(self.with_record)} or {_told(self.without)}; declared "
+            f"{self.trial}; first input {_told(self.with_record)}, second input {_told(self.without)}; declared "
             f"ε = {float(self.epsilon.value):.6g} at δ = {self.delta}"
         )
 
@@ -235,14 +238,24 @@ def _told(sample: Weighted) -> str:
     return " and ".join(f"{record} of weight {weight:g}" for record, weight in sample) or "no record"
 
 
+@lru_cache(maxsize=1)
 def _neighbours(subject: MechanismSubject) -> tuple[Neighbours, ...]:
-    """Neighbours whose declared ε is where an audit sees most, of the first constants that have some."""
-    found = []
-    for trial in subject.trials:
-        best = min(_candidates(subject, trial), key=_distance, default=None)
-        if best is not None:
-            found.append(best)
-    return tuple(sorted(found, key=_distance)[:_AUDITS])
+    """Neighbours whose declared ε is where an audit sees most, of several constants and in several directions.
+
+    The norms of one length differ most between records on an axis and on the diagonal; the alternating diagonal tells
+    noise that is spread unevenly over directions.
+    """
+    on_axes = (_nearest(subject, trial, 0) for trial in subject.trials)
+    trials = [found.trial for found in sorted(filter(None, on_axes), key=_distance)[:_AUDITS]]
+    audits = min(_AUDITS, max([len(trials), *(len(_directions(trial.ground)) for trial in trials)]))
+    chosen = ((trials[turn % len(trials)], turn) for turn in range(audits))
+    return tuple(filter(None, (_nearest(subject, trial, turn) for trial, turn in chosen)))
+
+
+def _nearest(subject: MechanismSubject, trial: Trial, turn: int) -> Neighbours | None:
+    """Those nearest to where an audit sees most, among records in one of the directions, which are taken in turn."""
+    directions = _directions(trial.ground)
+    return min(_candidates(subject, trial, directions[turn % len(directions)]), key=_distance, default=None)
 
 
 def _distance(neighbours: Neighbours) -> tuple[float, float]:
@@ -251,9 +264,9 @@ def _distance(neighbours: Neighbours) -> tuple[float, float]:
     return abs(float(neighbours.epsilon.value) - _AUDITED), -weight
 
 
-def _candidates(subject: MechanismSubject, trial: Trial) -> Iterator[Neighbours]:
+def _candidates(subject: MechanismSubject, trial: Trial, direction: Record) -> Iterator[Neighbours]:
     loss = loss_of(trial.setup)
-    for record, other in _records(trial.ground):
+    for record, other in _records(trial.ground, direction):
         for weight in _WEIGHTS if trial.ground.weighted else (1.0,):
             declared = _declared(pair_at(loss, record, weight))
             if declared is None:
@@ -263,8 +276,20 @@ def _candidates(subject: MechanismSubject, trial: Trial) -> Iterator[Neighbours]
             yield Neighbours(trial, ((record, weight),), replaced, *declared)
 
 
-def _records(ground: Ground) -> Iterator[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Records with another one that could take their place."""
+def _directions(ground: Ground) -> tuple[Record, ...]:
+    """Records of ℓ1 norm 1: on an axis, on the diagonal, and with entries of both signs."""
+    columns = ground.columns
+    if ground.rows or ground.whole or columns == 1:
+        return ((1.0, *[0.0] * (columns - 1)),)
+    return (
+        (1.0, *[0.0] * (columns - 1)),
+        (1 / columns,) * columns,
+        tuple((-1) ** place / columns for place in range(columns)),
+    )
+
+
+def _records(ground: Ground, direction: Record) -> Iterator[tuple[Record, Record]]:
+    """Records with another one that could take their place; in the direction, where there is a choice."""
     if ground.rows:
         yield from ((row, ground.rows[0]) for row in ground.rows[::-1])
     elif ground.whole:
@@ -272,7 +297,7 @@ def _records(ground: Ground) -> Iterator[tuple[tuple[float, ...], tuple[float, .
     else:
         for halvings in range(8):
             size = ground.bound / 2**halvings
-            yield (size, *[0.0] * (ground.columns - 1)), (0.0,) * ground.columns
+            yield tuple(size * entry for entry in direction), (0.0,) * ground.columns
 
 
 def _declared(pair: Pair) -> tuple[Delta, Epsilon] | None:
@@ -330,6 +355,15 @@ def _withstands_audit(subject: MechanismSubject, case: Case) -> Finding:
     samples = found.with_record, found.without
     seen = _audit(found.trial, samples, found.delta, case["seed"], subject.audit_trials)
     return broken(seen, f"ε ≤ {float(found.epsilon.value):.6g}, as declared") if seen.refutes(found.epsilon) else kept()
+
+
+def _power(subject: MechanismSubject) -> tuple[Audited, ...]:
+    """How far each audit sees."""
+    runs = subject.audit_trials
+    return tuple(
+        Audited(str(found), power_of(found.epsilon, found.delta, runs=runs, confidence=_CONFIDENCE))
+        for found in _neighbours(subject)
+    )
 
 
 def _audit(trial: Trial, samples: tuple[Weighted, Weighted], delta: Delta, seed: int, runs: int) -> Audit:
@@ -423,5 +457,6 @@ LAWS: tuple[Law[MechanismSubject], ...] = (
         cases=_audits,
         examine=_withstands_audit,
         most=_AUDITS,
+        audited=_power,
     ),
 )

@@ -52,7 +52,8 @@ class PluginName:
         name: of the plugin and of its distribution: lower-case words joined by hyphens, which is PEP 503's normal form.
 
     Raises:
-        InvalidValue: for another form, and for names that Python, the contract, test suites or an installed module have taken.
+        InvalidValue: for another form, and for names that Python, the contract, test suites or an installed module
+            have taken.
     """
 
     name: str = field(validator=_free)

@@ -21,6 +21,8 @@ def test_a_plugin_that_keeps_its_laws(certdp: Run) -> None:
     assert [(law["law"], law["verdict"], law["cases_tried"]) for law in ran.json["laws"]] == [("repeats", "passed", 2)]
     text = certdp(*QUICK)
     assert text.code == 0
+    assert text.out.splitlines()[1].startswith("constants: rate=1")
+    assert {"rate": "1"} in ran.json["constants"]
     assert text.out.splitlines()[-1] == "1 passed, 0 failed, 0 not applicable; seed 0"
 
 
@@ -54,6 +56,8 @@ def test_refusals(refusal: Run, arguments: tuple[str, ...], parameter: str, admi
     error = refusal("plugins", "check", *arguments)
     assert error["parameter"] == parameter
     assert error["admissible"].startswith(admissible)
+    assert "None" not in error["admissible"]
+    assert "what is admissible" not in error["remedy"]  # the word for errors that do not say what to do
 
 
 def test_an_option_of_the_listing_belongs_after_the_command(certdp: Run) -> None:

@@ -9,9 +9,10 @@ from attrs import frozen
 from ..accounting.errors import InvalidValue
 from ..data import Reading, read_records
 from ..data.reading import refuse_without_file
-from ..plugins.conformance import check
+from ..plugins.conformance import Conformance, check
 from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role
+from .advice import about_options, advising
 from .options import key_and_value
 from .output import Output
 
@@ -56,8 +57,16 @@ def run(request: Request, output: Output) -> None:
     """Check the plugin, and fail where a law does."""
     if request.data is None:
         refuse_without_file(request.reading)
+    with advising(about_options(request.options)):
+        found = _checked(request)
+    output.show(found.as_json(), lambda console: console.print(str(found), markup=False, soft_wrap=True))
+    if not found.passed:
+        output.fail()
+
+
+def _checked(request: Request) -> Conformance:
     timeout = TIMEOUT if request.timeout is None and can_fork() else request.timeout
-    found = check(
+    return check(
         request.name,
         role=_role(request.role),
         options=_options(request.options) or (),
@@ -69,9 +78,6 @@ def run(request: Request, output: Output) -> None:
         timeout=timeout,
         registry=Registry(third_party=request.third_party, allow=request.allow),
     )
-    output.show(found.as_json(), lambda console: console.print(str(found), markup=False, soft_wrap=True))
-    if not found.passed:
-        output.fail()
 
 
 def _role(word: str | None) -> Role | None:

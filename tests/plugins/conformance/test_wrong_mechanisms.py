@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -174,6 +175,56 @@ def test_a_weight_that_is_forgotten() -> None:
     found = outcome(fast(lambda scale: LaplaceLoss(norm(1) / scale)), "audit", audit_trials=20_000)
     assert found.verdict is Verdict.FAILED
     assert outcome(fast(), "audit", audit_trials=60_000).verdict is Verdict.PASSED
+
+
+def of_another_norm(scale: Fraction) -> Loss:
+    return LaplaceLoss(W * norm(2) / scale)
+
+
+def test_a_loss_in_another_norm_than_the_noise() -> None:
+    """ℓ2 for Laplace noise is right about records on an axis, and too small by √2 about those on the diagonal."""
+    found = outcome(fast(of_another_norm), "audit", audit_trials=20_000)
+    assert found.verdict is Verdict.FAILED
+    assert "(0.25, 0.25)" in found.witness["neighbours"]
+    along_one_axis = outcome(fast(of_another_norm), "audit", audit_trials=20_000, records=[[1.0, 0.0]])
+    assert along_one_axis.verdict is Verdict.PASSED
+    assert outcome(fast(), "audit", audit_trials=20_000).verdict is Verdict.PASSED
+
+
+WRONG_DIRECTIONS: dict[str, tuple[Losses, list[float], str]] = {
+    "axis": (lambda scale: LaplaceLoss(W * norm(1) / (2 * scale)), [1, 0], r"\((.*), 0\.0\)"),
+    "diagonal": (lambda scale: LaplaceLoss(W * norm("inf") / scale), [1, 1], r"\((.*), \1\)"),
+    "alternating": (lambda scale: LaplaceLoss(W * norm("inf") / scale), [1, -1], r"\((.*), -\1\)"),
+}
+
+
+@pytest.mark.parametrize("direction", WRONG_DIRECTIONS)
+def test_a_loss_that_is_wrong_in_one_direction(direction: str) -> None:
+    loss, seen, record = WRONG_DIRECTIONS[direction]
+
+    def one_number(sample: WeightedSample, scale: Fraction, coins: Coins) -> Release:
+        return np.atleast_1d(sample.weighted_sum() @ np.array(seen)) + coins.laplace(scale, 1)
+
+    found = outcome(mechanism(loss, one_number), "audit")
+    assert found.verdict is Verdict.FAILED
+    assert re.search(f"first input {record}", found.witness["neighbours"])
+
+
+def test_how_far_an_audit_sees_is_told_where_it_finds_nothing() -> None:
+    """Noise a tenth too small: past 20,000 runs by so little that the estimate says so, and caught by 60,000."""
+    quiet = fast(lambda scale: LaplaceLoss(share(scale) * Fraction(9, 10)))
+    blind, sharp = (outcome(quiet, "audit", audit_trials=runs) for runs in (20_000, 60_000))
+    assert (blind.verdict, sharp.verdict) == (Verdict.PASSED, Verdict.FAILED)
+    for found in (blind, sharp):
+        assert len(found.audited) == 3
+        for audited in found.audited:
+            power = audited.power
+            assert power.claimed.value < power.refutable < power.most
+            assert "declared ε = " in audited.inputs
+            assert f"refute the claim as a rule only where the true ε is {power.refutable:.4g} or more" in str(audited)
+            assert any(str(audited) in line for line in found.told)
+    assert blind.as_json()["audited"][0]["epsilon_refutable"] == blind.audited[0].power.refutable
+    assert outcome(quiet, "weight").audited == ()
 
 
 def test_the_smallest_witness_is_told() -> None:
