@@ -605,6 +605,7 @@ def test_every_altered_certificate_is_refused(name: str) -> None:
 
 LIKE_OURS = ("Certdp", "CERTDP", "cert_dp", "cert-dp", "cert.dp", "_certdp", "certdp_")
 NO_PACKAGE = ("certdp ", " certdp", "certdp\n", "\u0441ertdp", "certdp\u200b", "certdp!", "", "-", "_")
+NO_NAME = ("Laplace-Sum", "laplace_sum", "laplace-sum ", "laplace--sum", "l\u0430place-sum", "")
 BY_KIND = ("laplace, importance", "constrained", "gaussian, one sample", "plan", "keys, ppswor")
 
 
@@ -642,6 +643,9 @@ def test_no_other_distribution_passes_for_certdp(name: str) -> None:
             verdict = check(seal(body))
             assert not verdict.accepted, distribution
             assert f"{role} 'theirs'" in verdict.reason
+    for nearly in NO_NAME:
+        for role, body in altered_plugins(name, distribution="acme", name=nearly):
+            assert f"the name of {role} {nearly!a} is not" in check(seal(body)).reason
 
 
 @pytest.mark.parametrize("name", BY_KIND)

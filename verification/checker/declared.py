@@ -22,6 +22,7 @@ Options = Mapping[str, str]
 Tree = Any
 """An expression as a certificate writes it."""
 
+_PLUGIN: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _PACKAGE: Final = re.compile(r"_*[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?_*")
 """A distribution's name by PEP 508, or that of the module of a plugin that none brings, such as __main__."""
 _WEIGHT: Final = ["weight"]
@@ -255,6 +256,8 @@ _OWN: Final = {
 def _is_own(role: str, statement: Statement) -> bool:
     """Whether a plugin is one of certdp; one that only seems to be is refused."""
     name, distribution = statement["name"], statement["distribution"]
+    if not _PLUGIN.fullmatch(name):
+        raise Refused(f"the name of {role} {name!a} is not made of lower-case words joined by hyphens")
     if not _PACKAGE.fullmatch(distribution):
         raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, is no name of a package")
     if distribution == DISTRIBUTION:

@@ -254,19 +254,21 @@ def limited() -> None:
 def test_files_are_refused_within_limits_of_time_and_memory(name: str, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     if name == "endless":
-        path = Path("/dev/zero")
+        path = Path("/dev/stdin")
     elif name == "huge":
         with path.open("wb") as file:
             file.write(TRUE)
             file.truncate(100 * 10**6)
     else:
         path.write_bytes(SPELLED[name]())
-    run = subprocess.run(
-        [sys.executable, "-m", "certdp.verification.checker", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=limited,
-    )
+    with Path("/dev/zero").open("rb") as zeros:
+        run = subprocess.run(
+            [sys.executable, "-m", "certdp.verification.checker", str(path)],
+            stdin=zeros,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=limited,
+        )
     assert run.returncode == 1, run.stderr
     assert run.stdout.startswith("refused: ")
