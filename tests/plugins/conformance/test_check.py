@@ -60,7 +60,9 @@ def test_what_is_reported() -> None:
     lines = str(found).splitlines()
     assert lines[0] == "sampler poisson"
     assert lines[-1] == "2 passed, 0 failed, 0 not applicable; seed 5"
-    assert lines[1].startswith("✓ provenance")
+    assert lines[1].startswith("constants: rate=1; ")
+    assert lines[2].startswith("✓ provenance")
+    assert found.constants[0] == {"rate": "1"} == found.as_json()["constants"][0]
     assert json.loads(json.dumps(found.as_json()))["laws"][1]["cases_tried"] == 3
 
 
