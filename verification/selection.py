@@ -13,7 +13,7 @@ from ..accounting.errors import InvalidValue
 Thing = TypeVar("Thing")
 
 _FEW = 6
-_FAMILY = re.compile(r"\w+\W?")
+_FAMILY = re.compile(r"[\w-]+/|\w+[.-]")
 
 
 def chosen(

@@ -67,3 +67,10 @@ def test_a_group_without_a_command_shows_its_help(certdp: Run, words: tuple[str,
     ran = certdp(*words)
     assert "Usage:" in ran.out
     assert "error" not in ran.err
+
+
+def test_an_error_does_nothing_to_the_terminal(certdp: Run) -> None:
+    ran = certdp("verify", "--only", "\x1b[31m")
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
+    assert "only: got \\x1b[31m; admissible" in ran.err

@@ -7,7 +7,7 @@ import pytest
 from certdp.accounting.errors import InvalidValue
 from certdp.verification.selection import chosen
 
-MANY = [*(f"is/theorem-{number}" for number in range(40)), "pws/lemma-1", "DPIS-α"]
+MANY = [*(f"is/theorem-{number}" for number in range(40)), "pws/lemma-1", "DPIS-α", "zero-x/one", "declared.count-y"]
 
 
 def remedy(pattern: str, names: list[str]) -> str:
@@ -28,12 +28,15 @@ def test_order_is_kept_and_nothing_is_chosen_twice() -> None:
 def test_a_typo_is_told_its_neighbours_and_how_many_others_there_are() -> None:
     told = remedy("is/theorm-7", MANY)
     assert told.startswith("Did you mean is/theorem-7")
-    assert told.endswith("39 others, known names begin with is/, pws/, DPIS-")
+    assert told.endswith("41 others, known names begin with is/, pws/, DPIS-, zero-x/, declared.")
     assert len(told) < 200
 
 
 def test_where_nothing_comes_close_families_are_told() -> None:
-    assert remedy("zzz*", MANY) == "Nothing comes close among 42; known names begin with is/, pws/, DPIS-"
+    assert (
+        remedy("zzz*", MANY)
+        == "Nothing comes close among 44; known names begin with is/, pws/, DPIS-, zero-x/, declared."
+    )
 
 
 def test_few_names_are_all_told() -> None:

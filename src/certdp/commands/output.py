@@ -15,6 +15,7 @@ from rich.console import Console
 
 from ..accounting.errors import CertdpError, InvalidValue
 from ..plugins.registry import PluginError
+from ..verification.reports.foreign_words import harmless
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -90,5 +91,5 @@ def refuse(problem: CertdpError, as_json: bool) -> NoReturn:
     if as_json:
         typer.echo(json.dumps({"error": _parts(error)}, indent=2, ensure_ascii=False))
     else:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {harmless(str(error))}", err=True)
     raise typer.Exit(BAD_INPUT) from None
