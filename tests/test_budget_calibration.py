@@ -48,7 +48,7 @@ def counts(steps: Fraction) -> SampledReleases:
     return SampledReleases(mechanism=Count(scale=Public(10)), sampler=Full(), releases=ResampleEach(int(steps)))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(epsilon=st.fractions(Fraction(1, 100), 20, max_denominator=1000))
 def test_the_scale_of_laplace_noise_is_the_inverse_of_epsilon(epsilon: Fraction) -> None:
     found = calibrate(laplace, Budget(epsilon=Epsilon(epsilon), delta=Delta(0)), Continuous())
@@ -59,7 +59,7 @@ def test_the_scale_of_laplace_noise_is_the_inverse_of_epsilon(epsilon: Fraction)
     assert found.gap <= 2.0**-20
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(sigma=st.floats(0.3, 30.0), epsilon=st.floats(0.01, 5.0))
 def test_the_scale_of_gaussian_noise_against_its_closed_form(sigma: float, epsilon: float) -> None:
     import mpmath
@@ -77,7 +77,7 @@ def test_the_scale_of_gaussian_noise_against_its_closed_form(sigma: float, epsil
     assert found.answer.delta.upper <= float(delta)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(epsilon=st.fractions(Fraction(1, 5), 50, max_denominator=100))
 def test_steps_are_the_most_that_the_budget_allows(epsilon: Fraction) -> None:
     found = calibrate(counts, Budget(epsilon=Epsilon(epsilon), delta=Delta(0)), Whole())

@@ -75,7 +75,7 @@ def test_more_steps_larger_rates_and_less_noise_cost_more(kind: Kind) -> None:
         assert steps(kind, *more, 4).epsilon(Delta("1e-4")).epsilon.upper > least
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.lists(st.tuples(st.floats(1e-6, 1.0), st.floats(1e-3, 1e3)), min_size=1, max_size=40),
     most=st.integers(1, 12),

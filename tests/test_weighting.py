@@ -15,7 +15,7 @@ import flint
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -325,7 +325,6 @@ probabilities = st.just(0.0) | st.floats(2.0**-960, 1.0)
 
 
 @given(st.lists(probabilities, max_size=40), st.integers(0, 40))
-@settings(deadline=None)
 def test_the_total_is_exact(values: list[float], cut: int) -> None:
     total = _Total()
     for part in (values[:cut], values[cut:]):

@@ -34,7 +34,7 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import AddRemove, Record
 from certdp.accounting.sampling import ALWAYS, SamplingRate
 
-SETTINGS = settings(max_examples=200, deadline=None)
+SETTINGS = settings(max_examples=200)
 EPSILONS = st.fractions(0, 60, max_denominator=10**6) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
 RATES = st.fractions(0, 1, max_denominator=10**6) | st.integers(1, 300).map(lambda n: Fraction(1, 3**n))
 X = norm(1)

@@ -71,7 +71,7 @@ def _power(value: Fraction, order: Fraction) -> flint.arb:
 @example(np.full((1, 3), TINY), Norm("3/2"), "1e-323")
 @example(np.full((1, 3), HUGE), Norm("3/2"), 1e308)
 @example(np.array([[0.75, 0.0]]), Norm("3/2"), 0.75)
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any
 ) -> None:
@@ -102,7 +102,6 @@ def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
 
 
 @given(MATRICES, NORMS, RADII)
-@settings(deadline=None)
 def test_dropping_keeps_the_records_inside_unchanged_and_in_order(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any
 ) -> None:
@@ -121,7 +120,6 @@ def test_dropping_keeps_the_records_inside_unchanged_and_in_order(
 
 
 @given(MATRICES, NORMS, RADII, st.sampled_from(list(Outside)))
-@settings(deadline=None)
 def test_each_record_is_handled_by_itself(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any, outside: Outside
 ) -> None:
@@ -152,7 +150,6 @@ def test_a_record_inside_is_left_alone() -> None:
 
 
 @given(MATRICES, NORMS, RADII, st.sampled_from(list(Outside)))
-@settings(deadline=None)
 def test_what_is_held_knows_its_norms_and_where_it_was(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any, outside: Outside
 ) -> None:

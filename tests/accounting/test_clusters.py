@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.clusters import (
@@ -31,7 +31,6 @@ def drawn(rows: int, columns: int, clusters: int) -> tuple[Any, Any]:
     return records, centres
 
 
-@settings(deadline=None)  # the first call loads the kernels
 @given(
     st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(0, 5)).flatmap(
         lambda shape: st.tuples(
@@ -95,7 +94,6 @@ def as_floats(sums: list[list[int]], spacing: float) -> Any:
 FINITE = st.floats(-1e6, 1e6) | st.floats(-1e-3, 1e-3) | st.integers(-40, 40).map(lambda n: n / 8)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(FINITE, FINITE, st.floats(1, 1e3), st.integers(0, 2)), max_size=8),
     st.integers(-20, -3).map(lambda n: 2.0**n),

@@ -29,7 +29,7 @@ def holds(side: Any, low: Fraction, high: Fraction) -> bool:
     return bool(side.lower <= high * (1 + slack) and low * (1 - slack) <= side.upper)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     row=st.lists(st.integers(-99, 99), min_size=1, max_size=6),
     own=st.sampled_from(NORMS),

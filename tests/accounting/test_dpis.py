@@ -64,7 +64,7 @@ def integrated(rate: float, shift: float, order: float) -> float:
     st.sampled_from(["1.25", "2", "3.5", "6"]),
     st.floats(0, 1),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_against_another_quadrature(share: float, sigma: float, order: str, length: float) -> None:
     least, most = 5, 100
     one = step(noise_multiplier=sigma, norm_sum=least + (most - least) * share)

@@ -121,7 +121,7 @@ def test_without_privacy() -> None:
         inverse_probability(ListedRates((Probability(0),)), identity, 1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(0.1, 2), st.fractions(Fraction(1, 100), Fraction(1, 2), max_denominator=100), st.integers(1, 25))
 def test_moments_of_likely_estimates(epsilon: float, delta: Fraction, frequency: int) -> None:
     rows = FrequencyTable(epsilon=Epsilon(epsilon), delta=Delta(delta))
@@ -352,7 +352,7 @@ def test_curves_are_exact_expectations(reporting: Reporting, statistic: Statisti
         moment_curve(read, statistic, [3, 3])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(1, 80), st.floats(0, 10)), min_size=1, max_size=6), st.integers(1, 40))
 def test_the_worst_relative_bias_bounds_that_of_sums(keys: list[tuple[int, float]], least: int) -> None:
     curve = CURVE

@@ -23,7 +23,7 @@ from certdp.accounting.sampling import ALWAYS, SamplingRate, norm_roundings
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
 
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=150)
 SMALLEST = Fraction(1, 2**960)
 ENTRIES = st.one_of(
     st.floats(-10, 10),

@@ -82,7 +82,7 @@ ORDERS = st.fractions(Fraction(11, 10), 60, max_denominator=50)
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(rate=RATES, shift=SHIFTS, order=ORDERS)
 def test_encloses_the_integral_at_random(direction: str, rate: float, shift: float, order: Fraction) -> None:
     flint.ctx.prec = 250
@@ -96,7 +96,7 @@ def test_encloses_the_integral_at_random(direction: str, rate: float, shift: flo
 
 @pytest.mark.soundness
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(rate=RATES, shift=st.floats(1e-5, 8.0), order=st.fractions(Fraction(10, 9), 900, max_denominator=9))
 def test_encloses_the_integral_at_many_more(direction: str, rate: float, shift: float, order: Fraction) -> None:
     flint.ctx.prec = 400
@@ -185,7 +185,7 @@ def test_ranges_of_rate_and_shift_are_covered() -> None:
             assert whole.contains(law(Enclosure.of(rate), Enclosure.of(shift), order).midpoint)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(rate=RATES, shift=SHIFTS, order=ORDERS)
 def test_remove_dominates_add(rate: float, shift: float, order: Fraction) -> None:
     """Mironov, Talwar, Zhang 2019, Theorem 5."""

@@ -24,7 +24,7 @@ def sampled(base: Fraction, growth: Fraction, constant: Fraction, slope: Fractio
     return log1p(q * expm1((constant + slope * X) / q)) + Fraction(1, 3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     base=SHARES,
     growth=SHARES,
@@ -64,7 +64,7 @@ def test_slopes_enclose_the_derivative(
     assert lowest <= found.upper
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(base=SHARES, growth=SHARES, constant=SIZES, slope=SIZES, low=SIZES, width=SIZES, at=SHARES)
 def test_bends_enclose_the_slope_of_the_numerator(
     base: Fraction, growth: Fraction, constant: Fraction, slope: Fraction, low: Fraction, width: Fraction, at: Fraction

@@ -90,7 +90,7 @@ CASES = {
 }
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(**CASES)
 @example(
     epsilon=Fraction(1, 10),
@@ -135,7 +135,7 @@ def test_a_key_of_one_element_is_reported_with_at_most_delta(threshold: Threshol
     threshold=st.sampled_from(Threshold),
     frequency=st.integers(0, 60),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_reporting_is_private_between_neighbours(
     epsilon: Fraction, delta: Fraction, threshold: Threshold, frequency: int
 ) -> None:
@@ -153,7 +153,7 @@ def test_reporting_is_private_between_neighbours(
     threshold=st.sampled_from(Threshold),
     frequency=st.integers(0, 60),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_both_ways_to_the_probability_agree(
     epsilon: Fraction, delta: Fraction, threshold: Threshold, frequency: int
 ) -> None:

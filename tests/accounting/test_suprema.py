@@ -129,7 +129,7 @@ def test_a_maximiser_is_a_witness(arb: Arb, ends: Ends) -> None:
     assert high <= found.enclosure.upper
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_no_sampled_value_is_above(
     data: DataObject,
@@ -155,7 +155,7 @@ def test_no_sampled_value_is_above(
         assert value is None or found.enclosure.lower <= ends(value)[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     coefficients=st.lists(st.integers(-6, 6), min_size=2, max_size=5),
     low=st.integers(0, 20).map(lambda n: Fraction(n, 7)),

@@ -60,7 +60,7 @@ def symmetric_tables(draw: st.DrawFn) -> tuple[tuple[Fraction, ...], tuple[Fract
     return law, law[::-1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(tables=symmetric_tables(), alpha=st.fractions(0, 1, max_denominator=30))
 def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction) -> None:
     """Infinite losses included."""
@@ -70,7 +70,7 @@ def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], 
     assert found.width < Fraction(1, 8)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(tables=symmetric_tables())
 def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]]) -> None:
     curve = curve_of(FinitePair(*tables), 2.0, places=9)

@@ -85,7 +85,7 @@ def test_every_record_is_dominated_by_a_corner(rate: SamplingRate) -> None:
     shift_of = substitute(loss.shift, {W: used.weight})
     coordinates = st.fractions(-5, 5, max_denominator=64)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.tuples(coordinates, coordinates).filter(lambda x: 0 < x[0] ** 2 + x[1] ** 2 <= 25))
     @example((Fraction(3), Fraction(4)))
     @example((Fraction(5), Fraction(0)))

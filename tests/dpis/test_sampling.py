@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,7 +20,6 @@ ODD = st.floats(0, 1e300, allow_subnormal=True) | st.sampled_from([math.nan, mat
 POSITIVE = st.fractions(Fraction(1, 10**6), 10**6, max_denominator=10**6)
 
 
-@settings(deadline=None)
 @given(
     stale=st.lists(ODD, min_size=1, max_size=6),
     fresh=st.lists(ODD, min_size=6, max_size=6),

@@ -80,7 +80,7 @@ def test_laplace_under_both_relations() -> None:
     assert DiscreteLaplace("0.5", 3).run(REPLACE).epsilon(Delta(0)).epsilon.upper == 3.0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 99), st.integers(2, 7), st.integers(1, 2))
 def test_randomised_response_against_exact_sums(percent: int, buckets: int, times: int) -> None:
     uniform = Fraction(percent, 100)
@@ -158,7 +158,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TREES, st.integers(1, 4))
 def test_repeated_events_count_each_time(event: Event, times: int) -> None:
     together = SelfComposed(event, times).run()
@@ -242,7 +242,7 @@ PAIRS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.recursive(PAIRS, lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple).map(ComposedPairs)))
 def test_the_event_of_a_pair_dominates_it_closely(pair: Pair) -> None:
     found = event_of(Repeated(pair, 3)).pair(ADD_REMOVE)

@@ -68,7 +68,7 @@ def steps() -> st.SearchStrategy[Step]:
     )
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(steps(), st.booleans(), st.sampled_from([Fraction(5, 2), Fraction(4)]))
 def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: Fraction) -> None:
     known = step.renyi(Order(order))
@@ -77,7 +77,7 @@ def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: F
     assert found.upper <= known.upper * (1 + Fraction(1, 2**30)) + Fraction(1, 10**12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(steps(), st.booleans(), st.fractions(0, 3, max_denominator=20))
 def test_each_record_has_its_own_rate_and_the_common_shift(step: Step, direct: bool, share: Fraction) -> None:
     length = share * step.clip

@@ -174,7 +174,7 @@ def test_each_iteration_draws_the_noise_that_its_loss_counts(monkeypatch: pytest
     assert len(drawn) == 7 * 2
 
 
-@settings(max_examples=25, deadline=None)  # the first call loads the kernels
+@settings(max_examples=25)  # the first call loads the kernels
 @given(order=st.sampled_from(ORDERS), scale=st.sampled_from(["0.001", "1", "1000000"]), seed=st.integers(0, 99))
 def test_centres_stay_within_the_public_ball(order: str, scale: str, seed: int) -> None:
     released = mechanism(norm=order, scale_sum=scale, radius="0.7").release(

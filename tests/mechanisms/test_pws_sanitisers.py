@@ -27,7 +27,7 @@ def test_keys_above_a_largest_frequency_count_as_it(
     assert (free.last, capped.last) == (None, 9)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(1, 2**53))
 def test_it_is_stated_and_read_again(largest: int) -> None:
     for kind in KINDS:

@@ -125,7 +125,6 @@ class TestCommitment:
         return digest.hexdigest()
 
     @given(st.integers(1, 40), st.integers(1, 5), st.binary(min_size=32, max_size=32), st.integers(1, 50))
-    @settings(deadline=None)
     def test_it_is_the_one_described(self, rows: int, columns: int, nonce: bytes, chunk: int) -> None:
         matrix = np.random.default_rng(rows).normal(size=(rows, columns))
         expected = self.by_hand(matrix, nonce)
@@ -387,7 +386,7 @@ FLOORS = st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 3)])
 
 
 @given(compositions(), FLOORS, st.booleans(), st.sampled_from(["1/2", "1", "3"]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_producer_and_checker_agree(
     composition: tuple[Expression, Expression], floor: Fraction, weighted: bool, radius: str
 ) -> None:

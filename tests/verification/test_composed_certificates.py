@@ -481,7 +481,7 @@ class TestTheCheckersNumbers:
     """Each against quadrature or exact sums by mpmath."""
 
     @given(st.floats(-60, 60))
-    @settings(deadline=None, max_examples=15)
+    @settings(max_examples=15)
     def test_the_normal_distribution_function(self, x: float) -> None:
         point = libmp.from_float(x)
         with mp.workprec(3000):
@@ -605,7 +605,7 @@ class TestTheCheckersNumbers:
         st.fractions(Fraction(1, 50), 3, max_denominator=50),
         st.fractions(Fraction(0), 4, max_denominator=50),
     )
-    @settings(deadline=None, max_examples=80)
+    @settings(max_examples=80)
     def test_the_conversion_bounds_any_law(
         self, order: Fraction, low: float, high: float, ratio: Fraction, epsilon: Fraction
     ) -> None:

@@ -149,7 +149,7 @@ class TestWhatIsTrue:
         st.sampled_from([Ppswor, Pps]),
     )
     @example(Fraction(1), Fraction(1, 10), Fraction(1, 9), "3/2", Ppswor)
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     def test_keys_whatever_the_parameters(
         self, epsilon: Fraction, delta: Fraction, threshold: Fraction, power: str, scheme: Any
     ) -> None:
@@ -164,7 +164,7 @@ class TestWhatIsTrue:
         st.sampled_from([Ppswor, Pps]),
     )
     @example(Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 50), "1", Pps)
-    @settings(deadline=None, max_examples=15)
+    @settings(max_examples=15)
     def test_tokens_whatever_the_parameters(
         self, epsilon: Fraction, delta: Fraction, threshold: Fraction, power: str, scheme: Any
     ) -> None:

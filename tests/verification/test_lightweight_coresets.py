@@ -64,7 +64,7 @@ def directly(records: Floats, sample: WeightedSample | WeightedPoints, centres: 
     return 2 * abs(full - cost(sample.records, sample.weights)) / (full + spread)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 4), columns=st.integers(1, 4), offset=st.integers(-50, 50))
 def test_error_is_its_definition(seed: int, k: int, columns: int, offset: int) -> None:
     random = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_the_data_themselves_have_no_error() -> None:
     assert search_largest_error(records, sample, 3).reveal().error < 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), columns=st.integers(1, 4), size=st.integers(0, 8))
 def test_no_single_centre_is_worse_than_the_closed_form(seed: int, columns: int, size: int) -> None:
     random = np.random.default_rng(seed)

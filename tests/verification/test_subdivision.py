@@ -48,7 +48,7 @@ def test_true_inequalities_in_two_variables(margin: Expression) -> None:
     assert prove("true", margin, SQUARE).holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.fractions(-1, 2, max_denominator=40), st.fractions(-1, 1, max_denominator=40))
 @example(Fraction(1, 2), Fraction(0))  # touches 0 inside: true, and not within reach
 @example(Fraction(1, 3), Fraction(1, 10**6))  # false on a sliver alone

@@ -107,7 +107,7 @@ def test_every_format_gives_the_same(put: Put, name: str, ending: str, aggregate
     assert read(path, aggregate=aggregate) == DATA
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(data=st.dictionaries(st.binary(max_size=12), st.integers(1, LARGEST), max_size=30))
 def test_any_bytes_are_keys_in_csv_and_parquet(tmp_path: Path, data: dict[bytes, int]) -> None:
     for name, write in (("d.csv", csv), ("d.parquet", table)):
@@ -265,7 +265,6 @@ def test_counts_in_text(put: Put, good: str) -> None:
     assert read(put("d.tsv", f"the\t{good}\n".encode())) == {b"the": 5}
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, LARGEST), min_size=1, max_size=20))
 def test_written_counts_are_exact(values: list[int]) -> None:
     column = pa.array([str(value).encode() for value in values], pa.large_binary())
@@ -418,7 +417,6 @@ def test_the_same_bytes_as_text_and_as_bytes_are_one_key() -> None:
     assert pairs(KeyCounts.of(data, aggregate=True)) == {b"a": 3}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.integers(1, LARGEST)), max_size=12))
 def test_sums_are_exact_or_refused(rows: list[tuple[str, int]]) -> None:
     expected: Counter[bytes] = Counter()

@@ -168,7 +168,6 @@ def test_a_key_sampled_less_often_than_reported_is_refused(with_tokens: bool) ->
         sanitise_reports(table, counts(1), Coins())
 
 
-@settings(deadline=None)
 @given(st.integers(1, WORD), st.data())
 def test_uniform_tokens(size: int, data: st.DataObject) -> None:
     """A word is taken modulo the size, and drawn anew from the largest multiple of the size on."""
@@ -195,7 +194,7 @@ def inclusions() -> st.SearchStrategy[Inclusion]:
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.fractions("1/10", 2, max_denominator=20),
     st.sampled_from(["1e-3", "0.05", "0.5"]),
@@ -377,7 +376,6 @@ def test_rows_that_repeat_serve_many_frequencies(stream: int) -> None:
             assert consistent(hits, 20_000, float(Fraction(run.mass, 1 << row.bits)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 1 << 53) | st.integers(1, 9) | st.integers((1 << 20) - 3, (1 << 20) + 3), max_size=30))
 def test_distinct_counts(values: list[int]) -> None:
     found, places = distinct_counts(counts(*values))

@@ -121,7 +121,7 @@ def test_a_sum_adds_the_estimates_of_its_tokens(reporting: Reporting, statistic:
 
 
 @SCHEME
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(st.integers(1, LARGEST), max_size=40), st.integers(0, 2**32))
 def test_what_is_certain_holds_in_every_release(reporting: Reporting, counts: list[int], seed: int) -> None:
     found, true = released(reporting, counts, seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -21,7 +21,6 @@ def array(keys: list[bytes], first: int = 0) -> Any:
     return pa.array([b"left out"] * first + keys, pa.large_binary()).slice(first)
 
 
-@settings(deadline=None)
 @given(BYTES, st.integers(0, 3))
 def test_order_is_that_of_the_bytes(keys: list[bytes], first: int) -> None:
     places = order(array(keys, first))
@@ -29,21 +28,18 @@ def test_order_is_that_of_the_bytes(keys: list[bytes], first: int) -> None:
     assert sorted(places.tolist()) == list(range(len(keys)))
 
 
-@settings(deadline=None)
 @given(BYTES, st.binary(max_size=20), st.integers(0, 3))
 def test_order_of_keys_that_begin_alike(keys: list[bytes], start: bytes, first: int) -> None:
     alike = [start + key for key in keys]
     assert [alike[place] for place in order(array(alike, first))] == sorted(alike)
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=5)))
 def test_order_of_text_is_that_of_its_bytes(keys: list[str]) -> None:
     places = order(pa.array(keys, pa.large_string()))
     assert [keys[place] for place in places] == sorted(keys, key=str.encode)
 
 
-@settings(deadline=None)
 @given(BYTES, st.integers(0, 3), st.integers(1, 4))
 def test_keys_that_come_twice(keys: list[bytes], first: int, parts: int) -> None:
     chunks = [array(list(part), first) for part in np.array_split(np.array(keys, dtype=object), parts)]
@@ -55,7 +51,6 @@ def test_keys_that_come_twice(keys: list[bytes], first: int, parts: int) -> None
     assert found is None or keys.count(found) > 1
 
 
-@settings(deadline=None)
 @given(BYTES)
 def test_equal_hashes_of_different_keys_are_told_apart(keys: list[bytes]) -> None:
     class Colliding(Distinct):  # type: ignore[misc] # final: a stand-in for a hash that happens to collide
@@ -118,7 +113,6 @@ def test_other_columns_are_refused() -> None:
         as_keys(pa.array([None, None]))
 
 
-@settings(deadline=None)
 @given(st.lists(BYTES, max_size=4))
 def test_the_type_of_gathered_keys_is_a_function_of_them(parts: list[list[bytes]]) -> None:
     keys = [key for part in parts for key in part]

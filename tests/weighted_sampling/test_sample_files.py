@@ -79,7 +79,7 @@ def test_a_file_is_a_function_of_rows_and_statement(tmp_path: Path, ending: str)
     assert len(contents) == 1
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(st.dictionaries(st.binary(max_size=8), st.integers(0, (1 << 64) - 1), max_size=12))
 def test_any_bytes_are_keys(tmp_path: Path, data: dict[bytes, int]) -> None:
     for ending in ("parquet", "csv"):
@@ -88,7 +88,6 @@ def test_any_bytes_are_keys(tmp_path: Path, data: dict[bytes, int]) -> None:
         assert rows(read_sample(path)[0]) == {key: (token,) for key, token in data.items()}
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text(), max_size=3), st.none() | st.integers(1, 1 << 60))
 def test_statements_are_json(options: dict[str, str], contributions: int | None) -> None:
     for statement in (

@@ -68,7 +68,7 @@ def test_the_paper_s_reference_values() -> None:
     assert rows[36].reported < rows[37].reported == 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.fractions(0, 3, max_denominator=50), st.sampled_from(["0.5", "1e-2", "1e-7", "1"]))
 def test_probabilities_are_dyadic(epsilon: Fraction, delta: str) -> None:
     reporting = PwsKeys(epsilon=Public(epsilon), delta=Public(delta)).reporting(EveryKey().inclusion)

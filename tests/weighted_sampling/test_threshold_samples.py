@@ -81,7 +81,7 @@ def hashed(salt: bytes, key: str) -> int:
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: sampler.about.name)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=20), st.data())
 def test_a_key_is_kept_by_its_leading_bits(sampler: KeySampler, counts: list[int], data_: st.DataObject) -> None:
     words = []

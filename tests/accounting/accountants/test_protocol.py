@@ -239,7 +239,7 @@ def hockey_stick(laws: Sequence[tuple[Sequence[Fraction], Sequence[Fraction]]], 
 
 
 @each
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(factor=st.fractions(1, 4, max_denominator=40), counts=st.tuples(st.integers(1, 3), st.integers(1, 3)))
 def test_different_releases_against_every_outcome(
     accountant: Accountant, factor: Fraction, counts: tuple[int, int]

@@ -16,7 +16,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import GaussianPair, LaplacePair, RenyiCurve, Sampled, SampledGaussian
 
-SETTINGS = settings(max_examples=20, deadline=None)
+SETTINGS = settings(max_examples=20)
 ONE, HALF = Enclosure.of(1), Enclosure.of("0.5")
 LAPLACE, GAUSSIAN = LaplacePair(ONE), GaussianPair(ONE)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure, norm_enclosure
@@ -51,7 +51,6 @@ def ball(value: Fraction) -> flint.arb:
 @example([5e-324, 1.7976931348623157e308], ORDERS[0], 96)
 @example([0.0, -0.0], ORDERS[0], 96)
 @example([1.0] * 300, ORDERS[3], 24)
-@settings(deadline=None)
 def test_every_other_norm_is_enclosed_tightly(record: list[float | Fraction], order: Fraction, precision: int) -> None:
     """In Arb, (Σ t^p)^(1/p) with t = |x_j| over the largest, whose own power is 1."""
     made = norm_enclosure(record, Norm(order), precision=precision)

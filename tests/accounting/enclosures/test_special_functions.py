@@ -62,7 +62,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Enclosure], Enclosure], Fraction, Fraction]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_image_of_an_interval_holds_the_images_of_its_points(name: str, data: st.DataObject) -> None:
     function, least, most = FUNCTIONS[name]
     numbers = st.fractions(least, most, max_denominator=10**6)
@@ -135,7 +135,7 @@ def test_generalised_binomials_satisfy_pascals_rule(alpha: Fraction, k: int) -> 
     assert generalised_binomial(Fraction(40), k) == (math.comb(40, k) if k >= 0 else 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 60), st.data(), st.sampled_from([Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)]))
 def test_confidence_bounds_are_where_the_exact_tail_says(trials: int, data: st.DataObject, error: Fraction) -> None:
     successes = data.draw(st.integers(0, trials))

@@ -34,7 +34,7 @@ from certdp.accounting.expressions import (
     upper,
 )
 
-SETTINGS = settings(max_examples=250, deadline=None)
+SETTINGS = settings(max_examples=250)
 X = norm(1)
 VARIABLES = (W, norm(1), norm(2), norm("inf"))
 UNIT = Fraction(1, 2**53)

@@ -55,7 +55,7 @@ from certdp.accounting.expressions import (
 )
 from certdp.accounting.norms import Norm
 
-SETTINGS = settings(max_examples=200, deadline=None)
+SETTINGS = settings(max_examples=200)
 X, Y = norm(1), norm(2)
 
 

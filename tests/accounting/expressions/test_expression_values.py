@@ -48,8 +48,8 @@ Boxes = SearchStrategy[dict[Variable, tuple[Fraction, Fraction]]]
 Arb = Callable[..., Any]
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
 Bits = Callable[[int], AbstractContextManager[None]]
-MANY = settings(max_examples=200, deadline=None)
-SOME = settings(max_examples=100, deadline=None)
+MANY = settings(max_examples=200)
+SOME = settings(max_examples=100)
 
 
 def box_at(values: Mapping[Variable, Fraction], precision: int) -> dict[Variable, Enclosure]:

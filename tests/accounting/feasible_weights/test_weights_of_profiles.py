@@ -197,7 +197,7 @@ def test_assumption_8_is_checked() -> None:
     st.fractions(Fraction(1, 2), 2, max_denominator=8),
     st.fractions(1, 3, max_denominator=10),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_powers(scale: Fraction, power: Fraction, factor: Fraction) -> None:
     """The weight is feasible, one a little beyond is not, and so are weights on a grid below."""
     target = scale * factor

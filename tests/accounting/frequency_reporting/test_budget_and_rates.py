@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
@@ -23,7 +23,6 @@ def budget(epsilon: Fraction | str, delta: Fraction | str, subdivision: int = 0)
     return DyadicBudget(epsilon=Epsilon(epsilon), delta=Delta(delta), subdivision=subdivision)
 
 
-@settings(deadline=None)
 @given(EPSILONS, DELTAS, st.integers(0, 40))
 def test_rounding_is_to_the_safe_side_and_small(epsilon: Fraction, delta: Fraction, subdivision: int) -> None:
     units = budget(epsilon, delta, subdivision)
@@ -40,7 +39,6 @@ def test_rounding_is_to_the_safe_side_and_small(epsilon: Fraction, delta: Fracti
         flint.ctx.prec = 53
 
 
-@settings(deadline=None)
 @given(EPSILONS, DELTAS, st.data())
 def test_the_most_that_may_be_reported(epsilon: Fraction, delta: Fraction, data: st.DataObject) -> None:
     units = budget(epsilon, delta)
@@ -69,7 +67,6 @@ def test_bad_budgets() -> None:
         budget("1", "0.1", wrong)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 1000), st.fractions(Fraction(1, 1000), 2), st.fractions(0, 2, max_denominator=4))
 def test_threshold_sampling(frequency: int, threshold: Fraction, power: Fraction) -> None:
     size = float(threshold) * frequency ** float(power)

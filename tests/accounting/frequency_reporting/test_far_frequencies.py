@@ -50,7 +50,7 @@ def recursion(table: KeyTable) -> Iterator[tuple[int, int]]:
         yield kept, before
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.fractions(0, 2, max_denominator=50),
     st.fractions(Fraction(1, 10**4), Fraction(1, 2), max_denominator=10**4) | st.just(Fraction(1, 10**9)),
@@ -70,7 +70,7 @@ def test_keys_are_those_of_the_recursion(epsilon: Fraction, delta: Fraction, inc
     assert [row.frequency for row in table.at(asked)] == list(asked)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.fractions(0, 1, max_denominator=20),
     st.fractions(Fraction(1, 50), Fraction(1, 2), max_denominator=50),

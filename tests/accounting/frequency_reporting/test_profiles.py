@@ -78,7 +78,7 @@ LISTED: st.SearchStrategy[Inclusion] = st.lists(st.fractions(0, 1, max_denominat
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(SETTINGS, LISTED, st.booleans(), st.integers(0, 8))
 @example((Fraction(0), Fraction(1, 2)), ListedRates((Probability(0),)), False, 0)
 def test_listed_rates(parameters: tuple[Fraction, Fraction], inclusion: Inclusion, alone: bool, pieces: int) -> None:
@@ -127,7 +127,7 @@ def test_every_frequency(reporting: Reporting) -> None:
     assert len(pair.present) <= 100
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.fractions(Fraction(1, 4), 1, max_denominator=8), st.fractions(Fraction(1, 40), Fraction(1, 4)), LISTED)
 def test_against_algorithms_in_rational_numbers(growth: Fraction, delta: Fraction, inclusion: Inclusion) -> None:
     """The algorithms of the paper with e^ε known to 2^−140, where breakpoints are not rounded to units."""
@@ -238,7 +238,7 @@ def test_nothing_is_lost_at_the_growth(monkeypatch: pytest.MonkeyPatch, reportin
         assert few.hockey_stick(growth, direction) == fine.hockey_stick(growth, direction)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 30), st.fractions(0, 4, max_denominator=7), st.integers(0, 5))
 def test_divergences_of_two_frequencies(frequency: int, factor: Fraction, which: int) -> None:
     reporting = [*ENDLESS[:3], *ENDLESS[-6:-3]][which]

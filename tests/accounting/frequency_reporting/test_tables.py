@@ -76,7 +76,7 @@ def divergences(epsilon: Fraction, lower: FrequencyRow, higher: FrequencyRow) ->
     return divergence(above, below), divergence(below, above)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(EPSILONS, DELTAS, INCLUSIONS, st.integers(0, 40))
 @example(Fraction(1, 10**12), Fraction(1, 10**3), Ppswor(threshold="0.01"), 20)
 def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion, subdivision: int) -> None:
@@ -98,7 +98,7 @@ def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion
         before = row
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(EPSILONS, DELTAS, INCLUSIONS)
 def test_keys_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion) -> None:
     growth, before = below_growth(epsilon), Fraction(0)
@@ -164,7 +164,6 @@ def test_a_row_that_is_not_private_is_caught(monkeypatch: pytest.MonkeyPatch) ->
         next(table.rows())
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_the_excess_of_two_rows_is_their_divergence(data: st.DataObject) -> None:
     """On rows that no algorithm made, at ε = 0 where G is exact."""
@@ -227,7 +226,7 @@ def chain_optimum(growth: float, delta: float, rows: list[FrequencyRow], cut: in
     return float(-found.fun)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.fractions(0, 2, max_denominator=8),
     st.fractions(Fraction(1, 40), Fraction(1, 2), max_denominator=40),
@@ -248,7 +247,7 @@ def test_no_rows_order_keys_better(epsilon: Fraction, delta: Fraction, rates: li
     assert float(concordance(rows[0], rows[-1])) == pytest.approx(best, abs=2e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(EPSILONS, DELTAS, st.sampled_from([20, 32, 40]), st.integers(1, 10**12))
 @example(Fraction(0), Fraction(1, 7), 20, 5)
 @example(Fraction(1), Fraction(1), 20, 1)

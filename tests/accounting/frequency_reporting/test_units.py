@@ -28,7 +28,6 @@ def arb(number: Fraction) -> flint.arb:
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
-@settings(deadline=None)
 @given(st.integers(64, WIDEST), st.fractions(0, 1500, max_denominator=10**9), st.integers(0, 2**40))
 @example(64, Fraction(0), 0)
 @example(64, Fraction(30), 0)
@@ -44,7 +43,7 @@ def test_the_exponential_is_short_by_little(bits: int, size: Fraction, low: int)
         flint.ctx.prec = 53
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.sampled_from([Ppswor, PoissonPps]), THRESHOLDS, POWERS, FREQUENCIES, st.sampled_from([60, 114, 256]))
 @example(PoissonPps, Fraction(1, 3), Fraction(1, 2), 9, 60)
 @example(PoissonPps, Fraction(1, 4), Fraction(1, 3), 27, 60)
@@ -73,7 +72,6 @@ def test_units_are_exact(
         flint.ctx.prec = 53
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([Ppswor, PoissonPps]),
     st.lists(st.fractions(0, 3, max_denominator=50), min_size=1, max_size=8).map(sorted),
@@ -139,7 +137,7 @@ CONCAVE = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(BUDGETS, CONCAVE, st.integers(1, 300))
 @example(DyadicBudget(epsilon=Epsilon("0.5"), delta=Delta("0.001")), PoissonPps(threshold="0.01"), 5)
 @example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001")), PoissonPps(threshold="0.0035"), 5)
@@ -158,7 +156,7 @@ def test_what_is_attached_stays_attached(budget: DyadicBudget, inclusion: Inclus
             assert budget.reported(before, kept) == kept
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(CONCAVE, st.sampled_from([60, 114]))
 def test_where_units_settle(inclusion: Inclusion, bits: int) -> None:
     settled, most = inclusion.settled(bits), inclusion.most(bits)
@@ -181,7 +179,7 @@ def test_stretches_end_where_they_should() -> None:
     assert Ppswor(threshold="0.0015", power=2).attached(budget, 10) == 10
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(CONCAVE, st.integers(1, 300), st.integers(2, 60), st.booleans())
 def test_corners_bound_what_lies_between(inclusion: Inclusion, first: int, length: int, endless: bool) -> None:
     last = first + length

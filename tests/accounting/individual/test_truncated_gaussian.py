@@ -40,7 +40,7 @@ def assert_holds(pair: Pair, label: TruncatedGaussian) -> None:
         assert worse(pair, Enclosure.of(label.epsilon * factor, precision=96)).lower <= label.delta.value
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 12).map(lambda k: 2.0**-k), st.integers(-12, 8).map(lambda k: 2.0 ** (k / 4)), st.integers(1, 14))
 def test_the_label_holds(rate: float, shift: float, digits: int) -> None:
     pair = SampledGaussian(Enclosure.of(shift), Enclosure.of(rate))

@@ -53,7 +53,7 @@ def test_divergence_is_just_above_the_truth(rate: float, shift: float, order: fl
     assert_just_above(value, bounds(rate, shift, order), 3e-11 if order * shift < 100 else NEAR)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rate=st.floats(-30, 0).map(lambda e: min(10.0**e, 1 - 2.0**-53)),
     shift=st.floats(-4, 0.7).map(lambda e: 10.0**e),
@@ -65,7 +65,7 @@ def test_divergence_at_random(rate: float, shift: float, beta: float) -> None:
 
 
 @pytest.mark.soundness
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(
     rate=st.floats(-60, 0).map(lambda e: min(10.0**e, 1 - 2.0**-53)),
     shift=st.floats(-6, 1.3).map(lambda e: 10.0**e),

@@ -161,7 +161,7 @@ def test_laplace_masses_are_within_their_units_of_arb() -> None:
         ctx.prec = before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 1e-17, 1e-9, 1.0])), min_size=3, max_size=12

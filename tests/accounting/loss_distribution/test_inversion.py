@@ -68,7 +68,7 @@ def test_gaussians_have_the_known_delta(level: str) -> None:
 
 
 @given(st.floats(0.15, 6), st.integers(1, 10**9), st.floats(0, 40), st.sampled_from([0.0, 1e-3, 1.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_gaussian(mu: float, steps: int, level: float, first: float) -> None:
     variance = Fraction(mu) ** 2 / steps
     parts = [(GaussianTransform(number(float(variance))), steps), (GaussianTransform(number(first)), 1)]
@@ -245,7 +245,7 @@ def test_more_costs_more(direction: Direction) -> None:
     st.sampled_from(["1e-2", "1e-5", "1e-12", "1e-100"]),
     st.sampled_from(list(Direction)),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_epsilon_inverts_delta(log_rate: float, log_shift: float, steps: int, level: str, direction: Direction) -> None:
     parts = [(sampled(10**log_rate, 10**log_shift, direction), steps)]
     found = epsilon_by_transforms(parts, number(level))

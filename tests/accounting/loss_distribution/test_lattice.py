@@ -220,7 +220,7 @@ def test_contours_agree(rate: str, shift: str, times: int, epsilon: str, directi
     assert gap(found) < 0.2
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.sampled_from(
         [

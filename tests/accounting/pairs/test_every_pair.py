@@ -31,7 +31,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 
-SETTINGS = settings(max_examples=20, deadline=None)
+SETTINGS = settings(max_examples=20)
 ONE = Enclosure.of(1)
 HALF = Enclosure.of("0.5")
 TABLES = (Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 3), Fraction(1, 3))

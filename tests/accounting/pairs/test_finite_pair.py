@@ -14,7 +14,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import FinitePair, Repeated, RepeatedResponse, Sampled
 
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 Q = Fraction
 FACTORS = st.fractions(1, 4, max_denominator=9)
 

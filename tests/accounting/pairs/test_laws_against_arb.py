@@ -26,7 +26,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 
-SETTINGS = settings(max_examples=25, deadline=None)
+SETTINGS = settings(max_examples=25)
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
 SHIFTS = st.fractions(Fraction(1, 100), 30, max_denominator=100) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
 LEVELS = st.fractions(0, 40, max_denominator=32)
@@ -234,7 +234,7 @@ def lattice(variance: Fraction, centre: Fraction | int, reach: int) -> list[flin
     return [(-((ball(x) - ball(centre)) ** 2) / (2 * ball(variance))).exp() for x in range(-reach, reach + 1)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     variance=st.fractions(Fraction(1, 20), 60, max_denominator=20),
     steps=st.integers(1, 12),

@@ -27,7 +27,7 @@ def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
     st.sampled_from(["0", "1e-5", "0.1", "0.5"]),
     st.sampled_from([Fraction(9, 10), Fraction(999, 1000)]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_with_so_many_runs_the_best_outcome_refutes_and_with_fewer_it_does_not(
     epsilon: Fraction, delta: str, confidence: Fraction
 ) -> None:

@@ -667,13 +667,11 @@ JSON = st.recursive(
 
 
 @given(st.binary(max_size=300))
-@settings(deadline=None)
 def test_any_bytes_are_refused(text: bytes) -> None:
     assert_refused(check(text))
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=5))
-@settings(deadline=None)
 def test_any_object_is_refused(content: Body) -> None:
     kinds = {"format": "certdp-certificate/1", "kind": "sampled-pure-profile"}
     assert_refused(check(seal({key: item for key, item in content.items() if key != "digest"} | kinds)))
@@ -690,7 +688,7 @@ PLACES = list(places(RICH))
 
 
 @given(st.sampled_from(PLACES), JSON)
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_anything_anywhere_gives_a_verdict(way: tuple[Any, ...], junk: Any) -> None:
     verdict = check(seal(with_change(RICH, put(*way, junk))))
     assert not verdict.reason.startswith("the check failed"), verdict.reason

@@ -417,7 +417,7 @@ RICH = build(lloyd(2), 3, largest=8, cost="1/7", dimension=9)
 
 
 @given(st.sampled_from(list(places(RICH))), JSON)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_anything_anywhere_gives_a_verdict(way: tuple[Any, ...], junk: Any) -> None:
     def change(body: Body) -> None:
         inner: Any = body
@@ -516,7 +516,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_what_is_called_proportional_is(tree: Any) -> None:
     pool = Pool()
     try:
@@ -551,7 +551,7 @@ def test_what_is_proportional_by_structure_is_called_so(tree: Any) -> None:
 
 
 @given(TREES, st.fractions(0, 3, max_denominator=50), st.fractions(0, 3, max_denominator=50))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_rational_ranges_hold_every_value(tree: Any, first: Fraction, second: Fraction) -> None:
     low, high = min(first, second), max(first, second)
     pool = Pool()
@@ -578,7 +578,7 @@ SIZES = st.recursive(
 
 
 @given(SIZES)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_target_below_a_record_of_the_domain_is_accepted(size: Any) -> None:
     flint.ctx.prec = 300
     balls = [value(size, Fraction(1), Fraction(k, 16)) for k in range(17)]

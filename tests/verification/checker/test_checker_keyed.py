@@ -101,7 +101,6 @@ class TestSmallTables:
         assert verdict.accepted is accepted, verdict
 
     @given(st.lists(st.integers(0, 16), max_size=5), st.integers(16, 40), st.integers(0, 6))
-    @settings(deadline=None)
     def test_every_table_of_sixteenths(self, units: list[int], growth: int, allowance: int) -> None:
         """Exactly those are accepted in which all events of neighbouring rows satisfy the definition."""
         factor, spare = Fraction(growth, 16), Fraction(allowance, 16)
@@ -152,7 +151,7 @@ class TestSmallTables:
     @given(st.lists(st.integers(0, 5), min_size=1, max_size=5), st.integers(1, 3), st.integers(8, 20))
     @example([1, 1, 1, 1, 1, 1, 1, 1], 1, 8)
     @example([1, 2, 2, 2, 1], 1, 16)
-    @settings(deadline=None, max_examples=150)
+    @settings(max_examples=150)
     def test_every_law_of_delays(self, units: list[int], allowance: int, growth: int) -> None:
         """Exactly those are accepted whose copies, one moved by one, satisfy the definition for all sets of tokens."""
         factor, spare = Fraction(growth, 8), Fraction(allowance, 8)
@@ -311,7 +310,7 @@ def test_a_number_just_below_a_short_one_is_shown_as_that() -> None:
 
 
 @given(st.integers(1, 300), st.fractions(1, 3, max_denominator=50))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_geometric_sums(terms: int, factor: Fraction) -> None:
     found = _geometric_sum(FINE.rational(factor), terms, FINE)
     exact = sum((factor**k for k in range(terms)), Fraction(0))
