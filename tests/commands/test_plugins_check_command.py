@@ -63,4 +63,5 @@ def test_refusals(refusal: Run, arguments: tuple[str, ...], parameter: str, admi
 def test_an_option_of_the_listing_belongs_after_the_command(certdp: Run) -> None:
     ran = certdp("plugins", "--no-third-party", "check", "poisson")
     assert ran.code == 2
-    assert "after check" in ran.err
+    assert "got --no-third-party; admissible: nothing, before check. Write it after check" in ran.err
+    assert certdp("plugins", "--json", "check", "poisson").json["error"]["parameter"] == "json"

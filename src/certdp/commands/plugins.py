@@ -28,7 +28,7 @@ def listing(
 ) -> None:
     """What is installed, from which distribution, and whether it is valid."""
     if context.invoked_subcommand is not None:
-        _refuse_options_of_the_listing(context, context.invoked_subcommand)
+        _refuse_options_of_the_listing(context, context.invoked_subcommand, as_json=json)
         return
     from .output import reporting
     from .plugins_list import run
@@ -37,12 +37,20 @@ def listing(
         run(list_only, third_party, allow, output)
 
 
-def _refuse_options_of_the_listing(context: typer.Context, command: str) -> None:
+def _refuse_options_of_the_listing(context: typer.Context, command: str, *, as_json: bool) -> None:
     """An option before the name of a command would have no effect there."""
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
         if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"write {parameter.opts[0]} after {command}")
+            from ..accounting.errors import InvalidValue
+            from .output import refuse
+
+            refused = context.params[str(parameter.name)] is False
+            option = (parameter.secondary_opts if refused else parameter.opts)[0]
+            refuse(
+                InvalidValue(option.lstrip("-"), option, f"nothing, before {command}", f"Write it after {command}"),
+                as_json=as_json,
+            )
 
 
 @plugins.command()
