@@ -430,10 +430,14 @@ def _gradient_cases() -> SearchStrategy[Case]:
     return st.fixed_dictionaries({"gradient": st.lists(entries, min_size=1, max_size=6), "clip": clips})
 
 
-_HALF_OF_TWO = dict(
-    batch=Fraction(1), size=Fraction(2), clip=Fraction(1), noise_multiplier=Fraction(1), share=Fraction(0)
-)
-_HALF_OF_200 = _HALF_OF_TWO | dict(batch=Fraction(100), size=Fraction(200))
+_HALF_OF_TWO: Case = {
+    "batch": Fraction(1),
+    "size": Fraction(2),
+    "clip": Fraction(1),
+    "noise_multiplier": Fraction(1),
+    "share": Fraction(0),
+}
+_HALF_OF_200 = {**_HALF_OF_TWO, "batch": Fraction(100), "size": Fraction(200)}
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
