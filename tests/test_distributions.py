@@ -146,4 +146,4 @@ class TestExamplesOnTheCommandLine:
         told = environment.certdp("plugins", "check", "forgotten-weight", *options, code=1)
         (audit,) = told["laws"]
         assert (audit["law"], audit["verdict"]) == ("audit", "failed")
-        assert "of weight 8 or no record; declared ε = 2" in str(audit["witness"])
+        assert "of weight 8, second input no record; declared ε = 2" in str(audit["witness"])

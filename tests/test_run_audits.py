@@ -172,7 +172,7 @@ def test_a_claim_below_the_truth_is_refuted() -> None:
     assert found.refuted
     assert not found.proven
     assert str(found).startswith("the claim of ε = 0.7 is refuted: ε ≥ 0.")
-    assert str(found).endswith("the inputs differ in a record (1, 0), present and absent")
+    assert "the inputs differ in a record (1, 0), present and absent" in str(found)
 
 
 def test_too_few_runs_are_refused_with_how_many_are_needed() -> None:

@@ -43,7 +43,9 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "audience": "public",
         "epsilon": [None, 1.0],
         "domain": "norm(1) <= 5",
+        "assumptions": ran.json["assumptions"],
     }
+    assert {"name": "sampler.target", "value": "1"} in ran.json["assumptions"]
     assert certdp("check", pair[0]).out.startswith("holds: ")
 
 
