@@ -466,6 +466,16 @@ def no_smaller(genuine: Body, altered: Body) -> bool:
     )
 
 
+def true_of_one_response(genuine: Body, altered: Body) -> bool:
+    """One pure release: randomised response is the worst, and its δ at the claimed ε is known."""
+    match altered:
+        case {"parts": [{"loss": {"family": "pure", "parameter": ["log1p", ["constant", str(less_one)]]}, "steps": 1}]}:
+            growth, claim = 1 + float(Fraction(less_one)), altered["claim"]
+            least = (growth - math.exp(float(Fraction(claim["epsilon"])))) / (1 + growth)
+            return bool(least * (1 + 1e-6) <= float(Fraction(claim["delta"])))
+    return False
+
+
 def no_finer_rounding(genuine: Body, altered: Body) -> bool:
     pairs = list(zip(altered["parts"], genuine["parts"], strict=True))
     same = all({**new, "rounding": ""} == {**old, "rounding": ""} for new, old in pairs)
@@ -531,6 +541,7 @@ HARMLESS = (
     Harmless(r"parts(\.\d+\.steps)?", "fewer releases", fewer_releases),
     Harmless(r"mechanism\.options\.delta|sampler\.options\.largest_weight", "the same once rounded", same_units),
     Harmless(r"claim\.(epsilon|delta)", "a weaker claim", no_smaller),
+    Harmless(r"claim\.delta", "a δ that is true of one pure release", true_of_one_response),
     Harmless(r"method(\..*)?", "another way to prove the claim", same_claim),
     Harmless(r"parts\.\d+\.cover(\..*)?", "another cover that proves the claim", same_claim),
     Harmless(r"parts\.\d+\.rounding", "a rounding that drawing keeps to", no_finer_rounding),
