@@ -43,6 +43,11 @@ class InvalidType(InvalidValue, TypeError):
     """A value of a type that the parameter does not admit."""
 
 
+def restated(error: InvalidValue, *, parameter: str | None = None, remedy: str | None = None) -> InvalidValue:
+    """The same error, of the same type, with another parameter to blame or another remedy."""
+    return type(error)(parameter or error.parameter, error.value, error.admissible, remedy or error.remedy)
+
+
 @contextmanager
 def blamed_on(**names: str) -> Iterator[None]:
     """Have errors name what the user wrote, such as an option, in place of the parameter that its value reached.
@@ -55,7 +60,7 @@ def blamed_on(**names: str) -> Iterator[None]:
     except InvalidValue as error:
         if error.parameter not in names:
             raise
-        raise type(error)(names[error.parameter], error.value, error.admissible, error.remedy) from None
+        raise restated(error, parameter=names[error.parameter]) from None
 
 
 class OutsideDomain(CertdpError, ArithmeticError):

@@ -57,8 +57,7 @@ MANY = {
 }
 """Cases of each claim of a module in the soundness runs: fewer where one takes long."""
 
-CLAIMS: list[tuple[Claim, int]] = [(claim, many) for module, many in MANY.items() for claim in module.CLAIMS]
-BY_ID = {claim.id: (claim, many) for claim, many in CLAIMS}
+BY_ID: dict[str, tuple[Claim, int]] = {claim.id: (claim, n) for module, n in MANY.items() for claim in module.CLAIMS}
 
 
 @pytest.mark.parametrize("name", BY_ID)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, restated
 from ..plugins.registry import Status
 from ..verification.reports.foreign_words import shortened
 
@@ -40,7 +40,7 @@ def mentioning(problems: Sequence[Status]) -> Iterator[None]:
         if error.parameter != "only" or not problems:
             raise
         remedy = ". ".join([error.remedy, *(f"Besides, {line}" for line in absent_in_words(problems))])
-        raise InvalidValue(error.parameter, error.value, error.admissible, remedy) from None
+        raise restated(error, remedy=remedy) from None
 
 
 def _json(problem: Status) -> dict[str, Any]:

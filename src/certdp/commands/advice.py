@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, restated
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def advising(remedies: Mapping[str, str]) -> Iterator[None]:
     except InvalidValue as error:
         if error.remedy or error.parameter not in remedies:
             raise
-        raise type(error)(error.parameter, error.value, error.admissible, remedies[error.parameter]) from None
+        raise restated(error, remedy=remedies[error.parameter]) from None
 
 
 def about_options(stated: Iterable[str]) -> dict[str, str]:

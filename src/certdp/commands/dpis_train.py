@@ -59,7 +59,7 @@ class OptimiserRequest:
         """
         match self.name:
             case "sgd":
-                return Sgd(rate=self.rate, momentum=_MOMENTUM if self.momentum is None else self.momentum)
+                return Sgd(rate=self.rate, momentum=self._momentum)
             case "adam":
                 refuse_unused({"momentum": self.momentum}, "for --optimiser adam")
                 return Adam(rate=self.rate)
@@ -69,10 +69,12 @@ class OptimiserRequest:
     @property
     def stated(self) -> dict[str, str]:
         """What to state for it."""
-        momentum = _MOMENTUM if self.momentum is None else self.momentum
-        return {"optimiser": self.name, "rate": str(self.rate)} | (
-            {"momentum": str(momentum)} if self.name == "sgd" else {}
-        )
+        of_sgd = {"momentum": str(self._momentum)} if self.name == "sgd" else {}
+        return {"optimiser": self.name, "rate": str(self.rate), **of_sgd}
+
+    @property
+    def _momentum(self) -> float:
+        return _MOMENTUM if self.momentum is None else self.momentum
 
 
 @frozen(kw_only=True)

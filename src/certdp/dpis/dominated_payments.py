@@ -20,7 +20,7 @@ from attrs import evolve
 from ..accounting.accountants import LOSS_DISTRIBUTION
 from ..accounting.derivation import Assumption
 from ..accounting.dpis import Step
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, restated
 from ..accounting.exact import exact
 from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
@@ -179,7 +179,7 @@ class DominatedPayments(Payments):
             return calibrate(declared, plan.budget, Continuous(relative_gap=_GAP)).value
         except InvalidValue as error:
             remedy = "Release Ñ, norm sums and clipping bounds with more noise: σ_N, σ_K; or take fewer epochs"
-            raise InvalidValue(error.parameter, error.value, error.admissible, remedy) from error
+            raise restated(error, remedy=remedy) from error
 
     # Using it up
 

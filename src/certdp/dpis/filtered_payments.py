@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
+from attrs import frozen
+
 from ..accounting.bulk_sampled_gaussian import renyi_upper
 from ..accounting.conversions.renyi_moment import epsilon_at_order
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
@@ -42,6 +44,24 @@ _DIGITS = 12
 
 
 @final
+@frozen
+class _Priced:
+    """A step of an epoch with what it costs, so that its like are priced once.
+
+    Attributes:
+        epoch: its number.
+        step: the step.
+        cost: at the filter's order.
+        release: its rate and noise multiplier.
+    """
+
+    epoch: int
+    step: Step
+    cost: Guarantee[Renyi, AddRemove, Record]
+    release: tuple[Fraction, Fraction]
+
+
+@final
 class FilteredPayments(Payments):
     """The payments of a plan with `RenyiAccounting`.
 
@@ -65,7 +85,7 @@ class FilteredPayments(Payments):
             Renyi(self.order, Enclosure.of(self.total, precision=_PRECISION)), relation=ADD_REMOVE, unit=RECORD
         )
         self._released: Counter[tuple[Fraction, Fraction]] = Counter()  # by rate and noise multiplier
-        self._priced: tuple[int, Step, Guarantee[Renyi, AddRemove, Record]] | None = None
+        self._priced: _Priced | None = None
 
     def size(self) -> None:
         """α/(2σ_N²)."""
@@ -98,14 +118,16 @@ class FilteredPayments(Payments):
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Lemma 3.1, for each step."""
-        if self._priced is None or self._priced[:2] != (epoch, step):
-            self._priced = epoch, step, self._cost(self._tau(step), _STEP, self._stated(epoch, step))
-        cost = self._priced[2]
+        priced = self._priced
+        if priced is None or (priced.epoch, priced.step) != (epoch, step):
+            cost = self._cost(self._tau(step), _STEP, self._stated(epoch, step))
+            priced = self._priced = _Priced(epoch, step, cost, (step.rate, 1 / step.shift))
+        cost = priced.cost
         if count != 1:
             tau = Renyi(self.order, cost.bound.tau * count)
             cost = Guarantee(bound=tau, relation=ADD_REMOVE, unit=RECORD, derivation=cost.derivation)
         self._filter.spend(cost)
-        self._released[step.rate, 1 / step.shift] += count
+        self._released[priced.release] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
