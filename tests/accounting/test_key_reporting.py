@@ -224,6 +224,27 @@ def test_enclosures_that_say_too_little() -> None:
         crossover(Enclosure.of(1), Enclosure.of(0))
 
 
+def test_a_crossover_that_few_bits_leave_open() -> None:
+    """8 bits leave ⌊L⌋ + 1 at 2 or 3, and what one candidate gives misses the value."""
+    delta = Fraction(45313, 10**9)
+    epsilon, limit = (Enclosure.of(number, precision=8) for number in (Fraction(5), delta))
+    for frequency in (3, 4):
+        exact = keys(5, delta).probability(frequency)
+        found = reporting_probability(epsilon, limit, frequency)
+        withheld = withheld_probability(epsilon, limit, frequency)
+        assert found.lower <= exact.lower
+        assert exact.upper <= found.upper
+        assert withheld.lower <= 1 - exact.upper
+        assert 1 - exact.lower <= withheld.upper
+
+
+def test_frequencies_beyond_binary64_without_epsilon() -> None:
+    frequency = 2**53 + 1
+    reporting = keys(0, Fraction(1, 2**60))
+    assert reporting.probability(frequency).contains(Fraction(frequency, 2**60))
+    assert reporting.withheld(frequency).contains(1 - Fraction(frequency, 2**60))
+
+
 def test_where_reporting_is_certain_no_exponential_is_asked_for() -> None:
     """The terms of the closed form have no representable exponent here."""
     epsilon, delta = Enclosure.of(10**30, precision=200), Enclosure.of("1e-9", precision=100)

@@ -142,6 +142,16 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.key_reporting",
+        ("pws/equation-3", "pws/lemma-4.*"),
+        (
+            "accounting/test_key_reporting.py::test_where_reporting_is_certain_no_exponential_is_asked_for",
+            "accounting/test_key_reporting.py::test_few_bits_enclose_too",
+            "accounting/test_key_reporting.py::test_a_crossover_that_few_bits_leave_open",
+            "accounting/test_key_reporting.py::test_frequencies_beyond_binary64_without_epsilon",
+        ),
+    ),
+    Guarded(
         "accounting.conversions.renyi_moment",
         (
             "conversions/renyi-to-approximate-attained",
