@@ -77,8 +77,7 @@ def account_costs(plan: RunPlan) -> Costs:
         account.begin_epoch(norm_sum, 1)
         noise += clock() - start
         start = clock()
-        for _ in range(plan.steps_per_epoch):
-            account.pay_step()
+        account.pay_steps(plan.steps_per_epoch)
         steps += clock() - start
         start = clock()
         account.spent()

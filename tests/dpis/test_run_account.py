@@ -167,8 +167,7 @@ def trajectory(account: RunAccount, strategy: Strategy, random: Random) -> list[
             assert released == kappa * clip
             paid.append((*fixed["norm sum"], 1))
         noise = account.begin_epoch(kappa * clip, clip)
-        for _ in range(plan.steps_per_epoch):
-            account.pay_step()
+        account.pay_steps(plan.steps_per_epoch)
         rate = float(plan.batch.value / kappa)
         shift = float(noise.length) / (float(noise.noise_multiplier) * float(clip))
         assert shift == pytest.approx(float(kappa / account.size / noise.noise_multiplier))
@@ -177,7 +176,7 @@ def trajectory(account: RunAccount, strategy: Strategy, random: Random) -> list[
             clip = account.pay_clip().following(Fraction(random.choice([-1e9, 0, 900, 1e9])))
             paid.append((*fixed["clip"], 1))
     with pytest.raises(BudgetExceeded):
-        account.pay_step()
+        account.pay_steps()
     return paid
 
 
@@ -206,6 +205,30 @@ def test_the_conversion_that_trajectories_are_held_against_is_sharp() -> None:
     assert delta_of(tau, float(ORDER.value), EPSILON) == pytest.approx(DELTA, rel=1e-3)
 
 
+@pytest.mark.parametrize("name", PLANS)
+def test_steps_cost_the_same_one_by_one_and_at_once(name: str) -> None:
+    plan = PLANS[name]
+    accounts = [open_account(plan) for _ in range(2)]
+    for account in accounts:
+        if isinstance(plan.size, NoisySize):
+            account.pay_size()
+            account.size_released(1000)
+        norm_sum = account.size * plan.clip.first
+        if plan.norm_sums is not None:
+            account.pay_norm_sum(0, plan.clip.first)
+        account.begin_epoch(norm_sum, plan.clip.first)
+    at_once, one_by_one = accounts
+    with pytest.raises(BudgetExceeded, match="T = "):
+        at_once.pay_steps(plan.steps_per_epoch + 1)
+    with pytest.raises(InvalidValue, match="count"):
+        at_once.pay_steps(0)
+    at_once.pay_steps(plan.steps_per_epoch)
+    for _ in range(plan.steps_per_epoch):
+        one_by_one.pay_steps()
+    assert at_once.state() == one_by_one.state()
+    assert at_once.spent() == pytest.approx(one_by_one.spent(), rel=1e-12)
+
+
 # Allocation
 
 
@@ -216,8 +239,7 @@ def noises(plan: RunPlan, shares: list[Fraction]) -> list[EpochNoise]:
         clip = plan.clip.first
         account.pay_norm_sum(epoch, clip)
         found.append(account.begin_epoch(account.size * share * clip, clip))
-        for _ in range(plan.steps_per_epoch):
-            account.pay_step()
+        account.pay_steps(plan.steps_per_epoch)
     return found
 
 
@@ -247,8 +269,7 @@ def test_a_decaying_schedule_sets_the_ratios() -> None:
     found = []
     for _ in range(4):
         found.append(float(account.begin_epoch(1000, 1).noise_multiplier))
-        for _ in range(6):
-            account.pay_step()
+        account.pay_steps(6)
     assert [found[1] / found[0], found[3] / found[2]] == pytest.approx([0.8, 0.8], rel=1e-4)
 
 
@@ -302,7 +323,7 @@ def test_a_rate_just_below_the_declared_one_is_within_it_and_one_above_is_not() 
     )
     account = open_account(plan)
     noise = account.begin_epoch(1001, 1)
-    account.pay_step()
+    account.pay_steps()
     assert account.spent() > 0
     payments = account._payments
     for lavish in (evolve(noise.step, norm_sum=900), evolve(noise.step, noise_multiplier=noise.noise_multiplier / 2)):
@@ -328,14 +349,13 @@ def test_a_resumed_run_goes_on_as_it_would_have(plan: RunPlan) -> None:
     account.size_released(990)
     account.pay_norm_sum(0, 1)
     account.begin_epoch(500, 1)
-    account.pay_step()
-    account.pay_step()
+    account.pay_steps()
+    account.pay_steps()
     other = restored_account(plan, json.loads(json.dumps(account.state())))
     assert other.state() == account.state()
     assert other.spent() == account.spent()
     for run in (account, other):
-        for _ in range(4):
-            run.pay_step()
+        run.pay_steps(4)
         clip = run.pay_clip().following(Fraction(1500))
         run.pay_norm_sum(1, clip)
         run.begin_epoch(300 * clip, clip)
@@ -349,10 +369,10 @@ def test_an_epoch_left_early_costs_the_steps_it_took_also_when_resumed(plan: Run
     account.pay_size()
     account.size_released(1000)
     account.begin_epoch(1000, 1)
-    account.pay_step()
+    account.pay_steps()
     account.pay_clip()
     with pytest.raises(BudgetExceeded):
-        account.pay_step()
+        account.pay_steps()
     other = restored_account(plan, account.state())
     assert other.spent() == account.spent()
     for run in (account, other):
@@ -373,7 +393,7 @@ def test_costs_are_asked_for_at_no_lower_order_rate_or_shift(order: str, monkeyp
         monkeypatch.setattr(module, "renyi_upper", recorded)
     account = open_account(small_plan(batch=public(7), norm_sums=None, accounting=RenyiAccounting(order=Order(order))))
     step = account.begin_epoch(1000, 1).step
-    account.pay_step()
+    account.pay_steps()
     assert all(Fraction(arguments[2]) >= Fraction(order) for arguments in asked)
     rate, shift, _ = asked[-1]
     assert Fraction(rate) >= step.rate
@@ -394,11 +414,10 @@ def test_what_was_paid_and_lost_is_not_paid_twice() -> None:
         account.pay_norm_sum(0, 1)
     before = account.spent()
     account.begin_epoch(1000, 1)
-    for _ in range(6):
-        account.pay_step()
+    account.pay_steps(6)
     account = restored_account(plan, account.state())  # killed with all steps paid
     with pytest.raises(BudgetExceeded, match="T = 6"):
-        account.pay_step()
+        account.pay_steps()
     assert account.spent() > before
     account.pay_clip()
     with pytest.raises(BudgetExceeded, match="Keep C"):
@@ -524,7 +543,7 @@ def test_calls_out_of_order_are_refused_and_spend_nothing() -> None:
     account.pay_size()
     account.size_released(1000)
     before = account.spent()
-    for call in (account.pay_step, account.pay_clip, lambda: account.pay_norm_sum(1, 1)):
+    for call in (account.pay_steps, account.pay_clip, lambda: account.pay_norm_sum(1, 1)):
         with pytest.raises(InvalidValue):
             call()
     assert account.spent() == before

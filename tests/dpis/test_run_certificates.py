@@ -82,7 +82,7 @@ def a_run(account: RunAccount, *, shares: tuple[Fraction, ...] = SHARES, last_st
         noise = account.begin_epoch(norm_sum, clip)
         last = epoch == len(shares) - 1
         for _ in range(last_steps if last else 6):
-            account.pay_step()
+            account.pay_steps()
             length = norm_sum / account.size
             released[20 * clip / norm_sum, length / (noise.noise_multiplier * clip)] += 1
         if not last:

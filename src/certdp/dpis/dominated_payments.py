@@ -11,11 +11,12 @@ need not fall with K̃ where σ_G stays, as Rényi divergences do: the rate and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
-from attrs import evolve
+from attrs import frozen
 
 from ..accounting.accountants import LOSS_DISTRIBUTION
 from ..accounting.derivation import Assumption
@@ -26,11 +27,9 @@ from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
-from ..accounting.releases import ResampleEach
 from ..adaptive import DominatedRun
 from ..budget_calibration import Continuous, calibrate
 from ..plans import Plan
-from ..sampled_releases import SampledReleases
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments, gaussian_releases
 
@@ -38,6 +37,18 @@ if TYPE_CHECKING:
     from ..run_certificates import Certified
 
 _GAP = 2.0**-13
+
+
+@final
+@frozen
+class _Declared:
+    """Releases of one kind, declared for an epoch."""
+
+    kind: str
+    epoch: int
+    rate: Fraction
+    noise_multiplier: Fraction
+    count: int = 1
 
 
 @final
@@ -56,11 +67,13 @@ class DominatedPayments(Payments):
     def __init__(self, plan: RunPlan, rate: Fraction, choice: dict[str, Any] | None = None) -> None:
         self.plan = plan
         self._rate = rate
-        self.base = self._calibrated() if choice is None else exact(str(choice["noise_multiplier"]))
-        self._places: dict[tuple[str, int], int] = {}
-        self._run = DominatedRun(self._declared())
+        self.base = _calibrated(plan, rate) if choice is None else exact(str(choice["noise_multiplier"]))
+        self._declared = list(_declared(plan, rate, self.base))
+        parts = (gaussian_releases(each.rate, each.noise_multiplier, each.count) for each in self._declared)
+        self._run = DominatedRun(Plan(list(parts)))
+        self._places = {(each.kind, each.epoch): place for place, each in enumerate(self._declared)}
         self._place = 0
-        self._paid: Counter[int] = Counter()  # releases of each part of the declared plan
+        self._paid: Counter[tuple[Fraction, Fraction]] = Counter()  # by rate and noise multiplier
         self._stepping: Step | None = None
         answer = self._run.delta(plan.budget.epsilon, accountant=LOSS_DISTRIBUTION)
         if answer.guarantee.bound.delta.upper > plan.budget.delta.value:
@@ -71,15 +84,15 @@ class DominatedPayments(Payments):
 
     def size(self) -> None:
         """The declared Gaussian."""
-        self._use_fixed("size", 0, self._size())
+        self._pay("size", 0)
 
     def norm_sum(self, epoch: int) -> None:
         """The declared sampled Gaussian."""
-        self._use_fixed("norm sum", epoch, self._norm_sum())
+        self._pay("norm sum", epoch)
 
     def clip(self, epoch: int) -> None:
         """The declared Gaussian."""
-        self._use_fixed("clip", epoch, self._clip())
+        self._pay("clip", epoch)
 
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """σ_G = (K̃/C)/(Ñ·s_e), with which the shift is the declared one."""
@@ -96,9 +109,9 @@ class DominatedPayments(Payments):
                 if value > declared:
                     remedy = "Raise K̃ or take more noise"
                     raise BudgetExceeded(name, float(value), f"at most {float(declared)!r}, as declared", remedy)
-            self._use("steps", epoch, self._steps(epoch, self.base))
+            self._use("steps", epoch)
             self._stepping = step
-        self._paid[self._places["steps", epoch]] += count
+        self._paid[self._rate, self.base * self.plan.schedule.factor(epoch)] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -109,9 +122,7 @@ class DominatedPayments(Payments):
         """ε of the declared releases that were used; how many these are may depend on outputs."""
         if not self._paid:
             return 0.0
-        declared = self._run.plan.sampled_parts
-        parts = [evolve(declared[place], releases=ResampleEach(times)) for place, times in self._paid.items()]
-        return Plan(parts).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
+        return _merged(self._paid).epsilon(self.plan.budget.delta, accountant=LOSS_DISTRIBUTION).epsilon.upper
 
     @property
     def choice(self) -> dict[str, Any]:
@@ -122,79 +133,62 @@ class DominatedPayments(Payments):
         """Of the declared plan, with equal releases counted together."""
         from ..run_certificates import certified_dominated
 
-        times: Counter[SampledReleases] = Counter()
-        for part in self._run.plan.sampled_parts:
-            times[evolve(part, releases=ResampleEach(1))] += part.steps
-        parts = [evolve(part, releases=ResampleEach(count)) for part, count in times.items()]
-        return certified_dominated(Plan(parts), self.plan.budget, assumptions)
-
-    # The declared plan
-
-    def _declared(self) -> Plan:
-        parts: list[SampledReleases] = []
-
-        def declare(kind: str, epoch: int, part: SampledReleases) -> None:
-            self._places[kind, epoch] = len(parts)
-            parts.append(part)
-
-        if isinstance(self.plan.size, NoisySize):
-            declare("size", 0, self._size())
-        for epoch in range(self.plan.epochs):
-            if self.plan.norm_sums is not None:
-                declare("norm sum", epoch, self._norm_sum())
-            declare("steps", epoch, self._steps(epoch, self.base))
-            if isinstance(self.plan.clip, AdaptiveClip) and epoch < self.plan.epochs - 1:
-                declare("clip", epoch, self._clip())
-        return Plan(parts)
-
-    def _size(self) -> SampledReleases:
-        assert isinstance(self.plan.size, NoisySize)
-        return gaussian_releases(Fraction(1), self.plan.size.noise.value, 1)
-
-    def _norm_sum(self) -> SampledReleases:
-        sums = self.plan.norm_sums
-        assert sums is not None
-        return gaussian_releases(sums.rate.value, sums.noise_multiplier.value * sums.rate.value, 1)
-
-    def _clip(self) -> SampledReleases:
-        assert isinstance(self.plan.clip, AdaptiveClip)
-        return gaussian_releases(Fraction(1), self.plan.clip.noise_multiplier.value, 1)
-
-    def _steps(self, epoch: int, base: Fraction) -> SampledReleases:
-        return gaussian_releases(self._rate, base * self.plan.schedule.factor(epoch), self.plan.steps_per_epoch)
-
-    def _calibrated(self) -> Fraction:
-        """The least σ found with which the plan is within the budget."""
-        plan = self.plan
-        fixed: list[SampledReleases] = []
-        if isinstance(plan.size, NoisySize):
-            fixed.append(self._size())
-        fixed += [self._norm_sum()] * plan.epochs if plan.norm_sums is not None else []
-        fixed += [self._clip()] * (plan.epochs - 1) if isinstance(plan.clip, AdaptiveClip) else []
-
-        def declared(base: Fraction) -> Plan:
-            return Plan([*fixed, *(self._steps(epoch, base) for epoch in range(plan.epochs))])
-
-        try:
-            return calibrate(declared, plan.budget, Continuous(relative_gap=_GAP)).value
-        except InvalidValue as error:
-            remedy = "Release Ñ, norm sums and clipping bounds with more noise: σ_N, σ_K; or take fewer epochs"
-            raise restated(error, remedy=remedy) from error
+        return certified_dominated(_merged(_counted(self._declared)), self.plan.budget, assumptions)
 
     # Using it up
 
-    def _use_fixed(self, kind: str, epoch: int, part: SampledReleases) -> None:
-        self._use(kind, epoch, part)
-        self._paid[self._places[kind, epoch]] += 1
+    def _pay(self, kind: str, epoch: int) -> None:
+        """Use up a declared release and count it."""
+        used = self._use(kind, epoch)
+        self._paid[used.rate, used.noise_multiplier] += 1
 
-    def _use(self, kind: str, epoch: int, part: SampledReleases) -> None:
+    def _use(self, kind: str, epoch: int) -> _Declared:
         """Use up one part of the declared plan; parts before it are left unused."""
         place = self._places[kind, epoch]
         while self._place < place:
             self._run.skip()
             self._place += 1
         try:
-            self._run.use(part)
+            self._run.use(self._run.plan.sampled_parts[place])
         except InvalidValue as error:
             raise BudgetExceeded(error.parameter, error.value, error.admissible, error.remedy) from error
         self._place += 1
+        return self._declared[place]
+
+
+def _declared(plan: RunPlan, rate: Fraction, base: Fraction) -> Iterator[_Declared]:
+    """All releases in their order, with this r and σ."""
+    if isinstance(plan.size, NoisySize):
+        yield _Declared("size", 0, Fraction(1), plan.size.noise.value)
+    for epoch in range(plan.epochs):
+        if (sums := plan.norm_sums) is not None:
+            yield _Declared("norm sum", epoch, sums.rate.value, sums.noise_multiplier.value * sums.rate.value)
+        yield _Declared("steps", epoch, rate, base * plan.schedule.factor(epoch), plan.steps_per_epoch)
+        if isinstance(plan.clip, AdaptiveClip) and epoch < plan.epochs - 1:
+            yield _Declared("clip", epoch, Fraction(1), plan.clip.noise_multiplier.value)
+
+
+@lru_cache(maxsize=16)
+def _calibrated(plan: RunPlan, rate: Fraction) -> Fraction:
+    """The least σ found with which the plan is within the budget."""
+
+    def declared(base: Fraction) -> Plan:
+        return _merged(_counted(_declared(plan, rate, base)))
+
+    try:
+        return calibrate(declared, plan.budget, Continuous(relative_gap=_GAP)).value
+    except InvalidValue as error:
+        remedy = "Release Ñ, norm sums and clipping bounds with more noise: σ_N, σ_K; or take fewer epochs"
+        raise restated(error, remedy=remedy) from error
+
+
+def _counted(declared: Iterable[_Declared]) -> Counter[tuple[Fraction, Fraction]]:
+    """How many there are of each rate and noise multiplier."""
+    times: Counter[tuple[Fraction, Fraction]] = Counter()
+    for each in declared:
+        times[each.rate, each.noise_multiplier] += each.count
+    return times
+
+
+def _merged(times: Counter[tuple[Fraction, Fraction]]) -> Plan:
+    return Plan([gaussian_releases(rate, noise_multiplier, count) for (rate, noise_multiplier), count in times.items()])

@@ -325,8 +325,7 @@ class _Run:
         if not self._unused:
             left = self._plan.steps_per_epoch - self._account.steps_paid
             count = left if self._checkpoints is None else min(left, self._checkpoints.every)
-            for _ in range(count):
-                self._account.pay_step()
+            self._account.pay_steps(count)
             self._unused = count
         self._write(0)
         self._history.paid(self._account.spent())

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, final
 
 from attrs import frozen
@@ -220,6 +221,7 @@ def _allocation(plan: RunPlan) -> Allocation:
     )
 
 
+@lru_cache(maxsize=16)
 def best_order(plan: RunPlan) -> Fraction:
     """The order at which a run with K̃ = ÑC throughout needs the least noise; from the plan's public constants alone.
 
@@ -227,21 +229,41 @@ def best_order(plan: RunPlan) -> Fraction:
         InvalidValue: where the fixed releases alone exceed the budget at every order.
     """
 
-    expected = plan.size.expected
-    foreseen = _allocation(plan).foreseen(0, expected, expected)
-
-    def noise(order: float) -> float:
-        alpha = Fraction(order)
-        left = _lemma_tau(plan, order) - _FixedCosts(plan, alpha).all_of_them
-        return float(foreseen.least_noise(alpha, left)) if left > 0 else math.inf
-
-    found = [noise(order) for order in _ORDERS]
-    best = min(range(len(found)), key=found.__getitem__)
-    if found[best] == math.inf:
+    search = _OrderSearch(plan)
+    search.among(sorted(_ORDERS, key=lambda order: abs(math.log((order - 1) / search.guess))))
+    if search.best is None:
         raise _exceeded_by_fixed(plan)
-    low, high = (_ORDERS[min(max(place, 0), len(_ORDERS) - 1)] for place in (best - 1, best + 1))
-    finer = [_rounded(1 + (low - 1) * ((high - 1) / (low - 1)) ** (place / 12)) for place in range(1, 12)]
-    return Fraction(min([_ORDERS[best], *finer], key=noise))
+    place = _ORDERS.index(search.best)
+    low, high = (_ORDERS[min(max(near, 0), len(_ORDERS) - 1)] for near in (place - 1, place + 1))
+    search.among(_rounded(1 + (low - 1) * ((high - 1) / (low - 1)) ** (share / 12)) for share in range(1, 12))
+    return Fraction(search.best)
+
+
+@final
+class _OrderSearch:
+    """The order of least noise among those seen so far, for a run with K̃ = ÑC throughout.
+
+    Attributes:
+        guess: about α − 1 for one Gaussian with the whole budget; where to begin.
+        best: None where the fixed releases alone exceed the budget at every order seen.
+    """
+
+    def __init__(self, plan: RunPlan) -> None:
+        expected, budget = plan.size.expected, plan.budget
+        self._plan = plan
+        self._foreseen = _allocation(plan).foreseen(0, expected, expected)
+        self._noise = Fraction(0)
+        self.guess = max(-2 * math.log(float(budget.delta.value)) / float(budget.epsilon.value), 1e-9)
+        self.best: float | None = None
+
+    def among(self, orders: Iterable[float]) -> None:
+        """See these orders, too; one that needs more noise than the best is told by its cost at the noise of that."""
+        for order in orders:
+            alpha = Fraction(order)
+            left = _lemma_tau(self._plan, order) - _FixedCosts(self._plan, alpha).all_of_them
+            if left <= 0 or (self.best is not None and self._foreseen.cost(float(self._noise), alpha) > left):
+                continue
+            self.best, self._noise = order, self._foreseen.least_noise(alpha, left)
 
 
 def _rounded(order: float) -> float:
@@ -257,6 +279,7 @@ def _lemma_tau(plan: RunPlan, order: float) -> Fraction:
     return plan.budget.epsilon.value - Fraction(lost)
 
 
+@lru_cache(maxsize=16)
 def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
     """The largest τ found, within 2^-30 of ε₀, for which (α, τ) is proven to entail (ε₀, δ₀).
 

@@ -149,8 +149,7 @@ def forecast(plan: RunPlan, shares: Sequence[Fraction] | None = None) -> Forecas
         if plan.norm_sums is not None:
             account.pay_norm_sum(number, clip)
         epochs.append(account.begin_epoch(norm_sum, clip))
-        for _ in range(plan.steps_per_epoch):
-            account.pay_step()
+        account.pay_steps(plan.steps_per_epoch)
         if isinstance(plan.clip, AdaptiveClip) and number < plan.epochs - 1:
             account.pay_clip()
     chosen = account.state()["choice"].get("order", "8")

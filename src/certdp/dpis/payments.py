@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..accounting.derivation import Assumption
@@ -85,6 +86,7 @@ class Payments(ABC):
         """
 
 
+@lru_cache(maxsize=64)
 def gaussian_releases(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:
     """Sums with Gaussian noise, each over a fresh sample that every record enters with this probability.
 

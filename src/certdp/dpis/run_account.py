@@ -15,7 +15,7 @@ The order of calls, for each epoch e = 0, 1, …:
     account.pay_size()                      once, where Ñ is released; then account.size_released(Ñ)
     account.pay_norm_sum(e, C) → release    where norms are summed; then K̃ = release.bounded(K')
     account.begin_epoch(K̃, C) → noise       in DP-SGD with K̃ = ÑC
-    account.pay_step()                      before each step's noise is drawn, at most T times
+    account.pay_steps(n)                    before the noise of these steps is drawn, at most T in all
     account.pay_clip()                      where C adapts, before K̃* is drawn, after each epoch but the last
 
 A release that was paid and then lost, as by a killed process, is not paid twice. A public constant stands in for it,
@@ -299,20 +299,21 @@ class RunAccount:
         entry.noise = self._noise(noise, total, bound)
         return entry.noise
 
-    def pay_step(self) -> None:
-        """Pay for one step of the current epoch, before its noise is drawn.
+    def pay_steps(self, count: int = 1) -> None:
+        """Pay for steps of the current epoch at once, before the noise of any of them is drawn.
 
         Raises:
-            BudgetExceeded: where no epoch has begun, or its T steps are paid; nothing was spent.
+            InvalidValue, InvalidType: for a count that is no whole number ≥ 1.
+            BudgetExceeded: where no epoch has begun, or fewer of its T steps are left; nothing was spent.
         """
-        noise = self.current
+        asked, noise = f"{whole('count', count, 1)} more", self.current
         if noise is None:
-            raise BudgetExceeded("step", "one more", "none before the first epoch", "Call begin_epoch")
-        if self.steps_paid >= self.plan.steps_per_epoch or self.clip_paid(noise.number):
+            raise BudgetExceeded("step", asked, "none before the first epoch", "Call begin_epoch")
+        if self.steps_paid + count > self.plan.steps_per_epoch or self.clip_paid(noise.number):
             most = f"T = {self.plan.steps_per_epoch} steps an epoch, before its K̃*"
-            raise BudgetExceeded("step", "one more", most, "Begin the next epoch")
-        self._payments.steps(noise.number, noise.step, 1)
-        self._epochs[noise.number].steps += 1
+            raise BudgetExceeded("step", asked, most, "Begin the next epoch")
+        self._payments.steps(noise.number, noise.step, count)
+        self._epochs[noise.number].steps += count
 
     def clip_paid(self, epoch: int) -> bool:
         """Whether K̃* after an epoch was paid for."""
