@@ -211,9 +211,13 @@ def test_epsilon_over_the_whole_range(
     rate, shift, _, delta = wide(stream, 1500)
     found = kernel(rate, shift, delta)
     assert np.all(found >= 0.0)
+    undecided = 0
     for q, s, d, value in zip(rate.tolist(), shift.tolist(), delta.tolist(), found.tolist(), strict=True):
         if value < 5000.0:
-            assert row(pair, q, s, value, Direction.REMOVE) <= d, (q, s, d)
+            truth = row(pair, q, s, value, Direction.REMOVE)
+            assert not decidedly_above(truth, d), (q, s, d)
+            undecided += not truth <= d  # as where δ is the rate itself, both the least number above 0
+    assert undecided < 5
 
 
 def laplace_moment(s: arb, order: int) -> arb:
