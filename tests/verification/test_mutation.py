@@ -152,7 +152,6 @@ def test_exemptions_fit_today_s_mutants_and_say_why() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"only": "declared.laplace-sun"}, "Did you mean declared.laplace-sum"),
         ({"sample": 0}, "sample"),
         ({"seed": -1}, "seed"),
     ],
@@ -160,6 +159,14 @@ def test_exemptions_fit_today_s_mutants_and_say_why() -> None:
 def test_bad_requests_are_refused(arguments: dict[str, int], complaint: str) -> None:
     with pytest.raises(InvalidValue, match=complaint):
         score(**arguments)  # type: ignore[arg-type]
+
+
+def test_globs_choose_modules_together() -> None:
+    names = ("declared.laplace-sum", "accounting.notions.pure")
+    both = {mutant.module for mutant in population(*names)}
+    assert both == set(names)
+    with pytest.raises(InvalidValue, match=r"Did you mean declared\.laplace-sum"):
+        score("declared.laplace-sum", "declared.laplace-sun")
 
 
 def test_a_sample_is_a_whole_number() -> None:

@@ -38,7 +38,7 @@ from .statement import (
     norm_ranges,
     plugins_assumed,
     prove_not_negative,
-    range_where_defined,
+    prove_rate,
 )
 from .verdict import Refused, Verdict
 
@@ -162,9 +162,7 @@ def _check_premises(
     weight = intervals.FROM_ONE if weighted else Interval(intervals.ONE, intervals.ONE)
     box = {**norms, WEIGHT: weight}
     prove_not_negative(pool, parameter, box, f"{where}.loss.parameter", _ARITHMETIC)
-    drawn = range_where_defined(pool, rate, box, f"{where}.rate", _ARITHMETIC)
-    if not (at_most(intervals.ZERO, drawn.lo) and at_most(drawn.hi, intervals.ONE)):
-        raise Refused(f"{where}.rate could not be proven to lie within [0, 1]")
+    prove_rate(pool, rate, box, f"{where}.rate", _ARITHMETIC)
 
 
 def _combinations(parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner]]) -> Iterator[list[Factor]]:

@@ -28,7 +28,7 @@ from .statement import (
     hold_pure_loss,
     norm_ranges,
     prove_not_negative,
-    range_where_defined,
+    prove_rate,
 )
 from .supremum import enclose_at, prove_at_most
 from .verdict import Refused, Verdict
@@ -173,9 +173,7 @@ def _check_premises(
     box = norm_ranges(pool.variables(profile.loss) | pool.variables(profile.rate), domain, others, arithmetic)
     box[WEIGHT] = intervals.FROM_ONE if weighted else Interval(intervals.ONE, intervals.ONE)
     prove_not_negative(pool, profile.loss, box, "inputs.loss", arithmetic)
-    rate = range_where_defined(pool, profile.rate, box, "inputs.rate", arithmetic)
-    if not (at_most(intervals.ZERO, rate.lo) and at_most(rate.hi, intervals.ONE)):
-        raise Refused("inputs.rate could not be proven to lie within [0, 1]")
+    prove_rate(pool, profile.rate, box, "inputs.rate", arithmetic)
 
 
 def _check_supremum(

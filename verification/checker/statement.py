@@ -172,6 +172,13 @@ def prove_not_negative(pool: Pool, root: int, box: Box, what: str, arithmetic: A
         raise Refused(f"{what} could not be proven to be at least 0")
 
 
+def prove_rate(pool: Pool, root: int, box: Box, what: str, arithmetic: Arithmetic) -> None:
+    """Prove that an expression is defined and within [0, 1] everywhere."""
+    rate = range_where_defined(pool, root, box, what, arithmetic)
+    if not (at_most(intervals.ZERO, rate.lo) and at_most(rate.hi, intervals.ONE)):
+        raise Refused(f"{what} could not be proven to lie within [0, 1]")
+
+
 def accepted_profile(
     body: dict[str, Any], reason: str, assumptions: set[str], domain: Domain | None, data: Data | None
 ) -> Verdict:

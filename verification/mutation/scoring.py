@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -31,24 +30,24 @@ Progress: TypeAlias = Callable[[Verdict], None]
 """Called with each verdict as soon as it is there."""
 
 
-def population(pattern: str = "*") -> tuple[Mutant, ...]:
-    """The mutants of the formulas and modules that match a glob, in order.
+def population(*only: str) -> tuple[Mutant, ...]:
+    """The mutants of the formulas and modules that match one of the globs, or of all, in order.
 
     Raises:
-        InvalidValue: where none matches; it names those that come close.
+        InvalidValue: where a glob matches none; it names those that come close.
     """
-    return tuple(mutant for guarded in _matching(pattern) for mutant, _ in guarded.plantings())
+    return tuple(mutant for guarded in _matching(only) for mutant, _ in guarded.plantings())
 
 
-def _matching(pattern: str) -> list[DeclaredFormula | Guarded]:
-    return list(chosen(EVERYTHING, lambda guarded: (guarded.module,), (pattern,), "module"))
+def _matching(only: Sequence[str]) -> list[DeclaredFormula | Guarded]:
+    return list(chosen(EVERYTHING, lambda guarded: (guarded.module,), only, "module"))
 
 
-def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress: Progress | None = None) -> Score:
+def score(*only: str, sample: int | None = None, seed: int = 0, progress: Progress | None = None) -> Score:
     """Run mutants one after the other, each in a process of its own.
 
     Args:
-        only: a glob on module names, such as "accounting.amplification.*".
+        only: globs on module names, such as "accounting.amplification.*"; without any, all are mutated.
         sample: how many mutants to run, chosen at random; None for all of them.
         seed: of the choice; the same seed chooses the same mutants of the same source.
         progress: told each verdict.
@@ -66,7 +65,8 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
     whole("seed", seed, 0)
     if not can_fork():
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
-    everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
+    matching = _matching(only)
+    everything = [(guarded, *planted) for guarded in matching for planted in guarded.plantings()]
     places = range(len(everything))
     drawn = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
     arguments = {exemption.key: exemption for exemption in exemptions()}
@@ -79,7 +79,8 @@ def score(*, only: str = "*", sample: int | None = None, seed: int = 0, progress
             if progress is not None:
                 progress(verdict)
     known = {mutant.key for _, mutant, _ in everything}
-    strays = (e for e in arguments.values() if fnmatchcase(e.module, only) and e.key not in known)
+    modules = {guarded.module for guarded in matching} if only else {e.module for e in arguments.values()}
+    strays = (e for e in arguments.values() if e.module in modules and e.key not in known)
     return Score(
         population=len(everything),
         verdicts=tuple(verdicts),

@@ -520,7 +520,9 @@ def verify(
 
 @app.command()
 def mutants(
-    only: Annotated[str, typer.Option(metavar="GLOB", help="Modules whose formulas to mutate, by name.")] = "*",
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="GLOB", help="Modules whose formulas to mutate, by name; repeatable.")
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="So many mutants, at random; or else all.")
     ] = None,
@@ -532,7 +534,7 @@ def mutants(
     from .output import reporting
 
     with reporting(json) as output:
-        run(only, sample, seed, output)
+        run(only or (), sample, seed, output)
 
 
 @app.command()

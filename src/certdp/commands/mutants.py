@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -13,16 +15,16 @@ from .output import Output
 _COLUMNS = (Fate.KILLED, Fate.TIMED_OUT, Fate.EXEMPTED, Fate.SURVIVED)
 
 
-def run(only: str, sample: int | None, seed: int, output: Output) -> None:
+def run(only: Sequence[str], sample: int | None, seed: int, output: Output) -> None:
     """Run the mutants of the modules that match, and fail where one survives or an exemption is stale."""
     terminal = Console(stderr=True)
-    every = len(population(only))
+    every = len(population(*only))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(
         *columns, console=terminal, transient=True, disable=output.as_json or not terminal.is_terminal
     ) as bar:
         task = bar.add_task("mutants", total=every if sample is None else min(sample, every))
-        found = score(only=only, sample=sample, seed=seed, progress=lambda _: bar.advance(task))
+        found = score(*only, sample=sample, seed=seed, progress=lambda _: bar.advance(task))
     output.show(found.as_json(), lambda console: _print(console, found))
     if not found.passed:
         output.fail()
