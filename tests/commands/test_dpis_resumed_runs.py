@@ -71,6 +71,18 @@ def test_a_seeded_run_resumed_without_its_seed_claims_nothing(
     assert "not private" in certdp(*arguments(source, tmp_path / "out"), "--resume").out
 
 
+def test_a_certificate_of_a_seeded_run_is_refused_before_it_goes_on(
+    interrupted: Command, source: Path, certdp: Command, refusal: Command, tmp_path: Path
+) -> None:
+    interrupted("--seed", 1)
+    certificate = tmp_path / "run.certificate.json"
+    checkpoint = (tmp_path / "out/private-checkpoint.npz").read_bytes()
+    found = refusal(*arguments(source, tmp_path / "out"), "--resume", "--certificate", certificate)
+    assert (found["parameter"], found["admissible"]) == ("certificate", "nothing for a run of which a part was seeded")
+    assert (tmp_path / "out/private-checkpoint.npz").read_bytes() == checkpoint
+    assert not certificate.exists()
+
+
 def test_what_a_private_run_leaves_may_be_read_and_a_seeded_part_ends_that(
     source: Path, certdp: Command, tmp_path: Path
 ) -> None:

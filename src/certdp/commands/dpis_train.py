@@ -100,7 +100,8 @@ def run(request: Request, output: Output) -> None:
     coins = Coins() if request.seed is None else Coins.seeded(request.seed)
     checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
     _check_folder(request, checkpoints)
-    _check_certificate(request)
+    with blamed_on(checkpoints="out"):
+        _check_certificate(request, checkpoints)
     open_account(plan)  # a budget that is exceeded shows before anything is read
     with blamed_on(divide_by="divide-by"):
         with blamed_on(features="data", labels="target"):
@@ -140,13 +141,16 @@ def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
         raise InvalidValue("out", str(out), "a new folder in an existing one", f"Make {out.parent}")
 
 
-def _check_certificate(request: Request) -> None:
+def _check_certificate(request: Request, checkpoints: Checkpoints) -> None:
     """Before anything is read; a place in the run's own folder is one that can be written."""
     if request.certificate is None:
         return
     if request.seed is not None:
         remedy = "Train without a seed, or leave the certificate out"
         raise InvalidValue("certificate", str(request.certificate), "nothing for a run with --seed", remedy)
+    if request.resume and not checkpoints.read().is_private:
+        admissible = "nothing for a run of which a part was seeded"
+        raise InvalidValue("certificate", str(request.certificate), admissible, "Leave it out, or begin anew")
     if request.certificate.parent.resolve() != request.out.resolve():
         check_places(request.data, {"certificate": request.certificate})
 
