@@ -49,3 +49,4 @@ def test_rounding_counts_operations() -> None:
     few = SamplingRate(minimum(1, X / 3), weighted=True).rounding
     many = SamplingRate(minimum(1, Power(sqrt(X) * X / 7 + X, Fraction(3))), weighted=True).rounding
     assert 8 * UNIT <= few < many <= 100 * UNIT
+    assert SamplingRate(minimum(1, X), weighted=True).rounding == (6 + 4) * UNIT  # six of a norm, four of the weight

@@ -194,4 +194,14 @@ GUARDED = (
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),
     ),
+    Guarded("accounting.filters.odometers", ("accounting/odometer-renyi",), ("accounting/filters/test_odometers.py",)),
+    Guarded(
+        "accounting.sampling",
+        (),
+        (
+            "accounting/test_sampling.py",
+            "accounting/test_records.py::test_the_declared_rounding_of_norms_covers_that_of_the_kernels",
+            "accounting/test_records.py::test_exact_rates_have_no_rounding",
+        ),
+    ),
 )

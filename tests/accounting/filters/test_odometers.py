@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.domains import NormBall
@@ -46,6 +47,12 @@ def test_pure_losses_add_up_and_never_fail() -> None:
     assert readings[-1].delta.upper == 0
     assert str(readings[-1]) == "realised loss ≤ 0.75 after 3 costs, surely"
     assert readings[-1].derivation.premises == (WHY.conclude(),)
+
+
+def test_only_a_probability_of_0_is_called_sure() -> None:
+    reading = PureOdometer(relation=ADD_REMOVE, unit=RECORD).reading
+    perhaps = evolve(reading, delta=Enclosure.between(0, "1/8"))
+    assert str(perhaps) == "realised loss ≤ 0.0 after 0 costs, but for a probability of 0.125"
 
 
 def test_a_reading_is_the_least_over_the_orders() -> None:
