@@ -17,7 +17,7 @@ from certdp.accounting._kernels import lattice as kernels
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.loss_distribution.cells import Cells, Lattice
-from certdp.accounting.loss_distribution.lattice import _lower_masses, _upper_masses
+from certdp.accounting.loss_distribution.lattice_sums import _lower_masses, _upper_masses
 from certdp.accounting.pairs import (
     DensityPair,
     DiscreteGaussianPair,

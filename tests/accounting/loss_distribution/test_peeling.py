@@ -15,10 +15,11 @@ from scipy.special import ndtr
 
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.loss_distribution import lattice
+from certdp.accounting.loss_distribution import lattice, lattice_plans
 from certdp.accounting.loss_distribution.cells import Cells
 from certdp.accounting.loss_distribution.inversion import epsilon_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice
+from certdp.accounting.loss_distribution.lattice_sums import Composed, composed
 from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair, Sampled, SampledGaussian
 
 REMOVE = Direction.REMOVE
@@ -40,13 +41,13 @@ def gap(found: Enclosure) -> float:
 
 def cut(
     parts: list[tuple[Cells, int]], epsilon: float, threshold: float, delta: float, carelessness: float = 1.0
-) -> lattice._Composed:
+) -> Composed:
     """The composition with the losses above a threshold apart; the more careless, the more terms are left out."""
     merged = lattice._merged(parts)
-    shape = lattice._Shape(merged)
-    peel = lattice._peel(shape, epsilon, delta * carelessness, threshold)
+    shape = lattice_plans.Shape(merged)
+    peel = lattice_plans._peel(shape, epsilon, delta * carelessness, threshold)
     assert peel is not None
-    return lattice._composed(merged, lattice._plan_cut(merged, shape, epsilon, delta, peel, None))
+    return composed(merged, lattice_plans._plan_cut(merged, shape, epsilon, delta, peel, None))
 
 
 def one_step(rate: mpmath.mpf, shift: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
@@ -150,16 +151,16 @@ def test_any_cut_of_a_discrete_law_is_exact_but_for_the_rest(threshold: float, e
     )
     factor = Fraction(epsilon) + 1
     level = Enclosure.of(factor).log()
-    composed = pair.repeated(4)
-    assert isinstance(composed, FinitePair)
-    truth = composed.hockey_stick(factor, REMOVE)
+    four = pair.repeated(4)
+    assert isinstance(four, FinitePair)
+    truth = four.hockey_stick(factor, REMOVE)
     merged = lattice._merged([(cells_of(pair), 4)])
-    shape = lattice._Shape(merged)
-    peel = lattice._peel(shape, level.upper_float, left_out, threshold)
+    shape = lattice_plans.Shape(merged)
+    peel = lattice_plans._peel(shape, level.upper_float, left_out, threshold)
     if peel is None:
         return
-    plan = lattice._plan_cut(merged, shape, level.upper_float, 1e-9, peel, None)
-    found = lattice._composed(merged, plan).delta(level.lower_float, level.upper_float)
+    plan = lattice_plans._plan_cut(merged, shape, level.upper_float, 1e-9, peel, None)
+    found = composed(merged, plan).delta(level.lower_float, level.upper_float)
     assert found.lower <= truth <= found.upper
 
 

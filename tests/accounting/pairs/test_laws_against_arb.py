@@ -76,6 +76,23 @@ def test_gaussian_delta_in_the_far_tail(ends: Ends) -> None:
     check(found, survival(e - half) - e.exp() * survival(e + half), ends)
 
 
+@pytest.mark.parametrize("order", [Fraction(5, 4), Fraction(3)])
+@pytest.mark.parametrize("shift", [Fraction(1, 10), Fraction(7, 3)])
+def test_renyi_of_two_normal_laws(
+    shift: Fraction, order: Fraction, ends: Ends, bits: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    """By its integral; the zero-concentrated cost is what an order costs, whichever it is."""
+    with bits(200):
+        s, a = ball(shift), ball(order)
+        moment = flint.acb.integral(
+            lambda x, _: (-(a * (x - s) ** 2 + (1 - a) * x**2) / 2).exp(), -30, 30 + a * s, rel_tol=flint.arb(2) ** -150
+        )
+        truth = (moment.real / (2 * flint.arb.pi()).sqrt()).log() / (a - 1)
+        pair = GaussianPair(Enclosure.of(shift, precision=128))
+        check(pair.renyi(order, Direction.REMOVE), truth, ends)
+        check(pair.zero_concentrated, truth / a, ends)
+
+
 @SETTINGS
 @given(shift=SHIFTS, order=ORDERS)
 def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: Ends) -> None:
