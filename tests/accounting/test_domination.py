@@ -67,6 +67,13 @@ def test_what_is_known_across_families() -> None:
     assert dominates(lattice, laplace) is Truth.UNDECIDED
 
 
+def test_a_response_covers_the_larger_loss_of_both_directions() -> None:
+    half, quarter = (Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 4), Fraction(3, 4))
+    for other in (FinitePair(half, quarter), FinitePair(quarter, half)):  # log 2 = 0.69… in one, log 3/2 in the other
+        assert dominates(RandomisedResponsePair(Enclosure.of("0.5")), other) is Truth.FALSE
+        assert dominates(RandomisedResponsePair(Enclosure.of("0.7")), other) is Truth.TRUE
+
+
 def test_rounding_leaves_it_undecided() -> None:
     third = LaplacePair(Enclosure.of("1/3", precision=64))
     assert dominates(LaplacePair(Enclosure.of("1/3", precision=64)), third) is Truth.TRUE
