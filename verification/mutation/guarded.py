@@ -190,6 +190,16 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.pairs.gaussian",
+        ("pairs/gaussian",),
+        (
+            "accounting/pairs/test_laws_against_arb.py::test_renyi_of_two_normal_laws",
+            "accounting/pairs/test_composed_and_density.py::test_repetitions_multiply",
+            "accounting/pairs/test_every_pair.py::test_a_pair_of_equal_laws_loses_nothing",
+            "accounting/loss_distribution/test_transforms.py::test_pairs_know_their_transforms",
+        ),
+    ),
+    Guarded(
         "accounting.dpis_allocation",
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),
