@@ -149,6 +149,47 @@ def test_a_record_inside_is_left_alone() -> None:
     assert unchanged is records
 
 
+def test_without_a_domain_every_record_is_used_as_it_is() -> None:
+    held = hold(np.array([[3.0, 1e300]]), None, Outside.CLIP, first=7)
+    assert (held.outside, held.inside, held.features.first) == (0, None, 7)
+    assert held.features.records.tolist() == [[3.0, 1e300]]
+
+
+EVERY_NORM = [Norm.L1, Norm.L2, Norm.LINF, Norm("1.0001"), Norm("3/2"), Norm(3), Norm(40)]
+
+
+@pytest.mark.parametrize("norm", EVERY_NORM, ids=str)
+def test_the_share_of_the_radius_that_is_scaled_to(norm: Norm) -> None:
+    """Neither the quotient and the two products that scale a record nor its norm, rounded up, lead out again."""
+    clipped, _ = confine(np.array([[2.0]]), ball(norm, 1), Outside.CLIP)  # powers of two: nothing else is rounded
+    share = Fraction(clipped.item())
+    assert share * (1 + Fraction(1, 2**53)) ** 3 * (1 + bulk.norm_relative_error(norm)) <= 1
+    assert share >= 1 - Fraction(1, 2**44)
+
+
+@pytest.mark.parametrize("norm", EVERY_NORM[:3], ids=str)
+def test_no_record_is_scaled_twice(norm: Norm) -> None:
+    clipped, _ = confine(np.random.default_rng(0).normal(size=(200, 3)) * 100, ball(norm, 1), Outside.CLIP)
+    assert bulk.norms(clipped, norm).min() > 1 - 2.0**-40
+
+
+@pytest.mark.parametrize(
+    ("record", "radius", "expected"),
+    [
+        ([HUGE, HUGE, 1e-3], 1, [0.5, 0.5, 0.0]),
+        ([2.0**600, 2.0**600], 1, [0.5, 0.5]),
+        ([2.0**-600, 2.0**-600], 2.0**-610, [2.0**-611, 2.0**-611]),
+        ([HUGE], 1.5e308, [1.5e308]),
+        ([2.0], TINY, [TINY]),
+    ],
+)
+def test_the_ends_of_binary64(record: list[float], radius: float, expected: list[float]) -> None:
+    clipped, count = confine(np.array([record]), ball(Norm.L1, radius), Outside.CLIP)
+    assert count == 1
+    assert clipped[0] == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    assert clipped[0, 0] > 0
+
+
 @given(MATRICES, NORMS, RADII, st.sampled_from(list(Outside)))
 def test_what_is_held_knows_its_norms_and_where_it_was(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any, outside: Outside

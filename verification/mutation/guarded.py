@@ -227,4 +227,19 @@ GUARDED = (
             )
         ),
     ),
+    Guarded(
+        "accounting.clipping",
+        (),
+        tuple(
+            f"accounting/test_clipping.py::{test}"
+            for test in (
+                "test_the_largest_float_within_the_radius",
+                "test_a_record_inside_is_left_alone",
+                "test_without_a_domain_every_record_is_used_as_it_is",
+                "test_the_share_of_the_radius_that_is_scaled_to",
+                "test_no_record_is_scaled_twice",
+                "test_the_ends_of_binary64",
+            )
+        ),
+    ),
 )
