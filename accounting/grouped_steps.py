@@ -97,7 +97,7 @@ def grouped(rates: Floats, low_shifts: Floats, high_shifts: Floats, sizes: Sizes
         return _Cell(members, looseness, (which, middle_of) if gain >= 0 else None)
 
     start = cell(np.arange(len(rows)))
-    heap, number = [(-start.looseness, 0, start)], 1
+    heap, number = [(0.0, 0, start)], 1
     done: list[_Cell] = []
     while heap and len(heap) + len(done) < most:
         *_, first = heapq.heappop(heap)

@@ -242,4 +242,5 @@ GUARDED = (
             )
         ),
     ),
+    Guarded("accounting.grouped_steps", (), ("accounting/test_grouped_steps.py",)),
 )
