@@ -200,6 +200,18 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.pairs.randomised_response",
+        ("pairs/randomised-response",),
+        (
+            "accounting/pairs/test_laws_against_arb.py::test_moments_beyond_any_exponent",
+            "accounting/pairs/test_laws_against_arb.py::test_zero_concentrated_costs_are_mean_losses",
+            "accounting/pairs/test_laws_against_arb.py::test_the_gaussian_cost_of_a_pure_loss_meets_the_response",
+            "accounting/pairs/test_estimates.py::test_of_the_largest_parameter",
+            "accounting/pairs/test_every_pair.py::test_a_pair_of_equal_laws_loses_nothing",
+            "accounting/pairs/test_composed_and_density.py::test_repetitions_multiply",
+        ),
+    ),
+    Guarded(
         "accounting.dpis_allocation",
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),

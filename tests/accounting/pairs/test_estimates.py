@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -37,6 +38,16 @@ def test_near_the_proven_divergence(pair: Pair, direction: Direction) -> None:
     assert law is not None
     for order in ORDERS if not isinstance(pair, Repeated) else ORDERS[:4]:
         assert estimate(float(order), direction) == pytest.approx(law(order, direction).upper_float, rel=1e-6)
+
+
+@pytest.mark.parametrize("of_interval", [LaplacePair, RandomisedResponsePair])
+def test_of_the_largest_parameter(of_interval: Callable[[Enclosure], Pair]) -> None:
+    pair = of_interval(Enclosure.between("0.4", "0.9"))
+    estimate, law = pair.renyi_estimate, pair.renyi
+    assert estimate is not None
+    assert law is not None
+    for order in ORDERS:
+        assert estimate(float(order), Direction.ADD) == pytest.approx(law(order, Direction.ADD).upper_float, rel=1e-12)
 
 
 def test_ends() -> None:

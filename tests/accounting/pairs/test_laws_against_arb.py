@@ -105,6 +105,44 @@ def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: E
     check(RandomisedResponsePair(own).renyi(order, Direction.ADD), response, ends)
 
 
+@pytest.mark.parametrize(("shift", "order"), [(Fraction(10**13), 10**6 + 1), (Fraction(1, 2), 2**64)])
+def test_moments_beyond_any_exponent(shift: Fraction, order: int, ends: Ends) -> None:
+    """e^{(α−1)s} cannot be written here; the divergence is next to s."""
+    s, a, own = ball(shift), ball(order), Enclosure.of(shift)
+    towards, apart = a / (2 * a - 1), (-(2 * a - 1) * s).exp()
+    laplace = s + (towards + (1 - towards) * apart).log() / (a - 1)
+    check(LaplacePair(own).renyi(Fraction(order), Direction.ADD), laplace, ends)
+    likely, apart = 1 / (1 + (-s).exp()), (-2 * (a - 1) * s).exp()
+    response = s + (likely + (1 - likely) * apart).log() / (a - 1)
+    check(RandomisedResponsePair(own).renyi(Fraction(order), Direction.ADD), response, ends)
+
+
+@pytest.mark.parametrize("shift", [Fraction(1, 10), Fraction(7, 3)])
+def test_zero_concentrated_costs_are_mean_losses(
+    shift: Fraction, ends: Ends, bits: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    with bits(200):
+        s, own = ball(shift), Enclosure.of(shift, precision=128)
+        between = flint.acb.integral(lambda x, _: (x - s).exp() * (2 * x - s) / 2, 0, s).real
+        check(LaplacePair(own).zero_concentrated, between + s / 2 - s * (-s).exp() / 2, ends)
+        truth, lie = 1 / (1 + (-s).exp()), 1 / (1 + s.exp())
+        mean = truth * (truth / lie).log() + lie * (lie / truth).log()
+        check(RandomisedResponsePair(own).zero_concentrated, mean, ends)
+
+
+@pytest.mark.parametrize("shift", [Fraction(1, 10), Fraction(7, 3)])
+def test_the_gaussian_cost_of_a_pure_loss_meets_the_response(
+    shift: Fraction, bits: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    """A midpoint test between N(0, 1) and N(μ, 1) is as often right as a response is true."""
+    with bits(200):
+        truth = 1 / (1 + (-ball(shift)).exp())
+        for pair in (LaplacePair, RandomisedResponsePair):
+            mu = pair(Enclosure.of(shift, precision=128)).gaussian
+            assert survival(-ball(mu.lower) / 2) <= truth <= survival(-ball(mu.upper) / 2)
+            assert mu.width <= Fraction(1, 2**80) * mu.upper
+
+
 @SETTINGS
 @given(shift=SHIFTS, order=ORDERS)
 def test_zero_concentrated_costs_bound_every_order(shift: Fraction, order: Fraction) -> None:
