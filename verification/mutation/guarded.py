@@ -212,6 +212,17 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.pairs.laplace",
+        ("pairs/laplace",),
+        (
+            "accounting/pairs/test_laws_against_arb.py::test_moments_beyond_any_exponent",
+            "accounting/pairs/test_laws_against_arb.py::test_zero_concentrated_costs_are_mean_losses",
+            "accounting/pairs/test_laws_against_arb.py::test_at_its_pure_loss_and_beyond_a_pair_has_no_delta",
+            "accounting/pairs/test_estimates.py::test_of_the_largest_parameter",
+            "accounting/pairs/test_every_pair.py::test_a_pair_of_equal_laws_loses_nothing",
+        ),
+    ),
+    Guarded(
         "accounting.dpis_allocation",
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),

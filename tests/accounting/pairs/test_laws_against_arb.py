@@ -143,6 +143,12 @@ def test_the_gaussian_cost_of_a_pure_loss_meets_the_response(
             assert mu.width <= Fraction(1, 2**80) * mu.upper
 
 
+@pytest.mark.parametrize("pair", [LaplacePair, RandomisedResponsePair])
+def test_at_its_pure_loss_and_beyond_a_pair_has_no_delta(pair: type[LaplacePair | RandomisedResponsePair]) -> None:
+    for level in ("0.5", "0.75", 40):
+        assert pair(Enclosure.of("0.5")).delta(Enclosure.of(level), Direction.ADD) == Enclosure.of(0)
+
+
 @SETTINGS
 @given(shift=SHIFTS, order=ORDERS)
 def test_zero_concentrated_costs_bound_every_order(shift: Fraction, order: Fraction) -> None:
