@@ -266,4 +266,7 @@ GUARDED = (
         ),
     ),
     Guarded("accounting.grouped_steps", (), ("accounting/test_grouped_steps.py",)),
+    Guarded(
+        "accounting.accountants.basic", ("accounting/basic-composition",), ("accounting/accountants/test_basic.py",)
+    ),
 )
