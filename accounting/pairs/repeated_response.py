@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import reduce
-from math import ceil, comb, floor
+from math import floor
 from typing import final
 
 from attrs import frozen
@@ -121,34 +120,27 @@ def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
     if own.upper == 0:
         return zero
     gain = (level / own + times) * Fraction(1, 2)  # up to so many truths a bracket is 0
-    if gain.lower >= times:
+    first = floor(gain.lower) + 1  # exact: rounding passes no whole number
+    if first > times:
         return zero
     lies = times / (own.exp() + 1)  # expected ones
     composed = _tails if lies.greater(_MOST_LIES) is Truth.TRUE else _summed
-    return composed(own, level, times, gain)
+    return composed(own, level, times, first)
 
 
-def _tails(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enclosure:
-    """The largest P(X ≥ k) − e^ε'·Q(X ≥ k) over the number X of truths, for k where that is."""
+def _tails(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
+    """P(X ≥ first) − e^ε'·Q(X ≥ first) over the number X of truths."""
     truth, lie = 1 / ((-own).exp() + 1), 1 / (own.exp() + 1)
-    growth = level.exp()
-    places = {max(ceil(end), 0) for end in (gain.lower, gain.upper)}
-    differences = [binomial_tail(times, k, truth) - growth * binomial_tail(times, k, lie) for k in sorted(places)]
-    return reduce(Enclosure.maximum, differences).maximum(0)
+    return binomial_tail(times, first, truth) - level.exp() * binomial_tail(times, first, lie)
 
 
-def _summed(own: Enclosure, level: Enclosure, times: int, gain: Enclosure) -> Enclosure:
-    """The sum over k, from its largest probability outwards."""
+def _summed(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
+    """The sum over k, from all truths down to the first: few lies are likely here."""
 
     def bracket(truths: int) -> Enclosure:
-        return -(level - own * (2 * truths - times)).minimum(0).expm1()
+        return -(level - own * (2 * truths - times)).expm1()
 
-    first = max(floor(gain.lower), 0)
-    growth = own.exp()
-    likeliest = floor(((times + 1) / ((-own).exp() + 1)).lower)
-    start = min(max(first, likeliest), times)
-    probability = growth.power(start) / (growth + 1).power(times) * comb(times, start)
-    upward = ((growth * Fraction(times - k, k + 1), bracket(k + 1)) for k in range(start, times))
-    downward = ((Fraction(k, times - k + 1) / growth, bracket(k - 1)) for k in range(start, first, -1))
-    total = with_falling_terms(probability * bracket(start), probability, upward)
-    return with_falling_terms(total, probability, downward)
+    decay = (-own).exp()
+    probability = (1 / (decay + 1)).power(times)
+    downward = ((decay * Fraction(k, times - k + 1), bracket(k - 1)) for k in range(times, first, -1))
+    return with_falling_terms(probability * bracket(times), probability, downward)

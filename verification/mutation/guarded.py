@@ -223,6 +223,27 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.pairs.repeated_response",
+        ("pairs/optimal-composition",),
+        (
+            *(
+                f"accounting/pairs/test_laws_against_arb.py::{test}"
+                for test in (
+                    "test_few_and_many_responses",
+                    "test_responses_with_next_to_no_loss_keep_their_digits",
+                    "test_a_hair_below_the_pure_loss_of_many_responses",
+                    "test_no_rounding_takes_delta_above_one",
+                    "test_other_losses_of_independent_responses",
+                    "test_responses_at_and_beyond_their_pure_loss_have_no_delta",
+                )
+            ),
+            "accounting/pairs/test_composed_and_density.py::test_repetitions_multiply",
+            "accounting/pairs/test_every_pair.py::test_a_pair_of_equal_laws_loses_nothing",
+            "accounting/pairs/test_laws_against_arb.py::test_the_sum_serves_a_hundred_thousand_responses",
+            "accounting/pairs/test_laws_against_arb.py::test_more_responses_are_composed_on_a_lattice",
+        ),
+    ),
+    Guarded(
         "accounting.dpis_allocation",
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),
@@ -268,5 +289,10 @@ GUARDED = (
     Guarded("accounting.grouped_steps", (), ("accounting/test_grouped_steps.py",)),
     Guarded(
         "accounting.accountants.basic", ("accounting/basic-composition",), ("accounting/accountants/test_basic.py",)
+    ),
+    Guarded(
+        "accounting.accountants.advanced",
+        ("accounting/advanced-composition",),
+        ("accounting/accountants/test_advanced.py",),
     ),
 )

@@ -111,6 +111,7 @@ def test_repetitions_multiply() -> None:
     assert thrice.repeated(2) == Repeated(LaplacePair(ONE), 6)
     assert RandomisedResponsePair(ONE).repeated(3).repeated(2) == RepeatedResponse(ONE, 6)
     assert RandomisedResponsePair(ONE).repeated(1) == RandomisedResponsePair(ONE)
+    assert RepeatedResponse(ONE, 3).repeated(1) == RepeatedResponse(ONE, 3)
     assert GaussianPair(TWO).repeated(4) == GaussianPair(Enclosure.of(4))
     assert GaussianPair(TWO).repeated(1) == GaussianPair(TWO)
     assert Sampled(LaplacePair(ONE), HALF).sampled(HALF) == Sampled(LaplacePair(ONE), Enclosure.of("0.25"))

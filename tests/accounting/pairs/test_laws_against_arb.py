@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from math import isqrt
+from math import comb, isqrt
 from typing import Any
 
 import flint
@@ -201,17 +201,93 @@ def test_repeated_response(own: Fraction, share: Fraction, times: int, ends: End
     assert found.width <= Fraction(1, 2**150) * found.upper + Fraction(1, 2**240)
 
 
-def test_ten_thousand_responses(bits: Callable[[int], AbstractContextManager[None]], ends: Ends) -> None:
+@pytest.mark.parametrize(
+    ("own", "level", "times"),
+    [
+        (Fraction(3, 4), Fraction(1, 8), 1),
+        (Fraction(1, 2), Fraction(1), 7),
+        (Fraction(1, 2), Fraction(3), 7),  # all must be true
+        (Fraction(4), Fraction(100), 60),
+        (Fraction(1, 2), Fraction(199, 4), 100),  # all must be true
+        (Fraction(1, 64), Fraction(2), 10_000),
+        (Fraction(1, 64), Fraction(257, 128), 10_000),
+    ],
+)
+def test_few_and_many_responses(
+    own: Fraction, level: Fraction, times: int, bits: Callable[[int], AbstractContextManager[None]], ends: Ends
+) -> None:
     with bits(400):
-        truth = responses(Fraction(1, 64), Fraction(2), 10_000)
-    check(RepeatedResponse(Enclosure.of(Fraction(1, 64)), 10_000).delta(Enclosure.of(2), Direction.ADD), truth, ends)
+        truth = responses(own, level, times)
+    check(RepeatedResponse(Enclosure.of(own), times).delta(Enclosure.of(level), Direction.ADD), truth, ends)
 
 
-def test_responses_beyond_their_pure_loss_have_no_delta() -> None:
-    pair = RepeatedResponse(Enclosure.of("0.5"), 7)
-    assert pair.pure(Direction.ADD) == Enclosure.of("3.5")
-    assert pair.delta(Enclosure.of("3.5"), Direction.ADD).upper == 0
-    assert pair.delta(Enclosure.of(3), Direction.ADD).lower > 0
+def test_responses_with_next_to_no_loss_keep_their_digits(
+    bits: Callable[[int], AbstractContextManager[None]], ends: Ends
+) -> None:
+    own = Fraction(1, 2**2500)
+    with bits(6000):
+        truth = responses(own, Fraction(0), 20)
+        check(RepeatedResponse(Enclosure.of(own), 20).delta(Enclosure.of(0), Direction.ADD), truth, ends)
+
+
+def test_a_hair_below_the_pure_loss_of_many_responses(ends: Ends) -> None:
+    """So near that the number of truths that ε' asks for is T to the precision at hand, and yet below it."""
+    times, hair = 2**16 + 1, Fraction(1, 2**92)
+    own = 12 + hair
+    found = RepeatedResponse(Enclosure.of(own), times).delta(Enclosure.of(own * times - hair), Direction.ADD)
+    check(found, -(-ball(hair)).expm1() / (1 + (-ball(own)).exp()) ** times, ends)
+
+
+def test_no_rounding_takes_delta_above_one() -> None:
+    found = RepeatedResponse(Enclosure.of(50), 5).delta(Enclosure.of(0), Direction.ADD)
+    assert 1 - Fraction(1, 2**90) < found.lower < found.upper == 1
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_other_losses_of_independent_responses(
+    times: int, ends: Ends, bits: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    """From the law of the number of truths."""
+    own, order = Fraction(1, 10), Fraction(5, 2)
+    with bits(300):
+        s, above = ball(own), ball(order - 1)
+        truth, lie = 1 / (1 + (-s).exp()), 1 / (1 + s.exp())
+        losses = [((2 * k - times) * s, comb(times, k) * truth**k * lie ** (times - k)) for k in range(times + 1)]
+        pair = RepeatedResponse(Enclosure.of(own), times)
+        check(pair.pure(Direction.ADD), losses[-1][0], ends)
+        check(pair.zero_concentrated, sum((loss * chance for loss, chance in losses), flint.arb(0)), ends)
+        moment = sum(((above * loss).exp() * chance for loss, chance in losses), flint.arb(0))
+        check(pair.renyi(order, Direction.ADD), moment.log() / above, ends)
+
+
+def test_the_sum_serves_a_hundred_thousand_responses(
+    bits: Callable[[int], AbstractContextManager[None]], ends: Ends
+) -> None:
+    own, level, times = Fraction(1, 256), Fraction(3, 2), 100_000
+    pair = RepeatedResponse(Enclosure.of(own), times)
+    with bits(200):
+        check(pair.delta(Enclosure.of(level), Direction.ADD), responses(own, level, times), ends)
+        found = pair.smallest_epsilon(Enclosure.of("1e-3"), Direction.ADD)
+        assert found is not None
+        assert responses(own, found.upper, times) <= ball(Fraction(1, 1000)) <= responses(own, found.lower, times)
+        assert found.width < Fraction(1, 10**12)
+
+
+def test_more_responses_are_composed_on_a_lattice(
+    bits: Callable[[int], AbstractContextManager[None]], ends: Ends
+) -> None:
+    own, level, times = Fraction(1, 256), Fraction(3, 2), 100_001
+    with bits(200):
+        truth = responses(own, level, times)
+    found = RepeatedResponse(Enclosure.of(own), times).delta(Enclosure.of(level), Direction.ADD)
+    check(found, truth, ends, relative=Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("times", [7, 100])
+def test_responses_at_and_beyond_their_pure_loss_have_no_delta(times: int) -> None:
+    pair, pure = RepeatedResponse(Enclosure.of("0.5"), times), Enclosure.of(Fraction(times, 2))
+    assert pair.delta(pure, Direction.ADD) == pair.delta(pure + 1, Direction.ADD) == Enclosure.of(0)
+    assert pair.delta(pure - Fraction(1, 2), Direction.ADD).lower > 0
 
 
 @SETTINGS
