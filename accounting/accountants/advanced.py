@@ -42,7 +42,7 @@ class AdvancedAccountant(Accountant):
         """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
         basic = BASIC.epsilon(pairs, delta)
         if basic is None or delta.lower <= 0 or basic.upper <= 0:
-            return basic
+            return None if basic is None else evolve(basic, accountant=self)
         level = Enclosure.of(delta.lower)
         found = [_epsilon(split, level) for split in map(Split.of, pairs.bounding)]
         return self._better(basic, found)
@@ -51,7 +51,7 @@ class AdvancedAccountant(Accountant):
         """None where a release has neither a pure loss nor a δ(ε)."""
         basic = BASIC.delta(pairs, epsilon)
         if basic is not None and basic.upper <= 0:
-            return basic
+            return evolve(basic, accountant=self)
         return self._better(basic, [_delta(split, epsilon) for split in map(Split.of, pairs.bounding)])
 
     def _better(self, basic: Finding | None, found: Sequence[Enclosure | None]) -> Finding | None:
