@@ -244,6 +244,26 @@ GUARDED = (
         ),
     ),
     Guarded(
+        "accounting.pairs.finite",
+        ("pairs/finite", "pairs/finite-with-zeros", "pairs/composition"),
+        tuple(
+            f"accounting/pairs/test_finite_pair.py::{test}"
+            for test in (
+                "test_the_hockey_stick_is_half_of_what_absolute_differences_exceed",
+                "test_delta_has_the_bits_of_the_pair_and_is_at_most_one",
+                "test_other_costs_are_those_of_the_larger_pure_loss",
+                "test_a_repetition_is_exact_as_long_as_its_fractions_are_short",
+                "test_a_zero_that_faces_a_probability_leaves_only_delta",
+                "test_common_zeros_count_for_nothing",
+                "test_a_rate_that_is_not_one_number_is_amplified",
+                "test_outputs_of_equal_ratio_are_merged_first",
+                "test_huge_orders_and_tiny_differences",
+                "test_a_repetition_is_exact_as_long_as_it_is_small",
+                "test_long_tables_that_mirror_each_other_repeat_as_randomised_response",
+            )
+        ),
+    ),
+    Guarded(
         "accounting.dpis_allocation",
         ("dpis/allocation",),
         ("accounting/test_dpis_allocation.py",),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -69,6 +71,33 @@ def test_common_zeros_count_for_nothing() -> None:
     assert pair.pure(Direction.ADD).exp().contains(Q(3, 2))
 
 
+@pytest.mark.parametrize("factor", [Q(1, 3), Q(1), Q(7, 3)])
+def test_the_hockey_stick_is_half_of_what_absolute_differences_exceed(factor: Fraction) -> None:
+    """Σ[p − fq]₊ = (Σ|p − fq| + 1 − f)/2, as both laws sum to 1."""
+    present, absent = table([1, 2, 0, 5]), table([3, 1, 1, 1])
+    pair = FinitePair(present, absent)
+    for direction, first, second in ((Direction.REMOVE, present, absent), (Direction.ADD, absent, present)):
+        differences = sum(abs(p - factor * q) for p, q in zip(first, second, strict=True))
+        assert pair.hockey_stick(factor, direction) == (differences + 1 - factor) / 2
+
+
+def test_delta_has_the_bits_of_the_pair_and_is_at_most_one() -> None:
+    pair = FinitePair((Q(1, 4), Q(3, 4)), (Q(2, 3), Q(1, 3)), precision=160)
+    assert 0 < pair.delta(Enclosure.of("0.5", precision=53), Direction.REMOVE).width <= Q(1, 2**150)
+    disjoint = FinitePair((Q(1, 3), Q(1, 3), Q(1, 3), Q(0)), (Q(0), Q(0), Q(0), Q(1)))
+    assert disjoint.delta(Enclosure.of(1), Direction.REMOVE).upper == 1
+
+
+@pytest.mark.parametrize(("present", "absent"), [([1, 1], [1, 5]), ([1, 5], [1, 1])])
+def test_other_costs_are_those_of_the_larger_pure_loss(present: list[int], absent: list[int]) -> None:
+    """The ratios are at most 3 in one direction, and 5/3 in the other."""
+    pair = FinitePair(table(present), table(absent))
+    assert pair.zero_concentrated is not None
+    assert pair.gaussian is not None
+    assert pair.zero_concentrated.upper_float == pytest.approx(log(3) / 2, rel=1e-12)
+    assert pair.gaussian.upper_float == pytest.approx(2 * NormalDist().inv_cdf(0.75), rel=1e-12)
+
+
 @SETTINGS
 @given(rows=ROWS, factor=FACTORS)
 def test_delta_at_a_rational_factor(rows: tuple[Any, Any], factor: Fraction) -> None:
@@ -114,6 +143,17 @@ def test_a_repetition_is_exact_as_long_as_it_is_small() -> None:
     four = FinitePair(table([1, 2, 3, 4]), table([4, 3, 2, 1]))
     assert isinstance(four.repeated(16), FinitePair)
     assert isinstance(four.repeated(17), Repeated)
+
+
+def test_a_repetition_is_exact_as_long_as_its_fractions_are_short() -> None:
+    """128 bits, 128 times: 2^14 bits in all."""
+    long, even = (Q(2**126 + 1, 2**127), Q(2**126 - 1, 2**127)), (Q(1, 2), Q(1, 2))
+    mirrored, uneven = FinitePair(long, long[::-1]), FinitePair(long, even)
+    assert isinstance(mirrored.repeated(128), FinitePair)
+    assert isinstance(mirrored.repeated(129), RepeatedResponse)
+    assert isinstance(mirrored.repeated(999), RepeatedResponse)
+    assert isinstance(uneven.repeated(128), FinitePair)
+    assert isinstance(uneven.repeated(129), Repeated)
 
 
 def test_outputs_of_equal_ratio_are_merged_first() -> None:
