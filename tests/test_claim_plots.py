@@ -66,13 +66,13 @@ def test_gaps_are_shown_where_either_side_is_one_number() -> None:
     ]
     *_, gaps = drawings(report(found))
     assert gaps.title == "How wrong at the witness"
-    assert gaps.says.endswith(" Not shown: a/two-numbers, a/no-number, a/overlap.")
+    assert gaps.says.endswith(" Of 3 more the witnesses below tell it in words.")
     assert {text for text in words(gaps.svg) if text.startswith("a/")} == {"a/gap"}
 
 
-def test_where_no_gap_can_be_drawn_the_claims_are_named() -> None:
+def test_where_no_gap_can_be_drawn_the_witnesses_tell() -> None:
     *_, gaps = drawings(report([misprint("a/two-numbers", "ε = 0.5 at 1", "0.25"), result("a/holds")]))
-    assert gaps.says.endswith("the witnesses tell it of a/two-numbers.")
+    assert gaps.says == "No two sides state a single number each: the witness below tells it in words."
     assert gaps.svg == ""
 
 

@@ -145,10 +145,10 @@ def _gaps(report: Report) -> Drawing | None:
         return None
     every = [(gap, result) for result in contradicted if (gap := _gap(result)) is not None]
     found = sorted(every, key=lambda pair: -pair[0])[:_WIDEST]
-    drawn = {result.claim.id for _, result in found}
-    left_out = ", ".join(result.claim.id for result in contradicted if result.claim.id not in drawn)
+    others = len(contradicted) - len(found)
     if not found:
-        return Drawing(title, f"No two sides state a single number each; the witnesses tell it of {left_out}.", "")
+        witnesses = "witness below tells" if others == 1 else "witnesses below tell"
+        return Drawing(title, f"No two sides state a single number each: the {witnesses} it in words.", "")
     figure, axes = _rows(len(found))
     gaps = [gap for gap, _ in found]
     colours = [_LOOKS[result.outcome][0] for _, result in found]
@@ -163,6 +163,6 @@ def _gaps(report: Report) -> Drawing | None:
         "How far what is claimed lies from what the independent side finds, at the witness: the difference over the "
         "larger of both. Only where either side states a single number"
         f"{f', the largest {_WIDEST} of them' if len(every) > _WIDEST else ''}."
-        f"{f' Not shown: {left_out}.' if left_out else ''}"
+        f"{f' Of {others} more the witnesses below tell it in words.' if others else ''}"
     )
     return Drawing(title, says, svg(figure, "gaps"))
