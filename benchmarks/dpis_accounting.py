@@ -114,7 +114,8 @@ def main() -> None:
     }
     rng = np.random.default_rng(0)
     data = LabelledData(features=rng.random((records, FEATURES)), labels=rng.integers(0, CLASSES, records))
-    account_costs(dp_sgd(dpis))  # loads what they share
+    # loads what they share, for another budget: what is found for a plan is kept
+    account_costs(evolve(dp_sgd(dpis), budget=Budget(epsilon=Epsilon(3), delta=Delta("1e-5"))))
     table = Table(title=f"{records} records, batches of {batch}, {epochs} epochs; ms of CPU")
     for heading in ("", "opening", "σ_G of an epoch", "a step paid", "ε so far", "a step taken", "share of accounting"):
         table.add_column(heading, justify="right")

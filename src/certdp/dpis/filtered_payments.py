@@ -137,10 +137,10 @@ class FilteredPayments(Payments):
 
     def spent(self) -> float:
         """ε of the τ paid so far; no guarantee, because costs depend on outputs."""
-        tau = self._filter.spent.tau
-        if not tau.upper:
+        tau = self._filter.spent.tau.upper_float
+        if not tau:
             return 0.0
-        return epsilon_at_order(self.order, tau, _delta(self.plan)).upper_float
+        return epsilon_at_order(self.order, Enclosure.of(tau, precision=_PRECISION), _delta(self.plan)).upper_float
 
     @property
     def choice(self) -> dict[str, Any]:
@@ -318,7 +318,8 @@ def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
 
 
 def _delta(plan: RunPlan) -> Enclosure:
-    return Enclosure.of(plan.budget.delta.value, precision=_PRECISION)
+    """The number of so many bits just below δ₀, or δ₀: a point, for which conversions are solved once."""
+    return Enclosure.of(Enclosure.of(plan.budget.delta.value, precision=_PRECISION).lower, precision=_PRECISION)
 
 
 def _exceeded_by_fixed(plan: RunPlan) -> InvalidValue:
