@@ -137,11 +137,10 @@ class FinitePair(Pair):
             return self
         most = comb(times + outputs - 1, outputs - 1)
         digits = times * max(p.denominator.bit_length() for p in (*merged.present, *merged.absent))
-        if most <= _MOST_OUTPUTS and digits > _MOST_BITS and outputs == 2 and merged.present == merged.absent[::-1]:
-            response = self._response
-            return Repeated(self, times) if response is None else response.repeated(times)
         if most > _MOST_OUTPUTS or digits > _MOST_BITS:
-            return Repeated(self, times)
+            mirrored = outputs == 2 and merged.present == merged.absent[::-1]
+            response = self._response if mirrored else None
+            return Repeated(self, times) if response is None else response.repeated(times)
         counts = list(_counts(times, outputs))
         present, absent = (
             tuple(_multinomial(law, count) for count in counts) for law in (merged.present, merged.absent)

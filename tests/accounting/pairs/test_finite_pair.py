@@ -195,5 +195,13 @@ def test_long_tables_that_mirror_each_other_repeat_as_randomised_response() -> N
     assert alike.lower <= exact.upper
     assert exact.lower <= alike.upper
     assert many == RepeatedResponse(own, 900)
+    short = FinitePair((Fraction(51, 100), Fraction(49, 100)), (Fraction(49, 100), Fraction(51, 100)))
+    thousands = short.repeated(5000).delta
+    assert thousands is not None
+    found = thousands(Enclosure.of(3), Direction.ADD)
+    assert found.width <= found.upper / 2**60
+    on_a_lattice = Repeated(short, 5000).delta
+    assert on_a_lattice is not None
+    found.intersection(on_a_lattice(Enclosure.of(3), Direction.ADD))
     uneven = FinitePair((kept, 1 - kept), (Fraction(1, 2), Fraction(1, 2)))
     assert isinstance(uneven.repeated(900), Repeated)
