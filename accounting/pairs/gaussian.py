@@ -96,7 +96,7 @@ class GaussianPair(Pair):
             half, ratio = shift * Fraction(1, 2), level / shift
             return normal_cdf(half - ratio) - level.exp() * normal_cdf(-half - ratio)
 
-        return between_corners(at, rising=self.shift, falling=non_negative("epsilon", epsilon))
+        return between_corners(at, rising=self.shift, falling=non_negative("epsilon", epsilon)).minimum(1)
 
     def _transform(self, direction: Direction) -> Transform:
         from ..loss_distribution.transforms import GaussianTransform

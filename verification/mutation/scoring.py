@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -65,8 +66,7 @@ def score(*only: str, sample: int | None = None, seed: int = 0, progress: Progre
     whole("seed", seed, 0)
     if not can_fork():
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
-    matching = _matching(only)
-    everything = [(guarded, *planted) for guarded in matching for planted in guarded.plantings()]
+    everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
     places = range(len(everything))
     drawn = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
     arguments = {exemption.key: exemption for exemption in exemptions()}
@@ -79,8 +79,8 @@ def score(*only: str, sample: int | None = None, seed: int = 0, progress: Progre
             if progress is not None:
                 progress(verdict)
     known = {mutant.key for _, mutant, _ in everything}
-    modules = {guarded.module for guarded in matching} if only else {e.module for e in arguments.values()}
-    strays = (e for e in arguments.values() if e.module in modules and e.key not in known)
+    globs = only or ("*",)
+    strays = (e for e in arguments.values() if any(fnmatchcase(e.module, g) for g in globs) and e.key not in known)
     return Score(
         population=len(everything),
         verdicts=tuple(verdicts),

@@ -66,7 +66,6 @@ class DominatedPayments(Payments):
 
     def __init__(self, plan: RunPlan, rate: Fraction, choice: dict[str, Any] | None = None) -> None:
         self.plan = plan
-        self._rate = rate
         self.base = _calibrated(plan, rate) if choice is None else exact(str(choice["noise_multiplier"]))
         self._declared = list(_declared(plan, rate, self.base))
         parts = (gaussian_releases(each.rate, each.noise_multiplier, each.count) for each in self._declared)
@@ -96,22 +95,23 @@ class DominatedPayments(Payments):
 
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """σ_G = (K̃/C)/(Ñ·s_e), with which the shift is the declared one."""
-        return norm_sum / size * self.base * self.plan.schedule.factor(epoch)
+        return norm_sum / size * self._declared[self._places["steps", epoch]].noise_multiplier
 
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Sampled Gaussians within the declared ones; all T of an epoch are compared with these at once.
 
         Rate and shift are compared exactly: what is drawn is rounded down (`sampling`), so it needs no margin.
         """
+        declared = self._declared[self._places["steps", epoch]]
         if step != self._stepping:
-            shift = 1 / (self.base * self.plan.schedule.factor(epoch))
-            for name, value, declared in (("rate", step.rate, self._rate), ("shift", step.shift, shift)):
-                if value > declared:
+            shift = 1 / declared.noise_multiplier
+            for name, value, most in (("rate", step.rate, declared.rate), ("shift", step.shift, shift)):
+                if value > most:
                     remedy = "Raise K̃ or take more noise"
-                    raise BudgetExceeded(name, float(value), f"at most {float(declared)!r}, as declared", remedy)
+                    raise BudgetExceeded(name, float(value), f"at most {float(most)!r}, as declared", remedy)
             self._use("steps", epoch)
             self._stepping = step
-        self._paid[self._rate, self.base * self.plan.schedule.factor(epoch)] += count
+        self._paid[declared.rate, declared.noise_multiplier] += count
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:

@@ -228,42 +228,29 @@ def best_order(plan: RunPlan) -> Fraction:
     Raises:
         InvalidValue: where the fixed releases alone exceed the budget at every order.
     """
-
-    search = _OrderSearch(plan)
-    search.among(sorted(_ORDERS, key=lambda order: abs(math.log((order - 1) / search.guess))))
-    if search.best is None:
-        raise _exceeded_by_fixed(plan)
-    place = _ORDERS.index(search.best)
+    best = _least_noisy(plan, [*_ORDERS[::8], *_ORDERS])
+    place = _ORDERS.index(best)
     low, high = (_ORDERS[min(max(near, 0), len(_ORDERS) - 1)] for near in (place - 1, place + 1))
-    search.among(_rounded(1 + (low - 1) * ((high - 1) / (low - 1)) ** (share / 12)) for share in range(1, 12))
-    return Fraction(search.best)
+    finer = (_rounded(1 + (low - 1) * ((high - 1) / (low - 1)) ** (share / 12)) for share in range(1, 12))
+    return Fraction(_least_noisy(plan, [best, *finer]))
 
 
-@final
-class _OrderSearch:
-    """The order of least noise among those seen so far, for a run with K̃ = ÑC throughout.
+def _least_noisy(plan: RunPlan, orders: Iterable[float]) -> float:
+    """One that needs more noise than the best before it shows in what it costs at the noise of that.
 
-    Attributes:
-        guess: about α − 1 for one Gaussian with the whole budget; where to begin.
-        best: None where the fixed releases alone exceed the budget at every order seen.
+    Raises:
+        InvalidValue: where the fixed releases alone exceed the budget at every order.
     """
-
-    def __init__(self, plan: RunPlan) -> None:
-        expected, budget = plan.size.expected, plan.budget
-        self._plan = plan
-        self._foreseen = _allocation(plan).foreseen(0, expected, expected)
-        self._noise = Fraction(0)
-        self.guess = max(-2 * math.log(float(budget.delta.value)) / float(budget.epsilon.value), 1e-9)
-        self.best: float | None = None
-
-    def among(self, orders: Iterable[float]) -> None:
-        """See these orders, too; one that needs more noise than the best is told by its cost at the noise of that."""
-        for order in orders:
-            alpha = Fraction(order)
-            left = _lemma_tau(self._plan, order) - _FixedCosts(self._plan, alpha).all_of_them
-            if left <= 0 or (self.best is not None and self._foreseen.cost(float(self._noise), alpha) > left):
-                continue
-            self.best, self._noise = order, self._foreseen.least_noise(alpha, left)
+    expected, best, least = plan.size.expected, math.nan, math.inf
+    foreseen = _allocation(plan).foreseen(0, expected, expected)
+    for order in orders:
+        alpha = Fraction(order)
+        left = _lemma_tau(plan, order) - _FixedCosts(plan, alpha).all_of_them
+        if left > 0 and (least == math.inf or foreseen.cost(least, alpha) <= left):
+            best, least = order, float(foreseen.least_noise(alpha, left))
+    if least == math.inf:
+        raise _exceeded_by_fixed(plan)
+    return best
 
 
 def _rounded(order: float) -> float:
