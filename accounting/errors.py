@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Self
 
 
 class CertdpError(Exception):
@@ -38,6 +39,10 @@ class InvalidValue(CertdpError, ValueError):
         message = f"{self.parameter}: got {self.shown_value}; admissible: {self.admissible}"
         return f"{message}. {self.remedy}" if self.remedy else message
 
+    def restated(self, parameter: str, remedy: str) -> Self:
+        """The same error about another parameter, or with another remedy."""
+        return type(self)(parameter, self.value, self.admissible, remedy)
+
 
 class InvalidType(InvalidValue, TypeError):
     """A value of a type that the parameter does not admit."""
@@ -45,7 +50,7 @@ class InvalidType(InvalidValue, TypeError):
 
 def restated(error: InvalidValue, *, parameter: str | None = None, remedy: str | None = None) -> InvalidValue:
     """The same error, of the same type, with another parameter to blame or another remedy."""
-    return type(error)(parameter or error.parameter, error.value, error.admissible, remedy or error.remedy)
+    return error.restated(parameter or error.parameter, remedy or error.remedy)
 
 
 @contextmanager

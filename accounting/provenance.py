@@ -11,6 +11,8 @@ from attrs import evolve, field, frozen
 from .errors import InvalidType, InvalidValue
 from .exact import Number, exact
 from .guarantees import Guarantee, require
+from .private import Private as Private
+from .private import PrivateValue as PrivateValue
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -106,36 +108,8 @@ class Released(Generic[T_co]):
         _refuse_nesting(self.value)
 
 
-@final
-@frozen(repr=False, str=False)
-class Private(Generic[T_co]):
-    """A value computed from the records: for the data's owner, never part of a guarantee or a publication.
-
-    Its text does not show the value; `reveal` hands it to the owner.
-    """
-
-    _value: T_co
-
-    def reveal(self) -> T_co:
-        """The value, for the data's owner."""
-        return self._value
-
-    def map(self, function: Callable[[T_co], S]) -> Private[S]:
-        """A function of a private value is private."""
-        return Private(function(self._value))
-
-    def __repr__(self) -> str:
-        return "Private(…)"
-
-    __str__ = __repr__
-
-
 Declared: TypeAlias = Public[T] | Released[T]
 """What samplers and mechanisms accept as parameters."""
-
-
-class PrivateValue(InvalidType):
-    """A private value on its way into a publication, a parameter or a guarantee."""
 
 
 def _private(parameter: str) -> PrivateValue:

@@ -15,7 +15,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
-from ..accounting.provenance import Private
+from ..accounting.private import InvalidData, Private
 from ..accounting.records import Features, realise
 from ..plugins.contract import Sampler, as_records
 
@@ -82,9 +82,9 @@ def weighted_sum_variance(records: ArrayLike, drawn: Private[Floats], *, scale: 
 
     def variance(q: Floats) -> Floats:
         if q.shape != matrix.shape[:1] or not np.all((q >= 0) & (q <= 1)):
-            raise InvalidValue("drawn", f"shape {q.shape}", f"{len(matrix)} probabilities, one per record")
+            raise InvalidData("drawn", f"shape {q.shape}", f"{len(matrix)} probabilities, one per record")
         if np.any(matrix[q == 0]):
-            raise InvalidValue("drawn", "0 for a record other than 0", "probabilities above 0", "Set a floor above 0")
+            raise InvalidData("drawn", "0 for a record other than 0", "probabilities above 0", "Set a floor above 0")
         excess = np.divide(1 - q, q, out=np.zeros_like(q), where=q > 0)
         return np.asarray(2 * float(noise) ** 2 + excess @ matrix**2)
 

@@ -23,8 +23,8 @@ from .accounting.guarantees import Guarantee
 from .accounting.losses import Loss, PureLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
+from .accounting.private import InvalidData, Private
 from .accounting.profiles import PureProfile, plus_payments, within
-from .accounting.provenance import Private
 from .accounting.rates import Rate, StatedRate
 from .accounting.records import Features, Realisation, psi_upper
 from .accounting.relations import AddRemove, Record
@@ -311,7 +311,7 @@ class SampledMechanism:
 
         def bound(measurement: Measurement) -> OwnersData:
             if math.isinf(measurement.psi_max):
-                raise InvalidValue(
+                raise InvalidData(
                     "records",
                     "a record with ψ beyond the range of binary64",
                     "records with a finite ψ",
