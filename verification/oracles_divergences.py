@@ -29,6 +29,11 @@ def exponential(value: Fraction) -> Fraction:
     return _fraction(_context.exp(_number(value)))
 
 
+def square_root(value: Fraction) -> Fraction:
+    """√value."""
+    return _fraction(_context.sqrt(_number(value)))
+
+
 def renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction) -> Fraction:
     """D_α(P‖Q) = log(Σ p^α·q^{1−α})/(α − 1) (DPIS Definition 2.3), all q being above 0."""
     alpha = _number(order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from certdp import constrained_claims as constrained
 from certdp.dpis import claims as training
 from certdp.plugins.contract import Claim, Expectation
 from certdp.verification.claims import (
@@ -36,6 +37,7 @@ MANY = {
     amplification: 3000,
     conversions: 1500,
     coreset: 1000,
+    constrained: 300,
     dpis: 300,
     dpis_allocation: 300,
     dpis_sampling: 300,

@@ -11,7 +11,6 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.individual.filter import IndividualFilter
 from ...accounting.individual.losses import IndividualLosses
@@ -21,8 +20,9 @@ from ...accounting.pairs.sampled_gaussian import SampledGaussian
 from ...accounting.provenance import Public
 from ...accounting.units import Delta, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from ..oracles_divergences import NEGLIGIBLE, exponential, gaussian_delta, logarithm, normal_cdf
+from ..oracles_divergences import NEGLIGIBLE, gaussian_delta, logarithm
 from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
+from ..oracles_runs import delta_of_sample
 from .finite import Law
 
 if TYPE_CHECKING:
@@ -165,25 +165,8 @@ def _label(case: Case) -> TruncatedGaussian:
     return truncated_gaussian(pair.delta, Delta(case["delta"]))
 
 
-def _lost(case: Case, epsilon: Fraction, direction: Direction) -> Fraction:
-    """δ(ε) from the densities: beyond the point where their ratio is e^ε, or short of it."""
-    rate: Fraction = case["rate"]
-    shift: Fraction = case["shift"]
-    level = exponential(epsilon if direction is Direction.REMOVE else -epsilon)
-    inner = (level - 1 + rate) / rate
-    if inner <= 0:  # the ratio never falls so low
-        return Fraction(0)
-    point = (logarithm(inner) + shift**2 / 2) / shift
-    if direction is Direction.REMOVE:
-        without = normal_cdf(-point)
-        return (1 - rate) * without + rate * normal_cdf(shift - point) - level * without
-    without = normal_cdf(point)
-    sampled = (1 - rate) * without + rate * normal_cdf(point - shift)
-    return without - sampled / level
-
-
 def _compared(case: Case, label: TruncatedGaussian, epsilon: Fraction, allowed: Fraction) -> Finding:
-    found = max(_lost(case, epsilon, direction) for direction in Direction)
+    found = max(delta_of_sample(case["rate"], case["shift"], epsilon, remove=remove) for remove in (True, False))
     return Finding(
         holds=found <= allowed + NEGLIGIBLE,
         closed_form=f"{label}; allows δ = {float(allowed):.9g} at ε = {float(epsilon):.9g}",
