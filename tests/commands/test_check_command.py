@@ -60,6 +60,7 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "epsilon": [body["claim"]["supremum"]["lower"], body["claim"]["supremum"]["upper"]],
         "domain": "norm(1) <= 3",
         "assumptions": body["assumptions"],
+        "not_used": [],
     }
     text = certdp("check", pair[0]).out
     assert text.startswith("holds: ")
@@ -72,15 +73,22 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
 def test_what_nobody_asked_to_assume_is_told(certdp: Run, pair: tuple[Path, Path]) -> None:
     body = json.loads(pair[0].read_bytes())
     del body["digest"]
-    body["assumptions"] += [
-        {"name": "no record is in the data", "value": "at all"},
-        {"name": "\x1b[2J\nholds", "value": ""},
+    used = list(body["assumptions"])
+    advertised = [
+        {"name": "no record is in the data", "value": "\x1b[2J\nholds"},
+        {"name": "proven safe by everybody", "value": ""},
     ]
+    body["assumptions"] = [advertised[0], *used, advertised[1]]
     pair[0].write_bytes(seal(body))
-    assert certdp("check", pair[0]).out.endswith("\n  no record is in the data = at all\n  \\x1b[2J\\nholds\n")
-    assert certdp("check", pair[0], "--json").json["assumptions"] == body["assumptions"]
+    assert certdp("check", pair[0]).out.endswith(
+        "\nstated beside that, unchecked and not used by the proof:\n"
+        "  no record is in the data = \\x1b[2J\\nholds\n  proven safe by everybody\n"
+    )
+    told = certdp("check", pair[0], "--json").json
+    assert (told["assumptions"], told["not_used"]) == (used, advertised)
     pair[0].write_bytes(b"{}")
-    assert certdp("check", pair[0], "--json").json["assumptions"] is None
+    told = certdp("check", pair[0], "--json").json
+    assert (told["assumptions"], told["not_used"]) == (None, None)
 
 
 def test_an_owners_certificate_is_compared_with_its_data(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:

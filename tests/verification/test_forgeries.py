@@ -614,9 +614,21 @@ def test_every_altered_certificate_is_refused(name: str) -> None:
 
 # Plugins of others.
 
-LIKE_OURS = ("Certdp", "CERTDP", "cert_dp", "cert-dp", "cert.dp", "_certdp", "certdp_")
+LIKE_OURS = (
+    *("Certdp", "CERTDP", "cert_dp", "cert-dp", "cert.dp", "_certdp", "certdp_"),
+    *("certdp-acme", "certdp_plugins", "acme-certdp", "acme.CertDP", "Cert_DP.tools"),
+    *("certpd", "crtdp", "certddp", "certdq", "certpd-acme", "acme-crtdp", "certdp2"),
+)
 NO_PACKAGE = ("certdp ", " certdp", "certdp\n", "\u0441ertdp", "certdp\u200b", "certdp!", "", "-", "_")
 NO_NAME = ("Laplace-Sum", "laplace_sum", "laplace-sum ", "laplace--sum", "l\u0430place-sum", "")
+NEARLY = {
+    "laplace, importance": ("laplace-sums", "lapalce-sum", "laplacesum", "iaplace-sum", "importence"),
+    "constrained": ("privacy-constrainned", "lap-lace-sum"),
+    "gaussian, one sample": ("gaussian-surn", "poison", "full0"),
+    "plan": ("gausian-sum", "dp1s"),
+    "keys, ppswor": ("pws-key", "ppsw0r", "pps-wor"),
+}
+"""Names within a slip of a mechanism's or a sampler's of certdp, or that look like one."""
 BY_KIND = ("laplace, importance", "constrained", "gaussian, one sample", "plan", "keys, ppswor")
 
 
@@ -654,15 +666,18 @@ def test_no_other_distribution_passes_for_certdp(name: str) -> None:
             verdict = check(seal(body))
             assert not verdict.accepted, distribution
             assert f"{role} 'theirs'" in verdict.reason
+    for nearly in NEARLY[name]:
+        roles = []
+        for role, body in altered_plugins(name, distribution="acme", name=nearly):
+            roles.append(f"{role} '{nearly}' of distribution 'acme' reads like" in check(seal(body)).reason)
+        assert any(roles), nearly
     for nearly in NO_NAME:
         for role, body in altered_plugins(name, distribution="acme", name=nearly):
             assert f"the name of {role} {nearly!a} is not" in check(seal(body)).reason
 
 
 @pytest.mark.parametrize("name", BY_KIND)
-@pytest.mark.parametrize(
-    ("distribution", "evidence"), [("acme", "proved"), ("certdp-acme", "cited"), ("__main__", "proved")]
-)
+@pytest.mark.parametrize(("distribution", "evidence"), [("acme", "proved"), ("acme", "cited"), ("__main__", "proved")])
 def test_whose_a_plugin_is_and_on_what_it_rests_is_told(name: str, distribution: str, evidence: str) -> None:
     assert "not of certdp" not in str(check(written(name)))
     for role, body in altered_plugins(name, evidence, distribution=distribution, name="theirs"):

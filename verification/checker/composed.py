@@ -31,6 +31,7 @@ from .intervals import Arithmetic, Interval, at_most
 from .profile import realised
 from .statement import (
     PART,
+    Assumed,
     accepted_approximate,
     cost_assumed,
     domain_assumed,
@@ -97,10 +98,12 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
     method = _method(body)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    _hold_assumptions(body, method)
+    assumed = _hold_assumptions(body, method)
     budget = work_budget()
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
+    if Fraction(claim["delta"]) > 1:
+        raise Refused("claim.delta is no probability")
     if epsilon < 0:
         raise Refused("epsilon is below the cost of the released constants")
     delta = _ARITHMETIC.rational(Fraction(claim["delta"])).lo
@@ -108,7 +111,7 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
         for direction in DIRECTIONS:
             if not at_most(method.delta(factors, epsilon, direction), delta):
                 raise Refused(f"{NOT_PROVEN} by {method.name} ({direction})")
-    return _accepted(body, method, domain, data)
+    return _accepted(body, method, domain, assumed, data)
 
 
 def _method(body: dict[str, Any]) -> Method:
@@ -181,7 +184,7 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
 
 
-def _hold_assumptions(body: dict[str, Any], method: Method) -> None:
+def _hold_assumptions(body: dict[str, Any], method: Method) -> Assumed:
     """Hold the assumptions against what the certificate rests on."""
     needed = dict(method.assumed)
     for number, part in enumerate(body["parts"], 1):
@@ -195,10 +198,12 @@ def _hold_assumptions(body: dict[str, Any], method: Method) -> None:
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
         needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
-    hold_assumptions(body, needed)
+    return hold_assumptions(body, needed)
 
 
-def _accepted(body: dict[str, Any], method: Method, domain: Domain | None, data: Data | None) -> Verdict:
+def _accepted(
+    body: dict[str, Any], method: Method, domain: Domain | None, assumed: Assumed, data: Data | None
+) -> Verdict:
     """Say for whom, against what change and by which method."""
     names = dict.fromkeys(ascii(part["mechanism"]["name"]) for part in body["parts"])
     steps = sum(part["steps"] for part in body["parts"])
@@ -208,4 +213,4 @@ def _accepted(body: dict[str, Any], method: Method, domain: Domain | None, data:
         f"cost {whom} at most (epsilon, delta), by {method}"
     )
     covered = "every record" if domain is None else str(domain)
-    return accepted_approximate(body, body["parts"], reason, whom="record", domain=covered, data=data)
+    return accepted_approximate(body, body["parts"], reason, assumed, whom="record", domain=covered, data=data)

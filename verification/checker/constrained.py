@@ -95,7 +95,7 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     others = [] if domain is None else domain.others(used)
     hold_rule(body["sampler"], body["inputs"]["target"], inputs.rule.largest)
     needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING)
-    assumptions = hold_pure_assumptions(body, needed)
+    assumed = hold_pure_assumptions(body, needed)
     check_figures(body, domain)
     if body["data"] is not None:
         _check_comparable(inputs)
@@ -117,7 +117,7 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
         f"given the loss stated for mechanism {body['mechanism']['name']!a}, "
         f"psi is within the target for {whom}, with any weight that the rule admits"
     )
-    return accepted_profile(body, reason, assumptions, domain, data)
+    return accepted_profile(body, reason, assumed, domain, data)
 
 
 def _assumed(inputs: Inputs, domain: Domain | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from .intervals import Arithmetic, at_most
+from .likeness import reduced, within_a_slip
 from .shapes import rational
 from .verdict import Refused
 
@@ -264,11 +265,22 @@ def _is_own(role: str, statement: Statement) -> bool:
         if name not in _OWN[role]:
             raise Refused(f"{DISTRIBUTION} has no {role} {name!a}")
         return True
-    if re.sub("[-_.]", "", distribution).lower() == DISTRIBUTION:
-        raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")
+    if _reads_like_certdp(distribution):
+        raise Refused(f"{distribution[:80]!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")
     if name in _OWN[role]:
         raise Refused(f"{role} {name!a} is of {DISTRIBUTION}, not of distribution {distribution!a}")
+    for own in sorted(_OWN[role]):
+        if within_a_slip(reduced(name), reduced(own)):
+            raise Refused(f"{role} {name!a} of distribution {distribution!a} reads like {own!a} of {DISTRIBUTION}")
     return False
+
+
+def _reads_like_certdp(distribution: str) -> bool:
+    """Whether a distribution's name begins or ends like certdp's, or is within a slip of it, or its outer words are."""
+    words = [reduced(word) for word in re.split("[-_.]+", distribution.strip("-_."))]
+    whole = "".join(words)
+    slips = any(within_a_slip(part, DISTRIBUTION) for part in (whole, words[0], words[-1]))
+    return slips or whole.startswith(DISTRIBUTION) or whole.endswith(DISTRIBUTION)
 
 
 def _take(statement: Statement, required: frozenset[str], optional: frozenset[str] = frozenset()) -> Options:

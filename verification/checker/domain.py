@@ -15,7 +15,7 @@ from .verdict import Refused
 
 DOMAIN: Final = shapes.record(
     norm=shapes.an_order,
-    radius=shapes.not_negative,
+    radius=shapes.positive,
     dimension=shapes.optional(shapes.integer(1, 2**53)),
 )
 
@@ -114,7 +114,7 @@ class Domain(NamedTuple):
                 inside = value > 0 and ratios[name].order(value, arithmetic) * _sign(value - 1) <= 0
             elif name in largest:
                 extreme = largest[name] if largest[name].exponent > 0 else Extreme(1, Fraction(0))
-                inside = not value or (value > 0 and self.radius > 0 and self._within(value, extreme, arithmetic))
+                inside = not value or (value > 0 and self._within(value, extreme, arithmetic))
             else:
                 inside = abs(value) <= 1
             if not inside:

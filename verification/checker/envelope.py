@@ -21,7 +21,8 @@ _MOST_DIGITS: Final = 17
 _MOST_NESTED: Final = 256
 _MOST_WORK: Final = 2**25
 """Values times depth, which is how long Python takes to write them again: some seconds."""
-_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+"""Strings, and what begins like one: it always matches and takes nothing back, so every byte is seen once."""
 _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(_STEPS))
 

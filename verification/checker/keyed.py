@@ -28,7 +28,7 @@ from .keyed_frequencies import prove_delays, prove_rows
 from .keyed_keys import prove_keys
 from .keyed_rates import Rates, read_rates
 from .keyed_units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
-from .statement import PART, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
+from .statement import PART, Assumed, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
 from .verdict import Refused, Verdict
 
 KIND: Final = "keyed-approximate"
@@ -97,14 +97,14 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
         raise Refused(f"the theorem is {theorem!a}")
     rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
     known = _check_options(body, units)
-    _hold_assumptions(body, known)
+    assumed = _hold_assumptions(body, known)
     _prove_budget(body, units, cost)
     covered = _prove_table(inputs, rates, units)
     if known:
         _hold_end(body["mechanism"]["options"], inputs, rates, units)
     if covered != claim["largest_frequency"]:
         raise Refused(f"the table covers {'every frequency' if covered is None else f'frequencies up to {covered}'}")
-    return _accepted(body, data)
+    return _accepted(body, assumed, data)
 
 
 def _theorem(body: dict[str, Any], cost: Cost) -> str:
@@ -247,7 +247,7 @@ def _last_row(table: dict[str, Any]) -> tuple[int, int]:
     return frequency, reported
 
 
-def _hold_assumptions(body: dict[str, Any], known: bool) -> None:
+def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
     """Hold the assumptions against what the certificate rests on; `known` is a sanitiser of certdp."""
     claim, inputs = body["claim"], body["inputs"]
     needed = plugins_assumed(body) | {
@@ -264,10 +264,10 @@ def _hold_assumptions(body: dict[str, Any], known: bool) -> None:
         needed["a key of more occurrences counts as having"] = body["mechanism"]["options"]["largest"]
     needed |= cost_assumed(inputs["released_cost"]["epsilon"])
     needed |= cost_assumed(inputs["released_cost"]["delta"], "released delta")
-    hold_assumptions(body, needed)
+    return hold_assumptions(body, needed)
 
 
-def _accepted(body: dict[str, Any], data: Data | None) -> Verdict:
+def _accepted(body: dict[str, Any], assumed: Assumed, data: Data | None) -> Verdict:
     """Say for whom and against what change."""
     claim, mechanism, sampler = body["claim"], body["mechanism"]["name"], body["sampler"]["name"]
     steps, last, releases = claim["contributions"], claim["largest_frequency"], body["inputs"]["releases"]
@@ -278,4 +278,4 @@ def _accepted(body: dict[str, Any], data: Data | None) -> Verdict:
         f"with the probabilities stated for mechanism {mechanism!a} after sampler {sampler!a}, {often} "
         f"at most (epsilon, delta), for keys of {frequencies}"
     )
-    return accepted_approximate(body, [body], reason, whom=whom, domain=f"keys of {frequencies}", data=data)
+    return accepted_approximate(body, [body], reason, assumed, whom=whom, domain=f"keys of {frequencies}", data=data)

@@ -74,7 +74,7 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     needed = hold_pure_loss(body, inputs["rate"])
     if Fraction(inputs["rounding"]):
         needed["relative rounding of probability and weight"] = inputs["rounding"]
-    assumptions = hold_pure_assumptions(body, needed)
+    assumed = hold_pure_assumptions(body, needed)
     check_figures(body, domain)
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     _check_premises(profile, domain, others, inputs["weighted"], arithmetic)
@@ -86,7 +86,7 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
     reason = f"given the loss stated for mechanism {body['mechanism']['name']!a}, the profile follows"
     if domain is not None:
         reason += "; its supremum over the domain is proven"
-    return accepted_profile(body, reason, assumptions, domain, data)
+    return accepted_profile(body, reason, assumed, domain, data)
 
 
 def _measure(profile: Profile) -> Measure:

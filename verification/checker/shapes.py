@@ -30,6 +30,12 @@ def not_negative(value: Any, where: str) -> None:
         raise Refused(f"{where} must be at least 0")
 
 
+def positive(value: Any, where: str) -> None:
+    """Accept a rational string above 0."""
+    if rational(value, where) <= 0:
+        raise Refused(f"{where} must be above 0")
+
+
 def a_rational(value: Any, where: str) -> None:
     """Accept any rational string."""
     rational(value, where)

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import product
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import intervals, shapes
 from .data import Data
@@ -13,9 +13,11 @@ from .declared import DISTRIBUTION, hold_mechanism
 from .domain import DOMAIN, Domain
 from .expressions import Box, Pool, order_of
 from .intervals import Arithmetic, Interval, at_most
+from .likeness import reduced
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
+_LONGEST_BESIDE: Final = 1000
 ROLES: Final = ("mechanism", "sampler")
 _DOES: Final = {"mechanism": "loses", "sampler": "draws"}
 _PURE: Final = ("laplace", "pure")
@@ -119,18 +121,40 @@ def cost_assumed(cost: str, name: str = "released cost") -> dict[str, str]:
     return {} if cost == "0" else {name: cost}
 
 
-def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> set[str]:
-    """Hold the assumptions against what the certificate rests on; what is assumed, by name."""
+class Assumed(NamedTuple):
+    """The assumptions stated, in their order: those that the proof uses, and all others."""
+
+    used: tuple[tuple[str, str], ...]
+    beside: tuple[tuple[str, str], ...]
+
+
+def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
+    """Hold the assumptions against what the certificate rests on.
+
+    Guarantees: each one is either needed and states what the proof uses, or is told apart from those; and none of those
+    apart has a name that reads like that of another assumption.
+    """
     stated = {item["name"]: item["value"] for item in body["assumptions"]}
     if len(stated) != len(body["assumptions"]):
         raise Refused("an assumption is named twice")
     for name, value in needed.items():
         if stated.get(name) != value:
             raise Refused(f"the assumptions must state {name!a} as {value!a}")
-    return set(stated)
+    known = needed.keys() | {ASSUMED}
+    beside = tuple((name, value) for name, value in stated.items() if name not in known)
+    read = {reduced(name): name for name in stated if name in known}
+    for name, value in beside:
+        if not (name.isascii() and name.isprintable()) or len(name) + len(value) > _LONGEST_BESIDE:
+            raise Refused(
+                f"the assumption {name[:80]!a}, which the proof does not use, must have a name in printable ASCII "
+                f"and at most {_LONGEST_BESIDE} characters"
+            )
+        if (other := read.setdefault(reduced(name), name)) != name:
+            raise Refused(f"the assumption {name!a} reads like {other!a}")
+    return Assumed(tuple((name, value) for name, value in stated.items() if name in known), beside)
 
 
-def hold_pure_assumptions(body: dict[str, Any], needed: dict[str, str]) -> set[str]:
+def hold_pure_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
     """Hold the assumptions of a profile against what it rests on; `needed` is what its kind needs beside the rest."""
     supremum = body["claim"]["supremum"]
     domain = domain_assumed(None if supremum is None else supremum["domain"])
@@ -180,7 +204,7 @@ def prove_rate(pool: Pool, root: int, box: Box, what: str, arithmetic: Arithmeti
 
 
 def accepted_profile(
-    body: dict[str, Any], reason: str, assumptions: set[str], domain: Domain | None, data: Data | None
+    body: dict[str, Any], reason: str, assumed: Assumed, domain: Domain | None, data: Data | None
 ) -> Verdict:
     """Give the verdict on a profile that was proven, and whose figures were where data are given."""
     compared = data is not None and body["data"] is not None
@@ -193,15 +217,17 @@ def accepted_profile(
         audience=body["audience"],
         epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
         domain=None if domain is None else str(domain),
-        assumptions=_stated(body),
+        assumptions=assumed.used,
+        beside=assumed.beside,
     )
-    return accepted([body], reason, claim, data=data, compared=compared, assumed=ASSUMED in assumptions)
+    return accepted([body], reason, claim, data=data, compared=compared)
 
 
 def accepted_approximate(
     body: dict[str, Any],
     holders: Sequence[dict[str, Any]],
     reason: str,
+    assumed: Assumed,
     *,
     whom: str,
     domain: str,
@@ -217,7 +243,8 @@ def accepted_approximate(
         audience=body["audience"],
         epsilon=(None, intervals.upper_float(epsilon)),
         domain=domain,
-        assumptions=_stated(body),
+        assumptions=assumed.used,
+        beside=assumed.beside,
     )
     return accepted(holders, reason, claim, data=data)
 
@@ -229,24 +256,19 @@ def accepted(
     *,
     data: Data | None,
     compared: bool = False,
-    assumed: bool = False,
 ) -> Verdict:
     """Give the verdict on a claim that was proven for the plugins of these holders."""
     if data is not None and not compared:
         reason += "; a public certificate is not bound to data, so they were not compared"
     reason = "; ".join([reason, *dict.fromkeys(_by_others(holders))])
     cited = any(holder[role]["evidence"] == "cited" for holder in holders for role in ROLES)
+    vouched = cited or ASSUMED in dict(claim.assumptions)
     return Verdict(
-        outcome=Outcome.HOLDS_ASSUMING_PROFILE if cited or assumed else Outcome.HOLDS,
+        outcome=Outcome.HOLDS_ASSUMING_PROFILE if vouched else Outcome.HOLDS,
         reason=reason,
         data_compared=compared,
         claim=claim,
     )
-
-
-def _stated(body: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Give the assumptions as they are stated."""
-    return tuple((item["name"], item["value"]) for item in body["assumptions"])
 
 
 def _by_others(holders: Sequence[dict[str, Any]]) -> Iterator[str]:

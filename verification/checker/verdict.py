@@ -27,7 +27,9 @@ class Claim:
     """Certified enclosure of the supremum of ψ over `domain`; the lower end is None where none is claimed."""
     domain: str | None
     assumptions: tuple[tuple[str, str], ...]
-    """Everything that the claim rests on, by name and value, also what no theorem asks for."""
+    """What the proof uses, by name and value: each value is the one it was used with."""
+    beside: tuple[tuple[str, str], ...]
+    """What the file states beside that: the proof does not use it, and nothing of it was checked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +68,15 @@ class Verdict:
         lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
         if self.claim is not None:
             lines.append("assuming:")
-            lines += ("  " + " = ".join(map(_plain, filter(None, stated))) for stated in self.claim.assumptions)
+            lines += map(_told, self.claim.assumptions)
+            if self.claim.beside:
+                lines += ["stated beside that, unchecked and not used by the proof:", *map(_told, self.claim.beside)]
         return "\n".join(lines)
+
+
+def _told(stated: tuple[str, str]) -> str:
+    """Give an assumption in a line."""
+    return "  " + " = ".join(map(_plain, filter(None, stated)))
 
 
 def _plain(text: str) -> str:

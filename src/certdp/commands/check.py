@@ -70,6 +70,7 @@ def run(certificate: Path | None, data: Path | None, reading: Reading, output: O
         "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
         "domain": None if claim is None else claim.domain,
         "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],
+        "not_used": None if claim is None else [{"name": n, "value": v} for n, v in claim.beside],
     }
 
     def for_people(console: Console) -> None:

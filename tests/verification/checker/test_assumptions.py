@@ -1,0 +1,116 @@
+"""Every assumption that a certificate states is used by the proof, or told apart; none reads like another one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from certdp.verification.checker import Verdict, check
+
+
+def seal(body: Any) -> bytes:
+    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, separators=(",", ": "))
+    return f'{text[:-2]},\n "digest": "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n}}\n'.encode()
+
+
+def counted(*further: tuple[str, str], radius: str = "5") -> Any:
+    """A count of records that all enter, which loses 1/2 whatever the domain."""
+    loss = ["divide", ["weight"], ["constant", "2"]]
+    spent = ["divide", ["constant", "1"], ["constant", "2"]]
+    nothing = ["constant", "0"]
+
+    def sampled(exponent: Any) -> Any:
+        return ["log1p", ["multiply", ["constant", "1"], ["expm1", exponent]]]
+
+    def plugin(name: str, **options: str) -> Any:
+        stated = {"name": name, "version": "1", "distribution": "certdp", "evidence": "proved", "citation": "none"}
+        return stated | {"options": options}
+
+    needed = {
+        "evidence of mechanism count": "proved",
+        "evidence of sampler full": "proved",
+        "mechanism.scale": "2",
+        "norm": "1",
+        "radius": radius,
+        "real-valued noise": "noise and the noisy result are rounded to binary64",
+    }
+    return {
+        "format": "certdp-certificate/1",
+        "kind": "sampled-pure-profile",
+        "audience": "public",
+        "theorem": "IS Theorem 6",
+        "claim": {
+            "unit": "record",
+            "relation": "add-remove",
+            "notion": "pure",
+            "profile": {
+                "remove": sampled(spent),
+                "add": ["subtract", nothing, sampled(["subtract", nothing, spent])],
+            },
+            "supremum": {
+                "domain": {"norm": "1", "radius": radius, "dimension": None},
+                "lower": None,
+                "upper": 0.5000000001,
+                "maximiser": None,
+            },
+        },
+        "inputs": {
+            "loss": loss,
+            "rate": ["constant", "1"],
+            "weighted": False,
+            "rounding": "0",
+            "released_cost": "0",
+        },
+        "mechanism": plugin("count", scale="2"),
+        "sampler": plugin("full"),
+        "assumptions": [{"name": name, "value": value} for name, value in (*needed.items(), *further)],
+        "precision": 64,
+        "versions": {},
+        "data": None,
+    }
+
+
+def verdict(*further: tuple[str, str], radius: str = "5") -> Verdict:
+    return check(seal(counted(*further, radius=radius)))
+
+
+def test_assumptions_that_are_not_used_are_told_apart() -> None:
+    advertised = (("certified by the highest authority", "ε = 0 for everybody"), ("largest radius", "7"))
+    found = verdict(*advertised)
+    assert found.accepted, found.reason
+    assert found.claim is not None
+    assert found.claim.beside == advertised
+    assert found.claim.assumptions == verdict().claim.assumptions  # type: ignore[union-attr]
+    used, beside = str(found).split("assuming:\n")[1].split("stated beside that, unchecked and not used by the proof:")
+    assert "  radius = 5\n" in used
+    assert beside.splitlines()[1:] == [
+        "  certified by the highest authority = \\u03b5 = 0 for everybody",
+        "  largest radius = 7",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Radius", "radius ", "rad1us", "RADIUS.", "mechanism scale", "mechanism.sca1e", "real valued noise", "Norm"],
+)
+def test_no_assumption_contradicts_one_that_is_used(name: str) -> None:
+    assert "reads like" in verdict((name, "1000")).reason
+
+
+def test_no_two_assumptions_read_alike() -> None:
+    assert "reads like" in verdict(("largest radius", "7"), ("largest-radius", "8")).reason
+    assert "named twice" in verdict(("radius", "5")).reason
+    assert "named twice" in verdict(("radius", "6")).reason
+
+
+@pytest.mark.parametrize("name", ["r\u0430dius", "radius\u200b", "radius\n", "\x1b[2J", "x" * 1001])
+def test_names_that_are_not_used_are_plain(name: str) -> None:
+    assert "must have a name in printable ASCII" in verdict((name, "5")).reason
+
+
+@pytest.mark.parametrize("radius", ["0", "-1", "-1/3"])
+def test_a_domain_has_a_radius_above_0(radius: str) -> None:
+    assert verdict(radius=radius).reason == "certificate.claim.supremum.domain.radius must be above 0"
