@@ -9,7 +9,6 @@ proves it for each notion). The running costs themselves are no guarantee: they 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from threading import Lock
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
 from attrs import frozen
@@ -21,6 +20,7 @@ from ..errors import InvalidType, InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
+from ..spending import SpendingState, owned
 from ..units import Delta, Order
 
 B = TypeVar("B", bound=Bound)
@@ -92,7 +92,7 @@ class Spent(Generic[B, R, U]):
 Totals = tuple[Enclosure, ...]
 
 
-class Filter(ABC, Generic[B, R, U]):
+class Filter(SpendingState, ABC, Generic[B, R, U]):
     """A budget and the costs paid from it; the base class of the filters, one per notion.
 
     Args:
@@ -103,7 +103,8 @@ class Filter(ABC, Generic[B, R, U]):
 
     Guarantees:
         `guarantee` holds for everything that is released after its cost was admitted, however the costs and the number
-        of releases depend on earlier outputs. A refused cost leaves the account as it was. Threads may share a filter.
+        of releases depend on earlier outputs. A refused cost leaves the account as it was. Threads may share a filter;
+        copies, and processes that are forked, may not spend from it.
 
     Raises:
         InvalidType: for arguments of other types.
@@ -122,7 +123,6 @@ class Filter(ABC, Generic[B, R, U]):
         self.relation = relation
         self.unit = unit
         self.domain = domain
-        self._lock = Lock()
         self._number = 0
         self._totals = tuple(Enclosure.of(0, precision=PRECISION) for _ in self._amounts(budget))
         self._premises: dict[Derivation, None] = {}
@@ -158,19 +158,21 @@ class Filter(ABC, Generic[B, R, U]):
         Raises:
             InvalidType: for a cost in another notion.
             InvalidValue: for one with another relation, unit or domain.
+            SecondAccount: in a forked process.
         """
         self._check(cost)
-        return self._exceeds(self._with(cost))
+        with self._own():
+            return self._exceeds(self._with(cost))
 
     def spend(self, cost: Guarantee[B, R, U]) -> Spent[B, R, U]:
         """Pay a cost; call it before what costs it is released.
 
         Raises:
             BudgetExceeded: unless the costs provably stay within the budget.
-            InvalidType, InvalidValue: as `would_exceed`.
+            InvalidType, InvalidValue, SecondAccount: as `would_exceed`.
         """
         self._check(cost)
-        with self._lock:
+        with self._own():
             totals = self._with(cost)
             exceeds = self._exceeds(totals)
             if exceeds is not Truth.FALSE:
@@ -181,11 +183,13 @@ class Filter(ABC, Generic[B, R, U]):
             return Spent(self._number, cost, self._bound(totals))
 
     @property
+    @owned
     def number(self) -> int:
         """How many costs were admitted."""
         return self._number
 
     @property
+    @owned
     def spent(self) -> B:
         """The sums of the costs so far; no guarantee, because they depend on the outputs."""
         return self._bound(self._totals)
@@ -199,11 +203,13 @@ class Filter(ABC, Generic[B, R, U]):
             bound=self.budget,
             relation=self.relation,
             unit=self.unit,
-            derivation=self.theorem.conclude(tuple(self._premises), [*domain, budget]),
+            derivation=self.theorem.conclude(tuple(self._premises.copy()), [*domain, budget]),
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.budget}; {self._number} costs, so far {self.spent})"
+        if not self._of_this_process:
+            return f"{type(self).__name__}({self.budget}; of another process)"
+        return f"{type(self).__name__}({self.budget}; {self.number} costs, so far {self.spent})"
 
     # Shared steps
 

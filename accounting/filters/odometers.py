@@ -8,8 +8,7 @@ reading first would pass a number ε that was fixed beforehand is (ε, δ)-DP.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from threading import Lock
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, final
 
 from attrs import frozen
@@ -21,6 +20,7 @@ from ..errors import InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
+from ..spending import SpendingState
 from ..units import Delta, Order
 from .filter import PRECISION, require_cost
 
@@ -57,7 +57,7 @@ class LossReading(Generic[R, U]):
         return f"realised loss ≤ {self.loss.upper_float!r} after {self.number} costs, {sure}"
 
 
-class _Account(Generic[R, U]):
+class _Account(SpendingState, Generic[R, U]):
     """Running sums of costs, and what they are about."""
 
     def __init__(self, relation: R, unit: U, domain: NormBall | None, size: int) -> None:
@@ -68,37 +68,41 @@ class _Account(Generic[R, U]):
         self.relation = relation
         self.unit = unit
         self.domain = domain
-        self.number = 0
-        self.totals = [Enclosure.of(0, precision=PRECISION)] * size
-        self.premises: dict[Derivation, None] = {}
-        self.lock = Lock()
+        self._number = 0
+        self._totals = [Enclosure.of(0, precision=PRECISION)] * size
+        self._premises: dict[Derivation, None] = {}
 
     def check(self, cost: object, kind: type[Any]) -> None:
         require_cost(cost, kind, relation=self.relation, unit=self.unit, domain=self.domain)
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
-        with self.lock:
-            self.totals = [total + amount for total, amount in zip(self.totals, amounts, strict=True)]
-            self.number += 1
-            self.premises.update(dict.fromkeys(premises))
+        with self._own():
+            self._totals = [total + amount for total, amount in zip(self._totals, amounts, strict=True)]
+            self._number += 1
+            self._premises.update(dict.fromkeys(premises))
 
     def reading(
-        self, loss: Enclosure, delta: Enclosure, theorem: Theorem, assumptions: Sequence[Assumption] = ()
+        self,
+        loss: Callable[[list[Enclosure]], Enclosure],
+        delta: Enclosure,
+        theorem: Theorem,
+        assumptions: Sequence[Assumption] = (),
     ) -> LossReading[R, U]:
-        return LossReading(
-            loss=loss,
-            delta=delta,
-            number=self.number,
-            relation=self.relation,
-            unit=self.unit,
-            derivation=theorem.conclude(
-                self.premises, [*(() if self.domain is None else self.domain.assumptions), *assumptions]
-            ),
-        )
+        with self._own():
+            return LossReading(
+                loss=loss(self._totals),
+                delta=delta,
+                number=self._number,
+                relation=self.relation,
+                unit=self.unit,
+                derivation=theorem.conclude(
+                    self._premises, [*(() if self.domain is None else self.domain.assumptions), *assumptions]
+                ),
+            )
 
 
 @final
-class PureOdometer(Generic[R, U]):
+class PureOdometer(SpendingState, Generic[R, U]):
     """Σ ε_t: no output can lose more.
 
     Args:
@@ -123,11 +127,11 @@ class PureOdometer(Generic[R, U]):
     @property
     def reading(self) -> LossReading[R, U]:
         """The sum so far; it never fails."""
-        return self._account.reading(self._account.totals[0], Enclosure.of(0), _SUMS)
+        return self._account.reading(lambda totals: totals[0], Enclosure.of(0), _SUMS)
 
 
 @final
-class RenyiOdometer(Generic[R, U]):
+class RenyiOdometer(SpendingState, Generic[R, U]):
     """The least, over a few orders α fixed beforehand, of Σ τ_t(α) + log(k/δ)/(α − 1), k being their number.
 
     Given the outputs before it, E_P[e^{(α−1)L_t}] ≤ e^{(α−1)τ_t}, so e^{(α−1)(L − Στ)} is a non-negative
@@ -190,8 +194,11 @@ class RenyiOdometer(Generic[R, U]):
     @property
     def reading(self) -> LossReading[R, U]:
         """The bound so far."""
-        first, *others = (total + room for total, room in zip(self._account.totals, self._room, strict=True))
+        orders = Assumption("orders fixed beforehand", ", ".join(str(order.value) for order in self.orders))
+        return self._account.reading(self._least, Enclosure.of(self.delta.value), _VILLE, [orders])
+
+    def _least(self, totals: list[Enclosure]) -> Enclosure:
+        first, *others = (total + room for total, room in zip(totals, self._room, strict=True))
         for other in others:
             first = first.minimum(other)
-        orders = Assumption("orders fixed beforehand", ", ".join(str(order.value) for order in self.orders))
-        return self._account.reading(first, Enclosure.of(self.delta.value), _VILLE, [orders])
+        return first

@@ -7,7 +7,6 @@ directions, given what was released before. Feldman, Zrnic 2021; the proof is in
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import TypeAlias, final
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..guarantees import Guarantee, require
 from ..notions import Renyi
 from ..provenance import Private
 from ..relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..spending import SpendingState, owned
 from ..units import Order
 from .log_moments import LogMoments, with_margin
 from .orders import Orders
@@ -38,7 +38,7 @@ _ASSUMPTIONS = (
 
 
 @final
-class IndividualFilter:
+class IndividualFilter(SpendingState):
     """Admits records to adaptively chosen steps until their own budget would end.
 
     Args:
@@ -51,7 +51,8 @@ class IndividualFilter:
     depend on that record and on what was released before, then all outputs together are (α, B)-Rényi private under
     adding or removing one record. What is left of budgets, and the masks, is private: the outputs alone are released.
     A record whose budget would end in a step takes part neither in this step nor in a later one. Records may be put
-    into several filters in any way: a record's mask depends on itself. Threads may share a filter.
+    into several filters in any way: a record's mask depends on itself. Threads may share a filter; copies, and
+    processes that are forked, may not spend from it.
 
     Raises:
         InvalidType, InvalidValue: for an order that binary64 does not hold, a budget below 0, and anything but a whole
@@ -71,7 +72,6 @@ class IndividualFilter:
         self._spent = np.zeros((whole("records", records, 0), 1))
         self._active: Mask = np.ones(len(self._spent), dtype=np.bool_)
         self._steps = 0
-        self._lock = Lock()
 
     @property
     def bound(self) -> Renyi:
@@ -89,11 +89,13 @@ class IndividualFilter:
         )
 
     @property
+    @owned
     def active(self) -> Private[Mask]:
         """Which records are not dropped yet."""
         return Private(self._active.copy())
 
     @property
+    @owned
     def spent(self) -> Private[Floats]:
         """Bounds of τ(α) of each record over the steps in which it took part: at most the budget, but for rounding."""
         return Private(self._spent[:, 0] * with_margin(self._steps + 4) / float(self._order.value - 1))
@@ -138,7 +140,7 @@ class IndividualFilter:
 
     def _admitted(self, charge: Callable[[Floats], None]) -> Private[Mask]:
         """The mask after a charge, which those who do not take part are spared."""
-        with self._lock:
+        with self._own():
             grown = with_margin(self._steps + 1)
             totals = self._spent.copy()
             charge(totals)

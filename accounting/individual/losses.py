@@ -13,6 +13,7 @@ from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from ..guarantees import require
 from ..provenance import Private, Public, Released, declared
+from ..spending import SpendingState, owned
 from ..units import Delta, Order
 from .log_moments import LogMoments, with_margin
 from .orders import WHOLE_ORDERS, Orders
@@ -22,7 +23,7 @@ _SHARE = 256  # records worth a thread
 
 
 @final
-class IndividualLosses:
+class IndividualLosses(SpendingState):
     """What steps of the sampled Gaussian mechanism lose about each of n records, at fixed orders.
 
     For runs whose rates and shifts depend, for each record, on that record and on public constants alone: then the best
@@ -54,6 +55,7 @@ class IndividualLosses:
         """The orders."""
         return self._orders
 
+    @owned
     def step(self, rate: ArrayLike, shift: ArrayLike, *, given: Public[Any], times: int = 1) -> None:
         """Add one step, or several that are alike, each on a fresh sample.
 
@@ -77,6 +79,7 @@ class IndividualLosses:
         step.add(self._moments, count, self._totals, threads=self._threads)
         self._additions += 1
 
+    @owned
     def renyi(self, order: Order) -> Private[Floats]:
         """Bounds of τ(α) of each record at one of the orders.
 
@@ -87,6 +90,7 @@ class IndividualLosses:
         grown = with_margin(self._additions + 4)  # two products and a quotient more
         return Private(self._totals[:, column] * grown / float(self._orders.values[column] - 1.0))
 
+    @owned
     def epsilon(self, delta: Delta) -> Private[Floats]:
         """Bounds of ε at δ of each record, by the best of the orders: 0 where nothing is lost.
 

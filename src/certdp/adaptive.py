@@ -8,7 +8,6 @@ step is dominated by the step of a plan fixed beforehand, and the plan's guarant
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
 
 from attrs import evolve
@@ -27,6 +26,7 @@ from .accounting.notions import Approximate, Bound, Pure
 from .accounting.provenance import Released
 from .accounting.relations import RECORD, Record, Relation
 from .accounting.releases import Releases, ResampleEach, SampleOnce
+from .accounting.spending import SpendingState, owned
 from .accounting.units import Delta, Epsilon
 from .accounting.worst_cases import Case
 from .plans import CHOSEN, Plan
@@ -46,7 +46,7 @@ class NoAccountant(InvalidType, AttributeError):
 
 
 @final
-class AdaptiveRun(Generic[B, R]):
+class AdaptiveRun(SpendingState, Generic[B, R]):
     """Releases chosen step by step, each paid from a filter before it happens.
 
     Args:
@@ -138,7 +138,7 @@ class AdaptiveRun(Generic[B, R]):
 
 
 @final
-class DominatedRun:
+class DominatedRun(SpendingState):
     """Releases chosen step by step, each within what a plan declared beforehand.
 
     The plan's steps are used up in order, each by at most one step of the run; a part that resamples for each of T
@@ -172,7 +172,6 @@ class DominatedRun:
         self.plan = plan
         self._part = 0
         self._used = 0
-        self._lock = Lock()
         self._steps: dict[Derivation, None] = {}
 
     def release(
@@ -191,6 +190,7 @@ class DominatedRun:
         self.use(step)
         return step.release(records, outside, coins=coins)
 
+    @owned
     def use(self, step: SampledReleases) -> None:
         """Use up the next declared step for one that is released elsewhere, once, after this.
 
@@ -198,21 +198,20 @@ class DominatedRun:
             InvalidValue: for a step that is not known to be within the declared one; nothing is used.
         """
         require("step", step, SampledReleases, "Take steps one by one")
-        with self._lock:
-            declared = self._next(step.releases)
-            self._check_parameters(step)
-            _check_within(step, declared)
-            self._steps[step.derivation] = None
-            self._used += step.releases.steps
-            if self._used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):
-                self._part, self._used = self._part + 1, 0
+        declared = self._next(step.releases)
+        self._check_parameters(step)
+        _check_within(step, declared)
+        self._steps[step.derivation] = None
+        self._used += step.releases.steps
+        if self._used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):
+            self._part, self._used = self._part + 1, 0
 
+    @owned
     def skip(self) -> None:
         """Leave the rest of the current part unused and go on with the next."""
-        with self._lock:
-            if self._part >= len(self.plan.parts):
-                raise _used_up(self.plan)
-            self._part, self._used = self._part + 1, 0
+        if self._part >= len(self.plan.parts):
+            raise _used_up(self.plan)
+        self._part, self._used = self._part + 1, 0
 
     def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
         """The plan's ε at δ; it holds however the run goes on."""
@@ -223,6 +222,8 @@ class DominatedRun:
         return self._of_this_run(self.plan.delta(epsilon, accountant=accountant))
 
     def __repr__(self) -> str:
+        if not self._of_this_process:
+            return "DominatedRun(of another process)"
         return f"DominatedRun(part {self._part + 1} of {len(self.plan.parts)}, {self._used} releases of it used)"
 
     # Shared steps
@@ -266,7 +267,7 @@ class DominatedRun:
         return Released(value, Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid))
 
     def _of_this_run(self, answer: Answer) -> Answer:
-        derivation = _DOMINATED.conclude([answer.guarantee.derivation, *self._steps])
+        derivation = _DOMINATED.conclude([answer.guarantee.derivation, *self._steps.copy()])
         guarantee: Guarantee[Approximate, Any, Record] = evolve(answer.guarantee, derivation=derivation)
         return evolve(answer, guarantee=guarantee)
 

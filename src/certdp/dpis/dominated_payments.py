@@ -27,6 +27,7 @@ from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..accounting.spending import owned
 from ..adaptive import DominatedRun
 from ..budget_calibration import Continuous, calibrate
 from ..plans import Plan
@@ -81,22 +82,27 @@ class DominatedPayments(Payments):
             bound=answer.guarantee.bound, relation=ADD_REMOVE, unit=RECORD, derivation=answer.guarantee.derivation
         )
 
+    @owned
     def size(self) -> None:
         """The declared Gaussian."""
         self._pay("size", 0)
 
+    @owned
     def norm_sum(self, epoch: int) -> None:
         """The declared sampled Gaussian."""
         self._pay("norm sum", epoch)
 
+    @owned
     def clip(self, epoch: int) -> None:
         """The declared Gaussian."""
         self._pay("clip", epoch)
 
+    @owned
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """σ_G = (K̃/C)/(Ñ·s_e), with which the shift is the declared one."""
         return norm_sum / size * self._declared[self._places["steps", epoch]].noise_multiplier
 
+    @owned
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Sampled Gaussians within the declared ones; all T of an epoch are compared with these at once.
 
@@ -118,6 +124,7 @@ class DominatedPayments(Payments):
         """(ε₀, δ), δ ≤ δ₀, of the declared plan."""
         return self._guarantee
 
+    @owned
     def spent(self) -> float:
         """ε of the declared releases that were used; how many these are may depend on outputs."""
         if not self._paid:
@@ -129,6 +136,7 @@ class DominatedPayments(Payments):
         """σ."""
         return {"noise_multiplier": str(self.base)}
 
+    @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Of the declared plan, with equal releases counted together."""
         from ..run_certificates import certified_dominated

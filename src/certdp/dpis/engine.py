@@ -24,6 +24,7 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
+from ..accounting.spending import SpendingState, owned
 from ..plugins.contract import Coins
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, Standing
@@ -205,8 +206,8 @@ def _alone(checkpoints: Checkpoints | None) -> AbstractContextManager[None]:
 
 
 @final
-class _Run:
-    """A run between its steps."""
+class _Run(SpendingState):
+    """A run between its steps: some of these may be paid and not yet drawn."""
 
     def __init__(
         self,
@@ -332,6 +333,7 @@ class _Run:
         while self._unused:
             self._take_step(noise)
 
+    @owned
     def _take_step(self, noise: EpochNoise) -> None:
         self._check_count()
         self._unused -= 1  # from here on it may have drawn something

@@ -27,6 +27,7 @@ from ..accounting.filters import BudgetExceeded, RenyiFilter
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate, Renyi
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ..accounting.spending import owned
 from ..accounting.units import Order
 from ..plans import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
@@ -88,6 +89,7 @@ class FilteredPayments(Payments):
         self._released: Counter[tuple[Fraction, Fraction]] = Counter()  # by rate and noise multiplier
         self._priced: _Priced | None = None
 
+    @owned
     def size(self) -> None:
         """α/(2σ_N²)."""
         assert isinstance(self.plan.size, NoisySize)
@@ -95,6 +97,7 @@ class FilteredPayments(Payments):
         self._pay(self._fixed.size, _GAUSSIAN, stated)
         self._released[Fraction(1), self.plan.size.noise.value] += 1
 
+    @owned
     def norm_sum(self, epoch: int) -> None:
         """The sampled Gaussian at rate p_K with the noise multiplier σ_K·p_K."""
         sums = self.plan.norm_sums
@@ -103,6 +106,7 @@ class FilteredPayments(Payments):
         self._pay(self._fixed.norm_sum, _NORM_SUM, stated)
         self._released[sums.rate.value, sums.noise_multiplier.value * sums.rate.value] += 1
 
+    @owned
     def clip(self, epoch: int) -> None:
         """α/(2σ_K²), of a sum over all records."""
         assert isinstance(self.plan.clip, AdaptiveClip)
@@ -110,6 +114,7 @@ class FilteredPayments(Payments):
         self._pay(self._fixed.clip, _GAUSSIAN, stated)
         self._released[Fraction(1), self.plan.clip.noise_multiplier.value] += 1
 
+    @owned
     def noise_multiplier(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Fraction:
         """The least σ_G found for which the allocation of Section 4.2 provably fits into what is left."""
         left = self.total - self._filter.spent.tau.upper - self._fixed.after(epoch)
@@ -117,6 +122,7 @@ class FilteredPayments(Payments):
             raise BudgetExceeded("epoch", epoch, "an epoch for which something is left", "Stop here")
         return _allocation(self.plan).foreseen(epoch, norm_sum, size).least_noise(self.order, left * _ROOM)
 
+    @owned
     def steps(self, epoch: int, step: Step, count: int) -> None:
         """Lemma 3.1, for each step."""
         priced = self._priced
@@ -135,6 +141,7 @@ class FilteredPayments(Payments):
         """The (ε, δ₀) that (α, τ₀) entails; ε ≤ ε₀."""
         return self._filter.approximate(self.plan.budget.delta)
 
+    @owned
     def spent(self) -> float:
         """ε of the τ paid so far; no guarantee, because costs depend on outputs."""
         tau = self._filter.spent.tau.upper_float
@@ -147,6 +154,7 @@ class FilteredPayments(Payments):
         """The order."""
         return {"order": str(self.order)}
 
+    @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Of what was paid, equal releases counted together; the budget is claimed, not what was paid of it."""
         from ..run_certificates import certified_filtered

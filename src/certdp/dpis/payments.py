@@ -15,6 +15,7 @@ from ..accounting.notions import Approximate
 from ..accounting.provenance import Public
 from ..accounting.relations import AddRemove, Record
 from ..accounting.releases import ResampleEach
+from ..accounting.spending import SpendingState
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..sampled_releases import SampledReleases
 from ..samplers.poisson import Poisson
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..run_certificates import Certified
 
 
-class Payments(ABC):
+class Payments(SpendingState, ABC):
     """Pays for releases before they are drawn, and says how much noise the steps of an epoch need; base class."""
 
     @abstractmethod

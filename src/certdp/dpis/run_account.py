@@ -41,6 +41,7 @@ from ..accounting.filters import BudgetExceeded
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
+from ..accounting.spending import SpendingState, owned
 from .budget import (
     AdaptiveClip,
     DominatedAccounting,
@@ -177,8 +178,10 @@ class _Epoch:
 
 
 @final
-class RunAccount:
+class RunAccount(SpendingState):
     """The budget of one training run. `open_account` and `restored_account` make it.
+
+    A run that goes on in another process does so from `state`; copies, and processes that are forked, may not spend.
 
     Attributes:
         plan: fixed before the run.
@@ -194,6 +197,7 @@ class RunAccount:
     # Ñ
 
     @property
+    @owned
     def size(self) -> Fraction:
         """Ñ.
 
@@ -206,15 +210,18 @@ class RunAccount:
         return self._size
 
     @property
+    @owned
     def size_known(self) -> bool:
         """Whether Ñ is public, or was released, or the guess was taken for it."""
         return self._size is not None
 
     @property
+    @owned
     def size_paid(self) -> bool:
         """Whether Ñ was paid for."""
         return self._size_paid
 
+    @owned
     def pay_size(self) -> Fraction:
         """Pay for Ñ = N + N(0, σ_N²); the standard deviation σ_N of its noise.
 
@@ -229,6 +236,7 @@ class RunAccount:
         self._size_paid = True
         return self.plan.size.noise.value
 
+    @owned
     def size_released(self, value: Number) -> Fraction:
         """Take Ñ as it was released, or the public guess where it was paid and lost; Ñ in use is at least b, with room.
 
@@ -243,25 +251,30 @@ class RunAccount:
     # Epochs
 
     @property
+    @owned
     def next_epoch(self) -> int:
         """The number of the epoch to begin next; E where the run is over."""
         return sum(epoch.noise is not None for epoch in self._epochs)
 
     @property
+    @owned
     def current(self) -> EpochNoise | None:
         """What the steps of the epoch begun last are to do."""
         begun = [epoch.noise for epoch in self._epochs if epoch.noise is not None]
         return begun[-1] if begun else None
 
     @property
+    @owned
     def steps_paid(self) -> int:
         """How many steps of the epoch begun last were paid."""
         return self._epochs[self.next_epoch - 1].steps if self.next_epoch else 0
 
+    @owned
     def norm_sum_paid(self, epoch: int) -> bool:
         """Whether K̃ of an epoch was paid for."""
         return epoch < len(self._epochs) and self._epochs[epoch].norm_sum_paid
 
+    @owned
     def pay_norm_sum(self, epoch: int, clip: Number) -> NormSumRelease:
         """Pay for K̃ of the epoch to begin next, before it is drawn.
 
@@ -281,6 +294,7 @@ class RunAccount:
             most=size * bound,
         )
 
+    @owned
     def begin_epoch(self, norm_sum: Number, clip: Number) -> EpochNoise:
         """Begin the next epoch: how much noise its steps need. Nothing is paid.
 
@@ -299,6 +313,7 @@ class RunAccount:
         entry.noise = self._noise(noise, total, bound)
         return entry.noise
 
+    @owned
     def pay_steps(self, count: int = 1) -> None:
         """Pay for steps of the current epoch at once, before the noise of any of them is drawn.
 
@@ -315,10 +330,12 @@ class RunAccount:
         self._payments.steps(noise.number, noise.step, count)
         self._epochs[noise.number].steps += count
 
+    @owned
     def clip_paid(self, epoch: int) -> bool:
         """Whether K̃* after an epoch was paid for."""
         return epoch < len(self._epochs) and self._epochs[epoch].clip_paid
 
+    @owned
     def pay_clip(self) -> ClipRelease:
         """Pay for K̃* after the current epoch, before it is drawn; the epoch takes no more steps.
 
@@ -350,6 +367,7 @@ class RunAccount:
         proven = self._payments.guarantee
         return evolve(proven, derivation=_RUN.conclude([proven.derivation], self._stated))
 
+    @owned
     def certificate(self, *, parameters: str, assumptions: Sequence[Assumption] = ()) -> Certified:
         """A publishable certificate of (ε₀, δ₀), accepted by the independent checker.
 
@@ -366,10 +384,12 @@ class RunAccount:
         """
         return self._payments.certificate([*self._stated, *assumptions], Assumption("parameters", parameters))
 
+    @owned
     def spent(self) -> float:
         """An upper bound of the ε at δ₀ of what was paid so far; no guarantee, because it depends on outputs."""
         return self._payments.spent()
 
+    @owned
     def state(self) -> dict[str, Any]:
         """All that a resumed run needs, as JSON. Written before noise is drawn, no paid budget is lost."""
         return {
@@ -382,6 +402,8 @@ class RunAccount:
         }
 
     def __repr__(self) -> str:
+        if not self._of_this_process:
+            return f"RunAccount({self.plan.budget}; of another process)"
         at = f"epoch {self.next_epoch} of {self.plan.epochs}, {self.steps_paid} steps of it paid"
         return f"RunAccount({self.plan.budget}; {at})"
 

@@ -23,6 +23,7 @@ from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.provenance import Public
+from ..accounting.spending import SpendingState, owned
 from ..accounting.units import Delta
 from ..many_steps import GaussianSteps
 from .events import Composed, Gaussian, PoissonSampled, SelfComposed
@@ -47,7 +48,7 @@ class Optimizer(Protocol):
         ...
 
 
-class CertifiedAccountant:
+class CertifiedAccountant(SpendingState):
     """Proven ε of DP-SGD, behind the protocol of Opacus's accountants.
 
     The history is read as a plan that was fixed before training: schedules of noise, rate and length that depend on
@@ -70,14 +71,17 @@ class CertifiedAccountant:
         return "certdp"
 
     @property
+    @owned
     def history(self) -> list[Steps]:
         """A copy of the steps taken, equal ones in a row together; assigning replaces them."""
         return list(self._history)
 
     @history.setter
+    @owned
     def history(self, steps: Iterable[tuple[float, float, int]]) -> None:
         self._history = _checked_history(steps)
 
+    @owned
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Record one step.
 
@@ -87,6 +91,7 @@ class CertifiedAccountant:
         """
         self._append(_checked(noise_multiplier, sample_rate, 1))
 
+    @owned
     def get_epsilon(self, delta: float) -> float:
         """The proven upper end of ε at δ; infinite where none is finite, as without noise.
 
@@ -109,6 +114,7 @@ class CertifiedAccountant:
         except NotionAbsent:
             return Interval(None, math.inf)
 
+    @owned
     def answer(self, delta: Delta) -> Answer:
         """The guarantee, with its derivation and assumptions; very many different steps are put together in groups.
 
@@ -124,6 +130,7 @@ class CertifiedAccountant:
         return steps.epsilon(delta)
 
     @property
+    @owned
     def event(self) -> Composed:
         """The history as a tree of events."""
         return Composed(
@@ -131,6 +138,7 @@ class CertifiedAccountant:
             for noise, rate, steps in self._history
         )
 
+    @owned
     def __len__(self) -> int:
         return sum(steps for _, _, steps in self._history)
 
@@ -155,6 +163,7 @@ class CertifiedAccountant:
 
         return hook
 
+    @owned
     def state_dict(self, destination: MutableMapping[str, Any] | None = None) -> MutableMapping[str, Any]:
         """The state in lists, numbers and text, which JSON and pickle keep exactly.
 
@@ -166,6 +175,7 @@ class CertifiedAccountant:
         state["mechanism"] = self.mechanism()
         return state
 
+    @owned
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Replace the state by that of `state_dict`, once all of it has been checked.
 
@@ -182,6 +192,7 @@ class CertifiedAccountant:
             case _:
                 raise InvalidValue("state_dict", state_dict, "a mapping with history and mechanism, by state_dict()")
 
+    @owned
     def _append(self, steps: Steps) -> None:
         match self._history:
             case [*_, (noise, rate, taken)] if (noise, rate) == steps[:2]:
