@@ -42,6 +42,11 @@ class Assumption:
 REAL_VALUED_NOISE = Assumption("real-valued noise", "noise and the noisy result are rounded to binary64")
 """What a continuous mechanism assumes when it draws floats and adds them to a rounded sum."""
 
+CLIPPED_RECORDS = Assumption(
+    "clipping", "every record is clipped to the norm bound to which the noise multiplier is relative"
+)
+"""What a noise multiplier assumes: it says nothing about a record that moves the sum further than that bound."""
+
 
 class Derivation(ABC):
     """The reason for a guarantee; instances come from `Theorem.conclude` alone."""

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import ONE, W, minimum, norm
 from ..accounting.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
@@ -33,7 +33,7 @@ class DpisStep:
 
     Guarantees:
         The pair N(0, 1), N(s, 1) with s = W·(b/Ñ)·min(‖x‖₂, C)/(σ_G·C), or K̃/(Ñ·σ_G·C) with `norm_sum`, dominates
-        adding or removing one record that is drawn. Assumes real-valued noise.
+        adding or removing one record that is drawn. Assumes real-valued noise, and records clipped as stated.
     """
 
     about: ClassVar[About] = About(
@@ -42,7 +42,7 @@ class DpisStep:
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="DPIS, Lemma 3.1 (errata DPIS-line26, DPIS-proof); Mironov, Talwar, Zhang 2019, Theorem 5",
-        assumptions=(REAL_VALUED_NOISE,),
+        assumptions=(REAL_VALUED_NOISE, CLIPPED_RECORDS),
     )
 
     noise_multiplier: Real = field(converter=positive, metadata={"help": "standard deviation of the noise over clip"})

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions import ONE, W, norm
@@ -31,7 +31,8 @@ class GaussianSum:
     Guarantees:
         The pair N(0, 1), N(shift, 1) with shift W·‖x‖₂ / scale, or 1 / noise_multiplier, dominates adding or
         removing one record: rotating the noise puts the whole shift into one coordinate. Assumes real-valued noise:
-        a release draws it in binary64.
+        a release draws it in binary64; with a noise multiplier also that every record is clipped to the bound that it
+        is relative to.
 
     Raises:
         InvalidValue: unless exactly one of the two is given.
@@ -44,6 +45,7 @@ class GaussianSum:
         evidence=Evidence.PROVED,
         citation="Dwork, Roth 2014, Appendix A; Balle, Wang 2018, Theorem 8",
         assumptions=(REAL_VALUED_NOISE,),
+        assumed_with=(("noise_multiplier", CLIPPED_RECORDS),),
     )
 
     scale: Choice = field(

@@ -147,7 +147,7 @@ class _Statement:
             contributions=None if contributions is None else whole("contributions", contributions, 1),
             releases=releases,
             cost=APPROXIMATE.compose([APPROXIMATE.nothing, *map(_cost_of, payments(mechanism, sampler))]),
-            assumptions=(*mechanism.about.assumptions, *sampler.about.assumptions, *assumptions),
+            assumptions=(*_assumed(mechanism), *_assumed(sampler), *assumptions),
         )
 
     @property
@@ -255,6 +255,10 @@ def _statement(role: str, plugin: Sanitiser | KeySampler) -> PluginStatement:
         citation=about.citation,
         options=stated(plugin),
     )
+
+
+def _assumed(plugin: Sanitiser | KeySampler) -> tuple[Assumption, ...]:
+    return plugin.about.assumed(stated(plugin))
 
 
 def _cost_of(payment: Payment) -> Approximate:

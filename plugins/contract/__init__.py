@@ -3,7 +3,7 @@
 A plugin is written with the names of this module alone; docs/compatibility.md says what of them stays.
 """
 
-from ...accounting.derivation import REAL_VALUED_NOISE, Assumption, Evidence
+from ...accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Assumption, Evidence
 from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType, InvalidValue
@@ -56,6 +56,7 @@ from .sampler import AnySampler, LossSampler, Sampler
 
 __all__ = [
     "ADD_REMOVE",
+    "CLIPPED_RECORDS",
     "CONTRACT_VERSION",
     "ELEMENT",
     "NOT_GIVEN",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, final
 
 from attrs import field, frozen
@@ -47,6 +48,12 @@ def _are_assumptions(_: object, __: object, value: Any) -> None:
         raise InvalidType("assumptions", value, "a tuple of Assumption(name, value)")
 
 
+def _are_assumed_with(_: object, __: object, value: Any) -> None:
+    pairs = isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+    if not pairs or not all(isinstance(key, str) and isinstance(a, Assumption) for key, a in value):
+        raise InvalidType("assumed_with", value, "a tuple of pairs of an option's name and an Assumption")
+
+
 def _is_evidence(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Evidence):
         raise InvalidType("evidence", value, "a member of Evidence: PROVED, CITED or HEURISTIC")
@@ -66,6 +73,7 @@ class About:
         unit: unit of privacy of its records.
         relations: neighbouring relations it covers.
         assumptions: what its guarantee assumes beside its parameters, such as real-valued noise.
+        assumed_with: what it assumes besides where an option is stated: pairs of the option's name and the assumption.
     """
 
     name: str = field(validator=_name)
@@ -76,6 +84,11 @@ class About:
     unit: Unit = field(default=RECORD, validator=_is_unit)
     relations: tuple[Relation, ...] = field(default=(ADD_REMOVE,), validator=_are_relations)
     assumptions: tuple[Assumption, ...] = field(default=(), validator=_are_assumptions)
+    assumed_with: tuple[tuple[str, Assumption], ...] = field(default=(), validator=_are_assumed_with)
+
+    def assumed(self, options: Mapping[str, str]) -> tuple[Assumption, ...]:
+        """What the guarantee of a plugin with these options assumes beside them."""
+        return (*self.assumptions, *(assumption for key, assumption in self.assumed_with if key in options))
 
     def declaration(self, role: str, options: dict[str, str]) -> Derivation:
         """The premise that this plugin's declaration is: its evidence and its public constants.
@@ -94,7 +107,7 @@ class About:
             assumptions=[
                 Assumption(f"evidence of {role} {self.name}", self.evidence.value),
                 *(Assumption(f"{role}.{key}", value) for key, value in options.items()),
-                *self.assumptions,
+                *self.assumed(options),
                 *([Assumption("profile assumed", self.name)] if self.evidence is Evidence.CITED else []),
             ]
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +58,16 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "data_compared": False,
         "theorem": "IS Theorem 6",
         "guarantee": "pure differential privacy per record under add-remove",
+        "unit": "record",
+        "relation": "add-remove",
         "audience": "public",
         "epsilon": [body["claim"]["supremum"]["lower"], body["claim"]["supremum"]["upper"]],
+        "delta": 0.0,
         "domain": "norm(1) <= 3",
+        "distributions": ["certdp"],
         "assumptions": body["assumptions"],
         "not_used": [],
+        "demands": [],
     }
     text = certdp("check", pair[0]).out
     assert text.startswith("holds: ")
@@ -68,6 +75,60 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
     stated = [f"  {assumed['name']} = {assumed['value']}" for assumed in body["assumptions"]]
     assert text.splitlines()[-len(stated) - 1 :] == ["assuming:", *stated]
     assert "  radius = 3" in stated
+
+
+def test_demands_are_held_and_listed(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
+    upper = json.loads(pair[0].read_bytes())["claim"]["supremum"]["upper"]
+    words = ["--require", "proved", "--unit", "record", "--relation", "add-remove", "--distribution", "certdp"]
+    met = certdp("check", pair[0], *words, "--max-epsilon", str(Fraction(upper)), "--max-delta", "0", "--json")
+    assert met.code == 0
+    assert [demand["met"] for demand in met.json["demands"]] == [True] * 6
+    for demand, *words in (
+        ("max-epsilon", "--max-epsilon", str(Fraction(math.nextafter(upper, 0)))),
+        ("unit", "--unit", "user"),
+        ("relation", "--relation", "replace"),
+        ("distribution", "--distribution", "acme"),
+    ):
+        ran = certdp("check", pair[0], *words, "--json")
+        assert (ran.code, ran.json["verdict"]) == (1, "holds")
+        assert [told["demand"] for told in ran.json["demands"] if not told["met"]] == [demand]
+        assert f"not met: {demand}: wanted " in certdp("check", pair[0], *words).out
+    assert certdp("check", pair[1], "--require", "proved").code == 1
+    assert certdp("check", pair[1], "--require", "proved", "--data", table, "--divide-by", "2").code == 0
+
+
+def test_what_is_taken_from_an_author_ends_with_3(certdp: Run, pair: tuple[Path, Path]) -> None:
+    body = json.loads(pair[0].read_bytes())
+    del body["digest"]
+    body["mechanism"].update(name="theirs", distribution="acme")
+    body["assumptions"].append({"name": "evidence of mechanism theirs", "value": "proved"})
+    pair[0].write_bytes(seal(body))
+    ran = certdp("check", pair[0], "--json")
+    assert (ran.code, ran.json["verdict"]) == (3, "holds assuming the profile")
+    assert ran.json["distributions"] == ["acme", "certdp"]
+    assert certdp("check", pair[0]).code == 3
+    ran = certdp("check", pair[0], "--require", "proved", "--json")
+    assert ran.code == 1
+    assert ran.json["demands"] == [
+        {"demand": "require", "wanted": "proved", "found": "holds assuming the profile", "met": False}
+    ]
+    assert certdp("check", pair[0], "--distribution", "certdp").code == 1
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("require", "cited"),
+        ("unit", "Record"),
+        ("relation", "both"),
+        ("max-epsilon", "-1"),
+        ("max-epsilon", "nan"),
+        ("max-delta", "1.5"),
+    ],
+)
+def test_what_is_no_demand_is_bad_input(refusal: Refusal, pair: tuple[Path, Path], parameter: str, value: str) -> None:
+    assert refusal("check", pair[0], f"--{parameter}", value)["parameter"] == parameter
+    assert refusal("check", "--schema", "--unit", "record")["parameter"] == "schema"
 
 
 def test_what_nobody_asked_to_assume_is_told(certdp: Run, pair: tuple[Path, Path]) -> None:

@@ -1,27 +1,67 @@
-"""Check a certificate: `python -m certdp.verification.checker CERTIFICATE`.
+"""Check a certificate: `python -m certdp.verification.checker CERTIFICATE`, beside demands such as `--max-epsilon 1`.
 
-Exit status: 0 it holds (also assuming the profile), 1 it is refused, 2 it cannot be read.
+Exit status: 0 it holds, 3 it holds assuming the profile, 1 it is refused or a demand is not met, 2 it cannot be read.
 """
 
+import argparse
+import re
 import sys
+from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 from . import check, read_file
+from .policy import PROVED, RELATIONS, UNITS, Policy, exit_status
+
+_NUMBER: Final = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+/0*[1-9][0-9]*")
+
+
+def _number(text: str) -> Fraction:
+    if len(text) > 1000 or not _NUMBER.fullmatch(text):
+        raise argparse.ArgumentTypeError(f'{text!a} is no number of at least 0 such as "0.1", "1e-9" or "2/3"')
+    return Fraction(text)
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m certdp.verification.checker", description=__doc__)
+    parser.add_argument("certificate", metavar="CERTIFICATE", type=Path)
+    parser.add_argument("--require", choices=[PROVED], help="refuse what holds only assuming the profile")
+    parser.add_argument("--max-epsilon", type=_number, metavar="E", help="without --max-delta, delta must be 0")
+    parser.add_argument("--max-delta", type=_number, metavar="D")
+    parser.add_argument("--unit", choices=UNITS, help="whom the claim must be about")
+    parser.add_argument("--relation", choices=RELATIONS, help="the change of the data that it must be about")
+    parser.add_argument(
+        "--distribution",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="where every mechanism and sampler must come from; repeatable",
+    )
+    return parser.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
-    """Print the verdict on the one file named."""
-    if len(arguments) != 1:
-        print("usage: python -m certdp.verification.checker CERTIFICATE", file=sys.stderr)
-        return 2
+    """Print the verdict on the one file named, and which demands it meets."""
+    given = _arguments(arguments)
     try:
-        text = read_file(Path(arguments[0]))
+        text = read_file(given.certificate)
     except (OSError, ValueError) as error:
-        print(f"cannot read {arguments[0]!a}: {error!a}", file=sys.stderr)
+        print(f"cannot read {str(given.certificate)!a}: {error!a}", file=sys.stderr)
         return 2
+    policy = Policy(
+        proved=given.require == PROVED,
+        max_epsilon=given.max_epsilon,
+        max_delta=given.max_delta,
+        unit=given.unit,
+        relation=given.relation,
+        distributions=tuple(given.distribution),
+    )
     verdict = check(text)
+    demands = policy.demands(verdict)
     print(verdict)
-    return 0 if verdict.accepted else 1
+    for demand in demands:
+        print(demand)
+    return exit_status(verdict, demands)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
     method = _method(body)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    assumed = _hold_assumptions(body, method)
+    assumed = _hold_assumptions(body, method, domain)
     budget = work_budget()
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
@@ -184,15 +184,20 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
 
 
-def _hold_assumptions(body: dict[str, Any], method: Method) -> Assumed:
+def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None) -> Assumed:
     """Hold the assumptions against what the certificate rests on."""
     needed = dict(method.assumed)
     for number, part in enumerate(body["parts"], 1):
         place = f"part {number}: "
         loss, relation = part["loss"], body["claim"]["relation"]
-        hold_sampler(part["sampler"], part["rate"], part["weighted"])
+        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain)
         needed |= plugins_assumed(part, place) | hold_mechanism(
-            part["mechanism"], loss["parameter"], part["rate"], families=(loss["family"],), relation=relation
+            part["mechanism"],
+            loss["parameter"],
+            part["rate"],
+            families=(loss["family"],),
+            relation=relation,
+            domain=domain,
         )
         way = "on one sample" if part["resample"] == "once" else "each on a fresh sample"
         needed[f"{place}releases"] = f"{part['steps']}, {way}"

@@ -18,14 +18,15 @@ from mpmath import libmp
 
 from . import intervals, shapes
 from .data import Data, Measure, Measured, compare
-from .declared import hold_rule
+from .declared import DISTRIBUTION, hold_rule
 from .domain import Domain
 from .expressions import WEIGHT, Pool, norm, order_of
 from .feasible import LARGEST_WEIGHT, LEAST_TARGET, MOST_TARGET, Rule
-from .homogeneous import prove_proportional
+from .homogeneous import is_proportional, prove_proportional
 from .intervals import Arithmetic, Interval, Mpf, at_most
 from .rationals import Range, rational_range
 from .statement import (
+    ROLES,
     accepted_profile,
     body_of,
     check_audience,
@@ -94,7 +95,8 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> V
     used = inputs.pool.variables(inputs.unit_loss)
     others = [] if domain is None else domain.others(used)
     hold_rule(body["sampler"], body["inputs"]["target"], inputs.rule.largest)
-    needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING)
+    _hold_digits(body, inputs)
+    needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING, domain)
     assumed = hold_pure_assumptions(body, needed)
     check_figures(body, domain)
     if body["data"] is not None:
@@ -131,6 +133,13 @@ def _assumed(inputs: Inputs, domain: Domain | None) -> dict[str, str]:
     elif inputs.together > 1:
         assumed["releases"] = f"{inputs.together} on one sample"
     return assumed
+
+
+def _hold_digits(body: dict[str, Any], inputs: Inputs) -> None:
+    """Refuse digits beside a loss of certdp that is proportional to the weight: its weights are exact."""
+    own = all(body[role]["distribution"] == DISTRIBUTION for role in ROLES)
+    if own and "digits" in body["sampler"]["options"] and is_proportional(inputs.pool, inputs.loss):
+        raise Refused("the option digits is of losses that are not proportional to the weight")
 
 
 def _check_comparable(inputs: Inputs) -> None:

@@ -10,16 +10,23 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
+from .domain import Domain
 from .intervals import Arithmetic, at_most
 from .likeness import reduced, within_a_slip
+from .options import PLUGINS, Options, hold_domain, hold_options
+from .options import exact as _exact
 from .shapes import rational
 from .verdict import Refused
 
 DISTRIBUTION: Final = "certdp"
 REAL_VALUED_NOISE: Final = ("real-valued noise", "noise and the noisy result are rounded to binary64")
 
+CLIPPED_RECORDS: Final = (
+    "clipping",
+    "every record is clipped to the norm bound to which the noise multiplier is relative",
+)
+
 Statement = Mapping[str, Any]
-Options = Mapping[str, str]
 Tree = Any
 """An expression as a certificate writes it."""
 
@@ -40,29 +47,8 @@ class Mechanism(NamedTuple):
 
     family: str
     parameter: Callable[[Options, Tree], Tree]
-    required: frozenset[str]
-    optional: frozenset[str] = frozenset()
     relation: str = "add-remove"
     real_valued_noise: bool = True
-
-
-class Sampler(NamedTuple):
-    """A sampler: its rate, and whether drawn records are weighted, from its options."""
-
-    rate: Callable[[Options], tuple[Tree, bool]]
-    required: frozenset[str] = frozenset()
-    optional: frozenset[str] = frozenset()
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def _exact(options: Options, key: str) -> Fraction:
-    value = rational(options.get(key), f"the option {key}")
-    if value <= 0:
-        raise Refused(f"the option {key} must be above 0")
-    return value
 
 
 def _constant(value: Fraction) -> Tree:
@@ -82,8 +68,6 @@ def _over(numerator: Tree, options: Options, key: str) -> Tree:
 
 
 def _gaussian_sum(options: Options, stated: Tree) -> Tree:
-    if ("scale" in options) == ("noise_multiplier" in options):
-        raise Refused("gaussian-sum has either a scale or a noise multiplier")
     if "scale" in options:
         return _over(_weighted(["norm", "2"]), options, "scale")
     return _over(_ONE, options, "noise_multiplier")
@@ -104,14 +88,12 @@ def _discrete_gaussian(options: Options, stated: Tree) -> Tree:
 
 
 def _lloyd(options: Options, stated: Tree) -> Tree:
-    if ("scale_count" in options) == ("split" in options):
-        raise Refused("lloyd has either a scale of counts or a split")
     if "scale_count" in options:
         per_count = _constant(1 / _exact(options, "scale_count"))
     else:
         match stated:
             case ["multiply", _, ["add", ["constant", str(text)], _]]:
-                _hold_split(1 / rational(text, "the loss of a count"), options)
+                _hold_split(rational(text, "the loss of a count"), options)
                 per_count = ["constant", text]
             case _:
                 raise Refused("the loss stated is not that of lloyd")
@@ -119,33 +101,31 @@ def _lloyd(options: Options, stated: Tree) -> Tree:
     return ["multiply", ["multiply", ["constant", options["iterations"]], _WEIGHT], each]
 
 
-def _hold_split(count_scale: Fraction, options: Options) -> None:
-    """Hold the scale of counts against the rule of the split, which it may exceed by 2^-79, relatively."""
+def _hold_split(per_count: Fraction, options: Options) -> None:
+    """Hold the scale of counts, 1/per_count, against the split, whose rule it may exceed by 2^-79, relatively."""
+    if per_count <= 0:
+        raise Refused("the loss of a count is above 0")
     cube = _SPREAD * _exact(options, "dimension")
-    quotient = count_scale / _exact(options, "scale_sum")
+    quotient = 1 / (per_count * _exact(options, "scale_sum"))
     match options["split"]:
         case "derived":
             ratio = (quotient * _exact(options, "radius")) ** 3 * cube
-        case "published":
-            ratio = quotient**3 / cube
         case _:
-            raise Refused("the split of lloyd is derived or published")
+            ratio = quotient**3 / cube
     if not 1 <= ratio <= (1 + Fraction(1, 2**79)) ** 3:
         raise Refused("the loss of a count is not that of the split")
 
 
 def _randomised_response(options: Options, stated: Tree) -> Tree:
-    if ("noise" in options) == ("epsilon" in options):
-        raise Refused("randomised-response has either noise or epsilon")
     categories = _exact(options, "categories")
-    if categories.denominator != 1:
-        raise Refused("the categories are a whole number")
     if "noise" in options:
         noise = _exact(options, "noise")
         return ["log1p", _constant(categories * (1 - noise) / noise)]
     match stated:
         case ["log1p", ["constant", str(text)]]:
             odds = rational(text, "the odds of the true category")
+            if odds < 0:
+                raise Refused("the odds of the true category are at least 0")
         case _:
             raise Refused("the loss stated is not that of randomised-response")
     # of a uniform answer: the probability that epsilon admits, rounded up by 2^-60, relatively, and at most 1
@@ -175,39 +155,19 @@ def _lp_sum(options: Options, stated: Tree) -> Tree:
 
 
 MECHANISMS: Final = {
-    "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale"), _names("scale")),
-    "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale"), _names("scale")),
-    "lp-sum": Mechanism("pure", _lp_sum, _names("scale norm")),
-    "gaussian-sum": Mechanism("gaussian", _gaussian_sum, _names(""), _names("scale noise_multiplier")),
-    "discrete-laplace": Mechanism("pure", _discrete_laplace, _names("scale granularity"), real_valued_noise=False),
-    "discrete-gaussian": Mechanism(
-        "zero-concentrated",
-        _discrete_gaussian,
-        _names("scale granularity"),
-        _names("dimension"),
-        real_valued_noise=False,
-    ),
-    "lloyd": Mechanism(
-        "pure",
-        _lloyd,
-        _names("clusters scale_sum radius norm iterations"),
-        _names("scale_count split dimension"),
-    ),
-    "randomised-response": Mechanism(
-        "pure",
-        _randomised_response,
-        _names("categories"),
-        _names("noise epsilon"),
-        relation="replace",
-        real_valued_noise=False,
-    ),
-    "dpis-step": Mechanism("gaussian", _dpis_step, _names("noise_multiplier clip size batch"), _names("norm_sum")),
+    "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale")),
+    "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale")),
+    "lp-sum": Mechanism("pure", _lp_sum),
+    "gaussian-sum": Mechanism("gaussian", _gaussian_sum),
+    "discrete-laplace": Mechanism("pure", _discrete_laplace, real_valued_noise=False),
+    "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, real_valued_noise=False),
+    "lloyd": Mechanism("pure", _lloyd),
+    "randomised-response": Mechanism("pure", _randomised_response, relation="replace", real_valued_noise=False),
+    "dpis-step": Mechanism("gaussian", _dpis_step),
 }
 
 
 def _poisson(options: Options) -> tuple[Tree, bool]:
-    if options["weighted"] not in ("true", "false"):
-        raise Refused("the option weighted is true or false")
     return ["constant", options["rate"]], options["weighted"] == "true"
 
 
@@ -228,30 +188,17 @@ def _dpis(options: Options) -> tuple[Tree, bool]:
     return ["multiply", per_unit, ["minimum", ["constant", options["clip"]], ["norm", "2"]]], True
 
 
-SAMPLERS: Final = {
-    "full": Sampler(lambda options: (_ONE, False)),
-    "poisson": Sampler(_poisson, _names("rate weighted")),
-    "importance": Sampler(_importance, _names("rate norm floor")),
-    "coreset": Sampler(_coreset, _names("m n mean_squared_norm radius mixing")),
-    "dpis": Sampler(_dpis, _names("batch norm_sum clip")),
+SAMPLERS: Final[dict[str, Callable[[Options], tuple[Tree, bool]]]] = {
+    "full": lambda options: (_ONE, False),
+    "poisson": _poisson,
+    "importance": _importance,
+    "coreset": _coreset,
+    "dpis": _dpis,
 }
+"""The rate, and whether drawn records are weighted."""
 CONSTRAINED: Final = "privacy-constrained"
-
-SANITISERS: Final = {
-    "pws-keys": _names("epsilon delta"),
-    "pws-frequencies": _names("epsilon delta subdivision"),
-}
-KEY_SAMPLERS: Final = {
-    "every-key": _names(""),
-    "listed-rates": _names("rates"),
-    "ppswor": _names("threshold power"),
-    "pps": _names("threshold power"),
-}
-
-_OWN: Final = {
-    "mechanism": {*MECHANISMS, *SANITISERS},
-    "sampler": {*SAMPLERS, CONSTRAINED, *KEY_SAMPLERS},
-}
+SANITISERS: Final = ("pws-keys", "pws-frequencies")
+KEY_SAMPLERS: Final = ("every-key", "listed-rates", "ppswor", "pps")
 
 
 def _is_own(role: str, statement: Statement) -> bool:
@@ -262,14 +209,14 @@ def _is_own(role: str, statement: Statement) -> bool:
     if not _PACKAGE.fullmatch(distribution):
         raise Refused(f"{distribution!a}, the distribution of {role} {name!a}, is no name of a package")
     if distribution == DISTRIBUTION:
-        if name not in _OWN[role]:
+        if name not in PLUGINS[role]:
             raise Refused(f"{DISTRIBUTION} has no {role} {name!a}")
         return True
     if _reads_like_certdp(distribution):
         raise Refused(f"{distribution[:80]!a}, the distribution of {role} {name!a}, reads like {DISTRIBUTION}")
-    if name in _OWN[role]:
+    if name in PLUGINS[role]:
         raise Refused(f"{role} {name!a} is of {DISTRIBUTION}, not of distribution {distribution!a}")
-    for own in sorted(_OWN[role]):
+    for own in sorted(PLUGINS[role]):
         if within_a_slip(reduced(name), reduced(own)):
             raise Refused(f"{role} {name!a} of distribution {distribution!a} reads like {own!a} of {DISTRIBUTION}")
     return False
@@ -283,42 +230,54 @@ def _reads_like_certdp(distribution: str) -> bool:
     return slips or whole.startswith(DISTRIBUTION) or whole.endswith(DISTRIBUTION)
 
 
-def _take(statement: Statement, required: frozenset[str], optional: frozenset[str] = frozenset()) -> Options:
+def _take(role: str, statement: Statement) -> Options:
     """Give the options of a plugin of certdp, whose evidence is a proof."""
     name, options = statement["name"], statement["options"]
     if statement["evidence"] != "proved":
         raise Refused(f"the evidence of {name} is a proof")
-    if not required <= options.keys() <= required | optional:
-        raise Refused(f"the options of {name} are {', '.join(sorted(required | optional))}")
+    hold_options(role, name, options)
     return dict(options)
 
 
 def hold_mechanism(
-    statement: Statement, loss: Tree, rate: Tree, *, families: tuple[str, ...], relation: str
+    statement: Statement,
+    loss: Tree,
+    rate: Tree,
+    *,
+    families: tuple[str, ...],
+    relation: str,
+    domain: Domain | None,
+    columns: int | None = None,
 ) -> dict[str, str]:
-    """Hold a loss stated against what the mechanism named declares; what it needs assumed."""
+    """Hold a loss stated against what the mechanism named declares; what it needs assumed.
+
+    `columns` are those of an owner's data.
+    """
     if not _is_own("mechanism", statement):
         return {}
     if statement["name"] not in MECHANISMS:
         raise Refused(f"certificates of mechanism {statement['name']} are of another kind")
     known = MECHANISMS[statement["name"]]
-    options = _take(statement, known.required, known.optional)
+    options = _take("mechanism", statement)
+    hold_domain("mechanism", statement["name"], options, domain, columns)
     if known.family not in families or known.relation != relation or known.parameter(options, loss) != loss:
         raise Refused(f"the loss stated is not that of mechanism {statement['name']} with these options")
     constant = type(rate) is list and rate[:1] == ["constant"]
     if "noise_multiplier" in options and statement["name"] == "gaussian-sum" and not constant:
         raise Refused("a noise multiplier is one number for all records where the rate is constant alone")
-    return dict([REAL_VALUED_NOISE]) if known.real_valued_noise else {}
+    assumed = [REAL_VALUED_NOISE] if known.real_valued_noise else []
+    return dict([*assumed, CLIPPED_RECORDS] if "noise_multiplier" in options else assumed)
 
 
-def hold_sampler(statement: Statement, rate: Tree, weighted: bool) -> None:
+def hold_sampler(statement: Statement, rate: Tree, weighted: bool, domain: Domain | None) -> None:
     """Hold a rate stated against what the sampler named declares."""
     if not _is_own("sampler", statement):
         return
     if statement["name"] not in SAMPLERS:
         raise Refused(f"certificates of {statement['name']} sampling are of another kind")
-    known = SAMPLERS[statement["name"]]
-    if known.rate(_take(statement, known.required, known.optional)) != (rate, weighted):
+    options = _take("sampler", statement)
+    hold_domain("sampler", statement["name"], options, domain)
+    if SAMPLERS[statement["name"]](options) != (rate, weighted):
         raise Refused(f"rate and weighted are not those of sampler {statement['name']} with these options")
 
 
@@ -328,7 +287,9 @@ def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> No
         return
     if statement["name"] != CONSTRAINED:
         raise Refused(f"sampler {statement['name']} has a rate of its own, and no target")
-    options = _take(statement, _names("target"), _names("largest_weight digits"))
+    options = _take("sampler", statement)
+    if not options.keys() <= {"target", "largest_weight", "digits"}:
+        raise Refused("the target is of the pure epsilon: those at a delta or an order have no certificate")
     cap = _exact(options, "largest_weight") if "largest_weight" in options else None
     if options["target"] != target or (cap is None) != (largest is None):
         raise Refused("target and largest weight are not the sampler's options")
@@ -346,13 +307,13 @@ def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: S
     if known:
         if mechanism["name"] not in SANITISERS:
             raise Refused(f"mechanism {mechanism['name']} is of records, not of keys")
-        _take(mechanism, SANITISERS[mechanism["name"]], _names("largest"))
+        _take("mechanism", mechanism)
         if (reports == "keys") != (mechanism["name"] == "pws-keys"):
             raise Refused(f"mechanism {mechanism['name']} does not report {reports}")
     if _is_own("sampler", sampler):
         if sampler["name"] not in KEY_SAMPLERS:
             raise Refused(f"sampler {sampler['name']} is of records, not of keys")
-        options = _take(sampler, KEY_SAMPLERS[sampler["name"]], _names("sizes"))
+        options = _take("sampler", sampler)
         if scheme.get("name") != sampler["name"] or ("sizes" in scheme) != ("sizes" in options):
             raise Refused(f"the scheme is not that of sampler {sampler['name']} with these options")
     return known

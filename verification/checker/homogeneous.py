@@ -44,6 +44,15 @@ def prove_proportional(pool: Pool, root: int, where: str) -> None:
         raise Refused(f"{where} is not proportional to the weight")
 
 
+def is_proportional(pool: Pool, root: int) -> bool:
+    """Whether an expression is proven to be proportional to the weight."""
+    try:
+        prove_proportional(pool, root, "the loss")
+    except Refused:
+        return False
+    return True
+
+
 class _Unproven(Exception):
     """The degree does not follow from the operands'."""
 

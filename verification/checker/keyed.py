@@ -28,7 +28,15 @@ from .keyed_frequencies import prove_delays, prove_rows
 from .keyed_keys import prove_keys
 from .keyed_rates import Rates, read_rates
 from .keyed_units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
-from .statement import PART, Assumed, accepted_approximate, cost_assumed, hold_assumptions, plugins_assumed
+from .statement import (
+    PART,
+    RELEASED_DELTA,
+    Assumed,
+    accepted_approximate,
+    cost_assumed,
+    hold_assumptions,
+    plugins_assumed,
+)
 from .verdict import Refused, Verdict
 
 KIND: Final = "keyed-approximate"
@@ -263,7 +271,7 @@ def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
     if known and "largest" in body["mechanism"]["options"]:
         needed["a key of more occurrences counts as having"] = body["mechanism"]["options"]["largest"]
     needed |= cost_assumed(inputs["released_cost"]["epsilon"])
-    needed |= cost_assumed(inputs["released_cost"]["delta"], "released delta")
+    needed |= cost_assumed(inputs["released_cost"]["delta"], RELEASED_DELTA)
     return hold_assumptions(body, needed)
 
 

@@ -17,6 +17,8 @@ from .likeness import reduced
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
+RELEASED_COST: Final = "released cost"
+RELEASED_DELTA: Final = "released delta"
 _LONGEST_BESIDE: Final = 1000
 ROLES: Final = ("mechanism", "sampler")
 _DOES: Final = {"mechanism": "loses", "sampler": "draws"}
@@ -87,10 +89,16 @@ def domain_of(body: dict[str, Any]) -> Domain | None:
     return None if supremum is None else Domain.of(supremum["domain"])
 
 
-def hold_pure_loss(body: dict[str, Any], rate: Any) -> dict[str, str]:
+def hold_pure_loss(body: dict[str, Any], rate: Any, domain: Domain | None) -> dict[str, str]:
     """Hold the loss against the mechanism named, where that is one of certdp; what it needs assumed."""
     return hold_mechanism(
-        body["mechanism"], body["inputs"]["loss"], rate, families=_PURE, relation=body["claim"]["relation"]
+        body["mechanism"],
+        body["inputs"]["loss"],
+        rate,
+        families=_PURE,
+        relation=body["claim"]["relation"],
+        domain=domain,
+        columns=None if body["data"] is None else body["data"]["columns"],
     )
 
 
@@ -116,7 +124,7 @@ def domain_assumed(stated: dict[str, Any] | None) -> dict[str, str]:
     return needed
 
 
-def cost_assumed(cost: str, name: str = "released cost") -> dict[str, str]:
+def cost_assumed(cost: str, name: str = RELEASED_COST) -> dict[str, str]:
     """Give what a cost above 0 needs stated."""
     return {} if cost == "0" else {name: cost}
 
@@ -214,9 +222,13 @@ def accepted_profile(
     claim = Claim(
         theorem=body["theorem"],
         guarantee="pure differential privacy per record under add-remove",
+        unit=body["claim"]["unit"],
+        relation=body["claim"]["relation"],
         audience=body["audience"],
         epsilon=None if supremum is None else (supremum["lower"], supremum["upper"]),
+        bound=None if supremum is None else (Fraction(supremum["upper"]), Fraction(0)),
         domain=None if domain is None else str(domain),
+        distributions=_distributions([body]),
         assumptions=assumed.used,
         beside=assumed.beside,
     )
@@ -240,9 +252,13 @@ def accepted_approximate(
     claim = Claim(
         theorem=body["theorem"],
         guarantee=f"{pair}-differential privacy per {whom} under {stated['relation']}",
+        unit=stated["unit"],
+        relation=stated["relation"],
         audience=body["audience"],
         epsilon=(None, intervals.upper_float(epsilon)),
+        bound=(epsilon, delta),
         domain=domain,
+        distributions=_distributions(holders),
         assumptions=assumed.used,
         beside=assumed.beside,
     )
@@ -257,18 +273,33 @@ def accepted(
     data: Data | None,
     compared: bool = False,
 ) -> Verdict:
-    """Give the verdict on a claim that was proven for the plugins of these holders."""
+    """Give the verdict on a claim that was proven for the plugins of these holders.
+
+    It holds without an assumption only where nothing is taken from anybody: the one place where that is decided.
+    """
     if data is not None and not compared:
         reason += "; a public certificate is not bound to data, so they were not compared"
-    reason = "; ".join([reason, *dict.fromkeys(_by_others(holders))])
-    cited = any(holder[role]["evidence"] == "cited" for holder in holders for role in ROLES)
-    vouched = cited or ASSUMED in dict(claim.assumptions)
+    words = list(dict.fromkeys([*_by_others(holders), *_taken(claim)]))
     return Verdict(
-        outcome=Outcome.HOLDS_ASSUMING_PROFILE if vouched else Outcome.HOLDS,
-        reason=reason,
+        outcome=Outcome.HOLDS_ASSUMING_PROFILE if words else Outcome.HOLDS,
+        reason="; ".join([reason, *words]),
         data_compared=compared,
         claim=claim,
     )
+
+
+def _distributions(holders: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Give the distributions of all mechanisms and samplers, each once."""
+    return tuple(dict.fromkeys(holder[role]["distribution"] for holder, role in product(holders, ROLES)))
+
+
+def _taken(claim: Claim) -> Iterator[str]:
+    """Say what else than a loss or a rate is taken from an author."""
+    used = {name for name, _ in claim.assumptions}
+    if used & {RELEASED_COST, RELEASED_DELTA}:
+        yield "what releasing constants cost is taken as stated"
+    if ASSUMED in used:
+        yield f"the assumptions say {ASSUMED!a}"
 
 
 def _by_others(holders: Sequence[dict[str, Any]]) -> Iterator[str]:

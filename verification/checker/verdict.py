@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 
 class Refused(Exception):
@@ -12,7 +13,9 @@ class Outcome(Enum):
     """The three answers of the checker."""
 
     HOLDS = "holds"
+    """Proven here, from the formulas of certdp's own mechanisms and samplers with admissible options."""
     HOLDS_ASSUMING_PROFILE = "holds assuming the profile"
+    """The same, but for what is taken from an author: a loss, a rate, or what a release of constants cost."""
     REFUSED = "refused"
 
 
@@ -22,10 +25,16 @@ class Claim:
 
     theorem: str
     guarantee: str
+    unit: str
+    relation: str
     audience: str
     epsilon: tuple[float | None, float] | None
     """Certified enclosure of the supremum of ψ over `domain`; the lower end is None where none is claimed."""
+    bound: tuple[Fraction, Fraction] | None
+    """The upper ends of epsilon and delta that were proven, exactly; None where no epsilon is claimed."""
     domain: str | None
+    distributions: tuple[str, ...]
+    """Of which the mechanisms and samplers come, each once."""
     assumptions: tuple[tuple[str, str], ...]
     """What the proof uses, by name and value: each value is the one it was used with."""
     beside: tuple[tuple[str, str], ...]
@@ -38,9 +47,10 @@ class Verdict:
 
     Guarantees: the outcome is not REFUSED only if the file is canonical, its profile is the one that the
     theorem gives for its inputs, the theorem's premises were proven, and every number of the claim was proven.
-    That the mechanism named loses what its inputs state is the evidence it carries, not proven here; `reason` names
-    plugins of other distributions, for which their authors stand, and `claim` has all assumptions. An owner's
-    figures are proven where `data_compared`.
+    It is HOLDS only if every mechanism and sampler is certdp's own, so that loss and rate are the formulas proven for
+    its options, and no released constant is used; otherwise `reason` names each thing that is taken from an author,
+    whatever evidence that author states. `claim` has all assumptions. An owner's figures are proven where
+    `data_compared`.
     """
 
     outcome: Outcome

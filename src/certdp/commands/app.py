@@ -450,20 +450,50 @@ def check(
     array: Array = None,
     transpose: Transpose = False,
     divide_by: DivideBy = "1",
+    require: Annotated[
+        str | None,
+        typer.Option(metavar="proved", help="Fail on what holds only assuming the profile, on an author's word."),
+    ] = None,
+    max_epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Fail on a larger ε; without --max-delta also on a δ above 0.")
+    ] = None,
+    max_delta: Annotated[str | None, typer.Option(metavar="D", help="Fail on a larger δ.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="record|element|user", help="Fail on a claim about another unit of privacy.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(metavar="add-remove|replace", help="Fail on a claim about another change of the data.")
+    ] = None,
+    distribution: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Fail on mechanisms and samplers of other distributions; repeatable."),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
     json: Json = False,
 ) -> None:
-    """Verify a certificate again, without the code that made it."""
+    """Verify a certificate again, without the code that made it, and hold it against what is demanded.
+
+    Exit codes: 0 it holds, 3 it holds assuming the profile (something is taken from an author), 1 it is refused or a
+    demand is not met, 2 bad input.
+    """
     from ..data import Reading
-    from .check import print_schema, run
+    from .check import policy_of, print_schema, run
     from .output import reporting
 
     with reporting(json) as output:
         reading = Reading(array=array, transpose=transpose, divide_by=divide_by)
+        policy = policy_of(
+            require=require,
+            max_epsilon=max_epsilon,
+            max_delta=max_delta,
+            unit=unit,
+            relation=relation,
+            distributions=tuple(distribution or ()),
+        )
         if schema:
-            print_schema(certificate, data, reading, output)
+            print_schema(certificate, data, reading, policy, output)
         else:
-            run(certificate, data, reading, output)
+            run(certificate, data, reading, policy, output)
 
 
 @app.command()

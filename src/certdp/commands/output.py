@@ -42,7 +42,11 @@ class Output:
 
     def fail(self) -> NoReturn:
         """End with the exit code of a claim or certificate that fails."""
-        raise typer.Exit(FAILED)
+        self.end(FAILED)
+
+    def end(self, code: int) -> NoReturn:
+        """End with this exit code."""
+        raise typer.Exit(code)
 
 
 def _knows_all(encoding: str) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.derivation import Assumption, Evidence
-from certdp.accounting.errors import InvalidValue
+from certdp.accounting.derivation import CLIPPED_RECORDS, Assumption, Evidence
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.relations import ADD_REMOVE, RECORD, User
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.laplace_sum import LaplaceSum
@@ -89,3 +89,18 @@ def test_defaults_are_those_of_the_papers() -> None:
 def test_the_built_in_plugins_speak_this_contract(plugin: Any) -> None:
     assert plugin.about.contract == CONTRACT_VERSION
     assert plugin.about.evidence is Evidence.PROVED
+
+
+def test_an_option_that_brings_an_assumption() -> None:
+    """It is assumed where the option is stated, and there alone."""
+    about = About(**STANDING, assumed_with=(("noise_multiplier", CLIPPED_RECORDS),))
+    assert CLIPPED_RECORDS in about.declaration("mechanism", {"noise_multiplier": "2"}).assumptions
+    assert CLIPPED_RECORDS not in about.declaration("mechanism", {"scale": "2"}).assumptions
+
+
+@pytest.mark.parametrize(
+    "pairs", [[("a", CLIPPED_RECORDS)], (CLIPPED_RECORDS,), (("a", "clipping"),), ((1, CLIPPED_RECORDS),)]
+)
+def test_what_is_assumed_with_an_option_is_an_assumption(pairs: Any) -> None:
+    with pytest.raises(InvalidType, match="assumed_with"):
+        About(**STANDING, assumed_with=pairs)

@@ -1,0 +1,215 @@
+"""The checker's table of options against the plugins themselves: admitted is what can be built and stated, exactly."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.accounting.errors import CertdpError
+from certdp.plugins.contract import options as options_of
+from certdp.plugins.contract.options import build, stated
+from certdp.verification.checker.domain import Domain
+from certdp.verification.checker.options import PLUGINS, hold_domain, hold_options
+from certdp.verification.checker.verdict import Refused
+
+Options = dict[str, str]
+
+
+class BuiltIn(NamedTuple):
+    """A mechanism or sampler that certdp registers."""
+
+    role: str
+    name: str
+    plugin: type
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.name}"
+
+
+BUILT_IN = [
+    BuiltIn(role, entry.name, entry.load())
+    for role in ("mechanism", "sampler")
+    for entry in sorted(entry_points(group=f"certdp.{role}s"), key=lambda entry: entry.name)
+    if entry.dist is not None and entry.dist.name == "certdp"
+]
+FRIENDLY = ("1", "2", "10", "1000", "1/2", "1/10", "3", "true", "derived", "1/10,1/2", "inf")
+DIGITS = 700
+VALUES = (
+    *("0", "1", "2", "3", "4", "5", "10", "52", "53", "64", "65", "512", "513", "1000", "1000000000000"),
+    *(str(2**power + more) for power in (20, 53, 64, 128, 500, 1022, 1024) for more in (-1, 0, 1)),
+    *(f"1/{2**power + more}" for power in (16, 32, 64, 500, 1074) for more in (-1, 0, 1)),
+    *("1/2", "1/3", "2/3", "1/10", "9/10", "3/2", "99/100", "101/100", "13/2", "1023/2", "1025/2"),
+    *("-1", "-7", "-20", "-1/2", "-1/1000", "1/1000"),
+    *("9" * DIGITS, "9" * (DIGITS + 1), f"1/{'9' * DIGITS}", f"1/{'9' * (DIGITS + 1)}", "-" + "9" * DIGITS),
+    *("9" * 600, "9" * 601, f"{'9' * 600}/{'8' * 599}"),
+    *("0.5", ".5", "5.", "1.0", "1e3", "1E-3", "1e-330", "1e9999", "2/4", "4/2", "1/1", "0/1", "1/0", "-0", "+1", "01"),
+    *("inf", "-inf", "Infinity", "nan", "INF", "true", "false", "True", "TRUE", "0x10", "1_000", "\u0661", "\uff11"),
+    *("derived", "published", "Derived", "derived ", "none", "None", "null", "", " ", " 1", "1 ", "1\n", "\ud800"),
+    *("7 (proved by nobody)", "-7 (proved by nobody)", "1 (released)", "1;2", "1/2/3", "--1", "1e", "p/q"),
+    *(
+        "1,2",
+        "1,1",
+        "2,1",
+        "0,0,1",
+        "1/10,1/2",
+        "1/2,1/10",
+        "1/2,2",
+        "-1,0",
+        "1,",
+        ",1",
+        ",",
+        "1, 2",
+        "0.1,0.2",
+        "1,,2",
+    ),
+)
+
+
+def admitted(which: BuiltIn, values: Options) -> bool:
+    try:
+        hold_options(which.role, which.name, values)
+    except Refused:
+        return False
+    return True
+
+
+def built(which: BuiltIn, values: Options) -> Options | None:
+    """What the plugin with these options states of itself, or None where it cannot be built."""
+    try:
+        return stated(build(which.plugin, which.role, values))
+    except CertdpError:
+        return None
+
+
+def written_out(values: Options) -> bool:
+    """Whether a certificate can write the numbers."""
+    numbers = [part for text in values.values() for number in text.split(",") for part in number.split("/")]
+    return all(len(number.removeprefix("-")) <= DIGITS for number in numbers)
+
+
+def hold(which: BuiltIn, values: Options) -> None:
+    """The two agree about these options, and about what a plugin that takes them states."""
+    plugin = built(which, values)
+    assert admitted(which, values) == (plugin == values and written_out(values)), (str(which), values)
+    if plugin is not None:
+        assert admitted(which, plugin) == written_out(plugin), (str(which), plugin)
+
+
+@cache
+def examples(which: BuiltIn) -> list[Options]:
+    """Options from which a plugin can be built, as it states them: one with each choice of what is left out."""
+    rng, names = random.Random(str(which)), options_of(which.plugin)
+    found: dict[frozenset[str], Options] = {}
+    for _ in range(4000):
+        kept = [option.name for option in names if option.required or rng.random() < 0.5]
+        values = {name: "1" if rng.random() < 0.8 else rng.choice(FRIENDLY) for name in kept}
+        plugin = built(which, values)
+        if plugin is not None:
+            found.setdefault(frozenset(plugin), plugin)
+    assert found, f"no options were found from which {which} can be built: add some to FRIENDLY"
+    return list(found.values())
+
+
+def variations(which: BuiltIn) -> Iterator[Options]:
+    """Each option of each example with every value, also where it was left out; and left out."""
+    for example_of in examples(which):
+        for option in options_of(which.plugin):
+            yield {key: text for key, text in example_of.items() if key != option.name}
+            yield from (example_of | {option.name: text} for text in VALUES)
+
+
+@pytest.mark.parametrize("role", PLUGINS)
+def test_the_table_is_about_every_plugin_that_certdp_registers(role: str) -> None:
+    assert sorted(PLUGINS[role]) == [which.name for which in BUILT_IN if which.role == role]
+
+
+@pytest.mark.parametrize("which", BUILT_IN, ids=str)
+def test_the_table_knows_every_option(which: BuiltIn) -> None:
+    values = PLUGINS[which.role][which.name].values
+    assert sorted(values) == sorted(option.name for option in options_of(which.plugin))
+
+
+@pytest.mark.parametrize("which", BUILT_IN, ids=str)
+def test_options_are_admitted_exactly_where_the_plugin_can_be_built(which: BuiltIn) -> None:
+    for values in variations(which):
+        hold(which, values)
+    for example_of in examples(which):
+        assert admitted(which, example_of)
+        assert not admitted(which, example_of | {"further": "1"})
+
+
+NUMBERS = st.one_of(
+    st.fractions().map(str),
+    st.fractions(min_value=0, max_value=2).map(str),
+    st.integers().map(str),
+    st.integers(0, 70).map(str),
+    st.decimals().map(str),
+    st.floats().map(repr),
+    st.booleans().map(str),
+)
+TEXTS = st.one_of(
+    NUMBERS,
+    st.sampled_from(VALUES),
+    st.text(max_size=12),
+    st.tuples(NUMBERS, st.text(max_size=5)).map("".join),
+    st.lists(NUMBERS, max_size=4).map(",".join),
+)
+
+
+@given(data=st.data(), which=st.sampled_from(BUILT_IN))
+def test_options_of_any_text_are_admitted_exactly_where_the_plugin_can_be_built(data: Any, which: BuiltIn) -> None:
+    names = [option.name for option in options_of(which.plugin)]
+    values = dict(data.draw(st.sampled_from(examples(which))))
+    for name in data.draw(st.lists(st.sampled_from(names), max_size=3)) if names else ():
+        values[name] = data.draw(TEXTS)
+    hold(which, values)
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("which", BUILT_IN, ids=str)
+def test_two_options_at_a_time(which: BuiltIn) -> None:
+    rng, names = random.Random(str(which)), [option.name for option in options_of(which.plugin)]
+    for _ in range(20_000 if len(names) > 1 else 0):
+        values = dict(rng.choice(examples(which)))
+        values.update((name, rng.choice(VALUES)) for name in rng.sample(names, 2))
+        hold(which, values)
+
+
+CORESET = {"m": "1", "n": "1000", "mean_squared_norm": "1", "mixing": "1/2"}
+LLOYD = {"clusters": "3", "scale_sum": "20", "scale_count": "5", "iterations": "10"}
+
+
+@pytest.mark.parametrize(
+    ("norm", "dimension", "least"),
+    [("2", 3, "2"), ("1", 3, "2"), ("2", None, "2"), ("inf", 9, "6"), ("inf", 2, "2.8284271247461900977")],
+)
+def test_a_radius_is_not_below_the_norm_of_a_record(norm: str, dimension: int | None, least: str) -> None:
+    """A coreset's is of l2, the one of centres of their own norm."""
+    domain = Domain(norm, Fraction("2"), dimension)
+    above, below = (str(Fraction(least) * (1 + Fraction(share))) for share in ("1e-9", "-1e-9"))
+    exactly = [str(Fraction(least))] if dimension != 2 else []
+    for name, role, others in (("coreset", "sampler", CORESET), ("lloyd", "mechanism", LLOYD | {"norm": "2"})):
+        for radius in (above, *exactly):
+            hold_domain(role, name, others | {"radius": radius}, domain)
+        with pytest.raises(Refused, match="the option radius is smaller"):
+            hold_domain(role, name, others | {"radius": below}, domain)
+    hold_domain("mechanism", "lloyd", LLOYD | {"norm": norm, "radius": "2"}, domain)
+
+
+@pytest.mark.parametrize("name", ["lloyd", "discrete-gaussian"])
+def test_a_dimension_is_that_of_the_domain_and_of_the_data(name: str) -> None:
+    options = LLOYD | {"norm": "2", "radius": "2", "dimension": "3"}
+    for dimension in (None, 3):
+        hold_domain("mechanism", name, options, Domain("2", Fraction("1"), dimension), columns=3)
+    with pytest.raises(Refused, match="not the domain's"):
+        hold_domain("mechanism", name, options, Domain("2", Fraction("1"), 4))
+    with pytest.raises(Refused, match="not the number of columns"):
+        hold_domain("mechanism", name, options, None, columns=4)

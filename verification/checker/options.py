@@ -1,0 +1,265 @@
+"""What every option of certdp's mechanisms and samplers may be: by itself, beside the others, and on a public domain.
+
+Written out anew, and held by a test against the plugins themselves: options are admitted here exactly where a plugin
+can be built that states them, within the numbers of 700 digits that a certificate writes. An option of no influence on
+the loss or the rate is checked like any other, because what nobody could have run is no evidence of anything.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from .domain import Domain
+from .intervals import Arithmetic
+from .norms import is_order
+from .shapes import rational
+from .verdict import Refused
+
+Options = Mapping[str, str]
+
+_ARITHMETIC: Final = Arithmetic(256)
+
+
+class Value(NamedTuple):
+    """The values of an option, as a certificate writes them."""
+
+    admissible: str
+    admits: Callable[[str], bool]
+    required: bool = True
+    """Whether it has a value in every certificate; defaults are written out."""
+
+    @property
+    def optional(self) -> "Value":
+        """The same of an option that may be left out."""
+        return self._replace(required=False)
+
+
+class Plugin(NamedTuple):
+    """The options of a mechanism or sampler, and what holds between them, and between them and a domain."""
+
+    values: Mapping[str, Value]
+    together: Callable[[Options], None] = lambda options: None
+    within: Callable[[Options, Domain], None] = lambda options, domain: None
+
+
+def exact(options: Options, key: str) -> Fraction:
+    """Give the number that an option is."""
+    return rational(options.get(key), f"the option {key}")
+
+
+def _number(admissible: str, admits: Callable[[Fraction], bool]) -> Value:
+    return Value(admissible, lambda text: admits(rational(text, "it")))
+
+
+def _whole(lowest: int, highest: int | None = None) -> Value:
+    most = "" if highest is None else f" to {highest}"
+    return _number(
+        f"a whole number from {lowest}{most}",
+        lambda number: number.denominator == 1 and lowest <= number and (highest is None or number <= highest),
+    )
+
+
+def _listing(admissible: str, admits: Callable[[Fraction], bool]) -> Value:
+    """Numbers with commas between them, none below the one before."""
+
+    def listed(text: str) -> bool:
+        numbers = [rational(item, "it") for item in text.split(",")]
+        return all(map(admits, numbers)) and all(one <= other for one, other in pairwise(numbers))
+
+    return Value(f"{admissible} with commas between them, none below the one before", listed)
+
+
+def _one_of(*words: str) -> Value:
+    return Value(" or ".join(words), words.__contains__)
+
+
+_POSITIVE: Final = _number("a number above 0", lambda number: number > 0)
+_NOT_NEGATIVE: Final = _number("a number of at least 0", lambda number: number >= 0)
+_PROBABILITY: Final = _number("a number in [0, 1]", lambda number: 0 <= number <= 1)
+_SHARE: Final = _number("a number in (0, 1]", lambda number: 0 < number <= 1)
+_FROM_ONE: Final = _number("a number of at least 1", lambda number: number >= 1)
+_ORDER: Final = Value('the order of a norm, at least 1, or "inf"', is_order)
+_SPACING: Final = _number(
+    "a number in [2^-500, 2^500]", lambda number: Fraction(1, 2**500) <= number <= Fraction(2**500)
+)
+
+
+def _exactly_one(one: str, other: str) -> Callable[[Options], None]:
+    def hold(options: Options) -> None:
+        if (one in options) == (other in options):
+            raise Refused(f"there is either the option {one} or the option {other}")
+
+    return hold
+
+
+def _hold_lattice(options: Options) -> None:
+    """Of one column the loss is that of discrete Gaussian laws, which have a range of variances."""
+    if options.get("dimension") == "1":
+        variance = (exact(options, "scale") / exact(options, "granularity")) ** 2
+        if not Fraction(1, 2**32) <= variance <= 2**128:
+            raise Refused("the option scale, for dimension 1, has a square within 2^-32 to 2^128 squared granularities")
+
+
+def _hold_split(options: Options) -> None:
+    _exactly_one("scale_count", "split")(options)
+    if "split" in options and "dimension" not in options:
+        raise Refused("the option split needs the option dimension")
+
+
+def _hold_size(options: Options) -> None:
+    """No record of the stated radius is drawn with a probability above 1."""
+    mixing, radius = exact(options, "mixing"), exact(options, "radius")
+    largest = exact(options, "n") / (mixing + (1 - mixing) * radius**2 / exact(options, "mean_squared_norm"))
+    if exact(options, "m") > largest:
+        raise Refused("the option m exceeds n/(mixing + (1 - mixing)*radius^2/mean_squared_norm)")
+
+
+def _hold_norm_sum(options: Options) -> None:
+    if exact(options, "norm_sum") < exact(options, "batch") * exact(options, "clip"):
+        raise Refused("the option norm_sum is below batch*clip: rates would exceed 1")
+
+
+def _hold_sizes(options: Options) -> None:
+    if "sizes" in options and options["power"] != "1":
+        raise Refused("the option sizes stands in place of a power: the option power is then 1")
+
+
+def _hold_target(options: Options) -> None:
+    if {"delta", "order"} <= options.keys():
+        raise Refused("a target has the option delta or the option order, not both")
+
+
+def _same_dimension(options: Options, domain: Domain) -> None:
+    if "dimension" in options and domain.dimension not in (None, int(options["dimension"])):
+        raise Refused("the option dimension is not the domain's")
+
+
+def _centres_reach(options: Options, domain: Domain) -> None:
+    _same_dimension(options, domain)
+    _reaches(exact(options, "radius"), options["norm"], domain)
+
+
+def _reaches(radius: Fraction, norm: str, domain: Domain) -> None:
+    """Hold an option `radius` against the largest norm of a record of the domain."""
+    farther = norm != domain.p and domain.radius > 0
+    extreme = domain.extreme_ratio(norm) if farther else None
+    if extreme is not None and extreme.exponent > 0:
+        reached = extreme.order(radius / domain.radius, _ARITHMETIC) >= 0
+    else:
+        reached = radius >= domain.radius
+    if not reached:
+        raise Refused("the option radius is smaller than the norm of some record of the domain")
+
+
+_SCALE: Final = {"scale": _POSITIVE}
+_BUDGET: Final = {"epsilon": _NOT_NEGATIVE, "delta": _PROBABILITY, "largest": _whole(1).optional}
+_THRESHOLD: Final = Plugin(
+    {
+        "threshold": _POSITIVE,
+        "power": _NOT_NEGATIVE,
+        "sizes": _listing("numbers of at least 0", lambda n: n >= 0).optional,
+    },
+    together=_hold_sizes,
+)
+
+MECHANISMS: Final[dict[str, Plugin]] = {
+    "laplace-sum": Plugin(_SCALE),
+    "count": Plugin(_SCALE),
+    "lp-sum": Plugin(_SCALE | {"norm": _ORDER}),
+    "gaussian-sum": Plugin(
+        {"scale": _POSITIVE.optional, "noise_multiplier": _POSITIVE.optional},
+        together=_exactly_one("scale", "noise_multiplier"),
+    ),
+    "discrete-laplace": Plugin(_SCALE | {"granularity": _SPACING}),
+    "discrete-gaussian": Plugin(
+        _SCALE | {"granularity": _SPACING, "dimension": _whole(1).optional},
+        together=_hold_lattice,
+        within=_same_dimension,
+    ),
+    "lloyd": Plugin(
+        {
+            "clusters": _whole(1, 2**20),
+            "scale_sum": _POSITIVE,
+            "scale_count": _POSITIVE.optional,
+            "split": _one_of("derived", "published").optional,
+            "radius": _POSITIVE,
+            "norm": _ORDER,
+            "iterations": _whole(1, 2**20),
+            "dimension": _whole(1, 2**20).optional,
+        },
+        together=_hold_split,
+        within=_centres_reach,
+    ),
+    "randomised-response": Plugin(
+        {
+            "categories": _whole(2, 2**53),
+            "noise": _SHARE.optional,
+            "epsilon": _number("a number in (0, 512]", lambda number: 0 < number <= 512).optional,
+        },
+        together=_exactly_one("noise", "epsilon"),
+    ),
+    "dpis-step": Plugin(
+        dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional}
+    ),
+    "pws-keys": Plugin(_BUDGET),
+    "pws-frequencies": Plugin(_BUDGET | {"subdivision": _whole(0, 64)}),
+}
+
+SAMPLERS: Final[dict[str, Plugin]] = {
+    "full": Plugin({}),
+    "poisson": Plugin({"rate": _PROBABILITY, "weighted": _one_of("true", "false")}),
+    "importance": Plugin({"rate": _POSITIVE, "norm": _ORDER, "floor": _PROBABILITY}),
+    "privacy-constrained": Plugin(
+        {
+            "target": _POSITIVE,
+            "delta": _SHARE.optional,
+            "order": _number("a number above 1", lambda number: number > 1).optional,
+            "largest_weight": _FROM_ONE.optional,
+            "digits": _whole(4, 52).optional,
+        },
+        together=_hold_target,
+    ),
+    "coreset": Plugin(
+        dict.fromkeys(("m", "n", "mean_squared_norm", "radius"), _POSITIVE) | {"mixing": _SHARE},
+        together=_hold_size,
+        within=lambda options, domain: _reaches(exact(options, "radius"), "2", domain),
+    ),
+    "dpis": Plugin(dict.fromkeys(("batch", "norm_sum", "clip"), _POSITIVE), together=_hold_norm_sum),
+    "every-key": Plugin({}),
+    "listed-rates": Plugin({"rates": _listing("numbers in [0, 1]", lambda number: 0 <= number <= 1)}),
+    "ppswor": _THRESHOLD,
+    "pps": _THRESHOLD,
+}
+
+PLUGINS: Final = {"mechanism": MECHANISMS, "sampler": SAMPLERS}
+"""By role and name."""
+
+
+def hold_options(role: str, name: str, options: Options) -> None:
+    """Refuse options from which no plugin of certdp can be built that states them."""
+    plugin = PLUGINS[role][name]
+    for key, text in options.items():
+        if key not in plugin.values:
+            raise Refused(f"the options of {name} are {', '.join(plugin.values) or 'none'}, not {key!a}")
+        if not _admits(plugin.values[key], text):
+            raise Refused(f"the option {key} of {name} must be {plugin.values[key].admissible}, not {text[:40]!a}")
+    for key, value in plugin.values.items():
+        if value.required and key not in options:
+            raise Refused(f"the option {key} of {name} is missing")
+    plugin.together(options)
+
+
+def _admits(value: Value, text: str) -> bool:
+    try:
+        return value.admits(text)
+    except Refused:  # of a text that is no number
+        return False
+
+
+def hold_domain(role: str, name: str, options: Options, domain: Domain | None, columns: int | None = None) -> None:
+    """Refuse options that do not go with the public domain, or with the number of columns of an owner's data."""
+    if columns is not None and options.get("dimension", str(columns)) != str(columns):
+        raise Refused(f"the option dimension of {name} is not the number of columns")
+    if domain is not None:
+        PLUGINS[role][name].within(options, domain)
