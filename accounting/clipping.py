@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import bulk
 from .domains import NormBall
 from .expressions.floats import Floats
+from .guarantees import require
 from .norms import Norm
 from .records import Features
 
@@ -68,7 +69,11 @@ def hold(records: Floats, domain: NormBall | None, outside: Outside, *, first: i
     Guarantees:
         Each record returned has, exactly, at most the domain's radius as its norm. A clipped one keeps its direction,
         and at least 1 − 2^-40 of the radius, as far as the subnormal range holds it.
+
+    Raises:
+        InvalidType: for anything else than an `Outside`.
     """
+    require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
     if domain is None:
         return Held(Features(records, first=first), 0, None)
     radius, norms = largest_radius(domain), bulk.norms(records, domain.norm)

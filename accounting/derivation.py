@@ -41,6 +41,8 @@ class Assumption:
 
 REAL_VALUED_NOISE = Assumption("real-valued noise", "noise and the noisy result are rounded to binary64")
 """What a continuous mechanism assumes when it draws floats and adds them to a rounded sum."""
+SEEDED_COINS = Assumption("seeded coins", "for experiments: whoever knows the seed can undo the noise")
+"""The mark of a release that protects nobody; what rests on it has no certificate."""
 
 CLIPPED_RECORDS = Assumption(
     "clipping", "every record is clipped to the norm bound to which the noise multiplier is relative"

@@ -42,6 +42,10 @@ class Count:
         """Two Laplace distributions W / scale apart, which is also the pure ε."""
         return LaplaceLoss(W / self.scale.value)
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64."""
+        sample.require_countable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""
         return self.release_many(sample, 1, coins).reshape(-1)

@@ -83,6 +83,14 @@ class DiscreteGaussian:
             return DiscreteGaussianLoss(W * norm(2) / spacing, (self.scale.value / spacing) ** 2)
         return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2, symmetric=True)  # by reflection
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples with another number of columns than the dimension."""
+        columns = sample.records.shape[1]
+        if self.dimension.value not in (None, columns):
+            raise InvalidValue(
+                "dimension", str(self.dimension.value), f"{columns}, the number of columns of the records"
+            )
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column.
 
@@ -93,11 +101,7 @@ class DiscreteGaussian:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
-        columns = sample.records.shape[1]
-        if self.dimension.value not in (None, columns):
-            raise InvalidValue(
-                "dimension", str(self.dimension.value), f"{columns}, the number of columns of the records"
-            )
+        self.require(sample)
         spacing = self.granularity.value
         totals = lattice_sum(sample, spacing)
         noise = coins.discrete_gaussian(self.scale.value / spacing, count * len(totals))

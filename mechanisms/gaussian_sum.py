@@ -94,6 +94,11 @@ class GaussianSum:
             return self
         return GaussianSum(scale=multiplier.map(lambda number: number and number * bound * entering))
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64, and any where only a noise multiplier is known."""
+        self._scale()
+        sample.require_summable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column.
 

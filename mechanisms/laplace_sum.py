@@ -42,6 +42,10 @@ class LaplaceSum:
         """Two Laplace distributions W·‖x‖₁ / scale apart, which is also the pure ε."""
         return LaplaceLoss(W * norm(1) / self.scale.value)
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64."""
+        sample.require_summable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
         return self.release_many(sample, 1, coins).reshape(-1)

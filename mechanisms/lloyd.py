@@ -215,17 +215,26 @@ class Lloyd:
         starts = range(0, count, most)
         return np.concatenate([self._releases(sample, min(most, count - start), coins, 1) for start in starts])
 
-    def _releases(self, sample: WeightedSample, runs: int, coins: Coins, threads: int) -> Release:
-        """The centres of several runs, each with its own copy of the records and its own clusters."""
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples as `release` does."""
+        self._sums(sample, 1)
+
+    def _sums(self, sample: WeightedSample, runs: int) -> tuple[_Summed, _Summed]:
+        """What is counted and summed per cluster in so many runs side by side."""
         columns = sample.records.shape[1]
         if self.dimension.value not in (None, columns):
             raise InvalidValue("dimension", int(self.dimension.value or 0), f"{columns}, as the records have")
-        clusters, ball = int(self.clusters.value), NormBall(norm=self.norm.value, radius=self.radius)
-        every = runs * clusters
         weights = np.tile(sample.weights, runs)
         counted = _Summed(np.ones((len(weights), 1)), weights, self.count_scale, _ONE)
         records = sample.records if runs == 1 else np.tile(sample.records, (runs, 1))
-        summed = _Summed(records, weights, self.scale_sum.value, self.radius.value)
+        return counted, _Summed(records, weights, self.scale_sum.value, self.radius.value)
+
+    def _releases(self, sample: WeightedSample, runs: int, coins: Coins, threads: int) -> Release:
+        """The centres of several runs, each with its own copy of the records and its own clusters."""
+        columns = sample.records.shape[1]
+        clusters, ball = int(self.clusters.value), NormBall(norm=self.norm.value, radius=self.radius)
+        every = runs * clusters
+        counted, summed = self._sums(sample, runs)
         least = max(1.0, float(self.count_scale))
         centres = random_centres(ball, every, columns, coins)
         for _ in range(int(self.iterations.value)):

@@ -94,6 +94,10 @@ class LpSum:
         """ε(W, x) = W·‖x‖_p / scale."""
         return self._exponential.loss
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64."""
+        sample.require_summable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
         return self._exponential.release(sample, coins)

@@ -118,6 +118,16 @@ class RandomisedResponse:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent answers for all records: a matrix with one row per release; raises as `release`."""
+        codes, categories = self._codes(sample), int(self.categories.value)
+        shape = count, len(codes)
+        answers = np.asarray(coins.integers(categories, count * len(codes)), dtype=np.float64).reshape(shape)
+        return np.where(coins.exactly(self.uniform_probability, count * len(codes)).reshape(shape), answers, codes)
+
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples as `release` does."""
+        self._codes(sample)
+
+    def _codes(self, sample: WeightedSample) -> Release:
         if not np.all(sample.weights == 1):
             raise InvalidValue(
                 "weights", "a weight above 1", "weights 1: an answer counts once", "Use a sampler without weights"
@@ -128,9 +138,7 @@ class RandomisedResponse:
         if not np.all((codes >= 0) & (codes < categories) & (np.floor(codes) == codes)):
             admissible = f"whole numbers from 0 to {categories - 1}"
             raise InvalidValue("records", "a value that is no category code", admissible)
-        shape = count, len(codes)
-        answers = np.asarray(coins.integers(categories, count * len(codes)), dtype=np.float64).reshape(shape)
-        return np.where(coins.exactly(self.uniform_probability, count * len(codes)).reshape(shape), answers, codes)
+        return codes
 
     @property
     def neighbours(self) -> Neighbours:

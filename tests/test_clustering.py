@@ -125,7 +125,11 @@ def test_coins_come_from_the_system_unless_a_seed_is_given() -> None:
         again = fitted(random_state=5)
     assert np.array_equal(once.cluster_centers_, again.cluster_centers_)
     assert not once.is_private_
-    assert once.epsilon_spent_ == again.epsilon_spent_
+    for asked in ("certificate_", "epsilon_spent_"):
+        assert not hasattr(once, asked)
+        with pytest.raises(InvalidValue, match="random_state=None"):
+            getattr(once, asked)
+        assert not hasattr(DPKMeans(radius=1), asked)
 
 
 @seeded

@@ -345,7 +345,7 @@ KINDS: dict[type[SpendingState], Kind] = {
             "state": lambda account: account.state(),
             "certificate": lambda account: account.certificate(parameters="foreseen"),
         },
-        frozenset({"plan", "guarantee"}),
+        frozenset({"plan", "guarantee", "drawn_with_a_seed"}),
     ),
     engine._Run: Kind(_run, {"finished": lambda run: run.finished()}, frozenset({"go_back_to"})),
     CertifiedAccountant: Kind(

@@ -28,7 +28,7 @@ from ..accounting.constrained_rates import (
     LinearConstrainedRate,
     ProfileConstrainedRate,
 )
-from ..accounting.derivation import Assumption, Theorem
+from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
@@ -356,8 +356,14 @@ def sealed(body: Json) -> bytes:
     """Canonical JSON of `body`, ending in its own digest.
 
     Raises:
+        InvalidValue: for what rests on a release with seeded coins.
         ValueError: for NaN and infinities.
     """
+    for stated in body.get("assumptions", ()):
+        if stated["name"].rpartition(": ")[2] == SEEDED_COINS.name:
+            raise InvalidValue(
+                "certificate", stated["name"], "releases with private coins", "Release it without a seed first"
+            )
     text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
     digest = hashlib.sha256(text.encode("ascii")).hexdigest()
     return f'{text.removesuffix(chr(10) + "}")},\n "digest": "sha256:{digest}"\n}}\n'.encode("ascii")

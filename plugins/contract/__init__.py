@@ -47,7 +47,7 @@ from .coins import Coins, Source
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
 from .many import ReleasesMany, many_releases
-from .mechanism import Mechanism, Release, StatesNoiseRelatively, WeightedSample, as_records
+from .mechanism import KnowsAdmissible, Mechanism, Release, StatesNoiseRelatively, WeightedSample, as_records
 from .neighbours import KnowsNeighbours, Neighbours
 from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
@@ -91,6 +91,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "KeySampler",
+    "KnowsAdmissible",
     "KnowsNeighbours",
     "LaplaceLoss",
     "Loss",

@@ -36,6 +36,16 @@ _FEWEST_WORDS, _MOST_WORDS = 8, 8192  # asked of a source at a time; what an exa
 _WORDS_PER_DRAW = 12
 
 
+def seeded_run(asked: str) -> InvalidValue:
+    """The refusal of what only a private run has."""
+    return InvalidValue(
+        asked,
+        "a run with seeded coins",
+        "a private run",
+        "Whoever knows the seed can undo the noise: run it without one",
+    )
+
+
 @final
 class OperatingSystem:
     """The operating system's entropy."""

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
 from ...accounting.losses import Loss
+from ...accounting.private import InvalidData
 from .about import About
 from .coins import Coins, Floats
 
 _LARGEST_INTEGER = 2**53
+_LARGEST_SUM = 2.0**1022  # rounding of a sum does not double it
 
 
 def _as_floats(value: ArrayLike) -> Floats:
@@ -25,7 +27,9 @@ def _as_floats(value: ArrayLike) -> Floats:
     try:
         given = np.asarray(value)
     except ValueError:  # ragged
-        raise InvalidType("records", value, kind, "Give each record the same number of entries") from None
+        raise InvalidType(
+            "records", "rows of several lengths", kind, "Give each record the same number of entries"
+        ) from None
     if given.dtype.kind not in "biuf":
         raise InvalidType("records", f"dtype {given.dtype}", kind, "Convert text and other objects to numbers first")
     records = given.astype(np.float64, copy=False)
@@ -107,6 +111,25 @@ class WeightedSample:
             products = self.weights[:, np.newaxis] * self.records
         return np.asarray([_sum(column) for column in products.T], dtype=np.float64)
 
+    def require_summable(self) -> None:
+        """Raise unless `weighted_sum` stays in range for every part of the sample.
+
+        Raises:
+            InvalidData: where Σ w·|x| of a column is not far below the end of binary64.
+        """
+        with np.errstate(over="ignore"):
+            for column in self.records.T:
+                _require_small(np.sum(self.weights * np.abs(column)))
+
+    def require_countable(self) -> None:
+        """Raise unless `total_weight` stays in range for every part of the sample.
+
+        Raises:
+            InvalidData: where Σ w is not far below the end of binary64.
+        """
+        with np.errstate(over="ignore"):
+            _require_small(np.sum(self.weights))
+
     def total_weight(self) -> float:
         """Σ w, rounded once.
 
@@ -122,10 +145,22 @@ def _sum(values: Floats) -> float:
     except OverflowError:
         total = math.inf
     if not math.isfinite(total):
-        raise InvalidValue(
-            "records", "a weighted sum beyond binary64", "sums in its range", "Divide the data by a public bound"
-        )
+        raise _beyond_binary64()
     return total
+
+
+def _require_small(total: np.float64) -> None:
+    if not total < _LARGEST_SUM:
+        raise _beyond_binary64()
+
+
+def _beyond_binary64() -> InvalidData:
+    return InvalidData(
+        "records",
+        "a weighted sum beyond binary64",
+        "sums in its range",
+        "Divide the data by a public bound, or set a floor",
+    )
 
 
 Release: TypeAlias = NDArray[np.float64]
@@ -151,6 +186,18 @@ class Mechanism(Protocol):
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """One release on a weighted sample."""
+        ...
+
+
+@runtime_checkable
+class KnowsAdmissible(Protocol):
+    """A mechanism that tells beforehand which samples it does not release from.
+
+    A release is paid before it is drawn, so what would be refused of some sample of the data is refused first.
+    """
+
+    def require(self, sample: WeightedSample) -> None:
+        """Raise what `release` would raise for this sample or for any part of it; nothing is drawn."""
         ...
 
 

@@ -31,6 +31,7 @@ from .accounting.units import Delta, Epsilon
 from .accounting.worst_cases import Case
 from .plans import CHOSEN, Plan
 from .plugins.contract import Coins, Release
+from .plugins.contract.coins import seeded_run
 from .sampled_releases import SampledReleases
 
 B = TypeVar("B", bound=Bound)
@@ -61,10 +62,17 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         if filter.unit != RECORD:
             raise InvalidValue("filter", filter.unit, "a filter whose unit is a record")
         self.filter = filter
+        self._is_private = True
 
     @property
     def guarantee(self) -> Guarantee[B, R, Record]:
-        """The budget: what the whole run costs, however it goes on."""
+        """The budget: what the whole run costs, however it goes on.
+
+        Raises:
+            InvalidValue: once the run has released with seeded coins, with which nothing holds.
+        """
+        if not self._is_private:
+            raise seeded_run("guarantee")
         return self.filter.guarantee
 
     def cost(self, step: SampledReleases | Plan) -> Guarantee[B, Any, Any]:
@@ -106,10 +114,13 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
 
         Raises:
             BudgetExceeded: unless the costs provably stay within the budget; nothing was spent or released.
+            InvalidType, InvalidValue: for a step, records, options and coins that are inadmissible; nothing was spent.
         """
         require("step", step, SampledReleases, "A plan's parts are released one by one")
-        self.pay(step)
-        return step.release(records, outside, coins=coins)
+        cost, ready = self.cost(step), step.prepared(records, outside, coins=coins)
+        self.filter.spend(cost)
+        self._is_private = self._is_private and ready.coins.private
+        return ready.draw()
 
     def chosen(self, value: T) -> Released[T]:
         """A parameter that was computed from this run's releases: free here, because the filter has counted them.
@@ -173,6 +184,7 @@ class DominatedRun(SpendingState):
         self._part = 0
         self._used = 0
         self._steps: dict[Derivation, None] = {}
+        self._is_private = True
 
     def release(
         self,
@@ -187,8 +199,11 @@ class DominatedRun(SpendingState):
         Raises:
             InvalidValue: for a step that is not known to be within the declared one; nothing is used or released.
         """
+        require("step", step, SampledReleases, "Take steps one by one")
+        ready = step.prepared(records, outside, coins=coins)
         self.use(step)
-        return step.release(records, outside, coins=coins)
+        self._is_private = self._is_private and ready.coins.private
+        return ready.draw()
 
     @owned
     def use(self, step: SampledReleases) -> None:
@@ -214,11 +229,15 @@ class DominatedRun(SpendingState):
         self._part, self._used = self._part + 1, 0
 
     def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer:
-        """The plan's ε at δ; it holds however the run goes on."""
+        """The plan's ε at δ; it holds however the run goes on.
+
+        Raises:
+            InvalidValue: once the run has released with seeded coins, with which nothing holds.
+        """
         return self._of_this_run(self.plan.epsilon(delta, accountant=accountant))
 
     def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer:
-        """The plan's δ at ε; it holds however the run goes on."""
+        """The plan's δ at ε; it holds however the run goes on. Raises as `epsilon`."""
         return self._of_this_run(self.plan.delta(epsilon, accountant=accountant))
 
     def __repr__(self) -> str:
@@ -267,6 +286,8 @@ class DominatedRun(SpendingState):
         return Released(value, Guarantee(bound=nothing, relation=self.plan.relation, unit=RECORD, derivation=paid))
 
     def _of_this_run(self, answer: Answer) -> Answer:
+        if not self._is_private:
+            raise seeded_run("run")
         derivation = _DOMINATED.conclude([answer.guarantee.derivation, *self._steps.copy()])
         guarantee: Guarantee[Approximate, Any, Record] = evolve(answer.guarantee, derivation=derivation)
         return evolve(answer, guarantee=guarantee)

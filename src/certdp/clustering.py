@@ -49,6 +49,10 @@ SamplerFor: TypeAlias = Callable[[Lloyd], AnySampler]
 _SEEDS = 2**31 - 1
 
 
+class Seeded(InvalidValue, AttributeError):
+    """A question for what a fit guarantees, put to one with seeded coins, which guarantees nothing."""
+
+
 class NotPrivate(UserWarning):
     """A run with seeded coins, which is for experiments: whoever knows the seed can undo the noise."""
 
@@ -103,9 +107,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     Attributes:
         cluster_centers_: the released centres, (n_clusters, n_features).
+        is_private_: whether the coins were private; where they were seeded, the next two are absent.
         epsilon_spent_: the certified ε of the fit, an upper bound in binary64, at most `epsilon`: it holds for all
-            records of the ball under adding or removing one, where the coins are private.
-        is_private_: whether they were.
+            records of the ball under adding or removing one.
         certificate_: the publishable certificate, bytes.
         n_iter_: the number of iterations, max_iter.
         mechanism_, sampler_, domain_: what was run, and for which records.
@@ -170,15 +174,15 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         held = hold(given - origin if origin.any() else given, domain, outside)
         features = held.features
-        drawing = SampledMechanism(mechanism=mechanism, sampler=sampler).drawing.on(domain)
-        sample = draw_from(features, drawing.realise(features), coins)
+        realisation = SampledMechanism(mechanism=mechanism, sampler=sampler).drawing.on(domain).realise(features)
+        proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
+        sample = draw_from(features, realisation, coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
         labels = nearest_centres(given, centres, threads=threads)
         inertia = math.fsum(squared_distances(given, centres, labels, threads=threads))
 
         self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
-        self.certificate_ = public_certificate(claim)
-        self.epsilon_spent_ = Enclosure.of(proven(claim)).upper_float
+        self._proof = proof
         self.is_private_ = coins.private
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
@@ -197,6 +201,23 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """The negative k-means cost of X: −Σ min_c ‖x − c‖². As private as X is."""
         records, labels = self._checked(X), self.predict(X)
         return -math.fsum(squared_distances(records, self.cluster_centers_, labels))
+
+    @property
+    def certificate_(self) -> bytes:
+        """The publishable certificate; absent after a fit with seeded coins."""
+        return self._proven("certificate_")[0]
+
+    @property
+    def epsilon_spent_(self) -> float:
+        """The certified ε of the fit; absent after a fit with seeded coins."""
+        return self._proven("epsilon_spent_")[1]
+
+    def _proven(self, asked: str) -> tuple[bytes, float]:
+        check_is_fitted(self)
+        proof: tuple[bytes, float] | None = self._proof  # of a fit
+        if proof is None:
+            raise Seeded(asked, "a fit with random_state", "a private fit", "Fit it with random_state=None")
+        return proof
 
     @property
     def labels_(self) -> Integers:

@@ -9,7 +9,7 @@ from typing import Any, final
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, hold
+from .accounting.clipping import Outside
 from .accounting.constrained_rates import ONE_RELEASE, ConstrainedRate
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
@@ -26,8 +26,9 @@ from .accounting.rates import Rate
 from .accounting.records import Features, Realisation
 from .accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from .accounting.releases import Releases
-from .plugins.contract import AnySampler, Coins, Mechanism, Release, draw_from, payments, stated
-from .sampled import declared_loss, drawing_of, matrix_within, statement_of
+from .plugins.contract import AnySampler, Coins, Mechanism, Release, payments, stated
+from .prepared import prepared
+from .sampled import declared_loss, drawing_of, statement_of
 from .verification.certificates import SampledPureClaim, public_certificate, statement_of_rate
 
 _ON_DOMAIN = Theorem("law", "supremum over a public domain")
@@ -178,12 +179,8 @@ class ConstrainedReleases:
         Returns:
             One release per step.
         """
-        matrix = matrix_within(records, domain)
-        used = coins or Coins()
-        features = hold(matrix, domain, outside).features
-        realisation = self.drawing.on(domain).realise(features)
-        samples = self.releases.samples(lambda: draw_from(features, realisation, used))
-        return [self.mechanism.release(sample, used) for sample in samples]
+        realise = self.drawing.on(domain).realise
+        return prepared(self.mechanism, realise, self.releases, records, domain, outside, coins).draw()
 
     def bound(self, domain: NormBall | None) -> Bound:
         """The target with what released parameters cost, in its notion."""

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from .accounting import bulk
 from .accounting.bulk import Floats
 from .accounting.clipping import Outside, largest_radius
-from .accounting.derivation import Assumption, Theorem
+from .accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from .accounting.domains import NormBall
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
@@ -35,8 +35,8 @@ from .data import Records
 from .files import whole_file, writing
 from .plugins.contract import Coins
 from .plugins.contract.exact_draws import ExactDraws
+from .prepared import matrix_within
 from .record_losses import epsilon_per_record
-from .sampled import matrix_within
 from .sampled_releases import SampledReleases
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -217,13 +217,13 @@ def release_quantile(
     scores = [abs(share.denominator * count - share.numerator * below[-1]) for count in below[:-1]]
     unit = _spent(epsilon) / (2 * share.denominator * max(share, 1 - share))
     least = min(scores)
-    source = (coins or Coins()).source
-    draws = ExactDraws(source, _WORDS)
+    used = coins or Coins()
+    draws = ExactDraws(used.source, _WORDS)
     while True:  # a uniform proposal, kept with probability e^−γ
         chosen = draws.below(len(scores))
         exponent = unit * (scores[chosen] - least)
         if draws.bernoulli_exp(exponent.numerator, exponent.denominator):
-            return Released(counted.grid[chosen], _cost(epsilon, _EXPONENTIAL))
+            return Released(counted.grid[chosen], _cost(epsilon, _EXPONENTIAL, used))
 
 
 def release_count(active: Private[Mask], epsilon: Epsilon, *, coins: Coins | None = None) -> Released[int]:
@@ -241,8 +241,9 @@ def release_count(active: Private[Mask], epsilon: Epsilon, *, coins: Coins | Non
         InvalidValue: for ε = 0.
     """
     require("active", active, Private, "A mask is private: give what the filter returns")
-    noise = (coins or Coins()).discrete_laplace(1 / _spent(epsilon), 1)[0]
-    return Released(int(np.count_nonzero(active.reveal())) + noise, _cost(epsilon, _COUNT))
+    used = coins or Coins()
+    noise = used.discrete_laplace(1 / _spent(epsilon), 1)[0]
+    return Released(int(np.count_nonzero(active.reveal())) + noise, _cost(epsilon, _COUNT, used))
 
 
 def _spent(epsilon: Epsilon) -> Fraction:
@@ -252,12 +253,12 @@ def _spent(epsilon: Epsilon) -> Fraction:
     return epsilon.value
 
 
-def _cost(epsilon: Epsilon, theorem: Theorem) -> Guarantee[Any, Any, Any]:
+def _cost(epsilon: Epsilon, theorem: Theorem, coins: Coins) -> Guarantee[Any, Any, Any]:
     return Guarantee(
         bound=Pure(Enclosure.of(epsilon.value)),
         relation=ADD_REMOVE,
         unit=RECORD,
-        derivation=theorem.conclude(assumptions=[_OWN]),
+        derivation=theorem.conclude(assumptions=[_OWN] if coins.private else [_OWN, SEEDED_COINS]),
     )
 
 

@@ -173,10 +173,11 @@ class Plan(Accounted[U]):
             For each part, one release per step.
 
         Raises:
-            InvalidValue: for a plan with parts that do not release from records; nothing is released.
+            InvalidType, InvalidValue: for a plan with parts that do not release from records, and for records, options
+                and coins that a part does not admit; nothing is released.
         """
-        used = coins or Coins()
-        return [part.release(records, outside, coins=used) for part in self.sampled_parts]
+        ready = [part.prepared(records, outside, coins=coins) for part in self.sampled_parts]
+        return [part.draw() for part in ready]
 
     def certificate(self, answer: Answer[U]) -> Certified:
         """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.

@@ -23,7 +23,8 @@ from .accounting.records import Features, Realisation
 from .accounting.releases import ResampleEach, SampleOnce
 from .accounting.units import Delta, Order
 from .measurement import Measurement, measured
-from .sampled import declared_loss, declared_rate, matrix_within
+from .prepared import matrix_within
+from .sampled import declared_loss, declared_rate
 from .sampled_releases import NotionAbsent, SampledReleases
 
 _CHUNK = 1 << 17

@@ -13,7 +13,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, hold
+from .accounting.clipping import Outside
+from .accounting.constrained_rates import ONE_RELEASE
 from .accounting.derivation import Assumption
 from .accounting.domains import NormBall
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
@@ -41,12 +42,11 @@ from .plugins.contract import (
     Release,
     Sampler,
     Sanitiser,
-    as_records,
-    draw_from,
     payments,
     stated,
 )
 from .plugins.registry import origin
+from .prepared import matrix_within, prepared
 from .verification.certificates import (
     OwnersData,
     PluginStatement,
@@ -346,23 +346,9 @@ class SampledMechanism:
             outside: what happens to records outside it.
             coins: the operating system's unless given; a release with seeded coins is not private.
         """
-        matrix = matrix_within(records, domain)
-        used = coins or Coins()
-        features = hold(matrix, domain, outside).features
-        return self.mechanism.release(draw_from(features, self.drawing.on(domain).realise(features), used), used)
-
-
-def matrix_within(records: ArrayLike, domain: NormBall | None) -> Floats:
-    """The records of a data set, of the domain's dimension where it states one."""
-    matrix = as_records(records)
-    if domain is not None and domain.dimension not in (None, matrix.shape[1]):
-        raise InvalidValue(
-            "dimension",
-            domain.dimension,
-            f"{matrix.shape[1]}, the number of columns of the records",
-            "Declare the domain for records of this shape",
-        )
-    return matrix
+        realise = self.drawing.on(domain).realise
+        (release,) = prepared(self.mechanism, realise, ONE_RELEASE, records, domain, outside, coins).draw()
+        return release
 
 
 def _allowing_for_rounding(psi_max: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .accounted import Answer, Interval, NotionAbsent, U
 from .accounting.accountants import WorstPairs
-from .accounting.clipping import Outside, hold
+from .accounting.clipping import Outside
 from .accounting.common_record import case_on_axis
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
@@ -27,8 +27,9 @@ from .accounting.releases import Releases, ResampleEach, SampleOnce
 from .accounting.sampling import ALWAYS, SamplingRate
 from .accounting.worst_cases import Case, WorstCases, worst_cases
 from .plan_parts import PlanPart
-from .plugins.contract import Coins, Mechanism, Release, Sampler, draw_from, payments, stated
-from .sampled import declared_loss, declared_rate, matrix_within
+from .plugins.contract import Coins, Mechanism, Release, Sampler, payments, stated
+from .prepared import Prepared, prepared
+from .sampled import declared_loss, declared_rate
 
 if TYPE_CHECKING:
     from .run_certificates import Certified
@@ -144,12 +145,18 @@ class SampledReleases(PlanPart[U]):
         Returns:
             One release per step.
         """
-        matrix = matrix_within(records, self.domain)
-        used = coins or Coins()
-        features = hold(matrix, self.domain, outside).features
-        realisation = realise(self._rate, features)
-        samples = self.releases.samples(lambda: draw_from(features, realisation, used))
-        return [self.mechanism.release(sample, used) for sample in samples]
+        return self.prepared(records, outside, coins=coins).draw()
+
+    def prepared(self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None) -> Prepared:
+        """The releases, looked at whole and not drawn yet; arguments as for `release`.
+
+        Raises:
+            InvalidType, InvalidValue: for whatever `release` would refuse.
+        """
+        rate = self._rate
+        return prepared(
+            self.mechanism, lambda held: realise(rate, held), self.releases, records, self.domain, outside, coins
+        )
 
     def certificate(self, answer: Answer[U]) -> Certified:
         """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.

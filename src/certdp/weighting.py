@@ -27,7 +27,8 @@ from .files import whole_file, writing
 from .measurement import expected_size, plus_cost
 from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
-from .sampled import SampledMechanism, matrix_within
+from .prepared import matrix_within
+from .sampled import SampledMechanism
 
 _DIGITS = 29
 _UNIT = 38 * _DIGITS  # every binary64 number is a multiple of 2^-1074

@@ -139,7 +139,6 @@ def test_a_run_learns_and_pays_for_what_it_did(plan: RunPlan) -> None:
     result = train(model, plan, progress=reports.append, coins=Coins.seeded(1))
     assert model.accuracy(blobs(seed=1)) > 0.8
     assert 0 < result.epsilon <= 8
-    assert result.account.guarantee.bound.epsilon.upper <= 8
     rows = result.history.epochs
     assert [(row.epoch, row.steps) for row in rows] == [(0, 10), (1, 10), (2, 10)]
     assert rows[-1].epsilon == result.epsilon
@@ -202,6 +201,13 @@ def test_a_seeded_run_is_repeated_and_states_no_guarantee() -> None:
     assert np.array_equal(first.parameters, second.parameters)
     assert not result.is_private
     assert result.guarantee is None
+    for ask in (
+        result.certificate,
+        lambda: result.account.guarantee,
+        lambda: result.account.certificate(parameters=""),
+    ):
+        with pytest.raises(InvalidValue, match="seeded coins"):
+            ask()
 
 
 def mean_of_steps(plan: RunPlan, gradients: Any) -> FloatArray:

@@ -26,6 +26,7 @@ from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
 from ..accounting.spending import SpendingState, owned
 from ..plugins.contract import Coins
+from ..plugins.contract.coins import seeded_run
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, Standing
 from .counted_coins import counted
@@ -125,8 +126,7 @@ class Trained:
             InvalidValue: for seeded coins, with which nothing holds, and as the account's.
         """
         if not self.is_private:
-            remedy = "Train without a seed, or leave the certificate out"
-            raise InvalidValue("certificate", "a run with seeded coins", "a private run", remedy)
+            raise seeded_run("certificate")
         return self.account.certificate(parameters="as released by the run", assumptions=[_RECORDS_APART, _NO_TUNING])
 
     @property
@@ -223,6 +223,8 @@ class _Run(SpendingState):
         self._plan = account.plan
         self._coins, self._source = counted(Coins() if coins is None else coins)
         self._is_private = self._coins.private
+        if not self._is_private:
+            account.drawn_with_a_seed()
         self._checkpoints = checkpoints
         self._identity = None if checkpoints is None else records.identity()
         self._progress = progress
@@ -247,6 +249,8 @@ class _Run(SpendingState):
         self._records.restore(standing.model)
         self._source.go_on_after(standing.words)
         self._is_private = self._is_private and standing.is_private
+        if not self._is_private:
+            self._account.drawn_with_a_seed()
         self._sampling.bounds = standing.bounds
         self._history = standing.history
         self._clip = standing.clip

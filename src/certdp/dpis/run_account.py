@@ -42,6 +42,7 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
 from ..accounting.spending import SpendingState, owned
+from ..plugins.contract.coins import seeded_run
 from .budget import (
     AdaptiveClip,
     DominatedAccounting,
@@ -193,6 +194,11 @@ class RunAccount(SpendingState):
         self._size: Fraction | None = plan.size.expected if isinstance(plan.size, PublicSize) else None
         self._size_paid = False
         self._epochs: list[_Epoch] = []
+        self._is_private = True
+
+    def drawn_with_a_seed(self) -> None:
+        """What was paid is drawn with seeded coins: from here on nothing is guaranteed or certified."""
+        self._is_private = False
 
     # Ñ
 
@@ -363,7 +369,12 @@ class RunAccount(SpendingState):
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record]:
-        """(ε₀, δ₀)-DP or better for everything that is released after it was paid, however the run goes on."""
+        """(ε₀, δ₀)-DP or better for everything that is released after it was paid, however the run goes on.
+
+        Raises:
+            InvalidValue: for a run with seeded coins.
+        """
+        self._require_private("guarantee")
         proven = self._payments.guarantee
         return evolve(proven, derivation=_RUN.conclude([proven.derivation], self._stated))
 
@@ -379,9 +390,10 @@ class RunAccount(SpendingState):
             assumptions: what is stated beside the account's own assumptions.
 
         Raises:
-            InvalidValue: where nothing was paid, and where the checker does not prove it, as for more than 64 kinds of
-                releases: every epoch with another K̃ counts.
+            InvalidValue: for a run with seeded coins, where nothing was paid, and where the checker does not prove it,
+                as for more than 64 kinds of releases: every epoch with another K̃ counts.
         """
+        self._require_private("certificate")
         return self._payments.certificate([*self._stated, *assumptions], Assumption("parameters", parameters))
 
     @owned
@@ -408,6 +420,10 @@ class RunAccount(SpendingState):
         return f"RunAccount({self.plan.budget}; {at})"
 
     # Shared steps
+
+    def _require_private(self, asked: str) -> None:
+        if not self._is_private:
+            raise seeded_run(asked)
 
     @property
     def _stated(self) -> list[Assumption]:

@@ -24,7 +24,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..accounting.arguments import whole
-from ..accounting.derivation import Assumption, Theorem
+from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
@@ -122,9 +122,9 @@ class TotalSize:
             raise InvalidValue("epsilon", epsilon, "ε > 0", "The total of the data cannot be released for nothing")
         moved = self.steps_per_element
         (noise,) = coins.discrete_laplace(moved / spent, 1)
-        return Released(max(_LEAST_TOTAL, (steps + int(noise)) * self.spacing), self._cost(spent, moved))
+        return Released(max(_LEAST_TOTAL, (steps + int(noise)) * self.spacing), self._cost(spent, moved, coins))
 
-    def _cost(self, epsilon: Fraction, moved: int) -> Guarantee[Any, Any, Any]:
+    def _cost(self, epsilon: Fraction, moved: int, coins: Coins) -> Guarantee[Any, Any, Any]:
         stated = [
             Assumption("power of the total size", str(self.power)),
             Assumption("steps of the lattice that one element moves", str(moved)),
@@ -132,6 +132,8 @@ class TotalSize:
         ]
         if self.largest is not None:
             stated.append(Assumption("frequencies above this count as it", str(self.largest)))
+        if not coins.private:
+            stated.append(SEEDED_COINS)
         return Guarantee(
             bound=Pure(Enclosure.of(epsilon)),
             relation=ADD_REMOVE,
