@@ -8,14 +8,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from . import composed, constrained, keyed, profile
+from .budget import PER_BYTE, Budget
 from .composed import NOT_PROVEN
 from .data import Data
 from .envelope import LARGEST_FILE, open_envelope, read_file
 from .verdict import Claim, Outcome, Refused, Verdict
 
-__all__ = ["LARGEST_FILE", "NOT_PROVEN", "Claim", "Data", "Outcome", "Verdict", "check", "read_file"]
+__all__ = ["LARGEST_FILE", "NOT_PROVEN", "Budget", "Claim", "Data", "Outcome", "Verdict", "check", "read_file"]
 
-KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
+KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None, Budget], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
     constrained.KIND: constrained.check_constrained_pure_profile,
     composed.KIND: composed.check_composed_approximate,
@@ -23,8 +24,10 @@ KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None], Verdict]]] = {
 }
 
 
-def check(text: bytes, data: Data | None = None) -> Verdict:
+def check(text: bytes, data: Data | None = None, budget: Budget | None = None) -> Verdict:
     """Check the bytes of a certificate, and compare an owner's certificate with its data where given.
+
+    `budget` is the work that it may take, by default at most a minute's; what would take more is refused.
 
     Guarantees: never raises for any bytes; whatever is wrong, or could not be proven, is a refusal. A TypeError
     for anything but bytes, such as a path.
@@ -32,11 +35,13 @@ def check(text: bytes, data: Data | None = None) -> Verdict:
     if not isinstance(text, bytes):
         raise TypeError(f"text: got {type(text).__name__}; admissible: the bytes of a certificate. Read the file first")
     try:
+        budget = Budget() if budget is None else budget
+        budget.spend(PER_BYTE * min(len(text), LARGEST_FILE))
         body = open_envelope(text)
         kind = body.get("kind")
         if type(kind) is not str or kind not in KINDS:
             raise Refused(f"unknown kind of certificate: {ascii(kind)[:80]}")
-        return KINDS[kind](body, data)
+        return KINDS[kind](body, data, budget)
     except Refused as refusal:
         return Verdict(outcome=Outcome.REFUSED, reason=str(refusal))
     except Exception as error:  # a check that cannot be carried out proves nothing

@@ -26,7 +26,7 @@ from .composed_methods import METHODS, Method
 from .data import Data
 from .declared import hold_mechanism, hold_sampler
 from .domain import DOMAIN, Domain
-from .expressions import WEIGHT, Pool, order_of, rounding, work_budget
+from .expressions import WEIGHT, Pool, order_of, rounding
 from .intervals import Arithmetic, Interval, at_most
 from .profile import realised
 from .statement import (
@@ -89,17 +89,16 @@ _BODY: Final = shapes.record(
 )
 
 
-def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
+def check_composed_approximate(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
     """Check a certificate of this kind; it is never bound to data."""
     _BODY(body, "certificate")
     parts = body["parts"]
     if not 1 <= len(parts) <= _MOST_PARTS:
         raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
-    method = _method(body)
+    method = _method(body, budget)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
     assumed = _hold_assumptions(body, method, domain)
-    budget = work_budget()
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
     if Fraction(claim["delta"]) > 1:
@@ -114,12 +113,12 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None) -> Verdi
     return _accepted(body, method, domain, assumed, data)
 
 
-def _method(body: dict[str, Any]) -> Method:
+def _method(body: dict[str, Any], budget: Budget) -> Method:
     """Read the method, and hold the theorem named against it."""
     stated = body["method"]
     if type(stated) is not dict or type(stated.get("name")) is not str or stated["name"] not in METHODS:
         raise Refused(f"the method must be one of {', '.join(METHODS)}")
-    method = METHODS[stated["name"]](stated)
+    method = METHODS[stated["name"]](stated, budget)
     if body["theorem"] != method.theorem:
         raise Refused(f"the theorem of method {method.name} is {method.theorem!a}")
     return method
@@ -181,7 +180,9 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     steps = part["steps"]
     # where every record is drawn, releases on one sample are as good as each on its own
     together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
-    return Factor(part["loss"]["family"], corner.parameter, corner.rate, together, samples)
+    # short numbers above: what is lost grows with parameter and rate
+    parameter, rate = _ARITHMETIC.above(corner.parameter), min(_ARITHMETIC.above(corner.rate), Fraction(1))
+    return Factor(part["loss"]["family"], parameter, rate, together, samples)
 
 
 def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None) -> Assumed:

@@ -33,15 +33,15 @@ from mpmath import libmp
 from .budget import Budget
 from .composed_divergences import pi
 from .composed_factors import GAUSSIAN, PURE, REMOVE, Factor
-from .composed_nodes import Nodes, Tilt, grid_for, nodes_on, shift_of
+from .composed_nodes import NODE, Nodes, Tilt, grid_for, nodes_on, shift_of
 from .intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from .verdict import Refused
 
-MOST_WORK: Final = 16_000_000
-"""Products of nodes and places on the line that one check may compute, or what takes as long: some seconds."""
 MOST_PLACES: Final = 50_000
-_PLACE: Final = 120
-_NODE: Final = 800
+_PLACE: Final = 25_000
+_POWER: Final = 10_000
+_WAVE: Final = 100
+"""For a place on the line; for a part's power there; for one of its nodes there."""
 BITS: Final = 160
 _ONE: Final = 1 << BITS
 _GUARD: Final = 64
@@ -92,7 +92,9 @@ def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, 
         if factor.family == GAUSSIAN and not factor.sampled:
             square += factor.parameter**2 * factor.together * factor.samples
             continue
+        budget.spend((_POWER + 2 * _WAVE) * line.places)
         parts.append(_part(factor, direction, line, budget))
+    square = _FINE.above(square)  # a short number: a larger shift loses more
     c, h = line.real_part, line.step
     total, error = _sum(parts, square, epsilon, line)
     exponent = _FINE.rational(c * (c + 1) * square / 2 - c * epsilon)
@@ -169,7 +171,6 @@ def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     if factor.family == GAUSSIAN:
         return _sampled_gaussian(factor, direction, line, budget)
     if factor.family == PURE and factor.together == 1:
-        budget.spend(2 * line.places)
         return _response(factor, direction, line)
     raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
 
@@ -204,7 +205,7 @@ def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget
     """Place the nodes of the trapezoid rule."""
     shift, tilt = shift_of(factor), Tilt(direction, line.real_part, line.end)
     grid = grid_for(shift, tilt)
-    budget.spend(grid.size * (line.places + _NODE))
+    budget.spend(grid.size * (_WAVE * line.places + NODE))
     nodes = nodes_on(grid, shift, factor.rate, tilt)
     weights, turns, total = _placed(nodes.masses, nodes.losses, direction, line)
     hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))

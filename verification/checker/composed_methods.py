@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from . import shapes
 from .budget import Budget
-from .composed_contour import MOST_PLACES, MOST_WORK, Line, delta_on_line
+from .composed_contour import MOST_PLACES, Line, delta_on_line
 from .composed_divergences import delta_of_one, pure_loss
 from .composed_factors import DIRECTIONS, PURE, Factor
 from .composed_moments import LARGEST_ORDER, Moments, delta_at_order
@@ -24,8 +24,10 @@ _LINE: Final = shapes.record(
     dither=shapes.not_negative,
 )
 _LINES: Final = shapes.record(name=shapes.text, remove=_LINE, add=_LINE)
-_MOST_RESPONSES: Final = 40_000
-"""In all directions and cells: some seconds."""
+_RESPONSE: Final = 25_000
+_CLOSED_FORM: Final = 25_000_000
+"""For two values of the normal distribution function, 32 standard deviations out."""
+_CONVERSION: Final = 500_000
 _SMALLEST: Final = Fraction(1, 2**60)
 _LARGEST: Final = Fraction(2**40)
 _LONGEST: Final = 2**128
@@ -42,8 +44,8 @@ class Method(ABC):
     """What it needs stated of a run, by name."""
 
     @abstractmethod
-    def __init__(self, stated: dict[str, Any]) -> None:
-        """Read the parameters, or refuse them."""
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read the parameters, or refuse them; what is computed is taken from the budget."""
 
     @abstractmethod
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
@@ -56,9 +58,10 @@ class PureSum(Method):
     name = "pure"
     theorem = "IS Theorem 6 and basic composition"
 
-    def __init__(self, stated: dict[str, Any]) -> None:
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
         """Read that there are no parameters."""
         _ALONE(stated, "method")
+        self._budget = budget
 
     def __str__(self) -> str:
         """Give it in words."""
@@ -66,6 +69,7 @@ class PureSum(Method):
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta."""
+        self._budget.spend(_RESPONSE * len(factors))
         spent = pure_loss(factors, direction, _ARITHMETIC)
         return ZERO if at_most(spent.hi, _ARITHMETIC.rational(epsilon).lo) else INFINITY
 
@@ -76,10 +80,10 @@ class HockeyStick(Method):
     name = "hockey-stick"
     theorem = "hockey-stick divergence of the dominating pair after sampling"
 
-    def __init__(self, stated: dict[str, Any]) -> None:
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
         """Read that there are no parameters."""
         _ALONE(stated, "method")
-        self._budget = Budget(_MOST_RESPONSES, "the randomised responses could not be verified")
+        self._budget = budget
 
     def __str__(self) -> str:
         """Give it in words."""
@@ -87,7 +91,8 @@ class HockeyStick(Method):
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
         """Bound delta."""
-        self._budget.spend(sum(factor.together * factor.samples for factor in factors if factor.family == PURE))
+        responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
+        self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
 
 
@@ -97,12 +102,12 @@ class Renyi(Method):
     name = "renyi"
     theorem = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
 
-    def __init__(self, stated: dict[str, Any]) -> None:
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
         """Read the orders, and the places where the conversion touches."""
         _ORDERS(stated, "method")
-        self._take({direction: stated[direction] for direction in DIRECTIONS})
+        self._take({direction: stated[direction] for direction in DIRECTIONS}, budget)
 
-    def _take(self, sides: Mapping[str, Mapping[str, Any]]) -> None:
+    def _take(self, sides: Mapping[str, Mapping[str, Any]], budget: Budget) -> None:
         """Read order and ratio of each direction."""
         self.at: dict[str, tuple[Fraction, Fraction | None]] = {}
         for direction, side in sides.items():
@@ -115,7 +120,7 @@ class Renyi(Method):
                     f"the ratio of the method ({direction}) must be above 0 and at most {LARGEST_ORDER} over the order"
                 )
             self.at[direction] = order, ratio
-        self._moments = Moments(_ARITHMETIC)
+        self._budget, self._moments = budget, Moments(_ARITHMETIC, budget)
 
     def __str__(self) -> str:
         """Give it in words."""
@@ -127,6 +132,7 @@ class Renyi(Method):
         if not factors:
             return NOTHING.hi
         order, ratio = self.at[direction]
+        self._budget.spend(_CONVERSION)
         moment = self._moments.total(factors, order, direction)
         return delta_at_order(moment, order, ratio, epsilon, _ARITHMETIC).hi
 
@@ -144,10 +150,10 @@ class RenyiFilter(Renyi):
         "fixed, and each release was paid at that order before it was drawn"
     }
 
-    def __init__(self, stated: dict[str, Any]) -> None:
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
         """Read the order, and the place where the conversion touches."""
         _FILTER(stated, "method")
-        self._take(dict.fromkeys(DIRECTIONS, stated))
+        self._take(dict.fromkeys(DIRECTIONS, stated), budget)
 
     def __str__(self) -> str:
         """Give it in words."""
@@ -160,11 +166,11 @@ class LossDistribution(Method):
     name = "loss-distribution"
     theorem = "Poisson summation of the moments of the privacy loss"
 
-    def __init__(self, stated: dict[str, Any]) -> None:
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
         """Read the lines."""
         _LINES(stated, "method")
         self.lines: dict[str, Line] = {}
-        self._budget = Budget(MOST_WORK, "the loss distribution could not be verified")
+        self._budget = budget
         for direction in ("remove", "add"):
             side = stated[direction]
             c, h = Fraction(side["real_part"]), Fraction(side["step"])

@@ -19,25 +19,27 @@ from typing import Final
 
 from .budget import Budget
 from .composed_factors import GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
-from .composed_nodes import Tilt, grid_for, nodes_on, shift_of
+from .composed_nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 from .intervals import NOTHING, ONE, Arithmetic, Interval
 from .verdict import Refused
 
 LARGEST_ORDER: Final = 2**40
 MOST_TERMS: Final = 40_000
-"""Terms of binomial sums that one check may compute: some seconds."""
+"""Terms of a binomial sum. Beyond, the bound for every order must do."""
 MOST_NODES: Final = 10_000
-"""Nodes of integrals that one check may compute: some seconds. Beyond, a chord must do."""
+"""Nodes of integrals that one check may compute. Beyond, a chord must do."""
+_TERM: Final[dict[str, int]] = {GAUSSIAN: 15_000, ZERO_CONCENTRATED: 15_000, LAPLACE: 60_000, PURE: 120_000}
+_MOMENT: Final = 400_000
 _UNIT: Final = Interval(ONE, ONE)
 
 
 class Moments:
-    """Log-moments of factors, within a budget of terms."""
+    """Log-moments of factors, within a budget."""
 
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        """Start with nothing computed."""
+    def __init__(self, arithmetic: Arithmetic, budget: Budget | None = None) -> None:
+        """Start with nothing computed, and with the budget of one check unless one is shared."""
         self.arithmetic = arithmetic
-        self._budget = Budget(MOST_TERMS, "the moments could not be verified")
+        self._budget = Budget() if budget is None else budget
         self._nodes_left = MOST_NODES
         self._known: dict[tuple[Factor, Fraction, str], Interval] = {}
         self._integrals: dict[tuple[Fraction, Fraction, Fraction], Interval] = {}
@@ -54,6 +56,7 @@ class Moments:
 
     def _samples(self, factor: Factor, order: Fraction, direction: str) -> Interval:
         arithmetic = self.arithmetic
+        self._budget.spend(_MOMENT)
         samples = arithmetic.rational(Fraction(factor.samples))
         if not factor.sampled:
             return arithmetic.multiply(samples, self._drawn(factor, order))
@@ -115,6 +118,7 @@ class Moments:
             if grid.size > self._nodes_left:
                 return None
             self._nodes_left -= grid.size
+            self._budget.spend(NODE * grid.size)
             moment = nodes_on(grid, shift, factor.rate, tilt).moment
             self._integrals[key] = self.arithmetic.log(moment)
         return self._integrals[key]
@@ -124,7 +128,7 @@ class Moments:
         below, above = floor(order), ceil(order)
         if below + above > MOST_TERMS:
             return None
-        self._budget.spend(below + above)
+        self._budget.spend(_TERM[factor.family] * (below + above))
         excesses = [self.arithmetic.expm1(self._drawn(factor, Fraction(k))) for k in range(2, above + 1)]
         high = self._binomial(factor.rate, excesses, above)
         if below == above:

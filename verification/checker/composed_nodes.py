@@ -21,6 +21,8 @@ from .intervals import NOTHING, ONE, Arithmetic, Interval
 from .verdict import Refused
 
 MOST_NODES: Final = 20_000
+NODE: Final = 70_000
+"""What evaluating one node takes from a budget."""
 _FINE: Final = Arithmetic(256)
 _UNIT: Final = Interval(ONE, ONE)
 _NATS: Final = 70

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from mpmath import libmp
 
 from . import intervals, shapes
+from .budget import Budget
 from .data import Data, Measure, Measured, compare
 from .declared import DISTRIBUTION, hold_rule
 from .domain import Domain
@@ -85,11 +86,11 @@ class Inputs(NamedTuple):
         return self.target + self.cost
 
 
-def check_constrained_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
+def check_constrained_pure_profile(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
     """Check a certificate of this kind, and compare an owner's with the data where they are given."""
     _BODY(body, "certificate")
     check_audience(body)
-    inputs = _read(body)
+    inputs = _read(body, budget)
     _check_claim(body["claim"], inputs)
     domain = domain_of(body)
     used = inputs.pool.variables(inputs.unit_loss)
@@ -149,9 +150,9 @@ def _check_comparable(inputs: Inputs) -> None:
     prove_proportional(inputs.pool, inputs.loss, "inputs.loss of an owner's certificate")
 
 
-def _read(body: dict[str, Any]) -> Inputs:
+def _read(body: dict[str, Any], budget: Budget) -> Inputs:
     """Read the inputs."""
-    pool, stated = Pool(), body["inputs"]
+    pool, stated = Pool(budget), body["inputs"]
     loss = pool.parse(stated["loss"], "inputs.loss")
     if any(order_of(variable) is None for variable in pool.variables(loss) - {WEIGHT}):
         raise Refused("the loss may use norms and the weight alone")
@@ -212,10 +213,10 @@ def _fraction(value: Mpf) -> Fraction:
 
 def _measure(inputs: Inputs) -> Measure:
     """Bound what a record of these norms loses, and enclose the probability with which the rule draws it."""
-    pool, rule = inputs.pool.unlimited(), inputs.rule
+    rule = inputs.rule
 
     def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
-        loss = pool.evaluate(inputs.unit_loss, norms, arithmetic).values[inputs.unit_loss]
+        loss = inputs.pool.for_a_record().evaluate(inputs.unit_loss, norms, arithmetic).values[inputs.unit_loss]
         if not at_most(loss.lo, arithmetic.rational(rule.target).hi):
             raise Refused("a record loses more than the target at weight 1")
         above = arithmetic.rational(1 + _ALLOWED)

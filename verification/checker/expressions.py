@@ -4,14 +4,13 @@ A node's arguments come before it, so whatever walks an expression is a loop ove
 no recursion, and no cost for sharing.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from . import intervals
-from .budget import Budget
+from .budget import MOST_WORK_FOR_A_RECORD, PRODUCT, SERIES, SUM, Budget
 from .intervals import (
     FRACTION,
     LINE,
@@ -31,11 +30,16 @@ from .verdict import Refused
 MOST_NODES = 10_000
 MOST_DEPTH = 200
 LARGEST_POWER = 4096
-MOST_WORK: Final = 2_500_000_000
-"""What the expressions of one check may take: some twenty seconds."""
-_SERIES: Final[dict[str, int]] = dict.fromkeys(("exp", "expm1", "log", "log1p", "power"), 10)
-"""How much longer an operation takes than a sum."""
-_PER_FACTOR: Final = 32
+MOST_NORMS = 16
+_WEIGHTS: Final[dict[str, int]] = {
+    **dict.fromkeys(("exp", "expm1", "log", "log1p", "power"), SERIES),
+    **dict.fromkeys(("multiply", "divide", "sqrt"), PRODUCT),
+}
+_PER_SLOPE: Final = 3 * PRODUCT
+"""For a derivative by the chain rule."""
+_PER_FACTOR: Final = 100
+_PER_NODE: Final = 10_000
+"""For a range in exact rational numbers."""
 
 Box = Mapping[str, Interval]
 """A range for each variable by name."""
@@ -76,11 +80,6 @@ def _variable(operation: str, indices: list[str]) -> str | None:
     return None
 
 
-def work_budget() -> Budget:
-    """Give what the expressions of one check may take."""
-    return Budget(MOST_WORK, "the bounds could not be verified")
-
-
 class Node(NamedTuple):
     """An operation on earlier nodes; `value` is a constant, an exponent or the name of a variable."""
 
@@ -102,17 +101,18 @@ class Pool:
     def __init__(self, budget: Budget | None = None) -> None:
         """Start empty, with that of one check unless a budget is shared."""
         self.nodes: list[Node] = []
-        self._budget = work_budget() if budget is None else budget
+        self._norms: set[str] = set()
+        self._budget = Budget() if budget is None else budget
         self._numbers: dict[Node, int] = {}
         self._factors: dict[int, dict[int, int]] = {}
         self._programs: dict[int, list[int]] = {}
         self._costs: dict[int, int] = {}
         self._constants: dict[tuple[int, int], Interval] = {}
 
-    def unlimited(self) -> "Pool":
-        """The same expressions, for work that is done once for every row of data."""
+    def for_a_record(self) -> "Pool":
+        """The same expressions, with a budget for one record of data."""
         same = copy(self)
-        same._budget = Budget(math.inf, "")
+        same._budget = Budget(MOST_WORK_FOR_A_RECORD)
         return same
 
     # Building.
@@ -152,6 +152,10 @@ class Pool:
                     raise Refused(f"{where} has an exponent beyond {LARGEST_POWER}")
                 return self.node("power", read(rest[0], depth + 1), value=exponent)
             if all(type(item) is str for item in rest) and (name := _variable(operation, rest)) is not None:
+                if order_of(name) is not None:
+                    self._norms.add(name)
+                if len(self._norms) > MOST_NORMS:
+                    raise Refused(f"{where} has more than {MOST_NORMS} different norms")
                 return self.variable(name)
             if _ARITY.get(operation) != len(rest):
                 raise Refused(f"{where} holds an unknown operation or one with the wrong operands")
@@ -196,7 +200,7 @@ class Pool:
         """Enclose every node over the box, at the points where the expression is defined."""
         values: dict[int, Interval] = {}
         regular = True
-        self._spend(root, arithmetic)
+        self._budget.operations(self._cost(root), arithmetic.precision)
         for number in self.program(root):
             operation, arguments, value = self.nodes[number]
             if operation == "variable":
@@ -211,11 +215,15 @@ class Pool:
                 values[number] = OPERATIONS[operation](arithmetic, *operands)
         return Evaluation(values, regular)
 
-    def _spend(self, root: int, arithmetic: Arithmetic) -> None:
-        """Take what evaluating takes: as long at all low precisions, then as the cube of the precision."""
+    def _cost(self, root: int) -> int:
+        """Give the weight of all operations."""
         if root not in self._costs:
-            self._costs[root] = sum(_SERIES.get(node.operation, 1) for node in self._walk(root))
-        self._budget.spend(self._costs[root] * (512 + (arithmetic.precision**3 >> 17)))
+            self._costs[root] = sum(_WEIGHTS.get(node.operation, SUM) for node in self._walk(root))
+        return self._costs[root]
+
+    def spend_on_rationals(self, root: int) -> None:
+        """Take what a range of every node in exact numbers takes."""
+        self._budget.spend(_PER_NODE * len(self.program(root)))
 
     def _constant(self, number: int, arithmetic: Arithmetic) -> Interval:
         key = number, arithmetic.precision
@@ -232,8 +240,8 @@ class Pool:
         An undecided minimum is locally Lipschitz: its generalised derivative lies between those of its
         sides. An undecided select may jump, so whatever it uses gets the whole line.
         """
-        self._spend(root, arithmetic)
         program = self.program(root)
+        self._budget.operations(self._cost(root) + _PER_SLOPE * len(program), arithmetic.precision)
         slopes = dict.fromkeys(program, NOTHING)
         slopes[root] = Interval(ONE, ONE)
         gradient: dict[str, Interval] = {}

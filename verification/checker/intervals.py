@@ -264,6 +264,10 @@ class Arithmetic:
         over, under = libmp.from_int(value.numerator), libmp.from_int(value.denominator)
         return Interval(self._divide(over, under, DOWN), self._divide(over, under, UP))
 
+    def above(self, value: Fraction) -> Fraction:
+        """Give the least number of this precision at or above a rational one."""
+        return Fraction(*libmp.to_rational(self.rational(value).hi))
+
     def add(self, a: Interval, b: Interval) -> Interval:
         """Enclose a + b."""
         return Interval(self._add(a.lo, b.lo, DOWN), self._add(a.hi, b.hi, UP))

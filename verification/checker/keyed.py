@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from mpmath import libmp
 
 from . import shapes
+from .budget import Budget
 from .data import Data
 from .declared import hold_keyed
 from .intervals import ONE, Arithmetic, Interval, at_most, floor_in_units
@@ -92,7 +93,7 @@ class Cost(NamedTuple):
     delta: Fraction
 
 
-def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
+def check_keyed_approximate(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
     """Check a certificate of this kind; it is never bound to data."""
     _BODY(body, "certificate")
     claim, inputs = body["claim"], body["inputs"]
@@ -103,7 +104,7 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None) -> Verdict:
     theorem = _theorem(body, cost)
     if body["theorem"] != theorem:
         raise Refused(f"the theorem is {theorem!a}")
-    rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD))
+    rates = read_rates(inputs["scheme"], Arithmetic(units.bits + _GUARD), budget)
     known = _check_options(body, units)
     assumed = _hold_assumptions(body, known)
     _prove_budget(body, units, cost)

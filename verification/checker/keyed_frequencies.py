@@ -44,8 +44,8 @@ _ROWS: Final = shapes.record(
     then=shapes.one_of("shifted", "constant", "absent"),
     period=shapes.optional(shapes.integer(1, 2**20)),
 )
-_MOST_WORK: Final = 1 << 30
-"""Pieces of rows, times bits of a unit: some ten seconds."""
+_PIECE: Final = 600
+"""For a piece of a row, beside the bits of a unit."""
 _REMEMBERED: Final = 1 << 14
 
 
@@ -95,7 +95,7 @@ def prove_rows(table: Any, rates: Rates, subdivision: int, units: Units) -> int 
         raise Refused("inputs.table.period belongs to rows that are shifted, and is below their number")
     if last > rates.last:
         raise Refused(f"frequency {last} has no rate")
-    rule = _Rule(units, 1 << subdivision)
+    rule = _Rule(units, 1 << subdivision, rates.budget)
     digest = hashlib.sha256()
     earlier: tuple[int, list[_Run]] = 0, []
     before = 0
@@ -125,11 +125,11 @@ class _Rule:
         runs: its tokens of positive units, in order.
     """
 
-    def __init__(self, units: Units, tokens: int) -> None:
+    def __init__(self, units: Units, tokens: int, budget: Budget) -> None:
         self.unreported, self.runs = units.certain, list[_Run]()
         self._units, self._tokens = units, tokens
         self._frequency = 0
-        self._budget = Budget(_MOST_WORK, "the rows could not be regenerated")
+        self._budget = budget
         # the same units occur in most rows
         self._grown = lru_cache(maxsize=_REMEMBERED)(units.grown)
         self._shrunk = lru_cache(maxsize=_REMEMBERED)(units.shrunk)
@@ -139,7 +139,7 @@ class _Rule:
         """Go on to the next frequency, of which so many units are kept."""
         units = self._units
         certain, allowance = units.certain, units.allowance
-        self._budget.spend((len(self.runs) + 8) * units.bits)
+        self._budget.spend((len(self.runs) + 3) * (_PIECE + units.bits))
         before = certain - self.unreported
         withheld = units.shrunk(max(0, certain - before - allowance))
         room = allowance + sum(run.width * self._grown(run.units) for run in self.runs)

@@ -22,7 +22,7 @@ from typing import Any, Final
 from mpmath import libmp
 
 from . import shapes
-from .budget import Budget
+from .budget import PRODUCT
 from .intervals import Interval, Mpf, at_most, floor_in_units
 from .keyed_rates import Rates
 from .keyed_units import MARGIN, Units, a_whole_number
@@ -30,7 +30,7 @@ from .verdict import Refused
 
 _REPORTED: Final = shapes.record(reported=shapes.sequence(a_whole_number))
 _KEPT: Final = shapes.record(kept_through=shapes.integer(1, 2**53))
-_MOST_CELLS: Final = 1 << 14
+_CELL: Final = 8 * PRODUCT
 
 
 def _segment(value: Any, where: str) -> None:
@@ -63,7 +63,6 @@ class _Proof:
         self.frequency = self._low = self._high = 0
         self._attached = True
         self._rates, self._units = rates, units
-        self._cells = Budget(_MOST_CELLS, "a stretch could not be proven")
         arithmetic = rates.arithmetic
         self._growth = arithmetic.rational(Fraction(units.growth, units.certain))
         self._spent = arithmetic.rational(Fraction(units.growth - units.certain, units.certain))
@@ -127,7 +126,7 @@ class _Proof:
 
     def _holds(self, first: int, last: int | None) -> bool:
         """Whether the bounds of the rates prove both premises over these frequencies."""
-        self._cells.spend(1)
+        self._rates.budget.operations(_CELL, self._rates.arithmetic.precision)
         arithmetic, rates = self._rates.arithmetic, self._rates
         rise = rates.rise(first, last)
         before = (

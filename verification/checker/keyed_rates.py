@@ -12,14 +12,12 @@ from math import inf
 from typing import Any, Final
 
 from . import shapes
-from .budget import Budget
+from .budget import PRODUCT, SERIES, Budget
 from .intervals import INFINITY, ONE, ZERO, Arithmetic, Interval, Mpf, at_most
 from .verdict import Refused
 
 _CERTAIN: Final = Interval(ONE, ONE)
 _LARGEST_EXACT: Final = 64
-_MOST_WORK: Final = 1 << 24
-"""Series of exp or log, times bits: some ten seconds."""
 
 
 class Rates(ABC):
@@ -31,14 +29,13 @@ class Rates(ABC):
 
     last: float = inf
 
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        """Fix the arithmetic."""
-        self.arithmetic = arithmetic
-        self._budget = Budget(_MOST_WORK, "the rates could not be enclosed")
+    def __init__(self, arithmetic: Arithmetic, budget: Budget) -> None:
+        """Fix the arithmetic, and what its operations are taken from."""
+        self.arithmetic, self.budget = arithmetic, budget
 
-    def _spend(self, series: int) -> None:
-        """Count the series to be summed."""
-        self._budget.spend(series * self.arithmetic.precision)
+    def _spend(self, weight: int) -> None:
+        """Take what operations of this weight cost."""
+        self.budget.operations(weight, self.arithmetic.precision)
 
     @abstractmethod
     def rate(self, frequency: int) -> Interval:
@@ -77,9 +74,9 @@ class EveryKey(Rates):
 class ListedRates(Rates):
     """q_1, ..., q_m written out."""
 
-    def __init__(self, rates: list[str], arithmetic: Arithmetic) -> None:
+    def __init__(self, rates: list[str], arithmetic: Arithmetic, budget: Budget) -> None:
         """Read them."""
-        super().__init__(arithmetic)
+        super().__init__(arithmetic, budget)
         self._rates = [Fraction(0), *map(Fraction, rates)]
         self.last = len(rates)
         if not rates or any(one > other for one, other in pairwise(self._rates)):
@@ -172,9 +169,9 @@ class ListedSizes(Sizes):
 class Threshold(Rates):
     """Threshold sampling by sizes f."""
 
-    def __init__(self, threshold: Fraction, sizes: Sizes, arithmetic: Arithmetic) -> None:
+    def __init__(self, threshold: Fraction, sizes: Sizes, arithmetic: Arithmetic, budget: Budget) -> None:
         """Refuse what is no threshold."""
-        super().__init__(arithmetic)
+        super().__init__(arithmetic, budget)
         if threshold <= 0:
             raise Refused("inputs.scheme.threshold must be above 0")
         self.last = sizes.last
@@ -182,10 +179,11 @@ class Threshold(Rates):
 
     def _size(self, frequency: int) -> Interval:
         """Enclose τ·f(i)."""
+        self._spend(PRODUCT)
         size = self._sizes.exact(frequency)
         if size is not None:
             return self.arithmetic.rational(self._threshold * size)
-        self._spend(2)
+        self._spend(2 * SERIES)
         return self.arithmetic.multiply(
             self.arithmetic.rational(self._threshold), self._sizes.enclose(frequency, self.arithmetic)
         )
@@ -195,6 +193,7 @@ class Threshold(Rates):
         steepest = self._sizes.steepest(first, last)
         if steepest is None:
             return INFINITY
+        self._spend(2 * PRODUCT)
         one, before = self._sizes.exact(steepest), self._sizes.exact(steepest - 1)
         if one is not None and before is not None:
             return self.arithmetic.rational(self._threshold * (one - before)).hi
@@ -206,23 +205,25 @@ class Ppswor(Threshold):
 
     def rate(self, frequency: int) -> Interval:
         """Enclose it."""
-        self._spend(1)
+        self._spend(SERIES)
         arithmetic = self.arithmetic
         return arithmetic.negate(arithmetic.expm1(arithmetic.negate(self._size(frequency))))
 
     def left_out(self, frequency: int) -> Interval:
         """Enclose e^(-τ·f(i)), relatively sharp."""
-        self._spend(1)
+        self._spend(SERIES)
         return self.arithmetic.exp(self.arithmetic.negate(self._size(frequency)))
 
     def rise(self, first: int, last: int | None) -> Mpf:
         """Bound (1 - q_(i-1))·(1 - e^-s), s = τ·(f(i) - f(i - 1)); the first factor is largest at first."""
+        self._spend(SERIES)
         arithmetic, step = self.arithmetic, self._step(first, last)
         kept = arithmetic.negate(arithmetic.expm1(arithmetic.negate(Interval(ZERO, step))))
         return arithmetic.multiply(self.left_out(first - 1), kept).hi
 
     def fall(self, first: int, last: int | None, growth: Interval) -> Mpf:
         """Bound (1 - q_(i-1))·(1 - G·e^-s) too: its first factor is largest at first, its second at the largest s."""
+        self._spend(SERIES)
         arithmetic, step = self.arithmetic, self._step(first, last)
         shrunk = arithmetic.multiply(growth, arithmetic.exp(arithmetic.negate(Interval(step, step))))
         factor = arithmetic.maximum(arithmetic.subtract(_CERTAIN, shrunk), Interval(ZERO, ZERO))
@@ -262,16 +263,17 @@ _BY_SIZES: Final = shapes.record(
 _THRESHOLDS: Final[dict[str, type[Threshold]]] = {"ppswor": Ppswor, "pps": Pps}
 
 
-def read_rates(scheme: dict[str, Any], arithmetic: Arithmetic) -> Rates:
-    """Read a scheme, or refuse it."""
+def read_rates(scheme: dict[str, Any], arithmetic: Arithmetic, budget: Budget | None = None) -> Rates:
+    """Read a scheme, or refuse it; its rates are taken from the budget of one check unless one is shared."""
+    budget = Budget() if budget is None else budget
     where = "inputs.scheme"
     name = scheme.get("name")
     if name == "every-key":
         _ALONE(scheme, where)
-        return EveryKey(arithmetic)
+        return EveryKey(arithmetic, budget)
     if name == "listed-rates":
         _LISTED(scheme, where)
-        return ListedRates(scheme["rates"], arithmetic)
+        return ListedRates(scheme["rates"], arithmetic, budget)
     if type(name) is not str or name not in _THRESHOLDS:
         raise Refused(f"{where}.name must be one of every-key, {', '.join(_THRESHOLDS)}, listed-rates")
     sizes: Sizes
@@ -281,4 +283,4 @@ def read_rates(scheme: dict[str, Any], arithmetic: Arithmetic) -> Rates:
     else:
         _BY_POWER(scheme, where)
         sizes = Powers(Fraction(scheme["power"]))
-    return _THRESHOLDS[name](Fraction(scheme["threshold"]), sizes, arithmetic)
+    return _THRESHOLDS[name](Fraction(scheme["threshold"]), sizes, arithmetic, budget)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from . import intervals, shapes
+from .budget import Budget
 from .data import Data, Measure, Measured, compare
 from .declared import hold_sampler
 from .domain import Domain
@@ -62,11 +63,11 @@ class Profile(NamedTuple):
     add: int
 
 
-def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdict:
+def check_sampled_pure_profile(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
     """Check a certificate of this kind, and compare an owner's with the data where they are given."""
     _BODY(body, "certificate")
     check_audience(body)
-    profile = _compose(body)
+    profile = _compose(body, budget)
     domain = domain_of(body)
     others = [] if domain is None else domain.others(profile.pool.variables(profile.remove))
     inputs, supremum = body["inputs"], body["claim"]["supremum"]
@@ -91,9 +92,9 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None) -> Verdi
 
 def _measure(profile: Profile) -> Measure:
     """Enclose what a record of these norms loses, and with what probability it is declared to be drawn."""
-    pool = profile.pool.unlimited()
 
     def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
+        pool = profile.pool.for_a_record()
         box = {**norms, rounding("rate"): intervals.UNIT, rounding("weight"): intervals.UNIT}
         drawn = pool.evaluate(profile.rate, box, arithmetic).values[profile.rate]
         if at_most(drawn.hi, _NEVER_DRAWN):
@@ -103,9 +104,9 @@ def _measure(profile: Profile) -> Measure:
     return measure
 
 
-def _compose(body: dict[str, Any]) -> Profile:
+def _compose(body: dict[str, Any], budget: Budget) -> Profile:
     """Compose the profile from the inputs, and hold the claimed one against it."""
-    pool, inputs = Pool(), body["inputs"]
+    pool, inputs = Pool(budget), body["inputs"]
     loss = pool.parse(inputs["loss"], "inputs.loss")
     rate = pool.parse(inputs["rate"], "inputs.rate")
     in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, loss))

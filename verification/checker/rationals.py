@@ -26,6 +26,7 @@ def rational_range(pool: Pool, root: int, box: Mapping[str, Range]) -> Range | N
 
     Guarantee: every operation is defined on all of the box.
     """
+    pool.spend_on_rationals(root)
     ranges: dict[int, Range] = {}
     for number in pool.program(root):
         operation, arguments, value = pool.nodes[number]
