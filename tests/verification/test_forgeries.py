@@ -766,3 +766,134 @@ def test_every_kind_of_altered_form_is_refused_by_the_schema() -> None:
                 continue
             for other in ({**value, "further": 0}, *({k: v for k, v in value.items() if k != out} for out in value)):
                 assert not VALIDATOR.is_valid(put(body, way, other) if way else other), (name, way)
+
+
+# Losses and rates that are none.
+
+ZERO, NORM = ["constant", "0"], ["norm", "2"]
+NO_LOSSES = {
+    "below 0": ["subtract", ZERO, NORM],
+    "below 0 at every record": ["constant", "-3"],
+    "below 0 somewhere": ["subtract", NORM, ["constant", "1/2"]],
+    "below 0 at large weights": ["subtract", ["constant", "1"], ["multiply", ["weight"], NORM]],
+    "not defined at 0": ["log", NORM],
+    "not defined beyond": ["sqrt", ["subtract", ["constant", "1/2"], NORM]],
+    "infinite at 0": ["divide", ["constant", "1"], NORM],
+}
+NO_RATES = {
+    "below 0": ["constant", "-1/2"],
+    "above 1": ["constant", "3/2"],
+    "above 1 somewhere": ["multiply", ["constant", "2"], NORM],
+    "below 0 somewhere": ["subtract", NORM, ["constant", "1/2"]],
+    "not defined at 0": ["divide", NORM, NORM],
+}
+
+
+def of_others(body: Body) -> Body:
+    """Of a mechanism and a sampler whose loss and rate are taken as stated."""
+    altered = copy.deepcopy(body)
+    for place, role, plugin in plugins(altered):
+        plugin.update(name="theirs", distribution="acme", options={})
+        altered["assumptions"].append({"name": f"{place}evidence of {role} theirs", "value": "proved"})
+    return altered
+
+
+def composed_of(loss: Any, rate: Any, weighted: bool, corner: tuple[str, str]) -> Body:
+    body = of_others(body_of(written("gaussian, all")))
+    part = body["parts"][0]
+    part["loss"]["parameter"], part["rate"], part["weighted"] = loss, rate, weighted
+    part["cover"] = dict(zip(("parameter", "rate"), corner, strict=True))
+    part["rounding"], part["steps"] = "1/1000", 1
+    body["assumptions"] = [item for item in body["assumptions"] if item["name"] != "part 1: releases"]
+    body["assumptions"].append({"name": "part 1: releases", "value": "1, each on a fresh sample"})
+    body["claim"] |= {"epsilon": "0", "delta": "0" if "0" in corner else "1"}
+    body["method"], body["theorem"] = (
+        {"name": "hockey-stick"},
+        "hockey-stick divergence of the dominating pair after sampling",
+    )
+    body["assumptions"].append(
+        {"name": "part 1: relative rounding of probability and weight", "value": part["rounding"]}
+    )
+    return body
+
+
+def profile_of(loss: Any, rate: Any, weighted: bool, upper: float) -> Body:
+    body = of_others(body_of(written("laplace, importance")))
+    rounded = {of: ["add", ["constant", "1"], ["multiply", ["constant", "1/1000"], ["rounding", of]]] for of in ROUNDED}
+    drawn = ["minimum", ["constant", "1"], ["multiply", rate, rounded["rate"]]]
+    weight = ["divide", ["constant", "1"], rate]
+    weight = ["maximum", ["constant", "1"], ["multiply", weight, rounded["weight"]]] if weighted else ["constant", "1"]
+    spent = json.loads(json.dumps(loss).replace('["weight"]', json.dumps(weight)))
+
+    def sampled(exponent: Any) -> Any:
+        return ["log1p", ["multiply", drawn, ["expm1", exponent]]]
+
+    body["inputs"] |= {"loss": loss, "rate": rate, "weighted": weighted, "rounding": "1/1000"}
+    remove, add = sampled(spent), ["subtract", ZERO, sampled(["subtract", ZERO, spent])]
+    body["claim"]["profile"] = {"remove": remove, "add": add}
+    domain = {"norm": "2", "radius": "1", "dimension": None}
+    body["claim"]["supremum"] = {"domain": domain, "lower": None, "maximiser": None, "upper": upper}
+    told = {"norm": "2", "radius": "1", "relative rounding of probability and weight": "1/1000"}
+    kept = [item for item in body["assumptions"] if item["name"].startswith("evidence")]
+    body["assumptions"] = [*kept, *({"name": name, "value": value} for name, value in told.items())]
+    return body
+
+
+ROUNDED = ("rate", "weight")
+
+
+def test_the_forgeries_below_are_of_what_holds() -> None:
+    half = ["constant", "1/2"]
+    for weighted in (False, True):
+        assert check(seal(composed_of(NORM, half, weighted, ("1", "501/1000")))).accepted
+        assert check(seal(profile_of(NORM, half, weighted, 1.0))).accepted
+    assert check(seal(composed_of(ZERO, half, False, ("0", "501/1000")))).accepted
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", NO_LOSSES)
+def test_a_loss_is_defined_and_not_negative(loss: str, weighted: bool) -> None:
+    """Without that a run of a negative parameter has a cover by 0, and loses nothing."""
+    tree = NO_LOSSES[loss]
+    if "weight" in str(tree) and not weighted:
+        return  # then the weight is 1
+    wrong = r"(parts\[0\]\.loss\.parameter|inputs\.loss) could not be proven to be (at least 0|defined everywhere)"
+    for top in ("0", "1", "1000"):
+        assert re.fullmatch(wrong, check(seal(composed_of(tree, ["constant", "1/2"], weighted, (top, "1")))).reason)
+    assert re.fullmatch(wrong, check(seal(profile_of(tree, ["constant", "1/2"], weighted, 1.0))).reason)
+    constrained = of_others(body_of(written("constrained")))
+    constrained["inputs"]["loss"] = tree
+    if weighted:
+        assert re.match(wrong, check(seal(constrained)).reason)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rate", NO_RATES)
+def test_a_rate_is_defined_and_a_probability(rate: str, weighted: bool) -> None:
+    tree = NO_RATES[rate]
+    wrong = r"(parts\[0\]|inputs)\.rate could not be proven to (be defined everywhere|lie within \[0, 1\])"
+    for top in ("0", "1"):
+        assert re.fullmatch(wrong, check(seal(composed_of(NORM, tree, weighted, ("1", top)))).reason)
+    assert re.fullmatch(wrong, check(seal(profile_of(NORM, tree, weighted, 1.0))).reason)
+
+
+@pytest.mark.parametrize("name", ["gaussian, all", "plan", "keys, all"])
+@pytest.mark.parametrize(("delta", "accepted"), [("1", True), ("1000001/1000000", False), ("2", False), ("-1", False)])
+def test_a_delta_is_a_probability(name: str, delta: str, accepted: bool) -> None:
+    body = body_of(written(name))
+    body["claim"]["delta"] = delta
+    verdict = check(seal(body))
+    assert verdict.accepted == accepted
+    assert accepted or "claim.delta" in verdict.reason
+
+
+def test_what_released_constants_cost_is_taken_from_epsilon() -> None:
+    for cost, epsilon, accepted in (("1/10", "1/10", True), ("1/10", "0", False), ("1000", "1000", True)):
+        body = body_of(written("gaussian, all"))
+        claimed = Fraction(body["claim"]["epsilon"])
+        body["released_cost"] = cost
+        body["assumptions"].append({"name": "released cost", "value": cost})
+        body["claim"]["epsilon"] = str(claimed + Fraction(epsilon))
+        assert check(seal(body)).accepted == accepted
+    body["claim"]["epsilon"] = "999"
+    assert check(seal(body)).reason == "epsilon is below the cost of the released constants"
