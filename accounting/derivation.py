@@ -75,6 +75,16 @@ class Derivation(ABC):
         """All assumptions, in order of first appearance, each once."""
         return tuple(dict.fromkeys(self._walk()))
 
+    def rests_on(self, theorem: Theorem) -> bool:
+        """Whether `theorem` was applied anywhere."""
+        left: list[Derivation] = [self]
+        while left:
+            found = left.pop()
+            if found.theorem == theorem:
+                return True
+            left.extend(found.premises)
+        return False
+
     def about(self, whose: str) -> Derivation:
         """The same derivation, its assumptions named as those of `whose`, beside assumptions of the same name."""
         return _Derived(
@@ -133,3 +143,10 @@ class Theorem:
     def conclude(self, premises: Iterable[Derivation] = (), assumptions: Iterable[Assumption] = ()) -> Derivation:
         """The derivation that applies this theorem to `premises`."""
         return _Derived(self, tuple(premises), tuple(assumptions))
+
+
+EX_POST = Theorem("law", "at released values as they came out, which filters and readings alone may take")
+"""What a cost rests on that another released value would have changed; it is no guarantee and composes with nothing."""
+
+CHOSEN = Theorem("law", "chosen from earlier releases of an adaptive run, whose filter has counted them")
+"""What the cost of a parameter rests on that an adaptive run chose: it is nothing beside that run alone."""

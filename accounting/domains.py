@@ -11,12 +11,14 @@ from attrs import field, frozen
 from .derivation import Assumption
 from .enclosures import Enclosure
 from .errors import InvalidType, InvalidValue
+from .every_value import AnyValue, is_open, released_within
 from .exact import Number
-from .expressions import Expression, Range, Symbol, Variable, norm
+from .expressions import Expression, Range, Symbol, Variable, norm, symbol_range
 from .norms import Norm
-from .provenance import Declared, Payment, Released, declared_number
+from .provenance import Declared, Payment, Public, Released, as_it_came_out, declared_number
 
 _PRECISION = 96
+_RADIUS = "domain.radius"
 
 
 def _radius(value: Declared[Number]) -> Declared[Fraction]:
@@ -61,6 +63,46 @@ class NormBall:
         ball = (Assumption("norm", self.norm.value), Assumption("radius", str(self.radius.value)))
         return ball if self.dimension is None else (*ball, Assumption("dimension", str(self.dimension)))
 
+    @property
+    def released(self) -> dict[str, Released[Fraction]]:
+        """The radius by name, where it was released."""
+        return {_RADIUS: self.radius} if isinstance(self.radius, Released) else {}
+
+    @property
+    def for_every_value(self) -> NormBall:
+        """The domain that statements are about, whatever its radius came out as: the largest ball it may be.
+
+        Where a released radius has no range, looking at it raises ExPost.
+        """
+        if not is_open(self.radius):
+            return self
+        limits = self.radius.within  # type: ignore[union-attr]  # it was released
+        return self._with_radius(Public(AnyValue(_RADIUS) if limits is None else limits.high))
+
+    @property
+    def as_it_came_out(self) -> NormBall:
+        """The same ball, its released radius taken as it came out."""
+        return self._with_radius(as_it_came_out(self.radius)) if isinstance(self.radius, Released) else self
+
+    @property
+    def at_its_largest(self) -> NormBall:
+        """The same ball as if its released radius had come out as the upper end of its range, where it has one."""
+        if not isinstance(self.radius, Released) or self.radius.within is None:
+            return self
+        within = self.radius.within
+        return self._with_radius(Released(within.high, self.radius.payment, within=within))
+
+    @property
+    def ranges_assumed(self) -> tuple[Assumption, ...]:
+        """What a guarantee for every value of a released radius says of it."""
+        return tuple(released_within(name, value) for name, value in self.released.items() if is_open(value))
+
+    def _with_radius(self, radius: Declared[Any]) -> NormBall:
+        ball = object.__new__(NormBall)
+        for name, value in (("norm", self.norm), ("radius", radius), ("dimension", self.dimension)):
+            object.__setattr__(ball, name, value)
+        return ball
+
     def box(self, occurring: Iterable[Variable]) -> tuple[Mapping[Variable, Expression], Mapping[Variable, Range]]:
         """Coordinates of the domain for an expression in the `occurring` variables.
 
@@ -75,7 +117,7 @@ class NormBall:
         """
         ordered = sorted(occurring, key=lambda v: v.name)
         norms = [v for v in ordered if v.symbol is Symbol.NORM]
-        ranges = {v: Range(Fraction(-1), Fraction(1)) for v in ordered if v.symbol is not Symbol.NORM}
+        ranges = {v: symbol_range(v) for v in ordered if v.symbol is not Symbol.NORM}
         own = norm(self.norm)
         meaning: dict[Variable, Expression] = {}
         if len(norms) == 1 and norms != [own]:

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
-from .derivation import Assumption, Derivation, Theorem
+from .derivation import EX_POST, Assumption, Derivation, Theorem
 from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
 from .notions import Bound
@@ -78,6 +78,21 @@ class Guarantee(Generic[B, R, U]):
         )
 
 
+def refuse_ex_post(parameter: str, cost: Guarantee[Any, Any, Any]) -> None:
+    """Refuse what a run cost at released values as they came out.
+
+    Raises:
+        InvalidValue: for such a cost, and what was concluded from one.
+    """
+    if cost.derivation.rests_on(EX_POST):
+        raise InvalidValue(
+            parameter,
+            f"what a run cost at released values: {cost.bound}",
+            "a guarantee, which holds for every value that could have been released",
+            "Declare the values' range, Released(value, cost, within=(low, high)); or pay through a filter",
+        )
+
+
 def _same_notion(first: Bound, second: Bound) -> None:
     if type(first) is not type(second):
         raise InvalidType("bound", second, f"a bound of {first.notion} DP", "Convert one notion into the other first")
@@ -88,11 +103,12 @@ def compose(first: Guarantee[B, R, U], *others: Guarantee[B, R, U]) -> Guarantee
 
     Raises:
         InvalidType: for guarantees of different notions.
-        InvalidValue: for guarantees with different relations or units.
+        InvalidValue: for guarantees with different relations or units, and for costs that are none.
     """
     everything = (first, *others)
     for position, other in enumerate(everything):
         require(f"guarantees[{position}]", other, Guarantee, "Compose guarantees only")
+        refuse_ex_post(f"guarantees[{position}]", other)
         _same_notion(first.bound, other.bound)
         for name, mine, theirs in (
             ("relation", first.relation, other.relation),

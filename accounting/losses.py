@@ -43,7 +43,8 @@ def _features_and(*symbols: Symbol, name: str) -> Callable[[Any, Any, Expression
     def check(_: Any, __: Any, value: Expression) -> None:
         if not isinstance(value, Expression):
             raise InvalidType(name, value, "an expression in W and norms")
-        alien = [v.name for v in variables(value) if v.symbol not in {Symbol.WEIGHT, Symbol.NORM, *symbols}]
+        admitted = {Symbol.WEIGHT, Symbol.NORM, Symbol.PLACE, *symbols}
+        alien = [v.name for v in variables(value) if v.symbol not in admitted]
         if alien:
             raise InvalidValue(name, ", ".join(sorted(alien)), "the weight and norms of the record")
         if not range_of(value).non_negative:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, final
 
@@ -12,7 +12,17 @@ from .derivation import Assumption, Derivation, Theorem
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
-from .expressions import Apply, Constant, Expression, Operation, Symbol, Variable, enclose, substitute, variables
+from .expressions import (
+    Apply,
+    Constant,
+    Expression,
+    Operation,
+    Symbol,
+    Variable,
+    enclose,
+    substitute,
+    variables,
+)
 from .guarantees import Guarantee, compose, require
 from .notions import PURE, Pure
 from .provenance import Payment, named_costs
@@ -24,6 +34,9 @@ U = TypeVar("U", bound=Unit)
 
 _SUPREMUM = Theorem("law", "supremum over a public domain")
 _COMPOSITION = Theorem("law", "composition per record")
+_EVERY_VALUE = Theorem("law", "supremum over every value of released parameters")
+_TAKEN_APART = {Symbol.ROUNDING, Symbol.PLACE}
+"""What a profile holds for every value of: each part of a composition has its own."""
 
 
 def _derived(_: object, __: object, value: Any) -> None:
@@ -35,8 +48,8 @@ def _derived(_: object, __: object, value: Any) -> None:
 class PureProfile(Generic[R, U]):
     """A pure ψ-PDP profile: a public function of a record, in both directions.
 
-    Each direction is an expression in norms of the record and rounding variables; it holds for every value of
-    the latter in [-1, 1].
+    Each direction is an expression in norms of the record, rounding variables and places of released parameters; it
+    holds for every value of the latter two.
 
     Attributes:
         remove: ψ. Bounds the loss where x is in the first data set and not in the second, and in the other
@@ -63,7 +76,7 @@ class PureProfile(Generic[R, U]):
         return self.derivation.assumptions
 
     def at(self, norms: Mapping[Variable, Enclosure], *, precision: int = 128) -> Enclosure:
-        """ψ of a record with these norms: an enclosure over every rounding.
+        """ψ of a record with these norms: an enclosure over every rounding, and every place of a released parameter.
 
         Raises:
             InvalidValue: where a norm that the profile uses is missing.
@@ -71,8 +84,9 @@ class PureProfile(Generic[R, U]):
         """
         box = dict(norms)
         for variable in variables(self.remove):
-            if variable.symbol is Symbol.ROUNDING:
-                box[variable] = Enclosure.between(-1, 1, precision=precision)
+            if variable.symbol in _TAKEN_APART:
+                low = -1 if variable.symbol is Symbol.ROUNDING else 0
+                box[variable] = Enclosure.between(low, 1, precision=precision)
         return enclose(self.remove, box, precision=precision)
 
     def supremum(self, domain: NormBall, *, precision: int = 128) -> tuple[Guarantee[Pure, R, U], Supremum]:
@@ -85,7 +99,7 @@ class PureProfile(Generic[R, U]):
             InvalidValue: where the domain lacks a dimension that the profile needs.
         """
         paid = within(self, domain)
-        found = _supremum(paid.remove, domain, precision)
+        found = _supremum(paid.remove, domain.for_every_value, precision)
         guarantee = Guarantee(
             bound=Pure(found.enclosure.maximum(Enclosure.of(0))),
             relation=self.relation,
@@ -153,11 +167,7 @@ def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> Pu
         # every part gets its number, the first too: parts that are compositions themselves stay apart
         return substitute(
             direction,
-            {
-                v: Variable(Symbol.ROUNDING, f"{v.index}.{index}")
-                for v in variables(direction)
-                if v.symbol is Symbol.ROUNDING
-            },
+            {v: Variable(v.symbol, f"{v.index}.{index}") for v in variables(direction) if v.symbol in _TAKEN_APART},
         )
 
     remove, add = renamed(0, first.remove), renamed(0, first.add)
@@ -216,4 +226,9 @@ def _without_cost(direction: Expression, cost: Fraction) -> Expression:
 
 def within(profile: PureProfile[R, U], domain: NormBall) -> PureProfile[R, U]:
     """The profile of a mechanism whose records are held within a domain: with the cost of a released radius."""
-    return plus_payments(profile, domain.payments)
+    return for_every_value(plus_payments(profile, domain.payments), domain.ranges_assumed)
+
+
+def for_every_value(profile: PureProfile[R, U], ranges: Sequence[Assumption]) -> PureProfile[R, U]:
+    """The same profile, which holds for every value of some released parameters; `ranges` names them."""
+    return evolve(profile, derivation=_EVERY_VALUE.conclude([profile.derivation], ranges)) if ranges else profile

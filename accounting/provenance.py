@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 from attrs import evolve, field, frozen
 
 from .errors import InvalidType, InvalidValue
-from .exact import Number, exact
-from .guarantees import Guarantee, require
+from .exact import Number, exact, ratio_text
+from .guarantees import Guarantee, refuse_ex_post, require
 from .private import Private as Private
 from .private import PrivateValue as PrivateValue
 
@@ -48,12 +48,14 @@ class Payment:
 
     Raises:
         InvalidType: for anything but a guarantee.
+        InvalidValue: for a cost at released values, which is none.
     """
 
     cost: Guarantee[Any, Any, Any]
 
     def __attrs_post_init__(self) -> None:
         require("cost", self.cost, Guarantee, "A released value carries the guarantee of its release")
+        refuse_ex_post("cost", self.cost)
 
 
 def named_costs(payments: Iterable[Payment], *, first: int = 1) -> list[Guarantee[Any, Any, Any]]:
@@ -75,6 +77,43 @@ def _payment(cost: Guarantee[Any, Any, Any] | Payment) -> Payment:
 
 @final
 @frozen
+class PublicRange:
+    """The values that a released number may take, declared before it is released; ends included.
+
+    Attributes:
+        low: the smallest.
+        high: the largest, at least `low`.
+
+    Raises:
+        InvalidValue: for ends in the wrong order.
+    """
+
+    low: Fraction
+    high: Fraction
+
+    def __attrs_post_init__(self) -> None:
+        if self.low > self.high:
+            raise InvalidValue("within", f"({self.low}, {self.high})", "(low, high) with low ≤ high")
+
+    def clamp(self, value: Fraction) -> Fraction:
+        """The value of the range next to `value`."""
+        return min(max(value, self.low), self.high)
+
+    def __str__(self) -> str:
+        return f"{ratio_text(self.low)} to {ratio_text(self.high)}"
+
+
+def _range(value: tuple[Number, Number] | PublicRange | None) -> PublicRange | None:
+    match value:
+        case None | PublicRange():
+            return value
+        case (low, high):
+            return PublicRange(exact(low, parameter="within"), exact(high, parameter="within"))
+    raise InvalidType("within", value, "(low, high): two numbers fixed beforehand, or None")
+
+
+@final
+@frozen
 class Released(Generic[T_co]):
     """A value obtained by a private release.
 
@@ -83,29 +122,77 @@ class Released(Generic[T_co]):
         both = Released((1000, 2.5), cost)
         count, mean = both.map(lambda pair: pair[0]), both.map(lambda pair: pair[1])
 
+    A guarantee of what uses the value has to hold for every value that could have been released. So either its bound
+    does not move with the value, or the value is a number of a public range, over which the bound is the supremum.
+    Anything else is an ex-post reading (`certdp.ExPost`), or is paid through a filter (`certdp.AdaptiveRun`).
+
     Args:
         value: the released value.
         cost: the guarantee of the release, which is thereby a new one, to be charged for itself; or the payment of
             another value of the same release.
+        within: (low, high), for a number: its range, public and fixed beforehand. A number outside it becomes the
+            nearer end, which is post-processing.
 
     Attributes:
         payment: what the release cost; it is composed, once, into whatever uses its values.
+
+    Raises:
+        InvalidType: for a range of what is no number.
+        InvalidValue: for a range whose ends are in the wrong order.
     """
 
     value: T_co
     payment: Payment = field(converter=_payment, alias="cost")
+    within: PublicRange | None = field(default=None, converter=_range, kw_only=True)
+    _as_it_came_out: bool = field(default=False, init=False, repr=False)
 
     @property
     def cost(self) -> Guarantee[Any, Any, Any]:
         """The guarantee of the release."""
         return self.payment.cost
 
-    def map(self, function: Callable[[T_co], S]) -> Released[S]:
-        """A function of a released value costs nothing more (post-processing): it shares the payment."""
-        return Released(function(self.value), self.payment)
+    @property
+    def as_it_came_out(self) -> bool:
+        """Whether the value counts as it came out: so do filters and ex-post readings take it, and no guarantee."""
+        return self._as_it_came_out
+
+    def map(
+        self, function: Callable[[T_co], S], *, within: tuple[Number, Number] | PublicRange | None = None
+    ) -> Released[S]:
+        """A function of a released value costs nothing more (post-processing): it shares the payment.
+
+        Args:
+            function: of the value.
+            within: the range of the result, public and fixed beforehand; the value's own range is not the result's.
+        """
+        return Released(function(self.value), self.payment, within=within)
 
     def __attrs_post_init__(self) -> None:
         _refuse_nesting(self.value)
+        if self.within is not None:
+            number = exact(self.value, parameter="value")  # type: ignore[arg-type]  # refused unless it is a number
+            clamped = self.within.clamp(number)
+            if clamped != number:
+                object.__setattr__(self, "value", clamped)
+
+
+def as_it_came_out(value: Released[T]) -> Released[T]:
+    """The value as filters and ex-post readings take it; guarantees that rest on it compose with nothing."""
+    result = Released(value.value, value.payment, within=value.within)
+    object.__setattr__(result, "_as_it_came_out", True)
+    return result
+
+
+def _read(value: Declared[S], read: Callable[[S], T]) -> Declared[T]:
+    """The same value in the form that `read` gives; a number keeps its range, read likewise."""
+    if isinstance(value, Public):
+        return value.map(read)
+    form = read(value.value)
+    limits = value.within if isinstance(form, Fraction) and not isinstance(value.value, bool) else None
+    for end in () if limits is None else (limits.low, limits.high):
+        read(end)  # type: ignore[arg-type]  # the value is a number, and so are the ends of its range
+    result = Released(form, value.payment, within=limits)
+    return as_it_came_out(result) if value.as_it_came_out else result
 
 
 Declared: TypeAlias = Public[T] | Released[T]
@@ -156,7 +243,7 @@ def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> D
             "Public(value) or Released(value, cost)",
             "Say where it comes from: Public(value)",
         )
-    return value.map(read)
+    return _read(value, read)
 
 
 def declared_number(

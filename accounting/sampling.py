@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from .bulk import UNIT, norm_relative_error
 from .errors import InvalidType, InvalidValue
-from .expressions import ONE, Constant, Expression, Symbol, range_of, roundings, variables
+from .expressions import ONE, Constant, Expression, Symbol, Variable, range_of, roundings, variables
 from .norms import Norm
 
 _BY_ENCLOSURE = 2
@@ -22,10 +22,17 @@ def norm_roundings(norm: Norm) -> int:
     return ceil(norm_relative_error(norm) / UNIT) + _NORM_RESERVE
 
 
+def _roundings(variable: Variable) -> int:
+    match variable.symbol:
+        case Symbol.NORM:
+            return norm_roundings(Norm(variable.index))
+    return 1  # the constant that a released parameter came out as
+
+
 def _probability(_: object, __: object, value: Any) -> None:
     if not isinstance(value, Expression):
         raise InvalidType("probability", value, "an expression in norms of the record")
-    alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
+    alien = [v.name for v in variables(value) if v.symbol not in {Symbol.NORM, Symbol.PLACE}]
     if alien:
         raise InvalidValue("probability", ", ".join(sorted(alien)), "an expression in norms of the record alone")
     if not range_of(value).within(Fraction(0), Fraction(1)):
@@ -59,7 +66,7 @@ class SamplingRate:
         """
         if isinstance(self.probability, Constant) and self._exact(self.probability.value):
             return Fraction(0)
-        known = {variable: norm_roundings(Norm(variable.index)) for variable in variables(self.probability)}
+        known = {variable: _roundings(variable) for variable in variables(self.probability)}
         count = roundings(self.probability, known)
         return Fraction((_BY_ENCLOSURE if count is None else max(count, _BY_ENCLOSURE)) + 4, 2**53)
 

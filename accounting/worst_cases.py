@@ -18,7 +18,19 @@ from attrs import frozen
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue, OutsideDomain
-from .expressions import ONE, Constant, Expression, Range, Symbol, Variable, W, enclose, substitute, variables
+from .expressions import (
+    ONE,
+    Constant,
+    Expression,
+    Range,
+    Symbol,
+    Variable,
+    W,
+    enclose,
+    substitute,
+    symbol_range,
+    variables,
+)
 from .importance_sampling import realised
 from .losses import Attained, Loss
 from .pairs import Pair
@@ -31,7 +43,6 @@ _NEAR = Fraction(1, 2**40)
 _NONE = Fraction(0)
 _NEVER = Constant(_NONE)  # its records have no weight, and lose nothing with any
 _BUDGET = 48
-_ROUNDINGS = Range(Fraction(-1), Fraction(1))
 
 
 @final
@@ -90,7 +101,7 @@ def worst_cases(loss: Loss, rate: SamplingRate, domain: NormBall | None, *, prec
         def read(root: Expression) -> Enclosure:
             if root not in known:
                 placed = substitute(substitute(root, given), meaning)
-                extent = {v: box.get(v, _ROUNDINGS) for v in variables(placed)}
+                extent = {v: box.get(v, symbol_range(v)) for v in variables(placed)}
                 known[root] = Enclosure.of(supremum(placed, extent, precision=precision, slack=_NONE).enclosure.upper)
             return known[root]
 
@@ -118,7 +129,7 @@ def _coordinates(
             "a public bound on the records",
             f"The loss depends on {', '.join(norms)} of a record: declare a domain, such as radius=1",
         )
-    return {}, dict.fromkeys(occurring, _ROUNDINGS)
+    return {}, {v: symbol_range(v) for v in occurring}
 
 
 def _features(loss: Loss) -> frozenset[Variable]:

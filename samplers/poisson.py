@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.expressions import Constant
+from ..accounting.expressions import expression
 from ..accounting.provenance import Declared, Public
 from ..accounting.sampling import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, probability
@@ -43,4 +43,4 @@ class Poisson:
     @property
     def rate(self) -> SamplingRate:
         """q(x) = rate."""
-        return SamplingRate(Constant(self.probability.value), weighted=self.weighted.value)
+        return SamplingRate(expression(self.probability.value), weighted=self.weighted.value)

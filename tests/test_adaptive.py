@@ -166,7 +166,11 @@ class TestNoAccountant:
         chosen = run.chosen(3)
         assert chosen.value == 3
         assert chosen.cost.bound.epsilon.upper == 0
-        assert "chosen from earlier releases of an adaptive run" in str(laplace(chosen).pure().derivation)
+        step = laplace(chosen)
+        assert "chosen from earlier releases of an adaptive run" in str(run.cost(step).derivation)
+        for question in (step.pure, step.zero_concentrated, lambda: step.epsilon(Delta("1e-6"))):
+            with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
+                question()
 
 
 class TestDominated:
@@ -202,7 +206,7 @@ class TestDominated:
         cost: Guarantee[Pure, Any, Any] = Guarantee(
             bound=Pure(ONE), relation=ADD_REMOVE, unit=RECORD, derivation=Theorem("a", "b").conclude()
         )
-        scale = Released(Fraction(2), cost)
+        scale = Released(Fraction(2), cost, within=(2, 8))
         run = DominatedRun(Plan([laplace(scale, releases=ResampleEach(2))]))
         run.use(laplace(scale))
         run.use(laplace(scale.map(lambda value: value * 2)))

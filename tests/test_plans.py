@@ -216,12 +216,13 @@ def released(epsilon: str = "0.25") -> Guarantee[Pure, Any, Any]:
 
 class TestReleasedParameters:
     def test_one_release_is_charged_once_in_all_parts(self) -> None:
-        scale = Released(Fraction(2), released())
-        parts = [run(LaplaceSum(scale=scale)), run(LaplaceSum(scale=scale.map(lambda value: 2 * value)))]
+        scale = Released(Fraction(2), released(), within=(2, 8))
+        twice = scale.map(lambda value: 2 * value, within=(4, 16))
+        parts = [run(LaplaceSum(scale=scale)), run(LaplaceSum(scale=twice))]
         assert Plan(parts).pure().bound.epsilon.upper == Fraction(1, 2) + Fraction(1, 4) + Fraction(1, 4)
 
     def test_two_releases_are_charged_each(self) -> None:
-        parts = [run(LaplaceSum(scale=Released(Fraction(2), released()))) for _ in range(2)]
+        parts = [run(LaplaceSum(scale=Released(Fraction(2), released(), within=(2, 8)))) for _ in range(2)]
         assert Plan(parts).pure().bound.epsilon.upper == Fraction(3, 2)
         answer = Plan(parts).epsilon(Delta(0))
         assert (answer.epsilon.lower, answer.epsilon.upper) == (None, 1.5)

@@ -209,7 +209,8 @@ class TestManyReleases:
             assert truth - 1e-12 <= curve.at(alpha).upper_float <= truth + 0.01
 
     def test_released_parameters_lower_the_trade_off_curve(self) -> None:
-        paid = run(LaplaceSum(scale=Released(Fraction(1), released())), FULL, domain=ball()).trade_off(places=16)
+        scale = Released(Fraction(1), released(), within=(1, 4))
+        paid = run(LaplaceSum(scale=scale), FULL, domain=ball()).trade_off(places=16)
         free = run(LAPLACE, FULL, domain=ball()).trade_off(places=16)
         assert paid.at("0.2").lower < free.at("0.2").lower
 
@@ -276,7 +277,8 @@ class TestNotions:
 class TestReleasedParameters:
     def test_what_they_cost_is_contained(self) -> None:
         free = run(LAPLACE, FULL, ResampleEach(3), domain=ball())
-        paid = run(LaplaceSum(scale=Released(Fraction(1), released())), FULL, ResampleEach(3), domain=ball())
+        scale = Released(Fraction(1), released(), within=(1, 4))
+        paid = run(LaplaceSum(scale=scale), FULL, ResampleEach(3), domain=ball())
         assert paid.epsilon(Delta(0)).epsilon.upper == 3.25
         assert paid.epsilon(Delta(0)).epsilon.lower is None
         assert paid.pure().bound.epsilon.upper == Fraction(13, 4)
@@ -288,20 +290,21 @@ class TestReleasedParameters:
         assert "count 1" in str(paid.pure().derivation)
 
     def test_a_released_radius_costs_too(self) -> None:
-        domain = NormBall(norm=Norm.L1, radius=Released(Fraction(1), released("0.5")))
+        domain = NormBall(norm=Norm.L1, radius=Released(Fraction(1, 2), released("0.5"), within=(0.25, 1)))
         assert run(LAPLACE, FULL, domain=domain).epsilon(Delta(0)).epsilon.upper == 1.5
 
     def test_one_release_is_charged_once_and_two_alike_twice(self) -> None:
         cost = released("0.5")
         both = Released((Fraction(1), Fraction(1, 2)), cost)
-        one, half = both.map(lambda pair: pair[0]), both.map(lambda pair: pair[1])
+        one = both.map(lambda pair: pair[0], within=(1, 1))
+        half = both.map(lambda pair: pair[1], within=("1/2", "1/2"))
         domain = NormBall(norm=Norm.L1, radius=one)
         sampler = Importance(rate=half, floor=half)
         free = run(LAPLACE, Importance(rate=Public("1/2"), floor=Public("1/2")), domain=ball())
         for scale, radius, paid in (
             (one, domain, "0.5"),
             (one, ball(), "0.5"),
-            (Released(Fraction(1), cost), domain, 1),
+            (Released(Fraction(1), cost, within=(1, 1)), domain, 1),
         ):
             found = run(LaplaceSum(scale=scale), sampler, domain=radius)
             more = found.pure().bound.epsilon.upper - free.pure().bound.epsilon.upper
@@ -310,7 +313,7 @@ class TestReleasedParameters:
             assert (stated.count("count 1"), stated.count("(×2)")) == (1, int(2 * Fraction(paid)) - 1)
 
     def test_an_epsilon_below_the_cost_is_refused(self) -> None:
-        paid = run(LaplaceSum(scale=Released(Fraction(1), released())), FULL, domain=ball())
+        paid = run(LaplaceSum(scale=Released(Fraction(1), released(), within=(1, 4))), FULL, domain=ball())
         with pytest.raises(InvalidValue, match=r"epsilon: got 0\.1; admissible: at least 0\.25"):
             paid.delta(Epsilon("0.1"))
 

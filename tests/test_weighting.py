@@ -25,6 +25,7 @@ from certdp import (
     Coins,
     Count,
     Enclosure,
+    ExPost,
     Full,
     Guarantee,
     Importance,
@@ -200,8 +201,10 @@ def test_a_released_radius_is_paid_for() -> None:
     cost = Guarantee(
         bound=Pure(Enclosure.of("0.25")), relation=ADD_REMOVE, unit=RECORD, derivation=Theorem("X", "1").conclude()
     )
-    domain = NormBall(norm=Norm.L1, radius=Released(Fraction(5), cost))
+    domain = NormBall(norm=Norm.L1, radius=Released(Fraction(5), cost, within=(5, 5)))
     run = run_of("importance")
+    with pytest.raises(ExPost, match=r"domain\.radius"):
+        weighed(run, Records.of(data()), NormBall(norm=Norm.L1, radius=Released(Fraction(5), cost, within=(1, 5))))
     figures, _ = weighed(run, Records.of(data()), domain)
     assert figures.psi_max == run.measure(data(), domain).reveal().psi_max
     free, _ = weighed(run, Records.of(data()), ball())

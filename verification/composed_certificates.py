@@ -144,6 +144,7 @@ class ReleaseStatement:
         rate: with what probability and weight it is drawn.
         releases: how many, and on which samples.
         corners: how many pairs bound the records of the domain.
+        released: which of the plugins' parameters were released, and within what ranges.
     """
 
     mechanism: PluginStatement
@@ -152,6 +153,7 @@ class ReleaseStatement:
     rate: SamplingRate
     releases: Releases
     corners: int
+    released: tuple[Assumption, ...] = ()
 
     def as_json(self, domain: NormBall | None, relation: str, spared: Fraction) -> Json:
         """As the certificate has it; the loss is about that change of the data."""
@@ -174,6 +176,7 @@ class ReleaseStatement:
         for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
             yield f"{place}evidence of {role} {plugin.name}", plugin.evidence
             yield from ((f"{place}{role}.{key}", value) for key, value in plugin.options.items())
+        yield from ((f"{place}{assumed.name}", assumed.value) for assumed in self.released)
         way = "on one sample" if isinstance(self.releases, SampleOnce) else "each on a fresh sample"
         yield f"{place}releases", f"{self.releases.steps}, {way}"
         if self.rate.rounding:

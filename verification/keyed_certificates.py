@@ -23,6 +23,7 @@ from ..accounting.arguments import whole
 from ..accounting.derivation import Assumption, Evidence
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.every_value import ExPost, released_within
 from ..accounting.exact import ratio_text
 from ..accounting.frequency_reporting import (
     EveryKey,
@@ -39,7 +40,7 @@ from ..accounting.frequency_reporting import (
 from ..accounting.notions import APPROXIMATE, Approximate, Bound, Pure
 from ..accounting.provenance import Payment
 from ..accounting.relations import ADD_REMOVE, ELEMENT
-from ..plugins.contract import KeySampler, Sanitiser, payments, stated
+from ..plugins.contract import KeySampler, Sanitiser, open_parameters, payments, stated
 from ..plugins.registry import origin
 from .certificates import FORMAT, Json, PluginStatement, sealed
 from .checker import check
@@ -137,6 +138,9 @@ class _Statement:
     ) -> _Statement:
         """Read the plugins, and refuse those that no certificate is about."""
         statements = [_statement(role, plugin) for role, plugin in (("mechanism", mechanism), ("sampler", sampler))]
+        if moving := open_parameters("mechanism", mechanism):
+            raise ExPost.about(", ".join(moving))
+        released = open_parameters("sampler", sampler)
         reporting = mechanism.reporting(sampler.inclusion)
         scheme = _scheme(reporting.inclusion)
         return cls(
@@ -147,7 +151,12 @@ class _Statement:
             contributions=None if contributions is None else whole("contributions", contributions, 1),
             releases=releases,
             cost=APPROXIMATE.compose([APPROXIMATE.nothing, *map(_cost_of, payments(mechanism, sampler))]),
-            assumptions=(*_assumed(mechanism), *_assumed(sampler), *assumptions),
+            assumptions=(
+                *_assumed(mechanism),
+                *_assumed(sampler),
+                *(released_within(name, value) for name, value in released.items()),
+                *assumptions,
+            ),
         )
 
     @property

@@ -41,6 +41,7 @@ _SYMBOLS = {
     Symbol.ROUNDING: Range(-_ONE, _ONE),
     Symbol.RATIO: Range(_ZERO, None),
     Symbol.ORDER: Range(_ONE, None),
+    Symbol.PLACE: Range(_ZERO, _ONE),
 }
 
 

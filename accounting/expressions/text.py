@@ -38,6 +38,8 @@ def _variable(variable: Variable) -> Piece:
             return f"θ_{variable.index}", 4
         case Symbol.ORDER:
             return "α", 4
+        case Symbol.PLACE:
+            return f"λ_{variable.index}", 4
         case Symbol.RATIO:
             return f"s{Norm(variable.index).subscript}", 4
 

@@ -1,7 +1,8 @@
 """The expression tree: a closed grammar in which losses, rates and profiles are written once.
 
 Symbols: W is the weight with which a record enters (at least 1), ‖x‖_p its norms (at least 0), θ a rounding
-variable in [-1, 1], s the ratio of two norms of one record (above 0), α a Rényi order (above 1).
+variable in [-1, 1], s the ratio of two norms of one record (above 0), α a Rényi order (above 1), λ the place of a
+released parameter between the ends of its public range, in [0, 1].
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Symbol(Enum):
     ROUNDING = "rounding"
     RATIO = "ratio"
     ORDER = "order"
+    PLACE = "place"
 
 
 class Expression:
@@ -204,6 +206,11 @@ def norm(order: Norm | Number) -> Variable:
 def rounding(of: str) -> Variable:
     """A rounding variable in [-1, 1], named after the quantity that is rounded."""
     return Variable(Symbol.ROUNDING, of)
+
+
+def between(low: Fraction, high: Fraction, of: str) -> Expression:
+    """What lies between two public ends, as an expression in its place λ in [0, 1], named after the quantity."""
+    return low + (high - low) * Variable(Symbol.PLACE, of)
 
 
 def minimum(first: Operand, second: Operand) -> Expression:

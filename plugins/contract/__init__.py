@@ -52,6 +52,13 @@ from .neighbours import KnowsNeighbours, Neighbours
 from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_if_given
 from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
+from .released_parameters import (
+    as_they_came_out,
+    declared_for_every_value,
+    open_parameters,
+    released_parameters,
+    with_values,
+)
 from .sampler import AnySampler, LossSampler, Sampler
 
 __all__ = [
@@ -124,8 +131,10 @@ __all__ = [
     "WeightedSample",
     "ZeroConcentratedLoss",
     "as_records",
+    "as_they_came_out",
     "build",
     "declared",
+    "declared_for_every_value",
     "declared_number",
     "draw",
     "draw_from",
@@ -141,13 +150,16 @@ __all__ = [
     "non_negative",
     "norm",
     "norm_order",
+    "open_parameters",
     "options",
     "payments",
     "positive",
     "positive_if_given",
     "probability",
+    "released_parameters",
     "require_one",
     "sqrt",
     "stated",
     "whole_if_given",
+    "with_values",
 ]

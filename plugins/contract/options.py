@@ -80,7 +80,7 @@ def _text(value: object) -> str:
 def stated(plugin: object) -> dict[str, str]:
     """The parameters of a plugin instance as exact text: its public constants; those not given are left out."""
     values = {
-        field.alias or field.name: _declared(plugin, field.name).value
+        field.alias or field.name: declared_parameter(plugin, field.name).value
         for field in attrs.fields(type(plugin))  # type: ignore[arg-type]
     }
     return {name: _text(value) for name, value in values.items() if value is not None}
@@ -88,7 +88,7 @@ def stated(plugin: object) -> dict[str, str]:
 
 def payments(*plugins: object) -> tuple[Payment, ...]:
     """What the private releases cost that the plugins' parameters come from, each release once."""
-    values = [_declared(plugin, field.name) for plugin in plugins for field in attrs.fields(type(plugin))]  # type: ignore[arg-type]
+    values = [declared_parameter(plugin, field.name) for plugin in plugins for field in attrs.fields(type(plugin))]  # type: ignore[arg-type]
     return tuple(dict.fromkeys(value.payment for value in values if isinstance(value, Released)))
 
 
@@ -96,7 +96,12 @@ class UndeclaredParameter(CertdpError, TypeError):
     """A plugin's parameter without provenance."""
 
 
-def _declared(plugin: object, name: str) -> Public[Any] | Released[Any]:
+def declared_parameter(plugin: object, name: str) -> Public[Any] | Released[Any]:
+    """The parameter of a plugin in one of its fields.
+
+    Raises:
+        UndeclaredParameter: for a field without provenance.
+    """
     value = getattr(plugin, name)
     if not isinstance(value, Public | Released):
         raise UndeclaredParameter(

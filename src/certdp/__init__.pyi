@@ -42,6 +42,7 @@ from .accounting.errors import InvalidType as InvalidType
 from .accounting.errors import InvalidValue as InvalidValue
 from .accounting.errors import OutsideDomain as OutsideDomain
 from .accounting.errors import Undecided as Undecided
+from .accounting.every_value import ExPost as ExPost
 from .accounting.expressions import Expression as Expression
 from .accounting.expressions import W as W
 from .accounting.expressions import norm as norm
@@ -105,6 +106,7 @@ from .accounting.profiles import compose_profiles as compose_profiles
 from .accounting.provenance import Private as Private
 from .accounting.provenance import PrivateValue as PrivateValue
 from .accounting.provenance import Public as Public
+from .accounting.provenance import PublicRange as PublicRange
 from .accounting.provenance import Released as Released
 from .accounting.provenance import publish as publish
 from .accounting.relations import ADD_REMOVE as ADD_REMOVE
@@ -149,6 +151,8 @@ from .data import Records as Records
 from .data import example_records as example_records
 from .data import open_records as open_records
 from .data import read_records as read_records
+from .ex_post import ExPostReading as ExPostReading
+from .ex_post import ExPostRun as ExPostRun
 from .individual import LossHistogram as LossHistogram
 from .individual import LossSummary as LossSummary
 from .individual import individual_epsilon as individual_epsilon
@@ -270,6 +274,9 @@ __all__ = [
     "Epsilon",
     "EveryKey",
     "Evidence",
+    "ExPost",
+    "ExPostReading",
+    "ExPostRun",
     "Expression",
     "FamilyLoss",
     "Filter",
@@ -332,6 +339,7 @@ __all__ = [
     "PrivateWeightedSampling",
     "Probability",
     "Public",
+    "PublicRange",
     "Pure",
     "PureFilter",
     "PureLoss",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, final
+from typing import Any, Generic, Self, final
 
 from attrs import frozen
 from typing_extensions import TypeVar
@@ -20,7 +21,7 @@ from .accounting.accountants import (
     WorstPairs,
 )
 from .accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
-from .accounting.derivation import Assumption, Derivation
+from .accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
@@ -135,6 +136,22 @@ def _cells(row: Compared) -> tuple[str, str, str, str]:
     return str(row.accountant), lower, repr(row.bounds.upper), "" if row.order is None else f"{float(row.order):.6g}"
 
 
+def refuse_chosen(parameter: str, payments: Iterable[Payment]) -> None:
+    """Refuse parameters that an adaptive run chose, whose cost is nothing beside that run alone.
+
+    Raises:
+        InvalidValue: for such a parameter.
+    """
+    for payment in payments:
+        if payment.cost.derivation.theorem == CHOSEN:
+            raise InvalidValue(
+                parameter,
+                "a parameter chosen from earlier releases",
+                "parameters fixed beforehand",
+                "Account for adaptive runs by a filter: AdaptiveRun(filter)",
+            )
+
+
 def with_cost(bounds: Bounds, spent: Enclosure) -> Bounds:
     """Bounds of an ε or δ with what was spent on top; where something is spent no lower bound remains."""
     return Bounds(bounds.enclosure + spent, bounds.two_sided and not spent.upper)
@@ -169,6 +186,8 @@ class Answer(Generic[U]):
     def statement(self) -> str:
         """The guarantee in words; what was asked about as it was stated."""
         epsilon, delta = _stated(self.epsilon.upper, self.asked), _stated(self.delta.upper, self.asked)
+        if self.guarantee.derivation.rests_on(EX_POST):
+            return f"ε = {epsilon} at δ = {delta}, read ex post: no guarantee"
         return f"({epsilon}, {delta})-DP" if self.delta.upper else f"{epsilon}-DP"
 
     def __str__(self) -> str:
@@ -217,6 +236,19 @@ class Accounted(ABC, Generic[U]):
     @abstractmethod
     def payments(self) -> tuple[Payment, ...]:
         """What its released parameters cost, each release once."""
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return {}
+
+    @property
+    def as_it_came_out(self) -> Self:
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none.
+
+        What it costs then is no guarantee: it composes with nothing, and has no certificate.
+        """
+        return self
 
     @property
     @abstractmethod

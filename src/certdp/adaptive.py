@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from .accounted import Answer
 from .accounting.accountants import BEST, Accountant
 from .accounting.clipping import Outside
-from .accounting.derivation import Assumption, Derivation, Theorem
+from .accounting.derivation import CHOSEN, Assumption, Derivation, Theorem
 from .accounting.domination import dominates
 from .accounting.enclosures import Enclosure, Truth
 from .accounting.errors import InvalidType, InvalidValue
@@ -29,7 +29,7 @@ from .accounting.releases import Releases, ResampleEach, SampleOnce
 from .accounting.spending import SpendingState, owned
 from .accounting.units import Delta, Epsilon
 from .accounting.worst_cases import Case
-from .plans import CHOSEN, Plan
+from .plans import Plan
 from .plugins.contract import Coins, Release
 from .plugins.contract.coins import seeded_run
 from .sampled_releases import SampledReleases
@@ -76,13 +76,15 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         return self.filter.guarantee
 
     def cost(self, step: SampledReleases | Plan) -> Guarantee[B, Any, Any]:
-        """What a step costs in the filter's notion; nothing is spent.
+        """What a step costs in the filter's notion, at the values that its released parameters have; nothing is spent.
+
+        Where there are such parameters it is a cost for this run's filter, and no guarantee.
 
         Raises:
             NotionAbsent: where the step has no such cost.
         """
         _require_step(step)
-        return self.filter.cost_of(step)
+        return self.filter.cost_of(step.as_it_came_out)
 
     def would_exceed(self, step: SampledReleases | Plan) -> Truth:
         """Whether a step would exceed the budget; an undecided one is refused as well."""
@@ -215,7 +217,7 @@ class DominatedRun(SpendingState):
         require("step", step, SampledReleases, "Take steps one by one")
         declared = self._next(step.releases)
         self._check_parameters(step)
-        _check_within(step, declared)
+        _check_within(step.as_it_came_out, declared)
         self._steps[step.derivation] = None
         self._used += step.releases.steps
         if self._used >= declared.releases.steps or isinstance(declared.releases, SampleOnce):

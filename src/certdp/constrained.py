@@ -6,27 +6,30 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
+from .accounted import refuse_chosen
 from .accounting.clipping import Outside
 from .accounting.constrained_rates import ONE_RELEASE, ConstrainedRate
 from .accounting.derivation import Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidType, InvalidValue
+from .accounting.every_value import ExPost, released_within
 from .accounting.expressions import Expression, Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee
 from .accounting.norms import Norm
 from .accounting.notions import PURE, Bound
-from .accounting.profiles import plus_payments, within
+from .accounting.profiles import for_every_value, plus_payments, within
 from .accounting.provenance import Payment, named_costs
 from .accounting.rates import Rate
 from .accounting.records import Features, Realisation
 from .accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from .accounting.releases import Releases
-from .plugins.contract import AnySampler, Coins, Mechanism, Release, payments, stated
+from .plugins.contract import AnySampler, Coins, Mechanism, Release, open_parameters, payments, stated
 from .prepared import prepared
 from .sampled import declared_loss, drawing_of, statement_of
 from .verification.certificates import SampledPureClaim, public_certificate, statement_of_rate
@@ -112,8 +115,16 @@ class ConstrainedReleases:
             derivation=_ON_DOMAIN.conclude([self.derivation(domain)], domain.assumptions),
         )
 
+    def require_losses_fixed(self, domain: NormBall | None) -> None:
+        """Nothing to refuse: where losses per record move with a released value, the target stands for them."""
+
     def losses(self, rate: Rate, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
-        """Certified losses of the run per record, for the probabilities drawn and the weights applied."""
+        """Certified losses of the run per record, for the probabilities drawn and the weights applied.
+
+        They move with released parameters of the mechanism; then it is the target, which does not.
+        """
+        if open_parameters("mechanism", self.mechanism):
+            return np.full(len(features), self.drawing.ceiling)
         return self.drawing.losses(realisation, features)
 
     def spent(self, domain: NormBall | None) -> Fraction:
@@ -127,6 +138,7 @@ class ConstrainedReleases:
         Raises:
             InvalidValue: for a target at a δ or an order: there is no kind of certificate for it yet.
         """
+        _ = self.bound(domain)  # what is no guarantee has no certificate
         rate = self.drawing.on(domain)
         statement = statement_of_rate(rate)
         loss = declared_loss(self.mechanism).pure
@@ -135,7 +147,8 @@ class ConstrainedReleases:
             self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
-        free = rate.profile(loss, premises)
+        ranges = [released_within(name, value) for name, value in open_parameters("mechanism", self.mechanism).items()]
+        free = for_every_value(rate.profile(loss, premises), ranges)
         profile = plus_payments(free, payments(self.mechanism, self.sampler))
         assumptions, found = profile.assumptions, None
         if domain is not None:
@@ -183,7 +196,17 @@ class ConstrainedReleases:
         return prepared(self.mechanism, realise, self.releases, records, domain, outside, coins).draw()
 
     def bound(self, domain: NormBall | None) -> Bound:
-        """The target with what released parameters cost, in its notion."""
+        """The target with what released parameters cost, in its notion.
+
+        It does not move with parameters of the mechanism or the domain, whatever they came out as.
+
+        Raises:
+            ExPost: for a sampler with released parameters.
+            InvalidValue: for a parameter that an adaptive run chose.
+        """
+        if moving := open_parameters("sampler", self.sampler):
+            raise ExPost.about(", ".join(moving))
+        refuse_chosen("parameters", self._payments(domain))
         loss = Enclosure.of(self.drawing.target, precision=self.precision)
         cost = self._cost(domain)
         return self.drawing.stated(loss + self.drawing.spent(cost) if cost.upper else loss)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
-from typing import final
+from typing import Any, Self, final
 
 from attrs import evolve, frozen
 
+from .accounted import refuse_chosen
 from .accounting.accountants import WorstPairs
 from .accounting.arguments import whole
-from .accounting.derivation import Assumption, Derivation, Theorem
+from .accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidType, InvalidValue, OutsideDomain
+from .accounting.every_value import ExPost, is_open, released_within
 from .accounting.frequency_reporting import (
     Comparison,
     FrequencyNoise,
@@ -34,10 +36,18 @@ from .accounting.guarantees import Guarantee, for_groups
 from .accounting.key_reporting import crossover
 from .accounting.notions import APPROXIMATE, Approximate
 from .accounting.pairs import FinitePair, Pair, compose_pairs
-from .accounting.provenance import Payment
+from .accounting.provenance import Payment, Released
 from .accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Element, User
 from .plan_parts import PlanPart
-from .plugins.contract import KeySampler, Sanitiser, payments, stated
+from .plugins.contract import (
+    KeySampler,
+    Sanitiser,
+    as_they_came_out,
+    open_parameters,
+    payments,
+    released_parameters,
+    stated,
+)
 
 _ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
 _CONTRIBUTIONS = Theorem("law", "a user is a group of elements")
@@ -128,6 +138,7 @@ class KeyedRelease(PlanPart[Element]):
 
         `epsilon` and `delta` say what the rows themselves lose, which for several releases is less.
         """
+        self._require_for_every_value()
         declared = (self.reporting.epsilon, self.reporting.delta)
         epsilon, delta = (Enclosure.of(unit.value, precision=self.precision) * self.releases for unit in declared)
         return Guarantee(
@@ -164,6 +175,9 @@ class KeyedRelease(PlanPart[Element]):
         """
         from .verification.keyed_certificates import keyed_certificate
 
+        self._require_for_every_value()
+        if self.derivation.rests_on(EX_POST):
+            raise ExPost.about(", ".join(self._released))
         return keyed_certificate(
             self.mechanism,
             self.sampler,
@@ -179,6 +193,9 @@ class KeyedRelease(PlanPart[Element]):
         One release has the largest divergences of all frequencies. What several lose is a matter of each frequency by
         itself: there few frequencies share a pair.
         """
+        self._require_for_every_value()
+        if self.for_every_value:
+            return WorstPairs((self.dominating().repeated(self.releases),), ())
         if self.releases == 1:
             return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_looked_at([self]))),))
         return WorstPairs(joint_cases([self], MOST_CASES), (telling_pair([self]),))
@@ -194,6 +211,8 @@ class KeyedRelease(PlanPart[Element]):
 
     @cached_property
     def _dominating(self) -> FinitePair:
+        if self.for_every_value:
+            return _declared_pair(self.reporting)
         try:
             return self.reporting.dominating_pair()
         except OutsideDomain:
@@ -206,6 +225,8 @@ class KeyedRelease(PlanPart[Element]):
         One of them dominates the neighbours at each further frequency, too. Else there are none, nor for other tables,
         whose comparisons may dominate jointly.
         """
+        if self.for_every_value:
+            return ()
         match self.reporting:
             case KeyTable() | FrequencyTable() | FrequencyNoise():
                 pass
@@ -268,6 +289,55 @@ class KeyedRelease(PlanPart[Element]):
         absent, present = (tuple(Fraction(mass, certain) for mass in law) for law in zip(*units, strict=True))
         return FinitePair(present, absent, precision=self.precision)
 
+    # At released values
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return {name: str(value.value) for name, value in self._released.items()}
+
+    @cached_property
+    def as_it_came_out(self) -> Self:
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
+        if not self._open:
+            return self
+        return evolve(
+            self,
+            mechanism=as_they_came_out("mechanism", self.mechanism),
+            sampler=as_they_came_out("sampler", self.sampler),
+        )
+
+    @property
+    def for_every_value(self) -> bool:
+        """Whether parameters were released: then the declared (ε, δ) alone holds, which does not move."""
+        return bool(self._open)
+
+    def _require_for_every_value(self) -> None:
+        """Refuse bounds that move with a released value.
+
+        Raises:
+            ExPost: for a mechanism with released parameters, or one that does not state its ε and δ itself.
+            InvalidValue: for a parameter that an adaptive run chose.
+        """
+        if not self._open:
+            return
+        refuse_chosen("parameters", self.payments)
+        of_mechanism = open_parameters("mechanism", self.mechanism)
+        declared = (self.reporting.epsilon.value, self.reporting.delta.value)
+        named = [getattr(getattr(self.mechanism, name, None), "value", None) for name in ("epsilon", "delta")]
+        if of_mechanism or tuple(named) != declared:
+            raise ExPost.about(", ".join(of_mechanism or self._open))
+
+    @cached_property
+    def _released(self) -> dict[str, Released[Any]]:
+        """The released parameters by name."""
+        return released_parameters("mechanism", self.mechanism) | released_parameters("sampler", self.sampler)
+
+    @property
+    def _open(self) -> dict[str, Released[Any]]:
+        """Those for every value of which a guarantee has to hold."""
+        return {name: value for name, value in self._released.items() if is_open(value)}
+
     # As part of a plan
 
     @property
@@ -299,7 +369,9 @@ class KeyedRelease(PlanPart[Element]):
             self.sampler.about.declaration("sampler", stated(self.sampler)),
             *(cost.derivation for cost in self._costs),
         ]
-        return _ROWS.conclude(premises, [*_OF_ELEMENTS, *self._constants])
+        released = [released_within(name, value) for name, value in self._open.items()]
+        found = _ROWS.conclude(premises, [*_OF_ELEMENTS, *self._constants, *released])
+        return EX_POST.conclude([found]) if len(self._open) < len(self._released) else found
 
     @property
     def _constants(self) -> Iterator[Assumption]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from .accounted import Accounted, Answer, U
+from .accounted import Accounted, Answer, U, refuse_chosen
 from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside
 from .accounting.composed_runs import composed
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 _KINDS = "SampledReleases or KeyedRelease"
 
 _FIXED = Theorem("law", "releases fixed beforehand, one after the other")
-
-CHOSEN = Theorem("law", "chosen from earlier releases of an adaptive run, whose filter has counted them")
-"""What the cost of a parameter rests on that an adaptive run chose; a plan refuses such a parameter."""
 
 
 def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
@@ -102,14 +99,7 @@ class Plan(Accounted[U]):
                     f"{_stated_domain(known)}, as before",
                     "One plan is about the records of one public domain: declare one that holds for all parts",
                 )
-        for payment in self.payments:
-            if payment.cost.derivation.theorem == CHOSEN:
-                raise InvalidValue(
-                    "parts",
-                    "a parameter chosen from earlier releases",
-                    "parameters fixed beforehand",
-                    "Account for adaptive runs by a filter: AdaptiveRun(filter)",
-                )
+        refuse_chosen("parts", self.payments)
 
     @property
     def precision(self) -> int:  # type: ignore[override]
@@ -148,6 +138,22 @@ class Plan(Accounted[U]):
         """What the pairs rest on."""
         parts = [Assumption(f"part {number}", " · ".join(row)) for number, *row in self._rows()]
         return _FIXED.conclude([part.derivation for part in self.parts], parts)
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters of all parts and the values that they came out as."""
+        return {
+            f"part {number}: {name}": value
+            for number, part in enumerate(self.parts, 1)
+            for name, value in part.released_values.items()
+        }
+
+    @cached_property
+    def as_it_came_out(self) -> Self:
+        """The plan at its released values, as filters and ex-post readings take it; itself where it has none."""
+        parts = tuple(part.as_it_came_out for part in self.parts)
+        same = all(mine is theirs for mine, theirs in zip(parts, self.parts, strict=True))
+        return self if same else type(self)(parts)
 
     @property
     def payments(self) -> tuple[Payment, ...]:
@@ -244,6 +250,8 @@ class Plan(Accounted[U]):
         """
         size = Fraction(0) if self.domain is None else self.domain.radius.value
         keyed, others = self._by_kind
+        if any(run.for_every_value for run in keyed):
+            return ()
         pairs = [telling_pair(keyed)] if keyed else []
         for part in others:
             pair = part.pair_of_one(size)

@@ -59,6 +59,7 @@ def epsilon_per_record(
     where the record is never drawn. What released parameters cost is contained.
 
     Raises:
+        ExPost: where the losses move with a released value; ask about `releases.as_it_came_out` for a reading.
         NotionAbsent: for a mechanism whose loss gives no bound in bulk.
         InvalidValue: for an empty matrix, or one of another dimension than the domain's.
     """
@@ -103,6 +104,7 @@ def _measured(
     outside: Outside,
     progress: Callable[[int], None] | None,
 ) -> Private[Measurement]:
+    releases.require_losses_fixed()
     rate = StatedRate(declared_rate(releases.sampler))
 
     def losses(realisation: Realisation, features: Features) -> Floats:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .accounting.derivation import Assumption
+from .accounting.derivation import EX_POST, Assumption
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
+from .accounting.every_value import ExPost
 from .accounting.notions import PURE
 from .accounting.relations import RECORD
 from .accounting.units import Delta, Epsilon
@@ -94,12 +95,13 @@ def _statement(run: SampledReleases[Any] | Plan[Any], further: Sequence[Assumpti
         InvalidValue: for a unit or a cost that no certificate states.
     """
     _require_stateable(run)
-    own = (assumed for part in run.sampled_parts for assumed in part.derivation.assumptions)
+    parts = [part.at_worst_ends for part in run.sampled_parts]
+    own = (assumed for part in parts for assumed in part.derivation.assumptions)
     return RunStatement(
-        parts=tuple(map(_stated, run.sampled_parts)),
+        parts=tuple(map(_stated, parts)),
         pairs=run.pairs,
         relation=run.relation.name,
-        domain=run.domain,
+        domain=None if run.domain is None else run.domain.at_its_largest,
         released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
         assumptions=(*own, *further),
     )
@@ -111,6 +113,8 @@ def _require_stateable(run: Accounted[Any]) -> None:
     Raises:
         InvalidValue: for another unit than a record, and for parameters released for an ε and a δ.
     """
+    if run.derivation.rests_on(EX_POST):
+        raise ExPost.about(", ".join(run.released_values))
     if run.unit != RECORD:
         raise InvalidValue(
             "certificate",
@@ -135,5 +139,6 @@ def _stated(part: SampledReleases[Any]) -> ReleaseStatement:
         loss=declared_loss(part.mechanism),
         rate=declared_rate(part.sampler),
         releases=part.releases,
-        corners=len(part.worst_cases.bounding),
+        corners=len(part.as_it_came_out.worst_cases.bounding),
+        released=part.ranges_assumed,
     )

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
+from .accounted import refuse_chosen
 from .accounting.clipping import Outside
-from .accounting.constrained_rates import ONE_RELEASE
+from .accounting.constrained_rates import ONE_RELEASE, ConstrainedRate
 from .accounting.derivation import Assumption
 from .accounting.domains import NormBall
 from .accounting.errors import CertdpError, InvalidType, InvalidValue
+from .accounting.every_value import ExPost, moves, released_within
 from .accounting.expressions import Expression, Symbol, variables
 from .accounting.expressions.floats import Floats
 from .accounting.guarantees import Guarantee
@@ -25,7 +27,8 @@ from .accounting.losses import Loss, PureLoss
 from .accounting.norms import Norm
 from .accounting.notions import Pure
 from .accounting.private import InvalidData, Private
-from .accounting.profiles import PureProfile, plus_payments, within
+from .accounting.profiles import PureProfile, for_every_value, plus_payments, within
+from .accounting.provenance import Released
 from .accounting.rates import Rate, StatedRate
 from .accounting.records import Features, Realisation, psi_upper
 from .accounting.relations import AddRemove, Record
@@ -42,8 +45,11 @@ from .plugins.contract import (
     Release,
     Sampler,
     Sanitiser,
+    declared_for_every_value,
+    open_parameters,
     payments,
     stated,
+    with_values,
 )
 from .plugins.registry import origin
 from .prepared import matrix_within, prepared
@@ -56,6 +62,7 @@ from .verification.certificates import (
     public_certificate,
     statement_of_rate,
 )
+from .worst_ends import worst_ends
 
 _ROUNDING_ALLOWANCE = 2.0**-28
 
@@ -76,6 +83,27 @@ def declared_loss(mechanism: Mechanism) -> Loss:
             "loss", loss, "a loss, such as PureLoss or GaussianLoss", f"Repair mechanism {mechanism.about.name}"
         )
     return loss
+
+
+def loss_for_every_value(mechanism: Mechanism) -> Loss:
+    """What the mechanism declares that a record costs, whatever its released parameters came out as.
+
+    Raises:
+        ExPost: where that is no expression in their ranges. Otherwise as `declared_loss`.
+    """
+    return declared_for_every_value("mechanism", mechanism, declared_loss)
+
+
+def rate_for_every_value(sampler: AnySampler) -> SamplingRate:
+    """The rate that the sampler states, whatever its released parameters came out as.
+
+    Raises:
+        ExPost: where that is no expression in their ranges. Otherwise as `declared_rate`.
+    """
+    rate, drawn = declared_for_every_value("sampler", sampler, declared_rate), declared_rate(sampler)
+    if rate.rounding < drawn.rounding:  # what is drawn would round more than what is stated
+        raise ExPost.about(", ".join(open_parameters("sampler", sampler)))
+    return rate
 
 
 def stating(sampler: AnySampler) -> Sampler:
@@ -149,29 +177,70 @@ class SampledMechanism:
             if not any(hasattr(type(plugin), name) for name in wanted) or not hasattr(type(plugin), "about"):
                 raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`")
         self._cover_add_remove()
-        _ = self.profile  # what cannot be composed is refused here
+        _ = self._drawn_by(self.loss, self.drawing)  # what cannot be composed is refused here
 
     @cached_property
     def profile(self) -> PureProfile[AddRemove, Record]:
-        """ψ as a public function of a record."""
-        return self._drawn_by(self.drawing)
+        """ψ as a public function of a record, for every value of released parameters.
+
+        Raises:
+            ExPost: where it moves with a released value that has no range.
+        """
+        return self._stated(self.drawing)
 
     def profile_on(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
         """ψ where records are held within a public domain; what its radius cost is not yet contained.
 
         Raises:
+            ExPost: as `profile`.
             InvalidValue: where the sampler cannot draw some record of the domain as it declares.
         """
         drawing = self.drawing.on(domain)
-        return self.profile if drawing is self.drawing else self._drawn_by(drawing)
+        return self.profile if drawing is self.drawing else self._stated(drawing)
 
-    def _drawn_by(self, drawing: Rate) -> PureProfile[AddRemove, Record]:
+    def _stated(self, drawing: Rate) -> PureProfile[AddRemove, Record]:
+        if not self._open:
+            return self._drawn_by(self.loss, drawing)
+        refuse_chosen("parameters", payments(self.mechanism, self.sampler))
+        match drawing:
+            case StatedRate():
+                loss = loss_for_every_value(self.mechanism).pure
+                assert loss is not None  # as at the values that came out
+                found = self._drawn_by(loss, StatedRate(rate_for_every_value(self.sampler)))
+            case ConstrainedRate() if not open_parameters("sampler", self.sampler):
+                found = self._drawn_by(self.loss, drawing)  # the target, whatever is lost
+            case _:
+                raise ExPost.about(", ".join(self._open))
+        return for_every_value(found, self._ranges_assumed)
+
+    @property
+    def _ranges_assumed(self) -> list[Assumption]:
+        return [released_within(name, value) for name, value in self._open.items()]
+
+    def _drawn_by(self, loss: PureLoss, drawing: Rate) -> PureProfile[AddRemove, Record]:
         premises = [
             self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
             self.sampler.about.declaration("sampler", stated(self.sampler)),
         ]
-        profile = drawing.profile(self.loss, premises)
+        profile = drawing.profile(loss, premises)
         return plus_payments(profile, payments(self.mechanism, self.sampler))
+
+    @property
+    def _open(self) -> dict[str, Released[Any]]:
+        """The released parameters for every value of which a guarantee has to hold, but for the domain's."""
+        return open_parameters("mechanism", self.mechanism) | open_parameters("sampler", self.sampler)
+
+    def require_losses_fixed(self, domain: NormBall | None) -> None:
+        """Refuse losses per record that move with a released value.
+
+        Raises:
+            ExPost: for such a run, and records held within a ball whose radius was released.
+        """
+        moving = dict(self._open) if any(v.symbol is Symbol.PLACE for v in variables(self.profile.remove)) else {}
+        if isinstance(self.drawing, StatedRate) and domain is not None:
+            moving |= {name: value for name, value in domain.released.items() if moves(value)}
+        if moving:
+            raise ExPost.about(", ".join(moving))
 
     def _cover_add_remove(self) -> None:
         for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
@@ -231,19 +300,42 @@ class SampledMechanism:
         return self.profile_on(domain).supremum(domain, precision=self.precision)[0]
 
     def claim(self, domain: NormBall | None) -> SampledPureClaim:
-        """What a certificate states: the profile and, with a domain, its supremum."""
+        """What a certificate states: the profile and, with a domain, its supremum.
+
+        Where a released parameter has a range it is the profile at the end that costs most.
+
+        Raises:
+            ExPost: where the profile moves with a released value that has no range.
+            InvalidValue: where neither end of a range costs most.
+        """
+        ends = worst_ends([self.profile_on(domain).remove], self._open)
+        return self._at(ends)._claim(None if domain is None else domain.at_its_largest)
+
+    def _at(self, values: Mapping[str, Fraction]) -> SampledMechanism:
+        """The run as if released parameters had come out as these values of their ranges."""
+        if not values:
+            return self
+        return evolve(
+            self,
+            mechanism=with_values("mechanism", self.mechanism, values),
+            sampler=with_values("sampler", self.sampler, values),
+        )
+
+    def _claim(self, domain: NormBall | None) -> SampledPureClaim:
         found: Supremum | None = None
-        profile = self._paid(domain)
+        drawing = self.drawing.on(domain)
+        free = for_every_value(self._drawn_by(self.loss, drawing), self._ranges_assumed)
+        profile = free if domain is None else within(free, domain)
         assumptions: tuple[Assumption, ...] = profile.assumptions
         if domain is not None:
-            guarantee, found = self.profile_on(domain).supremum(domain, precision=self.precision)
+            guarantee, found = free.supremum(domain, precision=self.precision)
             assumptions = guarantee.assumptions
         if profile.released_cost:
             assumptions = (*assumptions, Assumption("released cost", str(profile.released_cost)))
         return SampledPureClaim(
             profile=profile,
             loss=self.loss,
-            rate=statement_of_rate(self.drawing.on(domain)),
+            rate=statement_of_rate(drawing),
             released_cost=profile.released_cost,
             mechanism=statement_of(self.mechanism),
             sampler=statement_of(self.sampler),
@@ -278,6 +370,7 @@ class SampledMechanism:
             threads: threads for the bulk kernels; the result is the same for any number.
             progress: called with the number of records done.
         """
+        self.require_losses_fixed(domain)
         rate = self.drawing.on(domain)
 
         def losses(realisation: Realisation, features: Features) -> Floats:

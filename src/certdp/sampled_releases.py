@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, Self, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import ArrayLike
 
-from .accounted import Answer, Interval, NotionAbsent, U
+from .accounted import Answer, Interval, NotionAbsent, U, refuse_chosen
 from .accounting.accountants import WorstPairs
 from .accounting.clipping import Outside
 from .accounting.common_record import case_on_axis
-from .accounting.derivation import Assumption, Derivation, Theorem
+from .accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from .accounting.domains import NormBall
 from .accounting.errors import InvalidType, InvalidValue
-from .accounting.expressions import Symbol, variables
+from .accounting.every_value import ExPost, is_open, moves, released_within
+from .accounting.expressions import ONE, Symbol, Variable, W, substitute, variables
 from .accounting.norms import Norm
 from .accounting.pairs import Pair
-from .accounting.provenance import Payment
+from .accounting.provenance import Payment, Released
 from .accounting.records import realise
 from .accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Replace
 from .accounting.releases import Releases, ResampleEach, SampleOnce
 from .accounting.sampling import ALWAYS, SamplingRate
 from .accounting.worst_cases import Case, WorstCases, worst_cases
 from .plan_parts import PlanPart
-from .plugins.contract import Coins, Mechanism, Release, Sampler, payments, stated
+from .plugins.contract import (
+    Coins,
+    Mechanism,
+    Release,
+    Sampler,
+    as_they_came_out,
+    open_parameters,
+    payments,
+    released_parameters,
+    stated,
+    with_values,
+)
 from .prepared import Prepared, prepared
-from .sampled import declared_loss, declared_rate
+from .sampled import declared_loss, declared_rate, loss_for_every_value, rate_for_every_value
+from .worst_ends import worst_ends
 
 if TYPE_CHECKING:
     from .run_certificates import Certified
@@ -87,7 +100,7 @@ class SampledReleases(PlanPart[U]):
                 "a sampler with a constant rate",
                 f"The loss of {self.mechanism.about.name} is stated as one number: state its scale instead",
             )
-        _ = self.derivation, self.pairs
+        _ = self.derivation, self.as_it_came_out.pairs  # what cannot be composed is refused here
 
     @staticmethod
     def norm_of(mechanism: Mechanism, sampler: Sampler) -> Norm:
@@ -107,7 +120,7 @@ class SampledReleases(PlanPart[U]):
         common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
         if ADD_REMOVE in common:
             return ADD_REMOVE
-        if REPLACE in common and self._rate == ALWAYS:
+        if REPLACE in common and self._rate == ALWAYS and not open_parameters("sampler", self.sampler):
             return REPLACE
         raise InvalidValue(
             "sampler",
@@ -119,7 +132,12 @@ class SampledReleases(PlanPart[U]):
     @cached_property
     def worst_cases(self) -> WorstCases:
         """The pairs about every record, before sampling and composition."""
-        return worst_cases(declared_loss(self.mechanism), self._rate, self.domain, precision=self.precision)
+        if self._open:
+            refuse_chosen("parameters", self.payments)
+        loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
+        domain = None if self.domain is None else self.domain.for_every_value
+        found = worst_cases(loss, rate, domain, precision=self.precision)
+        return WorstCases(found.bounding, ()) if self._open else found  # which value comes out is not the data's choice
 
     @cached_property
     def pairs(self) -> WorstPairs:
@@ -171,6 +189,79 @@ class SampledReleases(PlanPart[U]):
 
         return certified(self, answer)
 
+    # At released values
+
+    def require_losses_fixed(self) -> None:
+        """Refuse losses per record that move with a released value.
+
+        Raises:
+            ExPost: for such a run, and records held within a ball whose radius was released.
+        """
+        if not self._open:
+            return
+        roots = (*loss_for_every_value(self.mechanism).features, rate_for_every_value(self.sampler).probability)
+        occurring = frozenset[Variable]().union(*map(variables, roots))
+        of_norms = any(v.symbol is Symbol.NORM for v in occurring)
+        held = self.domain is not None and of_norms and any(map(moves, self.domain.released.values()))
+        if held or any(v.symbol is Symbol.PLACE for v in occurring):
+            raise ExPost.about(", ".join(self._open))
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return {name: str(value.value) for name, value in self._released.items()}
+
+    @cached_property
+    def as_it_came_out(self) -> Self:
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
+        if not self._open:
+            return self
+        return evolve(
+            self,
+            mechanism=as_they_came_out("mechanism", self.mechanism),
+            sampler=as_they_came_out("sampler", self.sampler),
+            domain=None if self.domain is None else self.domain.as_it_came_out,
+        )
+
+    @cached_property
+    def _released(self) -> dict[str, Released[Any]]:
+        """The released parameters by name, the domain's radius among them."""
+        domain = {} if self.domain is None else self.domain.released
+        of_plugins = (("mechanism", self.mechanism), ("sampler", self.sampler))
+        return {n: v for part in of_plugins for n, v in released_parameters(*part).items()} | domain
+
+    @cached_property
+    def _open(self) -> dict[str, Released[Any]]:
+        """Those for every value of which a guarantee has to hold."""
+        return {name: value for name, value in self._released.items() if is_open(value)}
+
+    @cached_property
+    def at_worst_ends(self) -> Self:
+        """The run as if released parameters had come out as the ends of their ranges that cost most.
+
+        Raises:
+            ExPost: where what it costs moves with a released value that has no range.
+            InvalidValue: where neither end costs most.
+        """
+        if not self._open:
+            return self
+        loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
+        weight = 1 / rate.probability if rate.weighted else ONE
+        roots = [substitute(root, {W: weight}) for root in loss.parameters]
+        ends = worst_ends([*roots, rate.probability], self._open)
+        return evolve(
+            self,
+            mechanism=with_values("mechanism", self.mechanism, ends),
+            sampler=with_values("sampler", self.sampler, ends),
+            domain=None if self.domain is None else self.domain.at_its_largest,
+        )
+
+    @property
+    def ranges_assumed(self) -> tuple[Assumption, ...]:
+        """What guarantees for every value of released parameters of the plugins say of them."""
+        own = self._open.keys() - (set() if self.domain is None else self.domain.released.keys())
+        return tuple(released_within(name, self._open[name]) for name in sorted(own))
+
     # As part of a plan
 
     @property
@@ -195,6 +286,8 @@ class SampledReleases(PlanPart[U]):
 
     def pair_of_one(self, size: Fraction) -> Pair | None:
         """The pair of all releases about the record of this size on an axis, where it is known."""
+        if self._open:
+            return None
         case = case_on_axis(declared_loss(self.mechanism), self._rate, size, precision=self.precision)
         return None if case is None else self.releases.pair(case.pair, case.rate)
 
@@ -215,8 +308,10 @@ class SampledReleases(PlanPart[U]):
         eta = self._rate.rounding
         assumptions = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
         domain = () if self.domain is None else self.domain.assumptions
-        about = [*domain, *_UNITS[self.unit], *assumptions]
-        return self.releases.theorem.conclude([_DOMINATION.conclude(premises, about)])
+        released = [released_within(name, value) for name, value in self._open.items()]
+        about = [*domain, *_UNITS[self.unit], *assumptions, *released]
+        found = self.releases.theorem.conclude([_DOMINATION.conclude(premises, about)])
+        return EX_POST.conclude([found]) if len(self._open) < len(self._released) else found
 
     @property
     def payments(self) -> tuple[Payment, ...]:

@@ -95,9 +95,11 @@ def weigh(
         public constants alone. A sample is drawn with exactly these probabilities.
 
     Raises:
+        ExPost: where the losses move with a released value.
         InvalidValue: for faults in the file, a dimension that is not the records', and records that cannot be drawn.
     """
     matrix_within(np.empty((0, records.columns)), domain)
+    run.require_losses_fixed(domain)
     rate = run.drawing.on(domain)
     spent = run.spent(domain)
     total = _Total()

@@ -199,7 +199,7 @@ class TestWhatIsTrue:
             unit=RECORD,
             derivation=Theorem("law", "a count").conclude([]),
         )
-        mechanism = LaplaceSum(scale=Released(Fraction(3), cost))
+        mechanism = LaplaceSum(scale=Released(Fraction(5), cost, within=(3, 30)))
         run = SampledReleases(mechanism=mechanism, sampler=Full(), releases=ResampleEach(1), domain=ball(Norm.L1))
         answer = run.epsilon(Delta("1e-3"))
         found = run.certificate(answer)

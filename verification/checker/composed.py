@@ -29,6 +29,7 @@ from .domain import DOMAIN, Domain
 from .expressions import WEIGHT, Pool, order_of, rounding
 from .intervals import Arithmetic, Interval, at_most
 from .profile import realised
+from .released import released_assumed
 from .statement import (
     PART,
     Assumed,
@@ -98,7 +99,8 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None, budget: 
     method = _method(body, budget)
     claim = body["claim"]
     domain = None if claim["domain"] is None else Domain.of(claim["domain"])
-    assumed = _hold_assumptions(body, method, domain)
+    norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
+    assumed = _hold_assumptions(body, method, domain, norms_matter=norms_matter)
     corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
     epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
     if Fraction(claim["delta"]) > 1:
@@ -185,7 +187,19 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     return Factor(part["loss"]["family"], parameter, rate, together, samples)
 
 
-def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None) -> Assumed:
+def _uses_norms(*trees: Any) -> bool:
+    """Whether a norm of the record occurs in expressions as a certificate writes them."""
+    left: list[Any] = list(trees)
+    while left:
+        tree = left.pop()
+        if type(tree) is list:
+            if tree[:1] == ["norm"]:
+                return True
+            left.extend(tree)
+    return False
+
+
+def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None, *, norms_matter: bool) -> Assumed:
     """Hold the assumptions against what the certificate rests on."""
     needed = dict(method.assumed)
     for number, part in enumerate(body["parts"], 1):
@@ -204,6 +218,13 @@ def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | Non
         needed[f"{place}releases"] = f"{part['steps']}, {way}"
         needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
     needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
+    needed |= released_assumed(
+        body["assumptions"],
+        {f"part {number}: ": part for number, part in enumerate(body["parts"], 1)},
+        domain=body["claim"]["domain"],
+        norms_matter=norms_matter,
+        cost=body["released_cost"] != "0",
+    )
     return hold_assumptions(body, needed)
 
 

@@ -98,7 +98,7 @@ def check_constrained_pure_profile(body: dict[str, Any], data: Data | None, budg
     hold_rule(body["sampler"], body["inputs"]["target"], inputs.rule.largest)
     _hold_digits(body, inputs)
     needed = _assumed(inputs, domain) | hold_pure_loss(body, _VARYING, domain)
-    assumed = hold_pure_assumptions(body, needed)
+    assumed = hold_pure_assumptions(body, needed, indifferent=frozenset({"mechanism"}), norms_matter=False)
     check_figures(body, domain)
     if body["data"] is not None:
         _check_comparable(inputs)

@@ -29,6 +29,7 @@ from .keyed_frequencies import prove_delays, prove_rows
 from .keyed_keys import prove_keys
 from .keyed_rates import Rates, read_rates
 from .keyed_units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
+from .released import released_assumed
 from .statement import (
     PART,
     RELEASED_DELTA,
@@ -273,6 +274,14 @@ def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
         needed["a key of more occurrences counts as having"] = body["mechanism"]["options"]["largest"]
     needed |= cost_assumed(inputs["released_cost"]["epsilon"])
     needed |= cost_assumed(inputs["released_cost"]["delta"], RELEASED_DELTA)
+    needed |= released_assumed(
+        body["assumptions"],
+        {"": body},
+        indifferent=frozenset({"sampler"}) if known else frozenset(),
+        domain=None,
+        norms_matter=False,
+        cost=any(inputs["released_cost"][key] != "0" for key in ("epsilon", "delta")),
+    )
     return hold_assumptions(body, needed)
 
 

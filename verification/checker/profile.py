@@ -75,7 +75,8 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None, budget: 
     needed = hold_pure_loss(body, inputs["rate"], domain)
     if Fraction(inputs["rounding"]):
         needed["relative rounding of probability and weight"] = inputs["rounding"]
-    assumed = hold_pure_assumptions(body, needed)
+    norms = {v for v in profile.pool.variables(profile.remove) if order_of(v) is not None}
+    assumed = hold_pure_assumptions(body, needed, norms_matter=bool(norms))
     check_figures(body, domain)
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     _check_premises(profile, domain, others, inputs["weighted"], arithmetic)

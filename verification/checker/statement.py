@@ -14,6 +14,7 @@ from .domain import DOMAIN, Domain
 from .expressions import Box, Pool, order_of
 from .intervals import Arithmetic, Interval, at_most
 from .likeness import reduced
+from .released import released_assumed
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
@@ -162,12 +163,26 @@ def hold_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
     return Assumed(tuple((name, value) for name, value in stated.items() if name in known), beside)
 
 
-def hold_pure_assumptions(body: dict[str, Any], needed: dict[str, str]) -> Assumed:
-    """Hold the assumptions of a profile against what it rests on; `needed` is what its kind needs beside the rest."""
-    supremum = body["claim"]["supremum"]
-    domain = domain_assumed(None if supremum is None else supremum["domain"])
-    cost = cost_assumed(body["inputs"]["released_cost"])
-    return hold_assumptions(body, plugins_assumed(body) | domain | cost | needed)
+def hold_pure_assumptions(
+    body: dict[str, Any], needed: dict[str, str], *, indifferent: frozenset[str] = frozenset(), norms_matter: bool
+) -> Assumed:
+    """Hold the assumptions of a profile against what it rests on.
+
+    `needed` is what its kind needs beside the rest, `indifferent` the roles on whose options the bound does not depend.
+    """
+    supremum, cost = body["claim"]["supremum"], body["inputs"]["released_cost"]
+    domain = None if supremum is None else supremum["domain"]
+    released = released_assumed(
+        body["assumptions"],
+        {"": body},
+        indifferent=indifferent,
+        domain=domain,
+        norms_matter=norms_matter,
+        cost=cost != "0",
+    )
+    return hold_assumptions(
+        body, plugins_assumed(body) | domain_assumed(domain) | cost_assumed(cost) | released | needed
+    )
 
 
 def check_figures(body: dict[str, Any], domain: Domain | None) -> None:

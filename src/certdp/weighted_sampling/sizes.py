@@ -171,4 +171,6 @@ def threshold_of_size(size: Number, total: Declared[Number]) -> Declared[Fractio
     if wanted <= 0:
         raise InvalidValue("size", size, "a number > 0")
     known = declared_number(total, lambda number: number > 0, "a number > 0", parameter="total")
+    if isinstance(known, Released) and known.within is not None:
+        return known.map(lambda number: wanted / number, within=(wanted / known.within.high, wanted / known.within.low))
     return known.map(lambda number: wanted / number)

@@ -1,0 +1,78 @@
+"""Plugins whose parameters were released: what they declare for every value, and for the values that came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from ...accounting.every_value import Substituted, for_every_value, is_open
+from ...accounting.provenance import Declared, Released, as_it_came_out
+from .options import declared_parameter
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+def released_parameters(role: str, plugin: object) -> dict[str, Released[Any]]:
+    """The released parameters, by name."""
+    return {name: value for name, value in _parameters(role, plugin) if isinstance(value, Released)}
+
+
+def open_parameters(role: str, plugin: object) -> dict[str, Released[Any]]:
+    """The released parameters for every value of which a guarantee has to hold, by name."""
+    return {name: value for name, value in released_parameters(role, plugin).items() if is_open(value)}
+
+
+def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) -> T:
+    """What a plugin declares, whatever its released parameters came out as.
+
+    Args:
+        role: mechanism or sampler.
+        plugin: whose loss, rate or inclusion is wanted.
+        declare: reads it.
+
+    Returns:
+        What `declare` reads, with places in public ranges as variables.
+
+    Raises:
+        ExPost: where it depends on a released value without a range, or in a way that no expression states.
+    """
+    opened = open_parameters(role, plugin)
+    if not opened:
+        return declare(plugin)
+    return Substituted(tuple(opened))(lambda: declare(_changed(role, plugin, for_every_value)))
+
+
+def with_values(role: str, plugin: P, values: Mapping[str, Any]) -> P:
+    """The same plugin as if some of its released parameters had come out as other values of their ranges."""
+
+    def other(value: Declared[Any], name: str) -> Declared[Any]:
+        if name not in values or not isinstance(value, Released):
+            return value
+        return Released(values[name], value.payment, within=value.within)
+
+    return _changed(role, plugin, other)
+
+
+def as_they_came_out(role: str, plugin: P) -> P:
+    """The same plugin, its released parameters taken as they came out; the plugin itself where it has none."""
+
+    def taken(value: Declared[Any], _: str) -> Declared[Any]:
+        return as_it_came_out(value) if isinstance(value, Released) else value
+
+    return _changed(role, plugin, taken) if open_parameters(role, plugin) else plugin
+
+
+def _parameters(role: str, plugin: object) -> Iterator[tuple[str, Declared[Any]]]:
+    for field in attrs.fields(type(plugin)):  # type: ignore[arg-type]
+        yield f"{role}.{field.alias or field.name}", declared_parameter(plugin, field.name)
+
+
+def _changed(role: str, plugin: P, change: Callable[[Declared[Any], str], Declared[Any]]) -> P:
+    """A plugin with other parameters; neither converters nor checks of its own run, which know numbers alone."""
+    result = object.__new__(type(plugin))
+    for field, (name, value) in zip(attrs.fields(type(plugin)), _parameters(role, plugin), strict=True):  # type: ignore[arg-type]
+        object.__setattr__(result, field.name, change(value, name))
+    return result

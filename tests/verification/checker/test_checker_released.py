@@ -1,0 +1,199 @@
+"""Forgeries about released parameters: what is proven at one value must cover every value that could come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+
+from certdp import (
+    Coreset,
+    Count,
+    Delta,
+    Full,
+    GaussianSum,
+    LaplaceSum,
+    Lloyd,
+    LpSum,
+    Norm,
+    NormBall,
+    Poisson,
+    PrivacyConstrained,
+    Public,
+    Released,
+    SampledMechanism,
+    SampledReleases,
+    check,
+)
+from certdp.accounting.losses import Loss
+from certdp.mechanisms.dpis_step import DpisStep
+from certdp.plugins.contract import Mechanism
+from certdp.verification.certificates import sealed
+from certdp.verification.checker import released as checker
+from certdp.verification.checker.released import Worst
+
+BALL = NormBall(norm=Norm.L1, radius=Public(1))
+COST = SampledReleases(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
+SCALE = Released(3, COST, within=(2, 8))
+
+PROFILE = SampledMechanism(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2"))).certificate(BALL)
+CONSTRAINED = SampledMechanism(
+    mechanism=LaplaceSum(scale=Released(3, COST)), sampler=PrivacyConstrained(target=Public(1))
+).certificate(BALL)
+RUN = SampledReleases(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2")), domain=BALL)
+COMPOSED = RUN.certificate(RUN.epsilon(Delta("1e-3"))).content
+
+
+def altered(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+    body = json.loads(content)
+    del body["digest"]
+    change(body)
+    return sealed(body)
+
+
+def says(name: str, value: str | None) -> Callable[[dict[str, Any]], None]:
+    """State something else of a released parameter, or nothing."""
+
+    def change(body: dict[str, Any]) -> None:
+        body["assumptions"] = [item for item in body["assumptions"] if item["name"] != name]
+        if value is not None:
+            body["assumptions"].append({"name": name, "value": value})
+
+    return change
+
+
+@pytest.mark.parametrize("content", [PROFILE, CONSTRAINED, COMPOSED])
+def test_what_the_library_writes_is_accepted(content: bytes) -> None:
+    verdict = check(content)
+    assert verdict.accepted, verdict.reason
+
+
+@pytest.mark.parametrize(("content", "prefix"), [(PROFILE, ""), (COMPOSED, "part 1: ")], ids=["profile", "composed"])
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (None, "no assumption says which were released"),
+        ("any value", "needs a public range"),
+        ("within 1 to 8", "not the lower end"),
+        ("within 3 to 8", "not the lower end"),
+        ("within 8 to 2", "wrong order"),
+        ("within 2", "says 'any value', or"),
+        ("within 2 to 8 or so", "says 'any value', or"),
+        ("within 4/2 to 8", "rational"),
+        ("", "says 'any value', or"),
+    ],
+)
+def test_a_proof_at_one_value_covers_no_others(content: bytes, prefix: str, said: str | None, reason: str) -> None:
+    verdict = check(altered(content, says(f"{prefix}mechanism.scale was released", said)))
+    assert not verdict.accepted
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize("name", ["mechanism.colour", "part 2: mechanism.scale", "domain.norm", "sampler", "scale"])
+def test_parameters_that_are_not_there_are_refused(name: str) -> None:
+    verdict = check(altered(COMPOSED, says(f"{name} was released", "any value")))
+    assert "is about no parameter of this certificate" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "accepted"), [("any value", False), ("within 1/4 to 1", True), ("within 1 to 2", False)]
+)
+def test_a_released_radius_is_the_upper_end(said: str, accepted: bool) -> None:
+    assert check(altered(COMPOSED, says("domain.radius was released", said))).accepted is accepted
+
+
+def test_a_radius_that_no_loss_looks_at_may_be_anything() -> None:
+    run = SampledReleases(
+        mechanism=GaussianSum(noise_multiplier=Public(1)),
+        sampler=Full(),
+        domain=NormBall(norm=Norm.L2, radius=Released(5, COST)),
+    )
+    assert check(run.certificate(run.epsilon(Delta("1e-3"))).content).accepted
+
+
+def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
+    body = PROFILE
+
+    def change(content: dict[str, Any]) -> None:
+        says("sampler.rate was released", "within 1/4 to 1/2")(content)
+
+    assert check(altered(body, change)).accepted  # unweighted: a higher rate costs more
+    weighted = SampledMechanism(
+        mechanism=LaplaceSum(scale=Public(1)), sampler=Poisson(rate=Public("1/2"), weighted=Public(True))
+    ).certificate(BALL)
+    verdict = check(altered(weighted, change))
+    assert "is not known to cover others" in verdict.reason
+
+
+MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
+    "laplace-sum": lambda given: LaplaceSum(**({"scale": Public(2)} | given)),
+    "count": lambda given: Count(**({"scale": Public(2)} | given)),
+    "lp-sum": lambda given: LpSum(**({"scale": Public(2), "norm": Public(2)} | given)),
+    "gaussian-sum": lambda given: GaussianSum(**(given or {"scale": Public(2)})),
+    "lloyd": lambda given: Lloyd(
+        **(
+            {
+                "clusters": Public(3),
+                "scale_sum": Public(2),
+                "scale_count": Public(3),
+                "radius": Public(1),
+                "iterations": Public(4),
+            }
+            | given
+        )
+    ),
+    "dpis-step": lambda given: DpisStep(
+        **(
+            {
+                "noise_multiplier": Public(2),
+                "clip": Public(1),
+                "size": Public(100),
+                "batch": Public(10),
+                "norm_sum": Public(20),
+            }
+            | given
+        )
+    ),
+}
+
+
+def parameter(loss: Loss) -> Any:
+    (root,) = loss.parameters
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [(name, option) for name, table in checker._OF_MECHANISMS.items() for option in table]
+)
+def test_the_end_that_the_checker_takes_for_the_worst_is(name: str, option: str) -> None:
+    """The table says which end costs most: so it is of the loss that the plugin declares, at every norm and weight."""
+    from certdp.accounting.enclosures import Enclosure
+    from certdp.accounting.expressions import W, enclose, variables
+
+    worst = checker._OF_MECHANISMS[name][option]
+    numbers = [1, 2, 7] if option in ("clusters", "iterations") else [Fraction(k, 2) for k in (1, 2, 3, 5, 8, 40)]
+    roots = [parameter(MECHANISMS[name]({option: Public(number)}).loss) for number in numbers]
+    for size, weight in product(map(Fraction, ("0", "1/3", "1", "9")), map(Fraction, ("1", "5/2", "100"))):
+        values = []
+        for root in roots:
+            at = {v: Enclosure.of(weight if v == W else size, precision=200) for v in variables(root)}
+            values.append(enclose(root, at, precision=200))
+        for lower, higher in pairwise(values):
+            if worst is Worst.LOWEST:
+                assert higher.lower <= lower.upper
+            elif worst is Worst.HIGHEST:
+                assert lower.lower <= higher.upper
+            else:
+                assert lower.upper == higher.upper
+
+
+def test_a_coreset_looks_at_its_radius_nowhere() -> None:
+    rates = [
+        Coreset(m=Public(5), n=Public(100), mean_squared_norm=Public(1), radius=Public(radius)).rate.probability
+        for radius in (1, 2, 3)
+    ]
+    assert rates[0] == rates[1] == rates[2]
