@@ -45,6 +45,10 @@ from ..accounting.relations import AddRemove, Record
 from ..accounting.releases import Releases
 from ..accounting.sampling import SamplingRate
 from ..accounting.suprema import Supremum
+from .checker.declared import DISTRIBUTION
+from .checker.domain import Domain
+from .checker.options import PLUGINS, hold_domain
+from .checker.verdict import Refused
 
 FORMAT = "certdp-certificate/1"
 
@@ -217,6 +221,9 @@ class SampledPureClaim:
         supremum: the supremum over it, or None.
         assumptions: everything that the claim rests on.
         precision: working precision in bits.
+
+    Raises:
+        InvalidValue: for a domain that contradicts an option, such as one of larger norms than an option `radius`.
     """
 
     profile: PureProfile[AddRemove, Record]
@@ -229,6 +236,10 @@ class SampledPureClaim:
     supremum: Supremum | None
     assumptions: tuple[Assumption, ...]
     precision: int
+
+    def __attrs_post_init__(self) -> None:
+        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
+            _hold_within(role, plugin, self.domain)
 
     @property
     def ceiling(self) -> float:
@@ -283,6 +294,22 @@ class SampledPureClaim:
                 "python": platform.python_version(),
             },
         }
+
+
+def _hold_within(role: str, plugin: PluginStatement, domain: NormBall | None) -> None:
+    """Refuse a domain that the checker refuses beside these options."""
+    if domain is None or plugin.distribution != DISTRIBUTION or plugin.name not in PLUGINS[role]:
+        return
+    held = Domain(domain.norm.value, domain.radius.value, domain.dimension)
+    try:
+        hold_domain(role, plugin.name, plugin.options, held)
+    except Refused as refusal:
+        raise InvalidValue(
+            "domain",
+            str(domain),
+            f"one that goes with the options of {role} {plugin.name}",
+            f"The checker says: {refusal}. Change the domain or the option",
+        ) from None
 
 
 @final

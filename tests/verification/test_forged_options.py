@@ -249,12 +249,16 @@ def test_what_a_release_cost_is_not_proven() -> None:
     profile = body["claim"]["profile"]
     body["claim"]["profile"] = {side: ["add", profile[side], ["constant", "1/10"]] for side in profile}
     body["claim"]["supremum"].update(lower=None, maximiser=None, upper=UPPER)
-    body["assumptions"].append({"name": "released cost", "value": "1/10"})
+    cost = {"name": "released cost", "value": "1/10"}
+    body["assumptions"] += [cost, {"name": "mechanism.clusters was released", "value": "any value"}]
     composed = run(GaussianSum(scale=Public(2)), Full(), ball(2, 1))
     composed["released_cost"] = "1/10"
     composed["claim"]["epsilon"] = str(Fraction(composed["claim"]["epsilon"]) + Fraction(1, 10))
-    composed["assumptions"].append({"name": "released cost", "value": "1/10"})
-    for costly in (body, composed):
+    released = {"name": "part 1: mechanism.scale was released", "value": "within 2 to 3"}
+    composed["assumptions"] += [cost, released]
+    free = run(GaussianSum(scale=Public(2)), Full(), ball(2, 1))
+    free["assumptions"].append(released)
+    for costly in (body, composed, free):
         verdict = check(seal(costly))
         assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
         assert verdict.reason.endswith("what releasing constants cost is taken as stated")

@@ -7,6 +7,7 @@ the loss or the rate is checked like any other, because what nobody could have r
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -64,8 +65,15 @@ def _listing(admissible: str, admits: Callable[[Fraction], bool]) -> Value:
     """Numbers with commas between them, none below the one before."""
 
     def listed(text: str) -> bool:
-        numbers = [rational(item, "it") for item in text.split(",")]
-        return all(map(admits, numbers)) and all(one <= other for one, other in pairwise(numbers))
+        @cache  # a file may repeat one number millions of times
+        def read(item: str) -> Fraction:
+            number = rational(item, "it")
+            if not admits(number):
+                raise Refused(f"it must be {admissible}")
+            return number
+
+        numbers = map(read, text.split(","))
+        return all(one is other or one <= other for one, other in pairwise(numbers))
 
     return Value(f"{admissible} with commas between them, none below the one before", listed)
 
@@ -241,7 +249,7 @@ def hold_options(role: str, name: str, options: Options) -> None:
     plugin = PLUGINS[role][name]
     for key, text in options.items():
         if key not in plugin.values:
-            raise Refused(f"the options of {name} are {', '.join(plugin.values) or 'none'}, not {key!a}")
+            raise Refused(f"the options of {name} are {', '.join(plugin.values) or 'none'}, not {key[:40]!a}")
         if not _admits(plugin.values[key], text):
             raise Refused(f"the option {key} of {name} must be {plugin.values[key].admissible}, not {text[:40]!a}")
     for key, value in plugin.values.items():

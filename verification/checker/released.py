@@ -22,6 +22,11 @@ _OF_COSTS: Final = re.compile(r"released parameter [1-9][0-9]*: ")
 """How assumptions begin on which the releases of parameters rest themselves."""
 
 
+def is_of_release(name: str) -> bool:
+    """Whether an assumption says that a parameter was released."""
+    return name.endswith(_SUFFIX) and not _OF_COSTS.match(name)
+
+
 class Worst(Enum):
     """Which value of a parameter costs most, whatever the others are."""
 
@@ -67,11 +72,7 @@ def released_assumed(
         norms_matter: whether the bound depends on the domain.
         cost: whether releases of parameters cost anything.
     """
-    stated = {
-        item["name"]: item["value"]
-        for item in assumptions
-        if item["name"].endswith(_SUFFIX) and not _OF_COSTS.match(item["name"])
-    }
+    stated = {item["name"]: item["value"] for item in assumptions if is_of_release(item["name"])}
     assumed: dict[str, str] = {}
     for prefix, holder in holders.items():
         for role in ("mechanism", "sampler"):

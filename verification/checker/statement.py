@@ -14,7 +14,7 @@ from .domain import DOMAIN, Domain
 from .expressions import Box, Pool, order_of
 from .intervals import Arithmetic, Interval, at_most
 from .likeness import reduced
-from .released import released_assumed
+from .released import is_of_release, released_assumed
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
@@ -311,7 +311,7 @@ def _distributions(holders: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 def _taken(claim: Claim) -> Iterator[str]:
     """Say what else than a loss or a rate is taken from an author."""
     used = {name for name, _ in claim.assumptions}
-    if used & {RELEASED_COST, RELEASED_DELTA}:
+    if used & {RELEASED_COST, RELEASED_DELTA} or any(map(is_of_release, used)):
         yield "what releasing constants cost is taken as stated"
     if ASSUMED in used:
         yield f"the assumptions say {ASSUMED!a}"

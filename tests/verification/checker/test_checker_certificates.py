@@ -346,7 +346,7 @@ def test_a_true_certificate_holds_within_a_second(name: str) -> None:
     start = time.process_time()
     verdict = check(text)
     assert time.process_time() - start < 1
-    assert verdict.outcome is Outcome.HOLDS, verdict.reason
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
     assert verdict.claim is not None
     supremum = BODIES[name]["claim"]["supremum"]
     assert verdict.claim.epsilon == (supremum["lower"], supremum["upper"])
@@ -368,7 +368,7 @@ def test_any_precision_will_do(precision: int) -> None:
 def test_a_profile_without_a_domain_holds() -> None:
     body = with_change(RICH, lambda body: body["claim"].update(supremum=None))
     verdict = check(seal(body))
-    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE
     assert verdict.claim is not None
     assert verdict.claim.epsilon is None
     assert_refused(check(seal(drop_domain(BODIES["coreset"]))), "inputs.rate")
@@ -902,10 +902,10 @@ def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: flo
     rows = some_rows(60, 5, size)
     body = owner(OWNED, rows, outside)
     verdict = check(seal(body), Rows(rows))
-    assert verdict.outcome is Outcome.HOLDS, verdict.reason
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
     assert verdict.data_compared
     alone = check(seal(body))
-    assert alone.outcome is Outcome.HOLDS
+    assert alone.outcome is Outcome.HOLDS_ASSUMING_PROFILE
     assert not alone.data_compared
     assert "not checked" in alone.reason
     for figures in (("psi_max", -5.0), ("expected_sample_size", [10.0, 5.0]), ("expected_sample_size", [-1.0, 5.0])):
@@ -961,7 +961,7 @@ def test_rows_of_extreme_magnitude_are_compared() -> None:
 
 def test_a_public_certificate_is_not_compared() -> None:
     verdict = check(seal(OWNED), Rows([[1.0] * 5]))
-    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE
     assert not verdict.data_compared
     assert "not compared" in verdict.reason
 
@@ -1027,7 +1027,11 @@ def test_it_runs_from_a_copy_of_its_folder(tmp_path: Path) -> None:
             check=False,
         )
         codes[name] = run.returncode, (run.stdout + run.stderr).partition(":")[0]
-    assert codes == {"good": (0, "holds"), "bad": (1, "refused"), "missing": (2, codes["missing"][1])}
+    assert codes == {
+        "good": (3, "holds assuming the profile"),
+        "bad": (1, "refused"),
+        "missing": (2, codes["missing"][1]),
+    }
 
 
 RUN = """
