@@ -896,6 +896,7 @@ def test_what_released_constants_cost_is_taken_from_epsilon() -> None:
         claimed = Fraction(body["claim"]["epsilon"])
         body["released_cost"] = cost
         body["assumptions"].append({"name": "released cost", "value": cost})
+        body["assumptions"].append({"name": "part 1: mechanism.scale was released", "value": "within 2 to 3"})
         body["claim"]["epsilon"] = str(claimed + Fraction(epsilon))
         assert check(seal(body)).accepted == accepted
     body["claim"]["epsilon"] = "999"
