@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import CertdpError, InvalidType, InvalidValue
 from .norms import Norm
+from .private import InvalidData, Private
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -124,8 +125,8 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
 
     if not _shared(run, len(out), max(1, _SHARE // max(1, rows.shape[1])), threads):
         row, column = _first(~np.isfinite(rows))
-        value = f"{rows[row, column]} in row {row}, column {column}"
-        raise InvalidValue("records", value, "finite entries", "Drop or repair that record.")
+        place, found = f"NaN or inf in row {row}, column {column}", Private(float(rows[row, column]))
+        raise InvalidData("records", place, "finite entries", "Drop or repair that record.", found=found)
     return out
 
 
@@ -224,7 +225,7 @@ def _exact(parameter: str, values: ArrayLike) -> Floats:
     try:
         array = np.asarray(values)
     except ValueError:  # ragged
-        raise InvalidType(parameter, values, numbers) from None
+        raise InvalidType(parameter, "rows of several lengths", numbers) from None
     if array.dtype.kind not in "iuf":
         raise InvalidType(parameter, f"dtype {array.dtype}", numbers, "Convert it without rounding first.")
     if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
@@ -241,8 +242,10 @@ def _require(
 ) -> None:
     if not np.all(valid):
         index = _first(~np.asarray(valid))
-        where = f" at index {', '.join(map(str, index))}" if index else ""
-        raise InvalidValue(parameter, f"{array[index]}{where}", admissible, remedy)
+        if not index:  # one number for all, which the caller states
+            raise InvalidValue(parameter, str(array[()]), admissible, remedy)
+        place, found = f"another value at index {', '.join(map(str, index))}", Private(array[index].item())
+        raise InvalidData(parameter, place, admissible, remedy, found=found)
 
 
 def _first(condition: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from .derivation import EX_POST, Assumption, Derivation, Theorem
 from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
 from .notions import Bound
+from .private import Private
 from .relations import Relation, Unit
 
 B = TypeVar("B", bound=Bound)
@@ -22,7 +23,8 @@ _GROUP = Theorem("law", "group privacy")
 def require(parameter: str, value: object, kind: type, remedy: str) -> None:
     """Raise InvalidType unless `value` is a `kind`."""
     if not isinstance(value, kind):
-        raise InvalidType(parameter, value, f"a {kind.__name__}", remedy)
+        shown = type(value).__name__ if kind is Private else value  # what should be private is not shown
+        raise InvalidType(parameter, shown, f"a {kind.__name__}", remedy)
 
 
 def _derived(_: object, __: object, value: Any) -> None:

@@ -128,14 +128,13 @@ class InvalidData(InvalidValue):
     ) -> None:
         super().__init__(parameter, place, admissible, remedy)
         self.found = found
+        self.__suppress_context__ = True  # what a reader said before may quote the data
 
     def restated(self, parameter: str, remedy: str) -> Self:
         """The same error about another parameter, or with another remedy."""
         return type(self)(parameter, str(self.value), self.admissible, remedy, found=self.found)
 
-    def showing(self) -> str:
-        """The text for the data's owner, with what was found."""
-        if self.found is None:
-            return str(self)
-        shown = InvalidValue("", self.found.reveal(), "").shown_value
-        return f"{self} (found: {shown})"
+    @property
+    def shown_found(self) -> str | None:
+        """What was found as text, for the data's owner, at most 160 characters; None where nothing was kept."""
+        return None if self.found is None else InvalidValue("", self.found.reveal(), "").shown_value

@@ -192,8 +192,8 @@ class TestArchives:
 @pytest.mark.parametrize(
     ("matrix", "value", "admissible"),
     [
-        ([[1, np.nan], [2, 3]], "nan in row 0, column 1", "finite numbers"),
-        ([[1, 2], [2, 3], [-np.inf, 0]], "-inf in row 2, column 0", "finite numbers"),
+        ([[1, np.nan], [2, 3]], "NaN or inf in row 0, column 1", "finite numbers"),
+        ([[1, 2], [2, 3], [-np.inf, 0]], "NaN or inf in row 2, column 0", "finite numbers"),
         (np.empty((0, 3)), "shape (0, 3)", "at least one record"),
         (np.empty((3, 0)), "shape (3, 0)", "at least one record and one column"),
         (np.ones(4), "shape (4,)", "one record per row"),
@@ -308,21 +308,21 @@ class TestCsv:
     @pytest.mark.parametrize(
         ("text", "value", "remedy"),
         [
-            ("1,2\n3,4\n", "1,2", "the columns' names"),
+            ("1,2\n3,4\n", "a first line of numbers", "the columns' names"),
             ("", "an empty first line", "the columns' names"),
             ("a,b\n", "a header alone", "records"),
             ("a,b\n1,2\n3\n", "1 cells in line 3", "Correct that line"),
             ("a,b\n1,2,3\n", "3 cells in line 2", "Correct that line"),
             ("a,b,c\n1,2\n3,4\n", "2 cells in line 2", "Correct that line"),
-            ("a,b\n1,2\n3,\n", "a missing value in line 3, column b", "Correct that line"),
-            ("a,b\n1,red\n", "red in line 2, column b", "Correct that line"),
-            ("a,b\n1,2#3\n", "2#3 in line 2, column b", "Correct that line"),
-            ("a;b\n1;2\n", "1;2 in line 2, column a;b", "Correct that line"),
-            ("a,b\n1,1_0\n", "1_0 in line 2, column b", "Correct that line"),
-            ('"two\nlines",b\n1,2\n3,x\n', "x in line 4, column b", "Correct that line"),
-            ("a,b\n1,9007199254740993\n", "an integer beyond 2^53 in line 2, column b", "Correct that line"),
-            ("a,b\n1,nan\n", "nan in row 0, column 1", "Remove or impute"),
-            ("a,b\n1,1e999\n", "inf in row 0, column 1", "Remove or impute"),
+            ("a,b\n1,2\n3,\n", "a missing value in line 3, column 2", "Correct that line"),
+            ("a,b\n1,red\n", "text in line 2, column 2", "Correct that line"),
+            ("a,b\n1,2#3\n", "text in line 2, column 2", "Correct that line"),
+            ("a;b\n1;2\n", "text in line 2, column 1", "Correct that line"),
+            ("a,b\n1,1_0\n", "text in line 2, column 2", "Correct that line"),
+            ('"two\nlines",b\n1,2\n3,x\n', "text in line 4, column 2", "Correct that line"),
+            ("a,b\n1,9007199254740993\n", "an integer beyond 2^53 in line 2, column 2", "Correct that line"),
+            ("a,b\n1,nan\n", "NaN or inf in row 0, column 1", "Remove or impute"),
+            ("a,b\n1,1e999\n", "NaN or inf in row 0, column 1", "Remove or impute"),
         ],
     )
     def test_what_is_refused(self, put: Put, text: str, value: str, remedy: str) -> None:
@@ -343,11 +343,11 @@ class TestParquet:
     @pytest.mark.parametrize(
         ("column", "value"),
         [
-            (["x", "y"], "column b of type object"),
-            ([1.0, None], "missing values in column b"),
-            (pyarrow.array([1, None], pyarrow.int64()), "missing values in column b"),
-            ([2**53 + 1, 0], "an integer beyond 2^53 in column b"),
-            (np.array(["2020", "2021"], dtype="datetime64[s]"), "column b of type datetime64"),
+            (["x", "y"], "column 2 of type object"),
+            ([1.0, None], "missing values in column 2"),
+            (pyarrow.array([1, None], pyarrow.int64()), "missing values in column 2"),
+            ([2**53 + 1, 0], "an integer beyond 2^53 in column 2"),
+            (np.array(["2020", "2021"], dtype="datetime64[s]"), "column 2 of type datetime64"),
         ],
     )
     def test_what_is_refused(self, put: Put, column: Any, value: str) -> None:

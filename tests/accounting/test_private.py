@@ -145,9 +145,8 @@ class TestInvalidData:
     def test_the_value_is_shown_where_it_is_asked_for_alone(self) -> None:
         assert str(self.error) == "data: got no number in line 3; admissible: numbers. Correct it"
         assert str(SECRET) not in repr(self.error) + repr(vars(self.error)) + repr(self.error.args)
-        assert self.error.showing() == f"{self.error} (found: {SECRET})"
-        plain = InvalidData("data", "no record", "records")
-        assert plain.showing() == str(plain)
+        assert self.error.shown_found == str(SECRET)
+        assert InvalidData("data", "no record", "records").shown_found is None
 
     def test_blame_moves_with_what_was_found(self) -> None:
         with pytest.raises(InvalidData, match=r"^--data: got no number") as caught, blamed_on(data="--data"):

@@ -263,7 +263,7 @@ def test_bad_data_are_bad_input(refusal: Refusal, pair: tuple[Path, Path], tmp_p
     np.save(tmp_path / "nan.npy", [[1.0, np.nan]])
     error = refusal("check", pair[1], "--data", tmp_path / "nan.npy")
     assert error["parameter"] == "data"
-    assert "nan in row 0, column 1" in error["value"]
+    assert "NaN or inf in row 0, column 1" in error["value"]
     assert refusal("check", pair[1], "--data", tmp_path / "none.npy")["parameter"] == "data"
 
 

@@ -19,6 +19,7 @@ import pytest
 from pyarrow import parquet
 
 from certdp import InvalidValue, Reading, read_records
+from certdp.accounting.private import InvalidData
 from certdp.data import Records, open_records
 
 MATRIX = np.random.default_rng(3).normal(size=(23, 4))
@@ -144,7 +145,7 @@ def test_faults_are_counted_over_the_whole_file(put: Put, rows: int | None, tran
     matrix[17, 2] = np.nan
     matrix[21, 0] = np.inf
     error = fault(put(matrix.T if transpose else matrix), rows, Reading(transpose=transpose))
-    assert error.shown_value == "nan in row 17, column 2, counted from 0"
+    assert error.shown_value == "NaN or inf in row 17, column 2, counted from 0"
     assert error.admissible == "finite numbers"
 
 
@@ -155,7 +156,7 @@ def test_integers_beyond_binary64_are_found_late(tmp_path: Path, rows: int | Non
     np.save(tmp_path / "d.npy", matrix)
     assert "beyond 2^53" in fault(tmp_path / "d.npy", rows).shown_value
     (tmp_path / "d.parquet").write_bytes(table(matrix))
-    assert "beyond 2^53 in column c1" in fault(tmp_path / "d.parquet", rows).shown_value
+    assert "beyond 2^53 in column 2" in fault(tmp_path / "d.parquet", rows).shown_value
 
 
 @pytest.mark.parametrize("ending", ["npy", "csv", "npz", "parquet"])
@@ -173,7 +174,10 @@ def test_a_checksum_in_an_archive_counts(tmp_path: Path) -> None:
     content[position + 8] ^= 1
     path = tmp_path / "d.npz"
     path.write_bytes(content)
-    assert "CRC" in fault(path, 5).remedy
+    error = fault(path, 5)
+    assert "BadZipFile" in error.remedy
+    assert isinstance(error, InvalidData)
+    assert "CRC" in str(error.shown_found)
 
 
 class TestLines:
@@ -182,8 +186,8 @@ class TestLines:
         for text, value in (
             ("a,b\n1,2\n\n3,4\n5\n", "1 cells in line 5"),
             ("a,b\n1,2\n3,4\n5,6,7\n", "3 cells in line 4"),
-            ('"a\nb",c\n1,2\n3,4\n5,red\n', "red in line 5, column c"),
-            ("a,b\n1,2\n3,4\n9007199254740993,1\n", "an integer beyond 2^53 in line 4, column a"),
+            ('"a\nb",c\n1,2\n3,4\n5,red\n', "text in line 5, column 2"),
+            ("a,b\n1,2\n3,4\n9007199254740993,1\n", "an integer beyond 2^53 in line 4, column 1"),
         ):
             assert value in fault(lines(text), rows).shown_value
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.private import InvalidData
 from certdp.dpis.models.files import LabelledReading, names_in, read_labelled
 
 GOOD: dict[str, Any] = {
@@ -50,9 +51,11 @@ def test_flags_must_tell_test_records_apart(flags: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 0.5, -1.0, 1e300, 2.0**53])
-def test_a_label_that_is_no_class_is_shown(wrong: float, tmp_path: Path) -> None:
+def test_a_label_that_is_no_class_is_told_by_its_row(wrong: float, tmp_path: Path) -> None:
     error = refused(tmp_path, LabelledReading(target="y"), y=np.array([0, 1, wrong, 0]))
-    assert (error.parameter, error.shown_value) == ("target", f"{wrong} in y")
+    assert (error.parameter, error.shown_value) == ("target", "another label in row 2 of y, counted from 0")
+    assert isinstance(error, InvalidData)
+    assert error.shown_found == str(wrong)
 
 
 @pytest.mark.parametrize(

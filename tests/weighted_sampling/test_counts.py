@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from certdp import InvalidType, InvalidValue
+from certdp.accounting.private import InvalidData
 from certdp.weighted_sampling import KeyCounts, count_tables, counts, open_counts
 
 LARGEST = 1 << 53
@@ -151,7 +152,7 @@ def test_a_key_in_two_chunks_is_found_at_the_end(put: Put, monkeypatch: pytest.M
         while seen < 101:
             seen += len(next(chunks))
         assert seen == 101
-        with pytest.raises(InvalidValue, match="'key 3' in several rows") as caught:
+        with pytest.raises(InvalidValue, match="the same one in rows 4 and 101") as caught:
             next(chunks)
     assert "aggregate" in caught.value.remedy
     assert read(path, aggregate=True) == data | {b"key 3": 4 + 7}
@@ -215,10 +216,10 @@ def test_headers(put: Put) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "value"),
     [
-        (b"word,n\nthe,5\n", {}, "'n' in row 1"),
+        (b"word,n\nthe,5\n", {}, "another value in row 1"),
         (b"word,n\nthe,5\n", {"key": "term"}, "term"),
         (b"word,n\nthe,5\n", {"key": "word", "count": "m"}, "m"),
-        (b"word,n,m\nthe,5,6\n", {"key": "word"}, "the columns word, n, m"),
+        (b"word,n,m\nthe,5,6\n", {"key": "word"}, "3 columns of which"),
         (b"the,5,6\n", {}, "3 columns in"),
         (b"the\nof\n", {}, "1 columns in"),
         (b"key,key,count\nthe,a,5\n", {"key": "key"}, "key"),
@@ -284,7 +285,7 @@ def test_columns_of_counts(put: Put, kind: Any) -> None:
     assert read(put("x", b"").with_name("d.parquet")) == {b"a": 1, b"b": 100, b"c": 7}
     assert pairs(KeyCounts.of(pa.table(columns))) == {b"a": 1, b"b": 100, b"c": 7}
     columns["count"] = pa.array([1, 0, 7], pa.int64()).cast(kind)
-    with pytest.raises(InvalidValue, match=r"count: got 0(\.0)? in row 2"):
+    with pytest.raises(InvalidValue, match="count: got another value in row 2"):
         KeyCounts.of(pa.table(columns))
 
 
@@ -292,13 +293,13 @@ def test_columns_of_counts(put: Put, kind: Any) -> None:
     ("column", "value"),
     [
         (pa.array([1, None]), "a missing value in row 2"),
-        (pa.array([1.0, float("nan")]), "nan in row 2"),
-        (pa.array([2.0, 1.25]), "1.25 in row 2"),
-        (pa.array([2.0, float("inf")]), "inf in row 2"),
-        (pa.array([1, -1]), "-1 in row 2"),
-        (pa.array([1, LARGEST + 1]), f"{LARGEST + 1} in row 2"),
-        (pa.array([1, 2**64 - 1], pa.uint64()), f"{2**64 - 1} in row 2"),
-        (pa.array([Decimal("1.00"), Decimal("1.50")]), "1.50 in row 2"),
+        (pa.array([1.0, float("nan")]), "another value in row 2"),
+        (pa.array([2.0, 1.25]), "another value in row 2"),
+        (pa.array([2.0, float("inf")]), "another value in row 2"),
+        (pa.array([1, -1]), "another value in row 2"),
+        (pa.array([1, LARGEST + 1]), "another value in row 2"),
+        (pa.array([1, 2**64 - 1], pa.uint64()), "another value in row 2"),
+        (pa.array([Decimal("1.00"), Decimal("1.50")]), "another value in row 2"),
         (pa.array([True, False]), "a column of type bool"),
         (pa.array(["1", "2"]), "a column of type string"),
     ],
@@ -357,7 +358,7 @@ def test_forms_of_data_in_memory(data: Any) -> None:
 def test_names_of_columns() -> None:
     data = pa.table({"x": [1.0, 2.0], "word": ["a", "b"], "n": [3, 4]})
     assert pairs(KeyCounts.of(data, key="word", count="n")) == {b"a": 3, b"b": 4}
-    with pytest.raises(InvalidValue, match="the columns x, word, n"):
+    with pytest.raises(InvalidValue, match="3 columns of which none is named key or count"):
         KeyCounts.of(data)
     with pytest.raises(InvalidValue, match="key: got term"):
         KeyCounts.of(data, key="term")
@@ -412,7 +413,7 @@ def test_lengths_that_differ() -> None:
 
 def test_the_same_bytes_as_text_and_as_bytes_are_one_key() -> None:
     data = {"a": 1, b"a": 2}
-    with pytest.raises(InvalidValue, match="'a' in several rows"):
+    with pytest.raises(InvalidValue, match="the same one in rows 1 and 2"):
         KeyCounts.of(data)
     assert pairs(KeyCounts.of(data, aggregate=True)) == {b"a": 3}
 
@@ -428,14 +429,16 @@ def test_sums_are_exact_or_refused(rows: list[tuple[str, int]]) -> None:
         return
     with pytest.raises(InvalidValue) as caught:
         KeyCounts.of(data, aggregate=True)
-    total, key = str(caught.value.value).split(" for the key ")
+    assert isinstance(caught.value, InvalidData)
+    total, key = str(caught.value.shown_found).split(" for the key ")
     assert int(total) == expected[key.strip("' inal").encode()[:1]]
 
 
 def test_sums_that_would_wrap_around() -> None:
     """2^64 is reached by 2^11 rows of 2^53."""
-    with pytest.raises(InvalidValue, match=f"{1 << 64} for the key 'a' in all"):
+    with pytest.raises(InvalidData, match="of one key beyond") as caught:
         KeyCounts.of((["a"] * 2048, [LARGEST] * 2048), aggregate=True)
+    assert caught.value.shown_found == f"{1 << 64} for the key 'a'"
 
 
 @pytest.mark.parametrize("name", FORMATS)

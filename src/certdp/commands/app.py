@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .dpis import dpis
-from .options import Allow, Json, ThirdParty, refuse_unused
+from .options import Allow, Json, ShowValues, ThirdParty, refuse_unused
 from .plugins import plugins
 from .pws import pws
 from .usage import Commands
@@ -122,6 +122,7 @@ def psi(
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """What one release loses about each record, and about any record of a public domain; with a certificate.
 
@@ -131,7 +132,7 @@ def psi(
     from .output import reporting
     from .psi import Request, run
 
-    with reporting(json) as output:
+    with reporting(json, show_values) as output:
         run(
             Request(
                 mechanism=mechanism,
@@ -185,13 +186,14 @@ def weights(
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Weight and probability of every record of a file, however long; by default the largest within a target."""
     from ..data import Reading
     from .output import reporting
     from .weights import Request, run
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run(
             Request(
                 mechanism=mechanism,
@@ -234,13 +236,14 @@ def cluster(
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Private k-means: centres by weighted DP-Lloyd on a sample, calibrated to a certified ε. Needs radius."""
     from ..data import Reading
     from .cluster import Request, run
     from .output import reporting
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run(
             Request(
                 data=data,
@@ -470,6 +473,7 @@ def check(
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Verify a certificate again, without the code that made it, and hold it against what is demanded.
 
@@ -480,7 +484,7 @@ def check(
     from .check import policy_of, print_schema, run
     from .output import reporting
 
-    with reporting(json) as output:
+    with reporting(json, show_values) as output:
         reading = Reading(array=array, transpose=transpose, divide_by=divide_by)
         policy = policy_of(
             require=require,
@@ -597,12 +601,13 @@ def reproduce(
     ] = "published",
     seed: Annotated[int, typer.Option(min=0, help="Seed of all coins: the run is reproducible and not private.")] = 0,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """A figure or table of a paper, on your data or on synthetic data in their place."""
     from ..data import Reading
     from .output import reporting
 
-    with reporting(json) as output:
+    with reporting(json, show_values) as output:
         from .reproduce import Request, run
 
         run(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Json
+from .options import Json, ShowValues
 
 dpis = typer.Typer(
     name="dpis",
@@ -234,6 +234,7 @@ def train(
         typer.Option(metavar="OUT.json", help="Write the publishable certificate of the run here."),
     ] = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record."""
     from ..dpis.models.files import LabelledReading
@@ -242,7 +243,7 @@ def train(
     from .dpis_train import OptimiserRequest, Request, run
     from .output import reporting
 
-    with reporting(json) as output:
+    with reporting(json, show_values) as output:
         run(
             Request(
                 data=data,

@@ -21,6 +21,9 @@ def _warned(names: list[str] | None) -> list[str] | None:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Show what was found where data are refused; for the data's owner.")
+]
 ThirdParty = Annotated[
     bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
 ]

@@ -14,6 +14,7 @@ from attrs import frozen
 from rich.console import Console
 
 from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.private import InvalidData
 from ..plugins.registry import PluginError
 from ..verification.reports.foreign_words import harmless
 
@@ -67,6 +68,7 @@ def _complete(error: CertdpError) -> InvalidValue:
 
 
 def _parts(error: InvalidValue) -> dict[str, str]:
+    """The parts of an error; of one about data without what was found."""
     return {
         "parameter": error.parameter,
         "value": error.shown_value,
@@ -76,8 +78,10 @@ def _parts(error: InvalidValue) -> dict[str, str]:
 
 
 @contextmanager
-def reporting(as_json: bool) -> Iterator[Output]:
+def reporting(as_json: bool, show_values: bool = False) -> Iterator[Output]:
     """Run a command; an error that certdp raises on purpose ends it with exit code 2.
+
+    An error about the data tells what was found where `show_values` asks for it, for the data's owner.
 
     What else prints meanwhile, such as a plugin, prints to stderr: stdout has the result alone.
     """
@@ -86,14 +90,18 @@ def reporting(as_json: bool) -> Iterator[Output]:
         with redirect_stdout(sys.stderr):
             yield Output(as_json, console)
     except CertdpError as problem:
-        refuse(problem, as_json)
+        refuse(problem, as_json, show_values=show_values)
 
 
-def refuse(problem: CertdpError, as_json: bool) -> NoReturn:
+def refuse(problem: CertdpError, as_json: bool, *, show_values: bool = False) -> NoReturn:
     """Tell an error in the wanted form, and end with the exit code of bad input."""
     error = _complete(problem)
+    found = problem.shown_found if isinstance(problem, InvalidData) and show_values else None
     if as_json:
-        typer.echo(json.dumps({"error": _parts(error)}, indent=2, ensure_ascii=False))
+        parts = _parts(error) | ({} if found is None else {"private_found": found})
+        typer.echo(json.dumps({"error": parts}, indent=2, ensure_ascii=False))
     else:
         typer.echo(f"error: {harmless(str(error))}", err=True)
+        if found is not None:
+            typer.echo(f"found, for the data's owner: {harmless(found)}", err=True)
     raise typer.Exit(BAD_INPUT) from None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Allow, Json, ThirdParty
+from .options import Allow, Json, ShowValues, ThirdParty
 
 plugins = typer.Typer(
     name="plugins",
@@ -96,13 +96,14 @@ def check(
     third_party: ThirdParty = True,
     allow: Allow = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Check a plugin against every law of its kind: passed, failed with the smallest witness, or why not applicable."""
     from ..data import Reading
     from .output import reporting
     from .plugins_check import Request, run
 
-    with reporting(json) as output:
+    with reporting(json, show_values) as output:
         run(
             Request(
                 name=name,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Json
+from .options import Json, ShowValues
 
 pws = typer.Typer(
     name="pws",
@@ -108,12 +108,13 @@ def release(
     ] = None,
     seed: Seed = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Sample and sanitise keys in one pass over a file."""
     from .output import reporting
     from .pws_release import Request, run
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run(
             Request(
                 counts=counts,
@@ -210,12 +211,13 @@ def sample(
     overwrite: Overwrite = False,
     seed: Seed = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Sample keys with their true frequencies: not private, for the data's owner."""
     from .output import reporting
     from .pws_sample import SampleRequest, run_sample
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run_sample(
             SampleRequest(
                 counts=counts,
@@ -242,12 +244,13 @@ def merge(
     output: OwnerOutput,
     overwrite: Overwrite = False,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Merge samples of two data sets without a common key: not private, for the data's owner."""
     from .output import reporting
     from .pws_sample import MergeRequest, run_merge
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run_merge(MergeRequest(first=first, second=second, output=output, overwrite=overwrite), out)
 
 
@@ -263,12 +266,13 @@ def sanitize(
     overwrite: Overwrite = False,
     certificate: Certificate = None,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Make a sample private, without the data it was drawn from."""
     from .output import reporting
     from .pws_sample import SanitizeRequest, run_sanitize
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run_sanitize(
             SanitizeRequest(
                 sample=sample,
@@ -316,12 +320,13 @@ def estimate(
     plot: Annotated[Path | None, typer.Option(metavar="OUT.png", help="Plot what the sample tells.")] = None,
     overwrite: Overwrite = False,
     json: Json = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Sums, keys, ranks and quantiles from a sample alone: estimates, which cost nothing more."""
     from .output import reporting
     from .pws_estimate import Request, run
 
-    with reporting(json) as out:
+    with reporting(json, show_values) as out:
         run(
             Request(
                 sample=sample,

@@ -12,8 +12,8 @@ from typing import TextIO, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
+from ..accounting.private import InvalidData, Private
 from .numbers import LARGEST_INTEGER
 from .reading import Reading
 from .streams import Stream
@@ -27,8 +27,9 @@ def comma_separated(stream: Stream, how: Reading) -> Table:
     text = stream.stack.enter_context(io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", newline=""))
     header, _ = _header(text)
     if all(_is_number(cell) for cell in header):
-        shown = ",".join(header) or "an empty first line"
-        raise InvalidValue("data", shown, "a CSV file with a header line", "Add one with the columns' names")
+        place = "a first line of numbers" if header else "an empty first line"
+        remedy = "Add one with the columns' names"
+        raise InvalidData("data", place, "a CSV file with a header line", remedy, found=Private(",".join(header)))
     table = _CommaSeparated(text, header)
     return turned(table, stream.stack) if how.transpose else table
 
@@ -64,21 +65,22 @@ class _CommaSeparated(Table):
                 yield self._numbers(block, first + 1)
             first += len(block)
         if not found:
-            raise InvalidValue("data", "a header alone", "at least one record", "Give a file with records")
+            raise InvalidData("data", "a header alone", "at least one record", "Give a file with records")
 
     def _numbers(self, block: list[str], first: int) -> Floats:
         try:
             matrix = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, quotechar='"')
         except ValueError:
             self._refuse_faults(block, first)
-            raise
+            raise  # in the words of the parser, which are not passed on
         if matrix.shape[1] != len(self.header) or (np.abs(matrix) >= LARGEST_INTEGER).any():
             self._refuse_faults(block, first)
         return matrix
 
     def _refuse_faults(self, block: list[str], first: int) -> None:
-        for problem in _faults(self.header, block, first):
-            raise InvalidValue("data", problem, f"exact numbers in {len(self.header)} columns", "Correct that line")
+        admissible = f"exact numbers in {len(self.header)} columns, line by line"
+        for place, found in _faults(len(self.header), block, first):
+            raise InvalidData("data", place, admissible, "Correct that line", found=Private(found))
 
 
 def _header(lines: Iterator[str]) -> tuple[list[str], int]:
@@ -92,18 +94,22 @@ def _cut_in_quotes(block: list[str]) -> bool:
     return sum(line.count('"') for line in block) % 2 == 1
 
 
-def _faults(header: list[str], block: list[str], first: int) -> Iterator[str]:
-    """What is wrong with lines of a CSV file, of which `block` starts at line `first`."""
+def _faults(columns: int, block: list[str], first: int) -> Iterator[tuple[str, str]]:
+    """What is wrong with lines of a CSV file, of which `block` starts at line `first`: where, and what is there.
+
+    Columns go by number: where a header is missing, a record stands in its place.
+    """
     rows = csv.reader(block)
     for row in rows:
         line = first + rows.line_num - 1
-        if row and len(row) != len(header):
-            yield f"{len(row)} cells in line {line}"
-        for name, cell in zip(header, row, strict=False):
+        if row and len(row) != columns:
+            yield f"{len(row)} cells in line {line}", ",".join(row)
+        for column, cell in enumerate(row[:columns], start=1):
             if not _is_number(cell):
-                yield f"{cell.strip() or 'a missing value'} in line {line}, column {name}"
+                what = "text" if cell.strip() else "a missing value"
+                yield f"{what} in line {line}, column {column}", cell
             elif _WHOLE.fullmatch(cell.strip()) and abs(int(cell)) > LARGEST_INTEGER:
-                yield f"an integer beyond 2^53 in line {line}, column {name}"
+                yield f"an integer beyond 2^53 in line {line}, column {column}", cell
 
 
 def _is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from attrs import frozen
 from ..accounting.errors import InvalidValue
 from .numbers import refuse_shape, require_type
 from .reading import Reading
-from .streams import Stream, spooled
+from .streams import Malformed, Stream, spooled
 from .tables import ByColumns, ByRows, Table
 
 
@@ -43,15 +43,15 @@ class _Header:
     def require(self, size: int | None) -> None:
         """Refuse what is no matrix of numbers, and content that is too short for it."""
         if self.kind.hasobject:
-            raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+            raise Malformed("Object arrays cannot be loaded when allow_pickle=False")
         require_type(self.kind, "entries")
         entries = 1
         for length in self.shape:
             if length < 0:
-                raise ValueError(f"Its header states the shape {self.shape}")
+                raise Malformed(f"Its header states the shape {self.shape}")
             entries *= length
         if size is not None and size - self.start < entries * self.kind.itemsize:
-            raise ValueError("It ends before the entries that its header promises")
+            raise Malformed("It ends before the entries that its header promises")
         if len(self.shape) != 2:
             refuse_shape(self.shape)
 
@@ -66,7 +66,7 @@ def npz(stream: Stream, how: Reading) -> Table:
     it is read."""
     whole = stream.in_any_order()
     if not zipfile.is_zipfile(whole):
-        raise ValueError("It is no archive of arrays: save it with numpy.savez")
+        raise Malformed("It is no archive of arrays: save it with numpy.savez")
     archive = stream.stack.enter_context(zipfile.ZipFile(whole))
     member = archive.getinfo(_member(archive, how.array))
     content = cast(BinaryIO, stream.stack.enter_context(archive.open(member)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
+from ..accounting.private import InvalidData, Private
 
 LARGEST_INTEGER = 2**53
 """Beyond it binary64 leaves out integers."""
@@ -58,11 +59,12 @@ def require_finite(records: Floats, first: int) -> None:
     finite = np.isfinite(records)
     if not finite.all():
         row, column = (int(position) for position in np.argwhere(~finite)[0])
-        raise InvalidValue(
+        raise InvalidData(
             "data",
-            f"{records[row, column]} in row {first + row}, column {column}, counted from 0",
+            f"NaN or inf in row {first + row}, column {column}, counted from 0",
             "finite numbers",
             "Remove or impute such records",
+            found=Private(float(records[row, column])),
         )
 
 

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
+from ..accounting.private import InvalidData
 from .numbers import exactly, require_type
 from .reading import Reading
 from .streams import Stream
@@ -56,13 +57,13 @@ class _Parquet(Table):
 
 def _numbers(batch: Any) -> Floats:
     columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+    for number, column in enumerate(batch.columns, start=1):
         if column.null_count:
-            raise InvalidValue(
-                "data", f"missing values in column {name}", "a value in every cell", "Remove or impute such records"
+            raise InvalidData(
+                "data", f"missing values in column {number}", "a value in every cell", "Remove or impute such records"
             )
         values = column.to_numpy(zero_copy_only=False)
-        where = f"column {name}"
+        where = f"column {number}"
         require_type(values.dtype, where)
         columns.append(exactly(values, where))  # before another column's type widens this one's
     return np.column_stack(columns)

@@ -17,6 +17,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidValue
+from ..accounting.private import InvalidData, Private
 
 _BLOCK = 1 << 20
 
@@ -103,14 +104,14 @@ def fill(content: BinaryIO, block: NDArray[np.generic]) -> None:
     """Read the bytes of a C-ordered array.
 
     Raises:
-        ValueError: where the content ends before.
+        Malformed: where the content ends before.
     """
     view = block.reshape(-1).view(np.uint8).data
     done = 0
     while done < len(view):
         got = content.readinto(view[done:])  # type: ignore[attr-defined]
         if not got:
-            raise ValueError("It ends before the entries that its header promises")
+            raise Malformed("It ends before the entries that its header promises")
         done += got
 
 
@@ -120,17 +121,24 @@ def drain(content: BinaryIO) -> None:
         pass
 
 
+class Malformed(ValueError):
+    """What our own readers say of a file: it tells nothing of what the file holds."""
+
+
 @contextmanager
 def well_formed(path: Path, suffix: str) -> Iterator[None]:
-    """What a parser raises is about the file.
+    """What a parser raises is about the file; its words, which may quote the file, are for the data's owner.
 
     Raises:
         InvalidValue: instead of any other exception.
     """
     try:
         yield
+        return
     except InvalidValue:
         raise
+    except Malformed as error:
+        reason, words = str(error), None
     except Exception as error:  # parsers raise all sorts of things on damaged bytes
-        reason = str(error) or type(error).__name__
-        raise InvalidValue("data", str(path), f"a well-formed .{suffix} file", reason) from None
+        reason, words = f"The parser stopped with {type(error).__name__}", Private(str(error))
+    raise InvalidData("data", str(path), f"a well-formed .{suffix} file", reason, found=words)

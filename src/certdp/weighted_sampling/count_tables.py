@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, final
 
 import numpy as np
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..data.streams import Stream
+from ..accounting.private import InvalidData, Private
+from ..data.streams import Malformed, Stream
 from .frequencies import Words, counts_of, written_counts
 from .keys import Keys, arrow, as_bytes, as_keys, as_text
 
@@ -27,6 +30,7 @@ _ROWS = 1 << 20
 _BUFFER = 1 << 20
 _MARK = b"\xef\xbb\xbf"
 _TWO = 2
+_WIDTH = re.compile(r"CSV parse error: ((?:Row #\d+: )?Expected \d+ columns, got \d+)")
 _HEADER = "If the first line is a header, name its columns: key and count"
 
 
@@ -67,15 +71,17 @@ class Columns:
         """
         for role, name in (("key", self.key), ("count", self.count)):
             if name is not None and names.count(name) != 1:
-                raise InvalidValue(role, name, f"one of the columns {', '.join(names)}")
+                found = Private(", ".join(names))
+                raise InvalidData(role, name, f"the name of one of the {len(names)} columns", found=found)
         key = self.key if self.key is not None else _only(names, "key", self.count, 0)
         count = self.count if self.count is not None else _only(names, "count", key, 1)
         if key is None or (count is None and not self.aggregate):
-            raise InvalidValue(
+            raise InvalidData(
                 "data",
-                f"the columns {', '.join(names)}",
+                f"{len(names)} columns of which none is named key or count",
                 "a column of keys and one of counts",
                 "Name them: key and count; or count keys in single rows: aggregate",
+                found=Private(", ".join(names)),
             )
         return key, count
 
@@ -244,36 +250,52 @@ class _Delimited(CountTable):
         """Some megabytes at a time."""
         from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
-        self.stream.bytes.seek(0)
-        names = [self.key] if self.count is None else [self.key, self.count]
-        reader = open_csv(
-            _Ended(self.stream.bytes),
-            read_options=ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=not self.header),
-            parse_options=ParseOptions(
-                delimiter=self.delimiter,
-                quote_char=self.quote,
-                double_quote=bool(self.quote),
-                newlines_in_values=bool(self.quote),
-                ignore_empty_lines=self.width > 1,  # else they are empty keys
-            ),
-            convert_options=ConvertOptions(
-                check_utf8=False,
-                column_types=dict.fromkeys(names, arrow().large_binary()),
-                include_columns=names,
-                strings_can_be_null=False,
-            ),
-        )
-        first = 0
-        for batch in reader:
-            keys = as_text(batch.column(self.key))
-            yield Batch(keys, self._counts(batch, first))
-            first += len(batch)
+        with _lines_of_one_width():
+            self.stream.bytes.seek(0)
+            names = [self.key] if self.count is None else [self.key, self.count]
+            reader = open_csv(
+                _Ended(self.stream.bytes),
+                read_options=ReadOptions(
+                    use_threads=False, block_size=_BLOCK, autogenerate_column_names=not self.header
+                ),
+                parse_options=ParseOptions(
+                    delimiter=self.delimiter,
+                    quote_char=self.quote,
+                    double_quote=bool(self.quote),
+                    newlines_in_values=bool(self.quote),
+                    ignore_empty_lines=self.width > 1,  # else they are empty keys
+                ),
+                convert_options=ConvertOptions(
+                    check_utf8=False,
+                    column_types=dict.fromkeys(names, arrow().large_binary()),
+                    include_columns=names,
+                    strings_can_be_null=False,
+                ),
+            )
+            first = 0
+            for batch in reader:
+                keys = as_text(batch.column(self.key))
+                yield Batch(keys, self._counts(batch, first))
+                first += len(batch)
 
     def _counts(self, batch: Any, first: int) -> Words | None:
         if self.count is None:
             return None
         remedy = "" if self.header or first else _HEADER
         return written_counts(as_bytes(batch.column(self.count)), first=first, remedy=remedy)
+
+
+@contextmanager
+def _lines_of_one_width() -> Iterator[None]:
+    """The parser's complaint of a line's width is told without the line."""
+    try:
+        yield
+        return
+    except arrow().ArrowInvalid as error:
+        found = _WIDTH.match(str(error))
+        if found is None:
+            raise
+    raise Malformed(found[1])
 
 
 def ones(keys: Keys) -> Words:

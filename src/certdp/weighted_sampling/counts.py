@@ -80,7 +80,7 @@ class KeyCounts:
         if aggregate:
             return _summed([batch])
         if batch.counts is None:
-            raise InvalidType("data", data, _FORMS, "For single keys: aggregate=True")
+            raise InvalidType("data", type(data).__name__, _FORMS, "For single keys: aggregate=True")
         distinct = Distinct()
         distinct.add(batch.keys)
         distinct.require(lambda: [batch.keys])
@@ -170,11 +170,11 @@ def _listed(keys: Iterable[Any]) -> Keys:
     remedy = "Write numbers as text"
     for key in found:
         if not isinstance(key, str | bytes):
-            raise InvalidType("key", key, "text or bytes", remedy)
+            raise InvalidType("key", f"one of type {type(key).__name__}", "text or bytes", remedy)
     try:
         return pa.array(found, pa.large_string() if all(isinstance(key, str) for key in found) else pa.large_binary())
-    except UnicodeEncodeError as error:
-        raise InvalidType("key", error.object, "text that can be encoded", "Give it as bytes") from None
+    except UnicodeEncodeError:
+        raise InvalidType("key", "text with lone surrogates", "text that can be encoded", "Give it as bytes") from None
 
 
 def _column(keys: Any) -> Keys:
@@ -185,10 +185,10 @@ def _column(keys: Any) -> Keys:
         case np.ndarray():
             return _listed(keys.tolist())
         case str() | bytes():
-            raise InvalidType("data", keys, _FORMS)
+            raise InvalidType("data", type(keys).__name__, _FORMS)
         case Iterable():
             return _listed(keys)
-    raise InvalidType("data", keys, _FORMS)
+    raise InvalidType("data", type(keys).__name__, _FORMS)
 
 
 def _numbers(counts: Any) -> NDArray[np.uint64]:
@@ -200,7 +200,7 @@ def _numbers(counts: Any) -> NDArray[np.uint64]:
             return counts_of(pa.array(counts, from_pandas=False))
         case Iterable():
             return counts_from(counts)
-    raise InvalidType("count", counts, "whole numbers")
+    raise InvalidType("count", type(counts).__name__, "whole numbers")
 
 
 def _of_table(data: Any, columns: Columns) -> Batch:

@@ -19,8 +19,9 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.errors import CertdpError, InvalidType, InvalidValue
+from ..accounting.errors import CertdpError, InvalidType
 from ..accounting.frequency_reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
+from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
 from .frequencies import LARGEST_COUNT, Words
 
@@ -153,25 +154,27 @@ def _require_counts(reporting: Reporting, counts: Words) -> None:
     if not counts.size:
         return
     if not counts.min():
-        raise InvalidValue("counts", 0, "counts from 1 to 2^53", "A key that does not occur is left out")
+        raise InvalidData("counts", "0", "counts from 1 to 2^53", "A key that does not occur is left out")
     largest = int(counts.max())
     if largest > LARGEST_COUNT:
-        raise InvalidValue("counts", largest, "counts from 1 to 2^53")
+        raise InvalidData("counts", "one beyond 2^53", "counts from 1 to 2^53", found=Private(largest))
     if reporting.largest is None:
         _require_rates(reporting.inclusion.last, counts)
     own = largest if reporting.largest is None else min(largest, reporting.largest)
     if reporting.with_frequencies and own * reporting.budget.tokens > 1 << _WORD:
-        raise InvalidValue(
+        raise InvalidData(
             "counts",
-            largest,
+            "a larger one",
             f"at most 2^64/2^r with r = {reporting.budget.subdivision}: tokens are whole numbers below 2^64",
             "Choose a smaller subdivision, or state a public largest frequency",
+            found=Private(largest),
         )
 
 
 def _require_rates(last: int | None, counts: Words) -> None:
     if last is not None and counts.size and counts.max() > last:
-        raise InvalidValue("counts", int(counts.max()), f"at most {last}, the last that has a rate", "List more rates")
+        admissible, found = f"at most {last}, the last that has a rate", Private(int(counts.max()))
+        raise InvalidData("counts", "a larger one", admissible, "List more rates", found=found)
 
 
 def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> NDArray[np.bool_]:

@@ -10,8 +10,9 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType
 from ..accounting.exact import exact
+from ..accounting.private import InvalidData, Private
 from .keys import Keys, arrow, buffers, shown, whole_array
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -39,7 +40,7 @@ def counts_of(column: Any, *, first: int = 0) -> Words:
     if pa.types.is_null(column.type) and not len(column):
         return np.zeros(0, dtype=np.uint64)
     if column.null_count:
-        _refuse("a missing value", first + column.is_null().index(True).as_py())
+        _refuse(None, first + column.is_null().index(True).as_py())
     if pa.types.is_decimal(column.type):
         return counts_from(column.to_pylist(), first=first)
     values = whole_array(column, column.type).to_numpy(zero_copy_only=False)
@@ -115,10 +116,12 @@ def totals(higher: Words, lower: Words, keys: Keys) -> Words:
     if wrong.any():
         place = int(wrong.argmax())
         total = (int(higher[place]) << _LOW_BITS) + int(lower[place])
-        key = shown(keys[place].cast(arrow().large_binary()).as_py())
-        raise InvalidValue("count", f"{total} for the key {key} in all", _ADMISSIBLE)
+        found = Private(f"{total} for the key {shown(keys[place].cast(arrow().large_binary()).as_py())}")
+        raise InvalidData("count", "a sum of the counts of one key beyond 2^53", _ADMISSIBLE, found=found)
     return sums
 
 
-def _refuse(shown_value: str, row: int, remedy: str = _LEAVE_OUT) -> NoReturn:
-    raise InvalidValue("count", f"{shown_value} in row {row + 1}", _ADMISSIBLE, remedy)
+def _refuse(value: str | None, row: int, remedy: str = _LEAVE_OUT) -> NoReturn:
+    """Refuse a count by its row; None for one that is missing."""
+    what, found = ("a missing value", None) if value is None else ("another value", Private(value))
+    raise InvalidData("count", f"{what} in row {row + 1}", _ADMISSIBLE, remedy, found=found)

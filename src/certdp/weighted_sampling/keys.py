@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.private import InvalidData, Private
 
 Keys: TypeAlias = Any
 """A pyarrow.Array of type large_string or large_binary, without nulls."""
@@ -139,6 +140,14 @@ def order(keys: Keys) -> NDArray[np.int64]:
     return places
 
 
+class Twice(NamedTuple):
+    """A key in two rows, counted from 1."""
+
+    key: bytes
+    first: int
+    second: int
+
+
 @final
 class Distinct:
     """Finds out whether a key comes twice, exactly, from 8 bytes for each key."""
@@ -160,19 +169,20 @@ class Distinct:
         Raises:
             InvalidValue: for such a key.
         """
-        key = self.repeated(again)
-        if key is not None:
-            raise InvalidValue("key", f"{shown(key)} in several rows", "each key once", _REMEDY)
+        twice = self.repeated(again)
+        if twice is not None:
+            place = f"the same one in rows {twice.first} and {twice.second}"
+            raise InvalidData("key", place, "each key once", _REMEDY, found=Private(shown(twice.key)))
 
-    def repeated(self, again: Callable[[], Iterable[Keys]]) -> bytes | None:
+    def repeated(self, again: Callable[[], Iterable[Keys]]) -> Twice | None:
         """A key that was added twice, if there is one; `again` as for `require`."""
         agreeing = self._agreeing()
         for start in range(0, agreeing.size, _AGREEING):
-            seen: set[bytes] = set()
-            for key in self._with(again, agreeing[start : start + _AGREEING]):
+            seen: dict[bytes, int] = {}
+            for row, key in self._with(again, agreeing[start : start + _AGREEING]):
                 if key in seen:
-                    return key
-                seen.add(key)
+                    return Twice(key, seen[key], row)
+                seen[key] = row
         return None
 
     def _agreeing(self) -> NDArray[np.uint64]:
@@ -191,12 +201,15 @@ class Distinct:
         hashes(*buffers(keys), self._secret, found)
         return found
 
-    def _with(self, again: Callable[[], Iterable[Keys]], chosen: NDArray[np.uint64]) -> Iterator[bytes]:
-        """The keys that have one of these hashes."""
+    def _with(self, again: Callable[[], Iterable[Keys]], chosen: NDArray[np.uint64]) -> Iterator[tuple[int, bytes]]:
+        """The keys that have one of these hashes, with their rows."""
+        done = 1
         for keys in again():
             found = self._hashed(keys)
             places = np.flatnonzero(chosen[np.minimum(np.searchsorted(chosen, found), chosen.size - 1)] == found)
-            yield from as_bytes(keys.take(arrow().array(places))).to_pylist()
+            alike = as_bytes(keys.take(arrow().array(places))).to_pylist()
+            yield from zip((places + done).tolist(), alike, strict=True)
+            done += len(keys)
 
 
 def shown(key: bytes) -> str:

@@ -28,6 +28,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
 from ..accounting.frequency_reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
+from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins, KeySampler, build, stated
 from ..plugins.registry import Registry, Role
 from .counts import KeyCounts
@@ -350,7 +351,10 @@ def merge(first: ThresholdSample, second: ThresholdSample) -> ThresholdSample:
     twice = distinct.repeated(lambda: parts)
     if twice is not None:
         remedy = "Its counts would have to be added before it is sampled: sum the data, then sample"
-        raise InvalidValue("key", f"{shown(twice)} in both samples", "samples of data without a common key", remedy)
+        found = Private(shown(twice.key))
+        raise InvalidData(
+            "key", "the same one in both samples", "samples of data without a common key", remedy, found=found
+        )
     match first.rule, second.rule:
         case BottomK() as one, BottomK() as other:
             held = _seeded(first).with_(_seeded(second))
@@ -467,7 +471,7 @@ def _kept(inclusion: Inclusion, chunk: KeyCounts, coins: CoinSource) -> NDArray[
     counts = chunk.counts
     if inclusion.last is not None and len(counts) and counts.max() > inclusion.last:
         admissible = f"at most {inclusion.last}, the last that has a rate"
-        raise InvalidValue("counts", int(counts.max()), admissible, "List more rates")
+        raise InvalidData("counts", "a larger one", admissible, "List more rates", found=Private(int(counts.max())))
     leads, number = _numbers(chunk.keys, coins)
     kept = np.zeros(len(counts), dtype=np.bool_)
     open_ = np.flatnonzero(_within_reach(inclusion, counts, leads))

@@ -14,6 +14,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidValue
+from ...accounting.private import InvalidData, Private
 from ...data import read_records
 from ...data.streams import opened, well_formed
 from ..sampling import BoolArray
@@ -98,7 +99,8 @@ def read_labelled(path: Path, how: LabelledReading) -> Split:
         return Split(train=_labelled(found.features, found.labels, how), test=None)
     if chosen is None:
         if not Path(how.test).is_file():
-            raise InvalidValue("test", how.test, f"a file, or one of: {', '.join(found.names)}", "Name one of them")
+            known = f"a file, or one of its {len(found.names)} arrays or columns"
+            raise InvalidData("test", how.test, known, "Name one of them", found=Private(", ".join(found.names)))
         other = _columns(Path(how.test), how)
         return Split(
             train=_labelled(found.features, found.labels, how), test=_labelled(other.features, other.labels, how)
@@ -150,7 +152,8 @@ def _whole(labels: NDArray[Any], name: str) -> NDArray[np.intp]:
         raise InvalidValue("target", f"{name}, of type {labels.dtype}", admissible, remedy)
     wrong = ~((labels >= 0) & (labels < _BEYOND) & (labels == np.floor(labels)))
     if wrong.any():
-        raise InvalidValue("target", f"{labels[wrong].flat[0]} in {name}", admissible, remedy)
+        place = f"another label in row {int(wrong.argmax())} of {name}, counted from 0"
+        raise InvalidData("target", place, admissible, remedy, found=Private(labels[wrong].flat[0].item()))
     return labels.astype(np.intp)
 
 
@@ -199,7 +202,8 @@ def _table(header: Callable[[Path], list[str]]) -> Callable[[Path, LabelledReadi
             raise InvalidValue("array", how.array, "nothing, for a table", remedy)
         matrix, names = read_records(path), header(path)
         if how.target not in names:
-            raise InvalidValue("target", how.target, f"one of: {', '.join(names)}", "Name a column")
+            known = f"the name of one of its {len(names)} columns"
+            raise InvalidData("target", how.target, known, "Name a column", found=Private(", ".join(names)))
         named = {name: matrix[:, column] for column, name in enumerate(names)}
         apart = {how.target, how.test}
         features = matrix[:, [column for column, name in enumerate(names) if name not in apart]]

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidValue
-from ...accounting.provenance import Private
+from ...accounting.private import InvalidData, Private
 from ..sampling import FloatArray, IntArray
 
 _ENTRIES = 1 << 20
@@ -45,7 +45,8 @@ class LabelledData:
         if labels.shape != shape[:1] or labels.dtype.kind not in "iu":
             raise InvalidValue("labels", f"shape {labels.shape}", f"{shape[0]} whole numbers, one for each record")
         if int(labels.min()) < 0:
-            raise InvalidValue("labels", int(labels.min()), "whole numbers ≥ 0", "Number the classes from 0")
+            found = Private(int(labels.min()))
+            raise InvalidData("labels", "one below 0", "whole numbers ≥ 0", "Number the classes from 0", found=found)
         if not 0 < self.divide_by < np.inf:
             raise InvalidValue("divide_by", self.divide_by, "a finite number > 0")
 
@@ -65,7 +66,8 @@ class LabelledData:
     def require_classes(self, classes: int) -> None:
         """Raises InvalidValue for a label that is none of so many classes; a message to the data's curator."""
         if self.classes > classes:
-            raise InvalidValue("data", f"the label {self.classes - 1}", f"labels from 0 to {classes - 1}")
+            found = Private(self.classes - 1)
+            raise InvalidData("data", "a larger label", f"labels from 0 to {classes - 1}", found=found)
 
     @property
     def digest(self) -> Private[str]:
