@@ -14,6 +14,7 @@ from certdp import (
     AdaptiveRun,
     Coreset,
     Delta,
+    DominatedRun,
     Enclosure,
     Epsilon,
     ExPost,
@@ -38,6 +39,8 @@ from certdp import (
     ResampleEach,
     SampledMechanism,
     SampledReleases,
+    ZeroConcentrated,
+    ZeroConcentratedFilter,
     check,
 )
 from certdp.accounting.relations import ADD_REMOVE, RECORD
@@ -322,6 +325,45 @@ class TestFilters:
             at_value.certificate(at_value.epsilon(DELTA))
         assert "no guarantee" in at_value.epsilon(DELTA).statement
         assert run.filter.number == 0
+
+
+class TestTrainingSteps:
+    """A step of importance-sampled DP-SGD whose K̃ came out of the run: by a filter, or within a declared pair."""
+
+    @staticmethod
+    def step(norm_sum: Any) -> SampledReleases:
+        return SampledReleases(
+            mechanism=DpisStep(
+                noise_multiplier=Public(2), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=norm_sum
+            ),
+            sampler=Dpis(batch=Public(10), norm_sum=norm_sum, clip=Public(1)),
+            domain=BALL_2,
+        )
+
+    def test_a_filter_pays_for_the_sum_that_came_out(self) -> None:
+        budget = ZeroConcentrated(Enclosure.of(1))
+        run = AdaptiveRun(ZeroConcentratedFilter(budget, relation=ADD_REMOVE, unit=RECORD, domain=BALL_2))
+        for norm_sum in (20, 40):
+            step = self.step(run.chosen(norm_sum))
+            fixed = self.step(Public(norm_sum)).zero_concentrated().bound.rho
+            assert run.cost(step).bound.rho.upper == fixed.upper
+            run.pay(step)
+            with pytest.raises(InvalidValue, match="chosen from earlier releases"):
+                step.epsilon(DELTA)
+
+    def test_a_declared_pair_takes_steps_that_it_dominates(self) -> None:
+        declared = SampledReleases(
+            mechanism=GaussianSum(noise_multiplier=Public(4)),
+            sampler=Poisson(rate=Public("0.51")),  # the drawn rate is within its rounding of 1/2
+            releases=ResampleEach(3),
+            domain=BALL_2,
+        )
+        run = DominatedRun(Plan([declared]))
+        run.use(self.step(run.chosen(20)))  # rate 1/2, shift 1/10
+        run.use(self.step(run.chosen(45)))
+        with pytest.raises(InvalidValue, match=r"step\.pair: .*within the declared"):
+            run.use(self.step(run.chosen(60)))  # shift 3/10 is above 1/4
+        assert run.epsilon(DELTA).epsilon == Plan([declared]).epsilon(DELTA).epsilon
 
 
 class TestReadings:
