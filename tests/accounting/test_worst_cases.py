@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
@@ -95,6 +96,72 @@ def test_every_record_is_dominated_by_a_corner(rate: SamplingRate) -> None:
         assert any(shift <= s and probability <= q for s, q in found)
 
     dominated()
+
+
+def rounded_to(root: Expression, record: tuple[Fraction, ...], end: int) -> Enclosure:
+    """The value at a record where every rounding has gone one way, as far as it may."""
+    box = {
+        v: norm_enclosure(record, Norm.of(v.index), precision=BITS)
+        if v.symbol is Symbol.NORM
+        else Enclosure.of(end, precision=BITS)
+        for v in variables(root)
+    }
+    return enclose(root, box, precision=BITS)
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: str(rate.probability))
+def test_corners_cover_rates_and_weights_that_are_rounded_either_way(rate: SamplingRate) -> None:
+    """And what is told to be reached is reached however they are rounded."""
+    cases = worst_cases(GaussianLoss(W * norm(2) / 3), rate, ball())
+    found, used = corners(cases), realised(rate)
+    shift_of = substitute(W * norm(2) / 3, {W: used.weight})
+    records = [(Fraction(k, 16), Fraction(0)) for k in range(1, 81)]
+    both = [
+        (rounded_to(shift_of, x, end).lower, min(rounded_to(used.probability, x, end).lower, Fraction(1)))
+        for x in records
+        for end in (-1, 1)
+    ]
+    assert all(any(shift <= s and q <= p for s, p in found) for shift, q in both)
+    assert all(0 <= p <= 1 for _, p in found)
+    if rate not in ALIGNED:
+        return
+    assert max(s for s, _ in found) <= max(shift for shift, _ in both) * (1 + NEAR)
+    assert max(p for _, p in found) <= max(q for _, q in both) * (1 + NEAR)
+    largest = records[-1]
+    ends = [tuple(rounded_to(root, largest, end).upper for root in (shift_of, used.probability)) for end in (-1, 1)]
+    for case in cases.reached:
+        assert isinstance(case.pair, GaussianPair)
+        assert all(case.pair.shift.lower <= s and case.rate.lower <= q for s, q in ends)
+        assert case.rate.upper <= 1
+
+
+def test_a_loss_without_a_parameter_is_read_at_its_upper_ends() -> None:
+    """Every expression of a curve is its supremum over the domain, and the rate is the largest, at most 1."""
+    rate = proportional("0.3", "0.05")
+    (case,) = worst_cases(RenyiLoss(ORDER * W * norm(2) / 7), rate, ball()).bounding
+    law, used = case.pair.renyi, realised(rate)
+    assert law is not None
+    root = substitute(ORDER * W * norm(2) / 7, {W: used.weight, ORDER: Constant(Fraction(3))})
+    for k in range(1, 41):
+        record = (Fraction(k, 8), Fraction(0))
+        for end in (-1, 1):
+            assert law(Fraction(3), Direction.REMOVE).upper >= rounded_to(root, record, end).lower
+            assert case.rate.lower >= min(rounded_to(used.probability, record, end).lower, Fraction(1))
+    assert case.rate.is_point
+    assert case.rate.upper == 1
+
+
+def test_a_record_that_is_never_drawn_loses_nothing() -> None:
+    never = SamplingRate(Constant(Fraction(0)), weighted=True)
+    (case,) = worst_cases(GaussianLoss(W / 3), never, None).bounding
+    assert case.rate.upper == 0
+
+
+def test_the_domain_is_split_only_so_often() -> None:
+    cases = worst_cases(GaussianLoss(W * norm(2) / 3), RATES[4], ball())
+    assert 2 < len(cases.bounding) <= 49
+    shifts = sorted(corners(cases))
+    assert all(one[0] < other[0] and one[1] > other[1] for one, other in pairwise(shifts))
 
 
 @pytest.mark.parametrize("rate", ALIGNED, ids=lambda rate: str(rate.probability))

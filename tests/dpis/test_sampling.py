@@ -77,6 +77,58 @@ def test_lengths_added_are_at_most_the_analysed_one(norms: list[float], length: 
         assert Fraction(weight) * Fraction(norm) / (1 - error / 4) <= length
 
 
+def test_every_rate_and_factor_is_on_the_safe_side_of_its_rounding() -> None:
+    """In rational numbers, over so many inputs that each number that is not moved is on the wrong side somewhere."""
+    random = np.random.default_rng(29)
+    stale, norms = np.exp(random.normal(-1, 2, (2, 1500)))
+    for clip, batch, room, share in (
+        ("0.7", "3", "1.01", "0.03"),
+        ("1/3", "7.3", "5/3", "1"),
+        ("11", "0.1", "1", "0.4"),
+    ):
+        error = norm_error(10**5)
+        two = TwoStage(multiplier="4.7", floor=share, error=error)
+        bound, norm_sum = Fraction(clip), Fraction(batch) * Fraction(clip) * Fraction(room)
+        bounds = two.bounds(stale, bound)
+        first = two.propose(bounds, norm_sum=norm_sum, batch=Fraction(batch), coins=COINS).rates
+        second = two.accept(norms, bounds, coins=COINS).rates
+        factors, clipped = two.weights(norms, norm_sum), Uniform(error=error).weights(norms, bound)
+        close = 1 - Fraction(1, 2**48)
+        for columns in zip(stale, bounds, norms, first, second, factors, clipped, strict=True):
+            old, g, n, q, p, w, u = (Fraction(float(number)) for number in columns)
+            analysed = min(bound, Fraction(float(Fraction("4.7"))) * max(old, Fraction(share) * bound))
+            assert analysed * close <= g <= min(bound, analysed * (1 + Fraction(1, 2**52)))
+            assert Fraction(batch) * g / norm_sum * close <= q <= Fraction(batch) * g / norm_sum
+            assert min(n * (1 - error), g) / g * close <= p <= min(n * (1 - error), g) / g
+            assert norm_sum * (1 - error) / n * close <= w <= norm_sum * (1 - error) / n
+            assert min(1, bound * (1 - error) / n) * close <= u <= min(1, bound * (1 - error) / n)
+
+
+@pytest.mark.parametrize("rate", [Fraction(k, 97) for k in range(98)])
+def test_everyone_is_drawn_with_at_most_the_rate(rate: Fraction) -> None:
+    (drawn,) = Uniform(error=0).draw(1, rate=rate, coins=COINS).rates
+    assert rate * (1 - Fraction(1, 2**52)) <= Fraction(float(drawn)) <= rate
+
+
+def test_the_error_of_norms_is_four_times_what_the_proof_needs() -> None:
+    for dimension in (1, 2, 1000, 10**7):
+        assert norm_error(dimension) == 4 * (dimension + 8) * Fraction(1, 2**53)
+        assert norm_error(dimension, Fraction(1, 2**40)) == 4 * (dimension + 8) * Fraction(1, 2**40)
+    assert norm_error(2**21 - 8, Fraction(1, 2**24)) == Fraction(1, 2)
+    with pytest.raises(InvalidValue, match="2097144"):
+        norm_error(2**21 - 7, Fraction(1, 2**24))
+
+
+def test_the_ends_of_what_is_admitted() -> None:
+    assert TwoStage(multiplier=1, floor=1, error="0.5").bounds(np.array([0.0]), Fraction(2)).tolist() == [2.0]
+    assert Uniform(error="1/2").weights(np.array([2.0]), Fraction(2))[0] == pytest.approx(0.5)
+    whole = TwoStage(error=0).propose(np.array([1.0]), norm_sum=Fraction(1), batch=Fraction(1), coins=COINS)
+    assert whole.rates[0] == pytest.approx(1)
+    least = TwoStage(error=0).accept(np.array([2.0**-500, 2.0**-501]), np.full(2, 2.0**-400), coins=COINS).rates
+    assert least[0] == pytest.approx(2.0**-100)
+    assert least[1] == 0.0
+
+
 @pytest.mark.parametrize("dimension", [1, 7, 1000, 20_000])
 def test_the_margin_covers_the_rounding_of_norms_and_of_scaled_vectors(dimension: int) -> None:
     """The exact length of the float vector w·g, for norms by NumPy, by running sums and by outer products."""

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import ADD_REMOVE, ELEMENT, Coins, InvalidType, InvalidValue, Ppswor, Private, Public, Released
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.notions import Pure
 from certdp.weighted_sampling.sizes import TotalSize, threshold_of_size
 
@@ -129,3 +130,62 @@ def test_thresholds_that_are_refused() -> None:
         threshold_of_size(5, Public(0))
     with pytest.raises(InvalidType, match="total"):
         threshold_of_size(5, Private(100))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("power", "largest"), [("1.5", 7), ("2.5", 300), ("1.25", 2**40), ("3/2", 2**53)])
+def test_the_noise_is_for_the_largest_step_with_both_roundings(power: str, largest: int) -> None:
+    """A size on the lattice may lie almost two steps of it below its own: the difference of two by as much above."""
+    root = Fraction(power).denominator
+    top = Fraction(power).numerator
+
+    def floor_root(units: int) -> int:
+        low, high = 0, 1 << (units.bit_length() // root + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if middle**root <= units else (low, middle)
+        return low
+
+    def size(count: int, bits: int) -> int:
+        """⌊count^power·2^bits⌋."""
+        return floor_root(count**top << bits * root)
+
+    bits = 80
+    step = Fraction(size(largest, bits) - size(largest - 1, bits), 1 << bits)  # but for 2^-80
+    total = TotalSize(power=power, largest=largest)
+    assert total.steps_per_element == int(step * 2**20) + 2
+    for count in {1, 2, largest // 2, largest - 1, largest}:
+        floored, exact = total.steps(counts(count)), size(count, 20)
+        assert exact - 1 <= floored <= exact
+
+
+@pytest.mark.parametrize("power", ["0.5", "1/3", "0.99"])
+def test_the_noise_of_concave_sizes_is_for_a_step_of_one(power: str) -> None:
+    assert TotalSize(power=power).steps_per_element == 2**20 + 2
+    assert TotalSize(power=power, largest=50).steps_per_element == 2**20 + 2
+
+
+def test_the_noise_is_asked_for_at_the_scale_of_an_element_over_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Fraction, int]] = []
+
+    def noise(self: Coins, scale: Fraction, count: int) -> list[int]:
+        asked.append((scale, count))
+        return [-3]
+
+    monkeypatch.setattr(Coins, "discrete_laplace", noise)
+    for total in (TotalSize(), TotalSize(power="0.5"), TotalSize(power="1.5", largest=9)):
+        found = total.released(10**9, "0.3", Coins())
+        assert asked.pop() == (total.steps_per_element / Fraction(3, 10), 1)
+        assert found.value == (10**9 - 3) * total.spacing
+        assert found.cost.bound == Pure(Enclosure.of(Fraction(3, 10)))
+    assert TotalSize().spacing == 1
+    assert TotalSize(power="0.5").spacing == Fraction(1, 2**20)
+    assert TotalSize().released(4, 1, Coins()).value == 1
+    assert TotalSize().released(3, 1, Coins()).value == 1
+    assert TotalSize().released(5, 1, Coins()).value == 2
+
+
+@pytest.mark.parametrize("largest", [1, 2**53])
+def test_the_ends_of_what_is_admitted(largest: int) -> None:
+    assert TotalSize(power=100, largest=largest).steps(counts(1)) == 1
+    assert TotalSize(power=0).steps(counts()) == 0
+    assert TotalSize(power=1).largest is None

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain, Undecided
 from certdp.accounting.frequency_reporting import DyadicBudget, Inclusion, PoissonPps, Ppswor
+from certdp.accounting.frequency_reporting import inclusion as inclusions
 from certdp.accounting.frequency_reporting.decay import SHORT, WIDEST, decayed
 from certdp.accounting.units import Delta, Epsilon
 
@@ -167,6 +168,51 @@ def test_where_units_settle(inclusion: Inclusion, bits: int) -> None:
     assert settled == 1 or inclusion.units(settled - 1, bits) < most
 
 
+@pytest.mark.parametrize("sampler", [Ppswor, PoissonPps])
+@pytest.mark.parametrize("bits", [7, 10, 60])
+def test_a_stretch_begins_and_ends_a_unit_to_the_upper_left(sampler: type[Ppswor | PoissonPps], bits: int) -> None:
+    """A pair of rates lies anywhere within a unit of its units: its lowest q_i with its highest q_{i+1}."""
+    inclusion = sampler(threshold="0.01")
+    start, end = inclusion.corners(bits, 20, 40)
+    assert start == (inclusion.units(20, bits) - 1, inclusion.units(21, bits) + 1)
+    assert end == (inclusion.units(39, bits) - 1, inclusion.units(40, bits) + 1)
+    if sampler is Ppswor:
+        assert inclusion.corners(bits, 20, None) == (start, (2**bits - 1, 2**bits))
+    else:
+        assert inclusion.corners(bits, 20, None)[-1] == (inclusion.units(99, bits), 2**bits)  # 0.01·99 is the last < 1
+        assert inclusion.corners(bits, 20, 99) == inclusion.corners(bits, 20, 100)[:-1]
+    assert inclusion.corners(bits, 1, 2) == () or inclusion.units(1, bits) > 0
+
+
+@settings(max_examples=150)
+@given(THRESHOLDS, st.sampled_from([Fraction(p) for p in ("1/2", "1", "2")]), st.integers(1, 5000), st.integers(1, 6))
+def test_units_are_exact_whatever_is_spared(threshold: Fraction, power: Fraction, frequency: int, finer: int) -> None:
+    """With a few bits to spare the fast way has to give way to the slow one often, and never errs."""
+    assume(threshold * frequency**2 < 500)  # beyond, 1 − q is too small for the slow way
+    inclusion = Ppswor(threshold=threshold, power=power)
+    expected = Inclusion.units(inclusion, frequency, 70)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inclusions, "_FINER", finer)
+        assert inclusion.units(frequency, 70) == expected
+
+
+@settings(max_examples=150)
+@given(BUDGETS, st.integers(1, 2**20), st.integers(0, 2**20))
+def test_ample_leaves_room_for_the_rounding_of_both_rates(budget: DyadicBudget, before: int, more: int) -> None:
+    """q_i − G·q_{i−1} ≤ Δ and (1 − q_{i−1}) − G·(1 − q_i) ≤ Δ, for rates a unit to the worse side."""
+    growth, allowed = Fraction(budget.growth, budget.certain), budget.allowance
+    scale = budget.certain >> 20
+    for kept in {before * scale + more, floor(growth * (before * scale - 1)) + allowed - 1, more * scale}:
+        if not 0 < kept < budget.certain:
+            continue
+        lowest, highest = before * scale - 1, kept + 1
+        exact = (
+            highest - growth * lowest <= allowed
+            and budget.certain - lowest - growth * (budget.certain - highest) <= allowed
+        )
+        assert budget.ample(before * scale, kept) == exact
+
+
 def test_stretches_end_where_they_should() -> None:
     budget = DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001"))
     assert Ppswor(threshold="0.0015").attached(budget, 5000) is None
@@ -179,14 +225,17 @@ def test_stretches_end_where_they_should() -> None:
     assert Ppswor(threshold="0.0015", power=2).attached(budget, 10) == 10
 
 
-@settings(max_examples=60)
-@given(CONCAVE, st.integers(1, 300), st.integers(2, 60), st.booleans())
-def test_corners_bound_what_lies_between(inclusion: Inclusion, first: int, length: int, endless: bool) -> None:
+@settings(max_examples=120)
+@given(CONCAVE, st.integers(1, 300), st.integers(2, 60), st.booleans(), st.sampled_from([7, 10, 13, 60]))
+def test_corners_bound_what_lies_between(
+    inclusion: Inclusion, first: int, length: int, endless: bool, bits: int
+) -> None:
+    """With few bits the rounding of units is what decides."""
     last = first + length
-    corners = inclusion.corners(60, first, None if endless else last)
+    corners = inclusion.corners(bits, first, None if endless else last)
     assume(corners)
     for i in range(first, last):
-        before, after = inclusion.units(i, 60), inclusion.units(i + 1, 60)
+        before, after = inclusion.units(i, bits), inclusion.units(i + 1, bits)
         assert before >= corners[0].before
         if before >= corners[-1].before:
             assert after <= corners[-1].after

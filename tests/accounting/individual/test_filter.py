@@ -213,3 +213,43 @@ def test_masks_and_accounts_are_private() -> None:
     assert isinstance(account.spent, Private)
     account.active.reveal()[:] = False  # a copy
     assert account.active.reveal().all()
+
+
+@pytest.mark.parametrize("order", ["2", "1.25", "7", "2.75"])
+def test_no_rounding_lets_losses_exceed_the_budget(order: str) -> None:
+    """Budgets a hair below the exact sum of all losses, which sums of floats often meet: the last is not admitted."""
+    rng = np.random.default_rng(3)
+    for steps in (1, 2, 3, 10):
+        for losses in rng.uniform(0.01, 1, (12, steps)):
+            exact = sum(map(Fraction, losses.tolist()), Fraction(0))
+            short, enough = (exact * (1 + sign * Fraction(1, 2**49) * (steps + 8)) for sign in (0, 1))
+            for budget, fits in ((short - Fraction(1, 2**200), False), (enough, True)):
+                account = IndividualFilter(Order(order), budget, 1)
+                admitted = [bool(account.admit([loss]).reveal()[0]) for loss in losses]
+                assert admitted == [True] * (steps - 1) + [fits]
+                spent = sum((Fraction(loss) for loss, mask in zip(losses.tolist(), admitted, strict=True) if mask))
+                assert spent <= Fraction(float(account.spent.reveal()[0])) <= budget * (1 + Fraction(1, 2**46))
+
+
+def test_a_step_is_charged_no_less_than_it_loses() -> None:
+    """For budgets around the divergence itself, rounded both ways, whatever the order."""
+    for order in ("2", "3", "5.5"):
+        true = sampled_gaussian_renyi(Enclosure.of("0.3"), Enclosure.of("0.7"), Fraction(order), precision=200)
+        below = IndividualFilter(Order(order), true.lower, 1)
+        assert not below.step([0.3], [0.7000000000000001]).reveal()[0]
+        above = IndividualFilter(Order(order), true.upper * (1 + Fraction(1, 10**9)), 1)
+        assert above.step([0.3], [0.7]).reveal()[0]
+
+
+def test_every_step_counts_towards_the_margin_and_refused_losses_do_not_count() -> None:
+    account = IndividualFilter(Order(2), 1, 1)
+    for _ in range(3):
+        account.admit([0.25])
+    assert account.spent.reveal()[0] == pytest.approx(0.75)
+    assert not account.admit([0.5]).reveal()[0]
+    assert account.spent.reveal()[0] == pytest.approx(0.75)
+    assert not account.admit([0.125]).reveal()[0]
+    steps = account._steps
+    with pytest.raises(InvalidValue, match="losses"):
+        account.admit([-1.0])
+    assert account._steps == steps == 5
