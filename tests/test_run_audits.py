@@ -25,6 +25,7 @@ from certdp import (
     EveryKey,
     Evidence,
     Full,
+    GaussianLoss,
     GaussianSum,
     Importance,
     InvalidType,
@@ -53,11 +54,12 @@ from certdp.mechanisms.dpis_step import DpisStep
 from certdp.plugins.contract import Neighbours
 from certdp.run_audits import audit_run, neighbours_among
 from certdp.samplers.dpis import Dpis
+from certdp.verification.audit import CONFIDENCE, fewest_runs
 
 P = Public
 L1 = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
 L2 = NormBall(norm=Norm.L2, radius=Public(1), dimension=2)
-RUNS = 20_000
+RUNS = 25_000  # of which a search among records takes a fifth
 Floats = NDArray[np.float64]
 
 IMPORTANCE = Importance(rate=P("0.5"), floor=P("0.1"))
@@ -155,7 +157,7 @@ def test_of_keys_the_delta_is_that_of_the_mechanism() -> None:
 
 def test_weights_that_are_solved_for() -> None:
     run = ConstrainedReleases(mechanism=LaplaceSum(scale=P(4)), sampler=PrivacyConstrained(target=P("0.5")))
-    found = audit_run(run, L1, runs=RUNS, coins=Coins.seeded(1))
+    found = audit_run(run, L1, runs=100_000, coins=Coins.seeded(1))
     assert found.claimed == Epsilon("0.5")
     assert not found.refuted
     assert found.found.lower > 0.3
@@ -174,6 +176,85 @@ def test_a_claim_below_the_truth_is_refuted() -> None:
     assert not found.proven
     assert str(found).startswith("the claim of ε = 0.7 is refuted: ε ≥ 0.")
     assert "the inputs differ in a record (1, 0), present and absent" in str(found)
+
+
+ALONG = np.array([1.0, -1.0]) / math.sqrt(2)
+FAULTS: dict[str, tuple[int, Callable[[Floats], Floats]]] = {
+    "none": (3, lambda noise: noise),
+    "half in every entry": (2, lambda noise: noise / 2),
+    "half in the first entry": (2, lambda noise: noise * [0.5, 1]),
+    "half in the last entry": (2, lambda noise: noise * [1, 0.5]),
+    "half in one of four entries": (4, lambda noise: noise * [1, 1, 0.5, 1]),
+    "half between the entries": (2, lambda noise: noise - np.outer(noise @ ALONG, ALONG) / 2),
+}
+
+
+@frozen(kw_only=True)
+class Noisy:
+    """A sum with noise of scale 1, which may have a fault."""
+
+    about: ClassVar[About] = About(name="noisy", version="1", contract=1, evidence=Evidence.CITED, citation="none")
+    gaussian: Public[bool]
+    fault: Public[str]
+
+    @property
+    def loss(self) -> LaplaceLoss | GaussianLoss:
+        return GaussianLoss(W * norm(2)) if self.gaussian.value else LaplaceLoss(W * norm(1))
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Floats:
+        (one,) = self.release_many(sample, 1, coins)
+        return np.asarray(one)
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Floats:
+        shape = count, sample.records.shape[1]
+        drawn = (coins.gaussian if self.gaussian.value else coins.laplace)(Fraction(1), math.prod(shape))
+        noise = drawn.reshape(shape)
+        return np.asarray(sample.weighted_sum() + FAULTS[self.fault.value][1](noise))
+
+
+def noisy(gaussian: bool, fault: str) -> tuple[SampledReleases, Delta]:
+    dimension, _ = FAULTS[fault]
+    domain = NormBall(norm=Norm.L2 if gaussian else Norm.L1, radius=P(1), dimension=dimension)
+    mechanism = Noisy(gaussian=P(gaussian), fault=P(fault))
+    return SampledReleases(mechanism=mechanism, sampler=Full(), domain=domain), Delta("0.01" if gaussian else 0)
+
+
+@pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "none"])
+def test_noise_with_half_its_scale_is_refuted_wherever_it_is(name: str, gaussian: bool, stream: int) -> None:
+    """By the runs that are made where nothing else is asked for."""
+    dimension, _ = FAULTS[name]
+    run, delta = noisy(gaussian, name)
+    for seed in range(2):
+        found = audit_run(run, delta=delta, coins=Coins.seeded(10 * stream + seed))
+        assert found.refuted
+        assert found.search.tried == dimension + 2
+        assert found.power.runs == found.search.left < 200_000
+
+
+@pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
+def test_a_search_makes_no_alarm(gaussian: bool, stream: int) -> None:
+    """The runs that choose the two inputs are none of those that test them."""
+    run, delta = noisy(gaussian, "none")
+    claim = audit_run(run, delta=delta, runs=5000, coins=Coins.seeded(0)).claimed
+    for seed in range(20):
+        found = audit_run(run, delta=delta, runs=5000, confidence="0.9", coins=Coins.seeded(100 * stream + seed))
+        assert found.claimed == claim
+        assert not found.refuted
+        assert found.search.tried == 5
+
+
+def test_a_search_is_left_out_where_it_would_cost_the_verdict() -> None:
+    run, delta = noisy(False, "none")
+    small = audit_run(run, delta=delta, runs=4999, coins=Coins.seeded(1))
+    assert (small.search.tried, small.search.left, small.power.runs) == (0, 4999, 4999)
+    assert "(1, 0, 0)" in small.difference
+    claim = Epsilon(6)
+    fewest = fewest_runs(claim, delta, CONFIDENCE)
+    for runs, tried in ((fewest, 0), (2 * fewest, 5)):
+        found = audit_run(run, claimed=claim, delta=delta, runs=runs, coins=Coins.seeded(1))
+        assert found.search.tried == tried
+        assert math.isfinite(found.power.refutable)
 
 
 def test_too_few_runs_are_refused_with_how_many_are_needed() -> None:

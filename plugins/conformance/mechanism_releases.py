@@ -15,7 +15,7 @@ from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
 from ...accounting.units import Delta, Epsilon
-from ...verification.audit import Audit, audit, power_of, repeated
+from ...verification.audit import Audit, audit, directions, power_of, repeated
 from ..contract import Case, Coins, Finding, ReleasesMany, WeightedSample
 from .conformance import Audited
 from .divergences import pair_at, point, shown
@@ -277,15 +277,9 @@ def _candidates(subject: MechanismSubject, trial: Trial, direction: Record) -> I
 
 
 def _directions(ground: Ground) -> tuple[Record, ...]:
-    """Records of ℓ1 norm 1: on an axis, on the diagonal, and with entries of both signs."""
-    columns = ground.columns
-    if ground.rows or ground.whole or columns == 1:
-        return ((1.0, *[0.0] * (columns - 1)),)
-    return (
-        (1.0, *[0.0] * (columns - 1)),
-        (1 / columns,) * columns,
-        tuple((-1) ** place / columns for place in range(columns)),
-    )
+    """The records of ℓ1 norm 1 that audits of runs try, too; the first where there is no choice."""
+    tried = directions(ground.columns)
+    return tried[:1] if ground.rows or ground.whole else tried
 
 
 def _records(ground: Ground, direction: Record) -> Iterator[tuple[Record, Record]]:

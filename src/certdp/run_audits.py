@@ -40,11 +40,13 @@ from .verification.audit import (
     Audit,
     Power,
     Releases,
+    Searched,
     audit,
     audited_releases,
     fewest_runs,
+    most_telling,
     power_of,
-    telling_record,
+    telling_records,
 )
 
 AnyRun: TypeAlias = SampledReleases[Any] | ConstrainedReleases | KeyedRelease
@@ -66,13 +68,15 @@ class RunAudit:
         claimed: the ε that was claimed at the audit's δ.
         proven: whether that is what certdp itself proves of the run.
         difference: in what the two inputs differ.
-        power: how far so many runs can see.
+        search: how the two inputs were chosen.
+        power: how far the runs on them can see.
     """
 
     found: Audit
     claimed: Epsilon
     proven: bool
     difference: str
+    search: Searched
     power: Power
 
     @property
@@ -108,10 +112,12 @@ def audit_run(
         domain: the public domain of a run whose weights are solved for; other runs state theirs.
         claimed: the ε in question; what certdp proves of the run unless given.
         delta: the δ in question; unless given 0, or of sampled keys the δ that the mechanism states.
-        runs: per input; half of them choose an event, half test it.
+        runs: per input; where the two inputs are searched for, a fifth of them choose those. Of the others half choose
+            an event, half test it.
         confidence: between 0 and 1.
-        neighbours: the two inputs, for mechanisms of records; unless given those that the mechanism knows, or the
-            record of the public domain about which its declared loss is largest, present and absent.
+        neighbours: the two inputs, for mechanisms of records; unless given those that the mechanism knows, or a record
+            of the public domain, present and absent: of those that are declared to lose most in each of a few
+            directions, the one that tells most.
         coins: the operating system's unless given.
         one_by_one: whether to make each release by the mechanism's `release`, however slow.
         progress: called with the number of runs done; there are `runs` on each input.
@@ -136,9 +142,16 @@ def audit_run(
         )
     used = Coins() if coins is None else coins
     inputs = subject.inputs(claim, neighbours, used, one_by_one, progress)
-    found = audit(inputs.first, inputs.second, delta=limit, runs=runs, confidence=confidence)
-    power = power_of(claim, limit, runs=runs, confidence=confidence)
-    return RunAudit(found=found, claimed=claim, proven=claimed is None, difference=inputs.difference, power=power)
+    search = most_telling([(one.first, one.second) for one in inputs], delta=limit, runs=runs, fewest=fewest)
+    chosen = inputs[search.chosen]
+    return RunAudit(
+        found=audit(chosen.first, chosen.second, delta=limit, runs=search.left, confidence=confidence),
+        claimed=claim,
+        proven=claimed is None,
+        difference=chosen.difference,
+        search=search,
+        power=power_of(claim, limit, runs=search.left, confidence=confidence),
+    )
 
 
 def neighbours_among(run: AnyRun, records: ArrayLike) -> Neighbours:
@@ -179,8 +192,8 @@ class _OfRecords:
 
     def inputs(
         self, claim: Epsilon, given: Neighbours | None, coins: Coins, one_by_one: bool, progress: Progress | None
-    ) -> _Inputs:
-        chosen = self._known(claim) if given is None else given
+    ) -> tuple[_Inputs, ...]:
+        tried = self._known(claim) if given is None else (given,)
 
         def releases(records: Floats) -> Releases:
             features = hold(records, self.domain, Outside.CLIP).features
@@ -190,11 +203,11 @@ class _OfRecords:
                 mechanism, features.records, realisation, self.plan, coins, one_by_one=one_by_one, progress=progress
             )
 
-        return _Inputs(releases(chosen.first), releases(chosen.second), chosen.difference)
+        return tuple(_Inputs(releases(two.first), releases(two.second), two.difference) for two in tried)
 
-    def _known(self, claim: Epsilon) -> Neighbours:
+    def _known(self, claim: Epsilon) -> tuple[Neighbours, ...]:
         if isinstance(self.mechanism, KnowsNeighbours):
-            return self.mechanism.neighbours
+            return (self.mechanism.neighbours,)
         if self.relation != ADD_REMOVE:
             raise InvalidValue(
                 "mechanism",
@@ -203,7 +216,7 @@ class _OfRecords:
                 "State them: a property `neighbours` of the mechanism, or records of your own",
             )
         level = claim.value / (2 * self.plan.steps)  # at the claim itself a pure loss has no δ to compare by
-        return telling_record(self._loss, self.drawing, self.domain, level)
+        return telling_records(self._loss, self.drawing, self.domain, level)
 
     @property
     def _loss(self) -> Loss:
@@ -239,7 +252,7 @@ class _OfKeys:
 
     def inputs(
         self, claim: Epsilon, given: Neighbours | None, coins: Coins, one_by_one: bool, progress: Progress | None
-    ) -> _Inputs:
+    ) -> tuple[_Inputs, ...]:
         if given is not None:
             raise InvalidValue("neighbours", given.difference, "nothing, for keyed data", "Leave the records out")
         if one_by_one:
@@ -250,7 +263,7 @@ class _OfKeys:
             return _of_keys(self.run.reporting, count, self.run.releases, coins, progress)
 
         difference = f"the frequency of a key, {frequency} and {frequency - 1}; an entry is its token, −1 for none"
-        return _Inputs(releases(frequency), releases(frequency - 1), difference)
+        return (_Inputs(releases(frequency), releases(frequency - 1), difference),)
 
     def _telling_frequency(self, claim: Epsilon) -> int:
         """The frequency at which the rows of the table lose most, beyond the claim or halfway to it."""

@@ -26,7 +26,9 @@ def test_a_claim_that_holds(certdp: Command) -> None:
     assert 0.6 < data["epsilon_lower"] < 1
     assert (data["sampler"], data["steps"], data["trials"], data["confidence"]) == ("full", 1, 20_000, 0.999)
     assert data["inputs"] == "a record (1, 0), present and absent"
-    assert {count["trials"] for count in data["counts"].values()} == {10_000}
+    assert {count["trials"] for count in data["counts"].values()} == {8000}
+    assert data["search"] == {"tried": 4, "runs": 4000}
+    assert data["power"]["runs"] == 16_000
     assert set(data["counts"]) == {"first", "second"}
     assert set(data["event"]) == {"statistic", "threshold", "above"}
     assert "the output" in data["event"]["statistic"]
@@ -46,7 +48,7 @@ def test_without_a_claim_it_is_what_certdp_proves(certdp: Command) -> None:
     assert ran.code == 0
     assert "gaussian-sum on a sample drawn by poisson, 4 releases" in ran.out
     assert "at δ = 0.01, what certdp proves: not refuted" in ran.out
-    assert "power: 20,000 runs on each input can show ε ≥ " in ran.out
+    assert "power: 16,000 runs on each input can show ε ≥ " in ran.out
     assert "never confirm one" in ran.out
 
 

@@ -80,28 +80,27 @@ def test_lengths_added_are_at_most_the_analysed_one(norms: list[float], length: 
 def test_every_rate_and_factor_is_on_the_safe_side_of_its_rounding() -> None:
     """In rational numbers, over so many inputs that each number that is not moved is on the wrong side somewhere."""
     random = np.random.default_rng(29)
-    stale, norms = np.exp(random.normal(-1, 2, (2, 1500)))
-    for clip, batch, room, share in (
-        ("0.7", "3", "1.01", "0.03"),
-        ("1/3", "7.3", "5/3", "1"),
-        ("11", "0.1", "1", "0.4"),
-    ):
+    for clip, batch, room, share in random.integers(1, 10**6, (60, 4)).tolist():
+        stale, norms = np.exp(random.normal(-1, 2, (2, 50)))
+        bound, drawn = Fraction(clip, 3 * 10**5), Fraction(batch, 7 * 10**4)
+        floor, norm_sum = Fraction(share, 10**6), drawn * bound * (1 + Fraction(room, 10**6))
         error = norm_error(10**5)
-        two = TwoStage(multiplier="4.7", floor=share, error=error)
-        bound, norm_sum = Fraction(clip), Fraction(batch) * Fraction(clip) * Fraction(room)
+        two = TwoStage(multiplier="4.7", floor=floor, error=error)
         bounds = two.bounds(stale, bound)
-        first = two.propose(bounds, norm_sum=norm_sum, batch=Fraction(batch), coins=COINS).rates
+        first = two.propose(bounds, norm_sum=norm_sum, batch=drawn, coins=COINS).rates
         second = two.accept(norms, bounds, coins=COINS).rates
         factors, clipped = two.weights(norms, norm_sum), Uniform(error=error).weights(norms, bound)
         close = 1 - Fraction(1, 2**48)
         for columns in zip(stale, bounds, norms, first, second, factors, clipped, strict=True):
             old, g, n, q, p, w, u = (Fraction(float(number)) for number in columns)
-            analysed = min(bound, Fraction(float(Fraction("4.7"))) * max(old, Fraction(share) * bound))
+            analysed: Fraction = min(bound, Fraction(4.7) * max(old, floor * bound))
             assert analysed * close <= g <= min(bound, analysed * (1 + Fraction(1, 2**52)))
-            assert Fraction(batch) * g / norm_sum * close <= q <= Fraction(batch) * g / norm_sum
-            assert min(n * (1 - error), g) / g * close <= p <= min(n * (1 - error), g) / g
+            assert drawn * g / norm_sum * close <= q <= drawn * g / norm_sum
+            accepted: Fraction = min(n * (1 - error), g) / g
+            assert accepted * close <= p <= accepted
             assert norm_sum * (1 - error) / n * close <= w <= norm_sum * (1 - error) / n
-            assert min(1, bound * (1 - error) / n) * close <= u <= min(1, bound * (1 - error) / n)
+            scaled: Fraction = min(Fraction(1), bound * (1 - error) / n)
+            assert scaled * close <= u <= scaled
 
 
 @pytest.mark.parametrize("rate", [Fraction(k, 97) for k in range(98)])

@@ -189,3 +189,19 @@ def test_the_ends_of_what_is_admitted(largest: int) -> None:
     assert TotalSize(power=100, largest=largest).steps(counts(1)) == 1
     assert TotalSize(power=0).steps(counts()) == 0
     assert TotalSize(power=1).largest is None
+
+
+def test_a_step_is_rounded_up_and_a_size_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However wide the enclosures are from which both are read."""
+    wide = Fraction(1, 2**19)
+    size = TotalSize._size
+
+    def widened(self: TotalSize, count: int) -> Enclosure:
+        exact = size(self, count)
+        return Enclosure.between(exact.lower - wide, exact.upper + wide, precision=exact.precision)
+
+    total = TotalSize(power="1.5", largest=9)
+    tight, floored = total.steps_per_element, total.steps(counts(7))
+    monkeypatch.setattr(TotalSize, "_size", widened)
+    assert total.steps_per_element == tight + 4
+    assert total.steps(counts(7)) == floored - 2

@@ -1,10 +1,11 @@
 """Empirical audits: what runs of a release prove about its ε, from below, at a stated confidence."""
 
 from .bounds import Count, epsilon_lower_bound, fewest_runs
-from .neighbours import telling_record
+from .neighbours import directions, telling_records
 from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
 from .power import Power, power_of
 from .runs import audited_releases
+from .search import Searched, most_telling
 from .statistics import Event, Statistic, statistics_of
 from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
 
@@ -17,16 +18,19 @@ __all__ = [
     "OneRunAudit",
     "Power",
     "Releases",
+    "Searched",
     "Statistic",
     "audit",
     "audit_one_run",
     "audited_releases",
     "correct_guesses",
+    "directions",
     "epsilon_lower_bound",
     "fewest_runs",
+    "most_telling",
     "power_of",
     "probability_of_correct_guesses",
     "repeated",
     "statistics_of",
-    "telling_record",
+    "telling_records",
 ]

@@ -159,6 +159,7 @@ def _as_json(request: Request, sampler: str, audited: RunAudit) -> dict[str, Any
         "trials": request.trials,
         "confidence": float(found.confidence),
         "inputs": audited.difference,
+        "search": {"tried": audited.search.tried, "runs": request.trials - audited.search.left},
         "event": {
             "statistic": found.event.statistic.name,
             "threshold": found.event.threshold if isfinite(found.event.threshold) else None,
@@ -190,7 +191,9 @@ def _print(console: Console, request: Request, sampler: str, audited: RunAudit) 
     verdict = "[red]refuted[/red]" if audited.refuted else "not refuted"
     console.print(f"  ε = {float(audited.claimed.value):.6g} at δ = {found.delta}, {source}: [bold]{verdict}[/bold]")
     console.print(f"  ε ≥ {found.lower:.6g} with confidence {float(found.confidence)}", markup=False)
-    console.print(f"  inputs: {audited.difference}", markup=False)
+    search = audited.search
+    among = f", of {search.tried} tried on other runs" if search.tried else ""
+    console.print(f"  inputs: {audited.difference}{among}", markup=False)
     console.print(f"  event: {found.event}, chosen on other runs", markup=False)
     names = ("first", "second") if found.first_is_likelier else ("second", "first")
     for name, count in zip(names, (found.likelier, found.rarer), strict=True):

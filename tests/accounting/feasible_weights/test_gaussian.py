@@ -21,6 +21,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError
 from certdp.accounting.feasible_weights import LARGEST_WEIGHT, ApproximateTarget, RenyiTarget, gaussian_weights
 from certdp.accounting.feasible_weights import gaussian as module
+from certdp.accounting.feasible_weights.grid import node_below, rounded_up
 from certdp.accounting.feasible_weights.reach import REACHES, Reach
 from certdp.accounting.notions import Approximate, Renyi
 from certdp.accounting.pairs import RandomisedResponsePair
@@ -198,7 +199,7 @@ def test_steps_do_not_jump_over_what_is_infeasible() -> None:
 
 @pytest.mark.parametrize("bits", [4, 12, 30])
 def test_the_gap_reaches_to_a_weight_that_is_infeasible_for_every_shift_of_the_cell(bits: int) -> None:
-    units = module.rounded_up(np.array([0.3, 0.011, 0.47]), bits)
+    units = rounded_up(np.array([0.3, 0.011, 0.47]), bits)
     below = units - np.exp2(np.floor(np.log2(units)) - bits)  # the node before: all of the cell are above it
     weights = module._stepped(units, by_shift, 1.0, 1e6, 40)
     gap = module._gap(units, weights, by_shift, 1.0, 1e6, bits)
@@ -220,7 +221,7 @@ def test_what_the_gap_asks_is_not_beyond_the_weight_that_it_tells() -> None:
     module._gap(SHIFTS, weights, law, 1.0, 1e300, 52 - 2)
     rates, shifts = asked[0]
     beyond = weights * (1.0 + module._REACHES[0])
-    nodes = module.node_below(SHIFTS, 50)
+    nodes = node_below(SHIFTS, 50)
     for rate, shift, unit, weight in each(rates, shifts, nodes, beyond):
         assert 1 - Fraction(1, 2**51) <= rate * weight <= 1
         assert unit * weight * (1 - Fraction(1, 2**51)) <= shift <= unit * weight
@@ -256,11 +257,11 @@ def test_no_shift_is_rounded_up_beyond_the_domain() -> None:
 def test_a_shift_counts_as_the_next_on_the_grid(bits: int) -> None:
     shifts = RNG.uniform(0.01, 0.1, 40)
     coarse = gaussian_weights(shifts, SampleOnce(1), RENYI, grid_bits=bits)
-    again = gaussian_weights(module.rounded_up(shifts, bits), SampleOnce(1), RENYI, grid_bits=bits)
+    again = gaussian_weights(rounded_up(shifts, bits), SampleOnce(1), RENYI, grid_bits=bits)
     finer = gaussian_weights(shifts, SampleOnce(1), RENYI, grid_bits=30)
     assert coarse.weight.tolist() == again.weight.tolist()
     assert (coarse.weight <= finer.weight * (1 + 2.0 ** -(bits + 7))).all()
-    for shift, node in each(shifts, module.rounded_up(shifts, bits)):
+    for shift, node in each(shifts, rounded_up(shifts, bits)):
         assert shift <= node < shift * (1 + Fraction(1, 2**bits))
 
 

@@ -45,6 +45,18 @@ def test_whichever_direction_loses_is_labelled(lossy: Direction) -> None:
     assert PAIR.delta(Enclosure.of(label.epsilon * (1 - Fraction(1, 2**20))), Direction.REMOVE).lower > DELTA.value
 
 
+def test_the_upper_ends_of_a_law_count() -> None:
+    """A law that is known within a factor of two is labelled as if it were the larger."""
+
+    def vague(epsilon: Enclosure, direction: Direction) -> Enclosure:
+        upper = PAIR.delta(epsilon, direction).upper
+        return Enclosure.between(upper / 2, upper, precision=epsilon.precision)
+
+    found, sure = truncated_gaussian(vague, DELTA), truncated_gaussian(PAIR.delta, DELTA)
+    assert PAIR.delta(Enclosure.of(found.epsilon), Direction.REMOVE).upper <= DELTA.value
+    assert found.mu >= sure.mu * (1 - Fraction(1, 10**4))
+
+
 @settings(max_examples=60)
 @given(
     st.integers(1, 300).map(lambda k: Fraction(k, 100)),

@@ -253,3 +253,16 @@ def test_every_step_counts_towards_the_margin_and_refused_losses_do_not_count() 
     with pytest.raises(InvalidValue, match="losses"):
         account.admit([-1.0])
     assert account._steps == steps == 5
+
+
+@pytest.mark.parametrize("order", ["2", "1.25", "7", "2.75"])
+def test_what_is_charged_is_no_less_and_the_limit_no_more(order: str) -> None:
+    """Of the log-moments that are added up: (α − 1)·τ, rounded up, and (α − 1)·B, rounded down."""
+    excess = Order(order).value - 1
+    for loss in np.random.default_rng(4).uniform(0.01, 1, 100):
+        account = IndividualFilter(Order(order), Fraction(float(loss)) + Fraction(1, 3), 1)
+        account.admit([loss])
+        least = Fraction(float(loss)) * excess
+        assert least < Fraction(float(account._spent[0, 0])) <= least * (1 + Fraction(1, 2**50))
+        most = (Fraction(float(loss)) + Fraction(1, 3)) * excess
+        assert most * (1 - Fraction(1, 2**52)) <= Fraction(account._limit) <= most
