@@ -8,7 +8,7 @@ a stand-in that nothing may look at. A bound that never looked holds for every v
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar, final
 
 from attrs import frozen
@@ -33,6 +33,16 @@ class ExPost(InvalidValue):
             "a value fixed beforehand, or a released number of a public range",
             "Declare its range, Released(value, cost, within=(low, high)); or pay for the run through a filter, "
             "AdaptiveRun(filter); or read it ex post, ExPostRun(run)",
+        )
+
+    @classmethod
+    def over_ranges(cls, names: str) -> ExPost:
+        """The refusal where no bound is proven over a range."""
+        return cls(
+            names,
+            "a released value over whose range no bound is proven",
+            "a value fixed beforehand, or a range over which the loss is an expression",
+            "Pay for the run through a filter, AdaptiveRun(filter); or read it ex post, ExPostRun(run)",
         )
 
 
@@ -97,10 +107,10 @@ class Substituted:
     """Evaluates what plugins declare about every value; any failure to do so is a refusal that names the parameter.
 
     Attributes:
-        names: the released parameters.
+        released: the open parameters by name.
     """
 
-    names: tuple[str, ...]
+    released: Mapping[str, Released[Any]]
 
     def __call__(self, declare: Callable[[], T]) -> T:
         """What is declared.
@@ -108,11 +118,13 @@ class Substituted:
         Raises:
             ExPost: where a released value is used as no expression can be.
         """
-        if not self.names:
+        if not self.released:
             return declare()
         try:
             return declare()
         except ExPost:
             raise
         except (CertdpError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise ExPost.about(", ".join(self.names)) from error
+            without = [name for name, value in self.released.items() if value.within is None]
+            refusal = ExPost.about if without else ExPost.over_ranges
+            raise refusal(", ".join(without or self.released)) from error

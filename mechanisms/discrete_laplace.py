@@ -11,7 +11,18 @@ from ..accounting.derivation import Evidence
 from ..accounting.expressions import W, norm
 from ..accounting.losses import DiscreteLaplaceLoss
 from ..accounting.provenance import Public
-from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
+from ..plugins.contract import (
+    CONTRACT_VERSION,
+    About,
+    Coins,
+    Real,
+    Release,
+    WeightedSample,
+    Worst,
+    named,
+    positive,
+    worst_at,
+)
 from .lattice import granularity, lattice_sum, noisy_sums
 
 
@@ -29,7 +40,9 @@ class DiscreteLaplace:
         Adding or removing one record moves the sum by a lattice vector whose ℓ1 norm is at most that of w·x: by whole
         steps of one granularity, each of which changes no probability by more than e^(granularity / scale). The pair
         of discrete Laplace distributions that many steps apart dominates it in any dimension, and so does the PDP
-        profile ε(W, x) = W·‖x‖₁ / scale. Sum and noise are exact, so no real-valued noise is assumed; rounding the
+        profile ε(W, x) = W·‖x‖₁ / scale. Of several scales the least costs most: the law of a larger one is that of a
+        smaller one with independent noise on top, as (1 − bz)/(1 − az) has no negative coefficient for b ≤ a. Sum and
+        noise are exact, so no real-valued noise is assumed; rounding the
         result is post-processing.
     """
 
@@ -41,7 +54,10 @@ class DiscreteLaplace:
         citation="Ghosh, Roughgarden, Sundararajan 2012; Canonne, Kamath, Steinke 2020, Algorithm 2",
     )
 
-    scale: Real = field(converter=positive, metadata={"help": "scale of the noise, in units of the data"})
+    scale: Real = field(
+        converter=positive,
+        metadata={"help": "scale of the noise, in units of the data"} | worst_at(Worst.LOWEST),
+    )
     granularity: Real = field(
         default=Public(Fraction(1)),
         converter=granularity,

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions import Expression, Symbol, W, variables
+from ..accounting.expressions import Expression, Operand, Symbol, W, variables
 from ..accounting.losses import PureLoss
 from ..plugins.contract import Coins, Release, WeightedSample
 
@@ -39,6 +39,11 @@ def _of_norms(_: Any, __: Any, value: Expression) -> None:
 def _positive(_: Any, __: Any, value: Fraction) -> None:
     if value <= 0:
         raise InvalidValue("scale", value, "a number > 0")
+
+
+def exponential_loss(sensitivity: Expression, scale: Operand, normaliser: Normaliser) -> PureLoss:
+    """ε(W, x) = W·Δ(x)/β, or twice that where the normaliser varies."""
+    return PureLoss(W * sensitivity * normaliser.value / scale)
 
 
 @final
@@ -79,7 +84,7 @@ class Exponential:
     @property
     def loss(self) -> PureLoss:
         """ε(W, x) = W·Δ(x)/β, or twice that."""
-        return PureLoss(W * self.sensitivity * self.normaliser.value / self.scale)
+        return exponential_loss(self.sensitivity, self.scale, self.normaliser)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """One output around the statistic of a weighted sample."""

@@ -25,7 +25,7 @@ from ..plugins.contract import (
     norm_order,
     positive,
 )
-from .exponential import Exponential, Normaliser
+from .exponential import Exponential, Normaliser, exponential_loss
 
 _SHARP = Fraction(2**64)  # from this order on, (1 − 2^-53)^p underflows to 0 as for every larger one
 
@@ -92,7 +92,7 @@ class LpSum:
     @property
     def loss(self) -> PureLoss:
         """ε(W, x) = W·‖x‖_p / scale."""
-        return self._exponential.loss
+        return exponential_loss(norm(self.norm.value), self.scale.value, Normaliser.CONSTANT)
 
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples whose sums leave the range of binary64."""

@@ -17,7 +17,18 @@ from ..accounting.losses import Attained, FamilyLoss, PureLoss
 from ..accounting.pairs import FinitePair
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
-from ..plugins.contract import CONTRACT_VERSION, About, Coins, Neighbours, Real, Release, WeightedSample, named
+from ..plugins.contract import (
+    CONTRACT_VERSION,
+    About,
+    Coins,
+    Neighbours,
+    Real,
+    Release,
+    WeightedSample,
+    Worst,
+    named,
+    worst_at,
+)
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
 
 _MOST_CATEGORIES = 2**53
@@ -69,10 +80,12 @@ class RandomisedResponse:
     noise: Choice = field(
         default=NOT_GIVEN,
         converter=positive_if_given,
-        metadata={"help": "probability of a uniform answer, in (0, 1]; or else epsilon"},
+        metadata={"help": "probability of a uniform answer, in (0, 1]; or else epsilon"} | worst_at(Worst.LOWEST),
     )
     epsilon: Choice = field(
-        default=NOT_GIVEN, converter=positive_if_given, metadata={"help": "pure loss to stay within, in (0, 512]"}
+        default=NOT_GIVEN,
+        converter=positive_if_given,
+        metadata={"help": "pure loss to stay within, in (0, 512]"} | worst_at(Worst.HIGHEST),
     )
 
     def __attrs_post_init__(self) -> None:

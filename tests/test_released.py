@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 import certdp
 from certdp import (
     AdaptiveRun,
     Coreset,
+    Count,
     Delta,
+    DiscreteGaussian,
+    DiscreteLaplace,
     DominatedRun,
     Enclosure,
     Epsilon,
@@ -26,6 +30,7 @@ from certdp import (
     InvalidValue,
     LaplaceSum,
     Lloyd,
+    LpSum,
     Norm,
     NormBall,
     Order,
@@ -35,6 +40,7 @@ from certdp import (
     Public,
     Pure,
     PureFilter,
+    RandomisedResponse,
     Released,
     ResampleEach,
     SampledMechanism,
@@ -43,7 +49,7 @@ from certdp import (
     ZeroConcentratedFilter,
     check,
 )
-from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
 from certdp.constrained import ConstrainedReleases
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.record_losses import epsilon_per_record, renyi_per_record
@@ -240,6 +246,50 @@ class TestRanges:
             sampled(sampler=sampler(Public(Fraction(k, 20)))).guarantee(BALL).bound.epsilon.upper for k in range(2, 13)
         ]
         assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-9)
+
+    @pytest.mark.parametrize(
+        ("mechanism", "numbers"),
+        [
+            (lambda scale: DiscreteLaplace(scale=scale, granularity=Public("0.25")), ("0.5", "0.75", "1", "2")),
+            (lambda scale: DiscreteGaussian(scale=scale, granularity=Public(1)), ("1", "1.5", "2", "4")),
+            (lambda scale: LpSum(scale=scale, norm=Public(2)), ("0.5", "0.75", "1", "2")),
+            (lambda scale: Count(scale=scale), ("0.5", "0.75", "1", "2")),
+            (lambda scale: GaussianSum(scale=scale), ("1", "1.5", "2", "4")),
+        ],
+    )
+    def test_of_the_noise_of_every_mechanism(self, mechanism: Any, numbers: tuple[str, ...]) -> None:
+        domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
+
+        def run(scale: Any) -> SampledReleases:
+            return SampledReleases(mechanism=mechanism(scale), sampler=Poisson(rate=Public("0.5")), domain=domain)
+
+        ranged = run(Released(numbers[1], COUNT, within=(numbers[0], numbers[-1])))
+        answer = ranged.epsilon(Delta("1e-3"))
+        tried = max(run(Public(number)).epsilon(Delta("1e-3")).epsilon.upper for number in numbers)
+        assert tried + 0.1 <= answer.epsilon.upper <= (tried + 0.1) * (1 + 1e-9)
+        assert check(ranged.certificate(answer).content).accepted
+
+    @pytest.mark.parametrize(("option", "numbers"), [("noise", ("0.2", "0.5", "0.9")), ("epsilon", ("0.5", "1", "2"))])
+    def test_of_randomised_response(self, option: str, numbers: tuple[str, ...]) -> None:
+        cost = evolve(COUNT, relation=REPLACE)
+
+        def run(value: Any) -> SampledReleases:
+            return SampledReleases(
+                mechanism=RandomisedResponse(categories=Public(3), **{option: value}), sampler=Full()
+            )
+
+        ranged = run(Released(numbers[1], cost, within=(numbers[0], numbers[-1])))
+        tried = max(run(Public(number)).pure().bound.epsilon.upper for number in numbers)
+        assert ranged.pure().bound.epsilon.upper == pytest.approx(tried + Fraction(1, 10), rel=1e-12)
+        assert check(ranged.certificate(ranged.epsilon(DELTA)).content).accepted
+
+    def test_a_range_over_which_no_bound_is_proven_is_refused(self) -> None:
+        mechanism = DiscreteGaussian(
+            scale=Released(2, COUNT, within=(1, 4)), granularity=Public(1), dimension=Public(1)
+        )
+        run = SampledReleases(mechanism=mechanism, sampler=Full(), domain=BALL_2)
+        with pytest.raises(ExPost, match="over whose range no bound is proven"):
+            run.epsilon(DELTA)
 
     def test_of_a_radius(self) -> None:
         domain = NormBall(norm=Norm.L1, radius=Released(2, COUNT, within=(1, 3)))

@@ -53,11 +53,14 @@ from .optional import NOT_GIVEN, Choice, positive_if_given, require_one, whole_i
 from .options import Option, build, options, payments, stated
 from .parameters import Real, flag, named, non_negative, norm_order, positive, probability
 from .released_parameters import (
+    Worst,
     as_they_came_out,
     declared_for_every_value,
     open_parameters,
     released_parameters,
+    stated_ends,
     with_values,
+    worst_at,
 )
 from .sampler import AnySampler, LossSampler, Sampler
 
@@ -129,6 +132,7 @@ __all__ = [
     "User",
     "W",
     "WeightedSample",
+    "Worst",
     "ZeroConcentratedLoss",
     "as_records",
     "as_they_came_out",
@@ -160,6 +164,8 @@ __all__ = [
     "require_one",
     "sqrt",
     "stated",
+    "stated_ends",
     "whole_if_given",
     "with_values",
+    "worst_at",
 ]

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import attrs
 
 from ...accounting.every_value import Substituted, for_every_value, is_open
-from ...accounting.provenance import Declared, Released, as_it_came_out
+from ...accounting.provenance import Declared, Public, Released, as_it_came_out
 from .options import declared_parameter
 
 P = TypeVar("P")
+_WORST = "worst end of a range"
 T = TypeVar("T")
+
+
+class Worst(Enum):
+    """Which end of a range costs most, for every record, whatever the other parameters are; for `worst_at`."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+def worst_at(end: Worst) -> dict[str, Worst]:
+    """Metadata for a field: what is lost at that end of a range dominates what is lost at every other value of it.
+
+    For parameters that no expression of the loss contains, such as the scale of a discrete law; the author proves it.
+    """
+    return {_WORST: end}
 
 
 def released_parameters(role: str, plugin: object) -> dict[str, Released[Any]]:
@@ -42,7 +60,24 @@ def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) ->
     opened = open_parameters(role, plugin)
     if not opened:
         return declare(plugin)
-    return Substituted(tuple(opened))(lambda: declare(_changed(role, plugin, for_every_value)))
+    at_ends = with_values(role, plugin, stated_ends(role, plugin))
+    stated = stated_ends(role, plugin)
+
+    def stands(value: Declared[Any], name: str) -> Declared[Any]:
+        return Public(value.value) if name in stated else for_every_value(value, name)
+
+    return Substituted(opened)(lambda: declare(_changed(role, at_ends, stands)))
+
+
+def stated_ends(role: str, plugin: object) -> dict[str, Fraction]:
+    """The ends that cost most of the ranges of open parameters, where the plugin states which end that is."""
+    found: dict[str, Fraction] = {}
+    for field in attrs.fields(type(plugin)):  # type: ignore[arg-type]
+        value, worst = declared_parameter(plugin, field.name), field.metadata.get(_WORST)
+        if worst is not None and isinstance(value, Released) and is_open(value) and value.within is not None:
+            end = value.within.low if worst is Worst.LOWEST else value.within.high
+            found[f"{role}.{field.alias or field.name}"] = end
+    return found
 
 
 def with_values(role: str, plugin: P, values: Mapping[str, Any]) -> P:

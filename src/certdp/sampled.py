@@ -49,6 +49,7 @@ from .plugins.contract import (
     open_parameters,
     payments,
     stated,
+    stated_ends,
     with_values,
 )
 from .plugins.registry import origin
@@ -309,6 +310,7 @@ class SampledMechanism:
             InvalidValue: where neither end of a range costs most.
         """
         ends = worst_ends([self.profile_on(domain).remove], self._open)
+        ends |= stated_ends("mechanism", self.mechanism) | stated_ends("sampler", self.sampler)
         return self._at(ends)._claim(None if domain is None else domain.at_its_largest)
 
     def _at(self, values: Mapping[str, Fraction]) -> SampledMechanism:

@@ -38,6 +38,7 @@ from .plugins.contract import (
     payments,
     released_parameters,
     stated,
+    stated_ends,
     with_values,
 )
 from .prepared import Prepared, prepared
@@ -249,6 +250,7 @@ class SampledReleases(PlanPart[U]):
         weight = 1 / rate.probability if rate.weighted else ONE
         roots = [substitute(root, {W: weight}) for root in loss.parameters]
         ends = worst_ends([*roots, rate.probability], self._open)
+        ends |= stated_ends("mechanism", self.mechanism) | stated_ends("sampler", self.sampler)
         return evolve(
             self,
             mechanism=with_values("mechanism", self.mechanism, ends),

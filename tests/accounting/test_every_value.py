@@ -81,12 +81,12 @@ def test_no_bound_looks_at_any_value(look: Callable[[Any], object]) -> None:
 @pytest.mark.parametrize("use", [lambda v: W / v, lambda v: v * W, lambda v: norm(v), lambda v: W + v, lambda v: W**v])
 def test_no_expression_takes_it_in(use: Callable[[Any], object]) -> None:
     with pytest.raises(ExPost):
-        Substituted(("mechanism.scale",))(lambda: use(ANY))
+        Substituted({"mechanism.scale": Released(1, COST)})(lambda: use(ANY))
 
 
 def test_without_released_parameters_errors_stay_what_they_are() -> None:
     with pytest.raises(ZeroDivisionError):
-        Substituted(())(lambda: 1 // 0)
+        Substituted({})(lambda: 1 // 0)
 
 
 def test_its_repr_says_whose_it_is() -> None:

@@ -39,6 +39,9 @@ _OF_MECHANISMS: Final[Mapping[str, Mapping[str, Worst]]] = {
     "laplace-sum": {"scale": Worst.LOWEST},
     "count": {"scale": Worst.LOWEST},
     "lp-sum": {"scale": Worst.LOWEST},
+    "discrete-laplace": {"scale": Worst.LOWEST},
+    "discrete-gaussian": {"scale": Worst.LOWEST},
+    "randomised-response": {"noise": Worst.LOWEST, "epsilon": Worst.HIGHEST},
     "gaussian-sum": {"scale": Worst.LOWEST, "noise_multiplier": Worst.LOWEST},
     "lloyd": {
         "clusters": Worst.NONE,

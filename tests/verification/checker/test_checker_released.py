@@ -14,6 +14,8 @@ from certdp import (
     Coreset,
     Count,
     Delta,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Full,
     GaussianSum,
     LaplaceSum,
@@ -24,6 +26,7 @@ from certdp import (
     Poisson,
     PrivacyConstrained,
     Public,
+    RandomisedResponse,
     Released,
     SampledMechanism,
     SampledReleases,
@@ -134,6 +137,9 @@ MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
     "count": lambda given: Count(**({"scale": Public(2)} | given)),
     "lp-sum": lambda given: LpSum(**({"scale": Public(2), "norm": Public(2)} | given)),
     "gaussian-sum": lambda given: GaussianSum(**(given or {"scale": Public(2)})),
+    "discrete-laplace": lambda given: DiscreteLaplace(**({"scale": Public(2), "granularity": Public(1)} | given)),
+    "discrete-gaussian": lambda given: DiscreteGaussian(**({"scale": Public(2), "granularity": Public(1)} | given)),
+    "randomised-response": lambda given: RandomisedResponse(categories=Public(4), **given),
     "lloyd": lambda given: Lloyd(
         **(
             {
@@ -162,8 +168,8 @@ MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
 
 
 def parameter(loss: Loss) -> Any:
-    (root,) = loss.parameters
-    return root
+    assert loss.pure is not None or loss.parameter is not None
+    return loss.parameter if loss.pure is None else loss.pure.epsilon
 
 
 @pytest.mark.parametrize(
@@ -176,6 +182,8 @@ def test_the_end_that_the_checker_takes_for_the_worst_is(name: str, option: str)
 
     worst = checker._OF_MECHANISMS[name][option]
     numbers = [1, 2, 7] if option in ("clusters", "iterations") else [Fraction(k, 2) for k in (1, 2, 3, 5, 8, 40)]
+    if option == "noise":
+        numbers = [Fraction(k, 10) for k in (1, 3, 5, 9, 10)]
     roots = [parameter(MECHANISMS[name]({option: Public(number)}).loss) for number in numbers]
     for size, weight in product(map(Fraction, ("0", "1/3", "1", "9")), map(Fraction, ("1", "5/2", "100"))):
         values = []
