@@ -7,6 +7,9 @@ import re
 from typing import Any
 
 from .accounting.errors import InvalidValue
+from .accounting.private import Private
+
+_OWNERS = "private: for the data's owner, not for publication"
 
 
 def blank(width: float, height: float, *, option: str = "plot") -> Any:
@@ -32,8 +35,14 @@ def blank(width: float, height: float, *, option: str = "plot") -> Any:
     return figure
 
 
+def owners_png(figure: Any) -> Private[bytes]:
+    """A figure of which something was computed from the records, as PNG bytes: marked on its face, and private."""
+    figure.supxlabel(_OWNERS, fontsize="small", color="#b03a6f")
+    return Private(png(figure))
+
+
 def png(figure: Any, **options: Any) -> bytes:
-    """The figure as PNG bytes; `options` are those of matplotlib's savefig."""
+    """A public figure as PNG bytes; `options` are those of matplotlib's savefig."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=150, **options)
     return stream.getvalue()

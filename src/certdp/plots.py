@@ -13,9 +13,10 @@ from .accounting.errors import InvalidValue
 from .accounting.expressions import Symbol, Variable, evaluate, variables
 from .accounting.loss_distribution.law import composed_masses
 from .accounting.norms import Norm
+from .accounting.private import Private
 from .accounting.trade_off import TradeOff
 from .accounting.units import Epsilon
-from .canvas import blank, png
+from .canvas import blank, owners_png, png
 from .measurement import Measurement
 from .verification.certificates import SampledPureClaim
 
@@ -25,24 +26,39 @@ _ERRORS = 200
 _HIDDEN = 1e-12
 
 
-def plot_profile(claim: SampledPureClaim, measured: Measurement) -> bytes:
-    """Left: ψ against the record's norm, public. Right: ψ of the records in the file, for their owner only.
+def plot_profile(claim: SampledPureClaim) -> bytes:
+    """ψ against the record's norm: public.
 
-    Where the profile uses several norms, the left curve follows records with a single non-zero coordinate, on which
-    all norms agree; it is an estimate in floats. The right histogram shows certified values.
+    Where the profile uses several norms, the curve follows records with a single non-zero coordinate, on which all
+    norms agree; it is an estimate in floats.
 
     Raises:
         InvalidValue: where matplotlib is not installed.
     """
-    figure = blank(10, 4)
-    curve, histogram = figure.subplots(1, 2)
-    _curve(curve, claim)
-    histogram.hist(measured.psi, bins=60, color="#4c72b0")
+    figure = blank(6, 4)
+    axes = figure.subplots()
+    _curve(axes, claim)
+    axes.set_title(_of(claim), fontsize="medium")
+    return png(figure)
+
+
+def plot_measured(claim: SampledPureClaim, measured: Private[Measurement]) -> Private[bytes]:
+    """Certified ψ of the records of a file, for their owner.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    figure = blank(6, 4, option="owner-plot")
+    histogram = figure.subplots()
+    histogram.hist(measured.reveal().psi, bins=60, color="#4c72b0")
     histogram.set_xlabel("certified ψ (nats)")
     histogram.set_ylabel("records")
-    histogram.set_title("records of the file: private, not for publication", fontsize="medium")
-    figure.suptitle(f"{claim.mechanism.name} on a sample drawn by {claim.sampler.name}", fontsize="medium")
-    return png(figure)
+    histogram.set_title(_of(claim), fontsize="medium")
+    return owners_png(figure)
+
+
+def _of(claim: SampledPureClaim) -> str:
+    return f"{claim.mechanism.name} on a sample drawn by {claim.sampler.name}"
 
 
 def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
@@ -141,5 +157,4 @@ def _curve(axes: Any, claim: SampledPureClaim) -> None:
         axes.axhline(claim.supremum.enclosure.upper_float, color="black", linewidth=0.8, linestyle="--", label="ε")
     axes.set_xlabel(f"‖x‖{Norm(order).subscript}")
     axes.set_ylabel("loss (nats)")
-    axes.set_title("profile: public", fontsize="medium")
     axes.legend()

@@ -40,7 +40,7 @@ class TestJson:
         data = ran.json
         assert set(data) == {
             *("mechanism", "sampler", "epsilon", "guarantee", "assumptions", "certificate"),
-            *("owner_certificate", "plot", "private"),
+            *("owner_certificate", "plot", "owner_plot", "private"),
         }
         lower, upper = data["epsilon"]
         # ψ at ‖x‖₁ = 2: q = 0.6, ε = 2/(0.6·1.5); it grows with the norm
@@ -338,7 +338,7 @@ class TestBadData:
 
 
 class TestPlaces:
-    @pytest.mark.parametrize("option", ["--certificate", "--owner-certificate", "--plot"])
+    @pytest.mark.parametrize("option", ["--certificate", "--owner-certificate", "--plot", "--owner-plot"])
     def test_a_missing_folder_is_noticed_first(self, refusal: Refusal, base: Base, tmp_path: Path, option: str) -> None:
         path = tmp_path / "none" / "out"
         error = refusal(*base, option, path, "--data", tmp_path / "not-read-yet.npy")
@@ -380,12 +380,25 @@ class TestPlaces:
         assert "No space left on device" in error["remedy"]
         assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
 
-    def test_a_plot(self, certdp: Run, base: Base, tmp_path: Path) -> None:
-        path = tmp_path / "p.png"
-        ran = certdp(*base, "--option", "radius=2", "--plot", path, "--json")
-        assert ran.json["plot"] == str(path)
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600  # its right half shows the records
+    def test_a_public_plot_and_one_for_the_owner(self, certdp: Run, base: Base, tmp_path: Path) -> None:
+        plots = {"plot": tmp_path / "p.png", "owner_plot": tmp_path / "o.png"}
+        asked = (*base, "--option", "radius=2", "--plot", plots["plot"], "--owner-plot", plots["owner_plot"])
+        ran = certdp(*asked, "--json")
+        for name, path in plots.items():
+            assert ran.json[name] == str(path)
+            assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert stat.S_IMODE(plots["plot"].stat().st_mode) & 0o044
+        assert stat.S_IMODE(plots["owner_plot"].stat().st_mode) == 0o600
+        assert f"owner plot: {plots['owner_plot']} (private)" in certdp(*asked).out
+
+    def test_a_public_plot_does_not_depend_on_the_data(self, certdp: Run, base: Base, tmp_path: Path) -> None:
+        drawn = []
+        for scale in (0.1, 1.5):
+            np.save(tmp_path / "d.npy", scale * np.eye(4, 3))
+            path = tmp_path / "p.png"
+            assert certdp(*base, "--option", "radius=2", "--data", tmp_path / "d.npy", "--plot", path).code == 0
+            drawn.append(path.read_bytes())
+        assert drawn[0] == drawn[1]
 
 
 class TestPublicAndOwnerCertificates:

@@ -21,7 +21,7 @@ GAUSSIAN = (
 )
 KEYS = {
     *("mechanism", "sampler", "notion", "epsilon", "guarantee", "assumptions", "certificate", "owner_certificate"),
-    *("plot", "private"),
+    *("plot", "owner_plot", "private"),
 }
 
 
@@ -95,7 +95,7 @@ def test_without_either_the_message_stays(refusal: Refusal) -> None:
     assert "--delta D or --order A" in error["remedy"]
 
 
-@pytest.mark.parametrize("option", ["--certificate", "--owner-certificate", "--plot"])
+@pytest.mark.parametrize("option", ["--certificate", "--owner-certificate", "--plot", "--owner-plot"])
 @pytest.mark.parametrize("target", [("--delta", "1e-5"), ("--order", "2")])
 def test_no_certificate_and_no_plot(refusal: Refusal, tmp_path: Path, option: str, target: tuple[str, str]) -> None:
     error = refusal(*GAUSSIAN, *target, option, tmp_path / "out")

@@ -32,7 +32,7 @@ from certdp.dpis.forecast import dp_sgd
 from certdp.dpis.gradients import Evaluation, Identity, Weighting
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
-from certdp.dpis.pictures import plot_history
+from certdp.dpis.pictures import plot_history, plot_steps
 from certdp.dpis.run_account import open_account
 from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
 from certdp.dpis.step_sums import ImportanceSampling
@@ -344,7 +344,8 @@ def test_history_as_a_table_and_a_picture() -> None:
     assert "0." not in repr(result.history.steps)
     pytest.importorskip("matplotlib")
     assert plot_history(result.history).startswith(b"\x89PNG")
+    assert plot_steps(result.history).reveal().startswith(b"\x89PNG")
     with pytest.raises(InvalidValue, match="history"):
         plot_history(type(result.history)())
     without_numbers = train(Fixed(np.full((400, 1), math.nan)), PLAN)
-    assert plot_history(without_numbers.history).startswith(b"\x89PNG")
+    assert plot_steps(without_numbers.history).reveal().startswith(b"\x89PNG")

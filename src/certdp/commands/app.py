@@ -109,7 +109,10 @@ def psi(
         Path | None, typer.Option(metavar="OUT.json", help="Write the data owner's private certificate here.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="OUT.png", help="Plot the profile and, privately, the file's ψ.")
+        Path | None, typer.Option(metavar="OUT.png", help="Plot the profile, which is public, here.")
+    ] = None,
+    owner_plot: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", help="Plot ψ of the file's records, for the data's owner, here.")
     ] = None,
     delta: Annotated[str | None, typer.Option(metavar="D", help="Ask for ε at this δ, not for the pure one.")] = None,
     order: Annotated[str | None, typer.Option(metavar="A", help="Ask for τ at this Rényi order above 1.")] = None,
@@ -144,6 +147,7 @@ def psi(
                 certificate=certificate,
                 owner_certificate=owner_certificate,
                 plot=plot,
+                owner_plot=owner_plot,
                 delta=delta,
                 order=order,
                 epsilon=epsilon,

@@ -24,7 +24,7 @@ from ..dpis.checkpoints import Checkpoints
 from ..dpis.engine import Proposals, Trained, resume, train
 from ..dpis.models.files import LabelledReading, Split, read_labelled
 from ..dpis.optimisers import Adam, OptimiserOptions, Sgd
-from ..dpis.pictures import plot_history
+from ..dpis.pictures import plot_history, plot_steps
 from ..dpis.run_account import open_account
 from ..files import write_whole
 from ..plugins.contract import Coins
@@ -243,14 +243,17 @@ def _write(out: Path, data: Mapping[str, Any], private: Mapping[str, Any], model
         "run.json": _json(data),
         "history.csv": _table(result.history.columns()),
     }
+    pictures: dict[str, bytes] = {}
+    with suppress(InvalidValue):  # without matplotlib the tables say the same
+        published["history.png"] = plot_history(result.history)
+        pictures["steps.png"] = plot_steps(result.history).reveal()
     for name, content in published.items():
         write_whole(out / name, content, secret=not result.is_private)
     owners = {
         "figures.json": _json(private),
         "steps.csv": _table(result.history.private_columns().reveal()),
+        **pictures,
     }
-    with suppress(InvalidValue):  # without matplotlib the tables say the same
-        owners["history.png"] = plot_history(result.history)
     for name, content in owners.items():
         write_whole(out / f"{_PRIVATE}{name}", content, secret=True)
 

@@ -112,7 +112,11 @@ def _write(
     if request.plot is not None:
         from ..plots import plot_profile
 
-        contents.append((request.plot, plot_profile(claim, private.reveal()), True))
+        contents.append((request.plot, plot_profile(claim), False))
+    if request.owner_plot is not None:
+        from ..plots import plot_measured
+
+        contents.append((request.owner_plot, plot_measured(claim, private).reveal(), True))
     for path, content, secret in contents:
         write_whole(path, content, secret=secret)
 
@@ -147,6 +151,7 @@ def _show(request: Request, claim: SampledPureClaim, measured: Measurement, outp
         "certificate": None if request.certificate is None else str(request.certificate),
         "owner_certificate": None if request.owner_certificate is None else str(request.owner_certificate),
         "plot": None if request.plot is None else str(request.plot),
+        "owner_plot": None if request.owner_plot is None else str(request.owner_plot),
         "private": private,
     }
     reading = (
@@ -178,7 +183,7 @@ def _print(console: Console, data: dict[str, Any], request: Request, reading: st
     for item in data["assumptions"]:
         console.print(f"    {item['name']} = {item['value']}", markup=False)
     print_private(console, data["private"], request.outside, "ψ")
-    for name in ("certificate", "owner_certificate", "plot"):
+    for name in ("certificate", "owner_certificate", "plot", "owner_plot"):
         if data[name] is not None:
-            private_part = " (its right half is private)" if name == "plot" else ""
-            console.print(f"{name.replace('_', ' ')}: {data[name]}{private_part}", markup=False, soft_wrap=True)
+            private = " (private)" if name == "owner_plot" else ""
+            console.print(f"{name.replace('_', ' ')}: {data[name]}{private}", markup=False, soft_wrap=True)

@@ -87,6 +87,7 @@ def _refuse_what_records_need(request: Request) -> None:
         ("delta", request.delta, "Ask `certdp epsilon` for ε at a δ"),
         ("order", request.order, "No Rényi bound is finite: a key that one data set lacks may be reported"),
         ("owner-certificate", request.owner_certificate, "Leave it out: nothing here is computed from data"),
+        ("owner-plot", request.owner_plot, "Leave it out: nothing here is computed from data"),
         ("plot", request.plot, "Leave it out; `certdp delta --plot` plots δ(ε)"),
     ):
         if value is not None:

@@ -41,6 +41,7 @@ class Request:
     certificate: Path | None
     owner_certificate: Path | None
     plot: Path | None
+    owner_plot: Path | None
     delta: str | None
     order: str | None
     third_party: bool
@@ -56,7 +57,12 @@ class Request:
     @property
     def places(self) -> Mapping[str, Path | None]:
         """Where something is to be written, by option."""
-        return {"certificate": self.certificate, "owner-certificate": self.owner_certificate, "plot": self.plot}
+        return {
+            "certificate": self.certificate,
+            "owner-certificate": self.owner_certificate,
+            "plot": self.plot,
+            "owner-plot": self.owner_plot,
+        }
 
 
 def domain_of(stated: Mapping[str, str], norm: Norm, roots: Iterable[Expression], columns: int) -> NormBall | None:

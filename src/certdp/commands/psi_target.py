@@ -165,6 +165,7 @@ def _as_json(request: Request, releases: SampledReleases, found: _Found, measure
         "certificate": None,
         "owner_certificate": None,
         "plot": None,
+        "owner_plot": None,
         "private": private_figures(request, measured, found.bounds.upper),
     }
 

@@ -52,4 +52,5 @@ from .history import History as History
 from .optimisers import Adam as Adam
 from .optimisers import Sgd as Sgd
 from .pictures import plot_history as plot_history
+from .pictures import plot_steps as plot_steps
 from .step_sums import StepFigures as StepFigures
