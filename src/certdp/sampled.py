@@ -63,6 +63,7 @@ from .verification.certificates import (
     public_certificate,
     statement_of_rate,
 )
+from .verification.checker import check
 from .worst_ends import worst_ends
 
 _ROUNDING_ALLOWANCE = 2.0**-28
@@ -351,8 +352,21 @@ class SampledMechanism:
         return self.profile if domain is None else within(self.profile_on(domain), domain)
 
     def certificate(self, domain: NormBall | None = None) -> bytes:
-        """A publishable certificate: public constants alone."""
-        return public_certificate(self.claim(domain))
+        """A publishable certificate: public constants alone.
+
+        Raises:
+            ExPost: as `claim`.
+            InvalidValue: where the checker does not know the end of a released parameter's range to cost most.
+        """
+        content = public_certificate(self.claim(domain))
+        if self._open and not (verdict := check(content)).accepted:
+            raise InvalidValue(
+                "certificate",
+                ", ".join(self._open),
+                "released parameters that the checker knows of",
+                f"It says: {verdict.reason}. Leave the certificate out",
+            )
+        return content
 
     def measure(
         self,
