@@ -18,7 +18,6 @@ from certdp import (
     Poisson,
     Public,
     Released,
-    check,
 )
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.expressions import ONE, Expression, W, between, expm1, norm
@@ -77,7 +76,6 @@ def test_a_profile_is_certified_at_its_end_alone() -> None:
     """ψ of importance sampling falls with the rate per norm: its certificate is that of the lowest, if any."""
     rate = Released("0.3", COST, within=("0.2", "0.9"))
     run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=Importance(rate=rate))
-    verdict = check(run.certificate(NormBall(norm=Norm.L1, radius=Public(1))))
-    assert not verdict.accepted  # the checker knows of no end that is the worst for rates of weighted samples
-    assert "is not known to cover others" in verdict.reason
+    with pytest.raises(InvalidValue, match="what is proven at one value is not known to cover others"):
+        run.certificate(NormBall(norm=Norm.L1, radius=Public(1)))
     assert Full().rate.probability == ONE
