@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -39,7 +38,6 @@ from certdp.verification.certificates import sealed
 from certdp.verification.keyed_certificates import keyed_certificate
 
 Body = dict[str, Any]
-PER_CHECK = 5.0  # seconds of the processor
 
 
 def keys(epsilon: Any = "0.5", delta: Any = "1e-3") -> PwsKeys:
@@ -110,14 +108,12 @@ def reporting_of(name: str) -> Reporting:
 class TestWhatIsTrue:
     @pytest.mark.parametrize("name", [*RELEASES, *OTHERS])
     def test_it_is_accepted_as_declared(self, name: str) -> None:
-        started = time.process_time()
         verdict = check(written(name))
         assert verdict.outcome.value == "holds", verdict
         body, reporting = body_of(written(name)), reporting_of(name)
         assert Fraction(body["claim"]["epsilon"]) == reporting.epsilon.value
         assert Fraction(body["claim"]["delta"]) == reporting.delta.value
         assert body["claim"]["largest_frequency"] == (5 if "listed" in name else None)
-        assert time.process_time() - started < PER_CHECK * 2
 
     @pytest.mark.parametrize("name", [*RELEASES, *OTHERS])
     def test_no_smaller_number_is(self, name: str) -> None:
@@ -556,10 +552,8 @@ ONE_KIND: dict[str, tuple[str, Callable[[Body], None]]] = {
 def forged(name: str, forge: Callable[[Body], None]) -> str:
     body = copy.deepcopy(body_of(written(name)))
     forge(body)
-    started = time.process_time()
     verdict = check(sealed(body))
     assert not verdict.accepted, verdict
-    assert time.process_time() - started < PER_CHECK
     return verdict.reason
 
 
@@ -638,17 +632,13 @@ class TestForgeries:
         unnamed("power")(body)
         body["inputs"]["scheme"] = {"name": "ppswor", "threshold": "1/10", "power": power}
         body["inputs"]["table"] = {"segments": [{"reported": ["0"] * 300_000}], "then": "constant"}
-        started = time.process_time()
         assert "work budget" in check(sealed(body)).reason
-        assert time.process_time() - started < 60
 
     @pytest.mark.soundness
     def test_a_huge_list_of_rates_ends_in_a_refusal(self) -> None:
         body = body_of(written("tokens, ppswor"))
         body["inputs"]["table"]["kept"] = [str(row) for row in range(300_000)]
-        started = time.process_time()
         assert "work budget" in check(sealed(body)).reason
-        assert time.process_time() - started < 60
 
 
 @frozen(kw_only=True)
