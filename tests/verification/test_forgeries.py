@@ -1082,3 +1082,150 @@ def test_no_generated_forgery_is_accepted(name: str, seed: int) -> None:
     assert unexplained_together(name, 100 // SLOW.get(name, 1), seed) == []
     if seed == 2:
         assert unexplained_rescaled(name) == []
+
+
+# What is refused for one reason alone.
+
+
+def replaced_on_a_sample(body: Body) -> Body:
+    """Of one record in the place of another, for which sampling is no such amplification."""
+    altered = of_others(body)
+    altered["claim"]["relation"] = altered["parts"][0]["loss"]["relation"] = "replace"
+    return altered
+
+
+def costs_more_than_epsilon(body: Body) -> Body:
+    """A run that loses nothing, whose constants cost 1 and whose epsilon is 1/2."""
+    altered = composed_of(ZERO, ["constant", "1/2"], False, ("0", "501/1000"))
+    altered["released_cost"], altered["claim"]["epsilon"] = "1", "1/2"
+    told = {"released cost": "1", "domain.radius was released": "within 1 to 1"}
+    altered["assumptions"] += [{"name": name, "value": value} for name, value in told.items()]
+    return altered
+
+
+def without_a_domain(body: Body) -> Body:
+    altered = of_others(body)
+    altered["claim"]["domain"] = None
+    return altered
+
+
+def heuristic(body: Body) -> Body:
+    altered = of_others(body)
+    for _, _, plugin in plugins(altered):
+        plugin["evidence"] = "heuristic"
+    for item in altered["assumptions"]:
+        if item["name"].endswith("theirs"):
+            item["value"] = "heuristic"
+    return altered
+
+
+def with_rounding(eta: str) -> Callable[[Body], Body]:
+    """A profile that is drawn with another rounding, stated everywhere."""
+
+    def made(_: Body) -> Body:
+        text = json.dumps(profile_of(NORM, ["constant", "1/3"], True, 1.0))
+        return dict(json.loads(text.replace('"1/1000"', f'"{eta}"')))
+
+    return made
+
+
+def figures(**changes: Any) -> Callable[[Body], Body]:
+    return lambda body: {**body, "data": {**body["data"], **changes}}
+
+
+def others_keyed(*way: Any, **options: str) -> Callable[[Body], Body]:
+    """Of plugins of others, with options that the inputs do not keep to; `way` leads to another value."""
+
+    def made(body: Body) -> Body:
+        altered = of_others(body)
+        if way:
+            altered = put(altered, way[:-1], way[-1])
+        for key, text in options.items():
+            role, _, option = key.partition("_")
+            altered[role]["options"][option] = text
+            altered["assumptions"] = [item for item in altered["assumptions"] if item["name"] != f"{role}.{option}"]
+            altered["assumptions"].append({"name": f"{role}.{option}", "value": text})
+        return altered
+
+    return made
+
+
+FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
+    "replace, on a sample": (
+        "gaussian, one sample",
+        replaced_on_a_sample,
+        "under replace nothing but drawing every record is proven",
+    ),
+    "a cost above epsilon": ("gaussian, all", costs_more_than_epsilon, "below the cost of the released constants"),
+    "a norm and no domain": ("gaussian, all", without_a_domain, "uses a norm of the record, and there is no domain"),
+    "a rate by the weight": (
+        "gaussian, all",
+        lambda _: composed_of(NORM, ["divide", ["constant", "1"], ["add", ["weight"], ["weight"]]], False, ("1", "1")),
+        "the rate may use norms alone",
+    ),
+    "a loss by a rounding": (
+        "gaussian, all",
+        lambda _: composed_of(["add", ["constant", "1"], ["rounding", "rate"]], ["constant", "1"], False, ("2", "1")),
+        "the rate may use norms alone",
+    ),
+    "a method of no name": ("gaussian, all", lambda body: put(body, ("method", "name"), "trust"), "method must be one"),
+    "heuristic evidence": ("gaussian, all", heuristic, "heuristic evidence never certifies"),
+    "heuristic evidence of keys": ("keys, ppswor", heuristic, "heuristic evidence never certifies"),
+    "no rounding of rates that need one": ("gaussian, all", with_rounding("0"), "below what drawing binary64"),
+    "a rounding of all": ("gaussian, all", with_rounding("1"), "inputs.rounding must be below 1"),
+    "a largest loss below 0": ("owner's", figures(psi_max=-1), "no figures of any data"),
+    "a sample size below 0": ("owner's", figures(expected_sample_size=[-2, 3]), "no figures of any data"),
+    "ends in the wrong order": ("owner's", figures(expected_sample_size=[3, 2]), "no figures of any data"),
+    "fewer columns": ("owner's", figures(columns=2), "the domain's dimension is not the number of columns"),
+    "figures of a constrained run": ("owner's, constrained", figures(psi_max=-1), "no figures of any data"),
+    "a loss above the target": ("owner's, constrained", figures(psi_max=3), "exceeds the target"),
+    "users of unknown size": (
+        "keys, all",
+        lambda body: put(body, ("claim", "unit"), "user"),
+        "contributions belong in a claim about users",
+    ),
+    "elements of a size": (
+        "keys, all",
+        lambda body: put(body, ("claim", "contributions"), 3),
+        "contributions belong in a claim about users",
+    ),
+    "other sizes": (
+        "keys, sizes",
+        others_keyed(sampler_sizes="1,2,3"),
+        "inputs.scheme.sizes is not the sampler's option",
+    ),
+    "another threshold": (
+        "keys, ppswor",
+        others_keyed(sampler_threshold="1/20"),
+        "inputs.scheme.threshold is not the sampler's option",
+    ),
+    "an option delta below the allowance": (
+        "keys, ppswor",
+        others_keyed(mechanism_delta="1/100000"),
+        "inputs.allowance exceeds the mechanism's option delta",
+    ),
+    "an option epsilon below the growth": (
+        "keys, ppswor",
+        others_keyed(mechanism_epsilon="1/3"),
+        "inputs.growth exceeds the mechanism's option epsilon",
+    ),
+    "keys with tokens": (
+        "keys, ppswor",
+        others_keyed("inputs", "subdivision", 2),
+        "is of tokens; keys alone have none",
+    ),
+    "delays of sampled keys": (
+        "tokens, all",
+        others_keyed("inputs", "scheme", {"name": "pps", "threshold": "1/10", "power": "1"}),
+        "delays are for keys that are not sampled",
+    ),
+}
+
+
+@pytest.mark.parametrize("forgery", FOR_ONE_REASON)
+def test_what_is_refused_for_one_reason(forgery: str) -> None:
+    """Without data too, which say nothing of figures where they are not given."""
+    name, forge, reason = FOR_ONE_REASON[forgery]
+    verdict = check(seal(forge(body_of(written(name)))))
+    assert not verdict.accepted
+    assert reason in verdict.reason

@@ -186,6 +186,7 @@ def build(
         assumptions.append(assumed("relative rounding of probability and weight", eta))
     if Fraction(cost):
         assumptions.append(assumed("released cost", cost))
+        assumptions.append(assumed("domain.radius was released", "within 1 to 1"))
     return {
         "format": "certdp-certificate/1",
         "kind": "sampled-pure-profile",

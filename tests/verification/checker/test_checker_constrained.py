@@ -83,6 +83,8 @@ def build(
         assumptions |= {"norm": p, "radius": radius, "dimension": str(dimension)}
     if cost != "0":
         assumptions["released cost"] = cost
+        name, value = ("mechanism.scale", "2") if radius is None else ("domain.radius", radius)
+        assumptions[f"{name} was released"] = f"within {value} to {value}"
     if samples > 1 or together > 1:
         assumptions["releases"] = f"{samples}, each on a fresh sample" if samples > 1 else f"{together} on one sample"
     supremum = {
