@@ -221,9 +221,6 @@ class SampledPureClaim:
         supremum: the supremum over it, or None.
         assumptions: everything that the claim rests on.
         precision: working precision in bits.
-
-    Raises:
-        InvalidValue: for a domain that contradicts an option, such as one of larger norms than an option `radius`.
     """
 
     profile: PureProfile[AddRemove, Record]
@@ -236,10 +233,6 @@ class SampledPureClaim:
     supremum: Supremum | None
     assumptions: tuple[Assumption, ...]
     precision: int
-
-    def __attrs_post_init__(self) -> None:
-        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
-            _hold_within(role, plugin, self.domain)
 
     @property
     def ceiling(self) -> float:
@@ -296,22 +289,6 @@ class SampledPureClaim:
         }
 
 
-def _hold_within(role: str, plugin: PluginStatement, domain: NormBall | None) -> None:
-    """Refuse a domain that the checker refuses beside these options."""
-    if domain is None or plugin.distribution != DISTRIBUTION or plugin.name not in PLUGINS[role]:
-        return
-    held = Domain(domain.norm.value, domain.radius.value, domain.dimension)
-    try:
-        hold_domain(role, plugin.name, plugin.options, held)
-    except Refused as refusal:
-        raise InvalidValue(
-            "domain",
-            str(domain),
-            f"one that goes with the options of {role} {plugin.name}",
-            f"The checker says: {refusal}. Change the domain or the option",
-        ) from None
-
-
 @final
 @frozen(kw_only=True)
 class OwnersData:
@@ -358,8 +335,32 @@ def commit(records: NDArray[np.float64], nonce: bytes, *, chunk: int = 65536) ->
     return digest.hexdigest()
 
 
+def _hold_together(claim: SampledPureClaim) -> None:
+    """Refuse options of certdp's plugins that the checker refuses beside the domain."""
+    if claim.domain is None:
+        return
+    domain = Domain(claim.domain.norm.value, claim.domain.radius.value, claim.domain.dimension)
+    for role, plugin in (("mechanism", claim.mechanism), ("sampler", claim.sampler)):
+        if plugin.distribution != DISTRIBUTION or plugin.name not in PLUGINS[role]:
+            continue
+        try:
+            hold_domain(role, plugin.name, plugin.options, domain)
+        except Refused as refusal:
+            raise InvalidValue(
+                "certificate",
+                f"{role} {plugin.name} on the domain {claim.domain}",
+                "options that go with the domain",
+                f"The checker says: {refusal}. Change the domain or the option",
+            ) from None
+
+
 def public_certificate(claim: SampledPureClaim) -> bytes:
-    """A certificate for publication: public constants alone."""
+    """A certificate for publication: public constants alone.
+
+    Raises:
+        InvalidValue: for a domain that contradicts an option, such as one of larger norms than an option `radius`.
+    """
+    _hold_together(claim)
     return sealed({**claim.as_json(), "audience": "public", "data": None})
 
 
@@ -367,8 +368,9 @@ def owners_certificate(claim: SampledPureClaim, data: Private[OwnersData]) -> by
     """A certificate for the data's owner: the claim with private figures, bound to the data.
 
     Raises:
-        InvalidValue: for a run whose figures no checker could compare with the data.
+        InvalidValue: for a run whose figures no checker could compare with the data; and as `public_certificate`.
     """
+    _hold_together(claim)
     if not claim.rate.compared:
         raise InvalidValue(
             "owner-certificate",

@@ -40,10 +40,16 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "data_compared": False,
         "theorem": "IS Problem 7 and Theorem 6",
         "guarantee": "pure differential privacy per record under add-remove",
+        "unit": "record",
+        "relation": "add-remove",
         "audience": "public",
         "epsilon": [None, 1.0],
+        "delta": 0.0,
         "domain": "norm(1) <= 5",
+        "distributions": ["certdp"],
         "assumptions": ran.json["assumptions"],
+        "not_used": [],
+        "demands": [],
     }
     assert {"name": "sampler.target", "value": "1"} in ran.json["assumptions"]
     assert certdp("check", pair[0]).out.startswith("holds: ")

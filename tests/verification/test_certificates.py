@@ -29,7 +29,9 @@ from certdp import (
     Expression,
     Full,
     Importance,
+    InvalidValue,
     LaplaceSum,
+    Lloyd,
     Mechanism,
     NoFiniteSupremum,
     Norm,
@@ -230,6 +232,15 @@ def test_a_domain_in_one_norm_for_a_loss_in_another(own: Any, other: Any) -> Non
         proven(run.owners_certificate(data, domain, outside), data, ASSUMING)
     alone = SampledMechanism(mechanism=run.mechanism, sampler=Full())
     proven(alone.certificate(domain), outcome=ASSUMING)
+
+
+def test_a_domain_that_contradicts_an_option_is_refused_before_it_is_certified() -> None:
+    mechanism = Lloyd(clusters=Public(3), scale_sum=Public(20), scale_count=Public(5), radius=Public(2))
+    run = SampledMechanism(mechanism=mechanism, sampler=Full())
+    proven(run.certificate(ball(Norm.L2, 2)))
+    with pytest.raises(InvalidValue, match="certificate: got mechanism lloyd") as refused:
+        run.certificate(ball(Norm.L2, "2.001"))
+    assert "the option radius is smaller than the norm of some record" in refused.value.remedy
 
 
 def at(*path: Any) -> Callable[[Body], tuple[Any, Any]]:

@@ -150,8 +150,7 @@ def _centres_reach(options: Options, domain: Domain) -> None:
 
 def _reaches(radius: Fraction, norm: str, domain: Domain) -> None:
     """Hold an option `radius` against the largest norm of a record of the domain."""
-    farther = norm != domain.p and domain.radius > 0
-    extreme = domain.extreme_ratio(norm) if farther else None
+    extreme = domain.extreme_ratio(norm) if norm != domain.p else None
     if extreme is not None and extreme.exponent > 0:
         reached = extreme.order(radius / domain.radius, _ARITHMETIC) >= 0
     else:
