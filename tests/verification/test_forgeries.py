@@ -820,23 +820,25 @@ def composed_of(loss: Any, rate: Any, weighted: bool, corner: tuple[str, str]) -
     return body
 
 
-def profile_of(loss: Any, rate: Any, weighted: bool, upper: float) -> Body:
+def profile_of(loss: Any, rate: Any, weighted: bool, upper: float, eta: str = "1/1000") -> Body:
     body = of_others(body_of(written("laplace, importance")))
-    rounded = {of: ["add", ["constant", "1"], ["multiply", ["constant", "1/1000"], ["rounding", of]]] for of in ROUNDED}
-    drawn = ["minimum", ["constant", "1"], ["multiply", rate, rounded["rate"]]]
-    weight = ["divide", ["constant", "1"], rate]
-    weight = ["maximum", ["constant", "1"], ["multiply", weight, rounded["weight"]]] if weighted else ["constant", "1"]
+    drawn, weight = rate, ["divide", ["constant", "1"], rate]
+    if eta != "0":
+        rounded = {of: ["add", ["constant", "1"], ["multiply", ["constant", eta], ["rounding", of]]] for of in ROUNDED}
+        drawn = ["minimum", ["constant", "1"], ["multiply", rate, rounded["rate"]]]
+        weight = ["maximum", ["constant", "1"], ["multiply", weight, rounded["weight"]]]
+    weight = weight if weighted else ["constant", "1"]
     spent = json.loads(json.dumps(loss).replace('["weight"]', json.dumps(weight)))
 
     def sampled(exponent: Any) -> Any:
         return ["log1p", ["multiply", drawn, ["expm1", exponent]]]
 
-    body["inputs"] |= {"loss": loss, "rate": rate, "weighted": weighted, "rounding": "1/1000"}
+    body["inputs"] |= {"loss": loss, "rate": rate, "weighted": weighted, "rounding": eta}
     remove, add = sampled(spent), ["subtract", ZERO, sampled(["subtract", ZERO, spent])]
     body["claim"]["profile"] = {"remove": remove, "add": add}
     domain = {"norm": "2", "radius": "1", "dimension": None}
     body["claim"]["supremum"] = {"domain": domain, "lower": None, "maximiser": None, "upper": upper}
-    told = {"norm": "2", "radius": "1", "relative rounding of probability and weight": "1/1000"}
+    told = {"norm": "2", "radius": "1"} | ({"relative rounding of probability and weight": eta} if eta != "0" else {})
     kept = [item for item in body["assumptions"] if item["name"].startswith("evidence")]
     body["assumptions"] = [*kept, *({"name": name, "value": value} for name, value in told.items())]
     return body
@@ -1119,16 +1121,6 @@ def heuristic(body: Body) -> Body:
     return altered
 
 
-def with_rounding(eta: str) -> Callable[[Body], Body]:
-    """A profile that is drawn with another rounding, stated everywhere."""
-
-    def made(_: Body) -> Body:
-        text = json.dumps(profile_of(NORM, ["constant", "1/3"], True, 1.0))
-        return dict(json.loads(text.replace('"1/1000"', f'"{eta}"')))
-
-    return made
-
-
 def figures(**changes: Any) -> Callable[[Body], Body]:
     return lambda body: {**body, "data": {**body["data"], **changes}}
 
@@ -1150,6 +1142,13 @@ def others_keyed(*way: Any, **options: str) -> Callable[[Body], Body]:
     return made
 
 
+def elements_of_a_user(body: Body) -> Body:
+    altered = put(body, ("claim", "contributions"), 1)
+    altered["assumptions"].append({"name": "each user contributes at most so many elements in all", "value": "1"})
+    return altered
+
+
+THIRD = ["constant", "1/3"]
 FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     "replace, on a sample": (
         "gaussian, one sample",
@@ -1168,11 +1167,44 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         lambda _: composed_of(["add", ["constant", "1"], ["rounding", "rate"]], ["constant", "1"], False, ("2", "1")),
         "the rate may use norms alone",
     ),
+    "a profile by a rate by the weight": (
+        "gaussian, all",
+        lambda _: profile_of(NORM, ["divide", ["constant", "1"], ["add", ["weight"], ["weight"]]], False, 2.0),
+        "the rate may use norms alone",
+    ),
+    "a profile by a loss by a rounding": (
+        "gaussian, all",
+        lambda _: profile_of(["add", ["constant", "1"], ["rounding", "rate"]], THIRD, False, 2.0),
+        "the rate may use norms alone",
+    ),
+    "clipped at no domain": (
+        "owner's",
+        lambda body: put(body, ("claim", "supremum"), None),
+        "clipped or dropped, but there is no domain",
+    ),
+    "more reported than kept": (
+        "keys, all",
+        others_keyed("inputs", "scheme", {"name": "pps", "threshold": "1/100", "power": "1"}),
+        "more is reported of frequency",
+    ),
+    "a stretch backwards": (
+        "keys, largest",
+        others_keyed("inputs", "table", "segments", 1, {"kept_through": 3}),
+        "the table's frequencies must increase",
+    ),
     "a method of no name": ("gaussian, all", lambda body: put(body, ("method", "name"), "trust"), "method must be one"),
     "heuristic evidence": ("gaussian, all", heuristic, "heuristic evidence never certifies"),
     "heuristic evidence of keys": ("keys, ppswor", heuristic, "heuristic evidence never certifies"),
-    "no rounding of rates that need one": ("gaussian, all", with_rounding("0"), "below what drawing binary64"),
-    "a rounding of all": ("gaussian, all", with_rounding("1"), "inputs.rounding must be below 1"),
+    "no rounding of rates that need one": (
+        "gaussian, all",
+        lambda _: profile_of(NORM, THIRD, True, 2.0, "0"),
+        "below what drawing binary64",
+    ),
+    "a rounding of all": (
+        "gaussian, all",
+        lambda _: profile_of(NORM, THIRD, True, 2.0, "1"),
+        "inputs.rounding must be below 1",
+    ),
     "a largest loss below 0": ("owner's", figures(psi_max=-1), "no figures of any data"),
     "a sample size below 0": ("owner's", figures(expected_sample_size=[-2, 3]), "no figures of any data"),
     "ends in the wrong order": ("owner's", figures(expected_sample_size=[3, 2]), "no figures of any data"),
@@ -1181,12 +1213,12 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     "a loss above the target": ("owner's, constrained", figures(psi_max=3), "exceeds the target"),
     "users of unknown size": (
         "keys, all",
-        lambda body: put(body, ("claim", "unit"), "user"),
+        lambda body: {**put(body, ("claim", "unit"), "user"), "theorem": f"{body['theorem']} and group privacy"},
         "contributions belong in a claim about users",
     ),
     "elements of a size": (
         "keys, all",
-        lambda body: put(body, ("claim", "contributions"), 3),
+        elements_of_a_user,
         "contributions belong in a claim about users",
     ),
     "other sizes": (
