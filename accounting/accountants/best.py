@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
-from typing import TypeAlias, final
+from typing import final
 
 from attrs import evolve, field, frozen
 
@@ -25,7 +23,40 @@ ALL: tuple[Accountant, ...] = (BASIC, ADVANCED, OPTIMAL, ZERO_CONCENTRATED, GAUS
 """Every accountant but the best of them, the simplest first: of equal bounds the first is stated."""
 
 
-_Question: TypeAlias = Callable[[Accountant], Finding | None]
+@final
+@frozen
+class _Question:
+    """What ε or δ an accountant finds for some pairs; a value, so that answers can be pickled."""
+
+    pairs: WorstPairs
+    of_epsilon: bool
+    at: Enclosure
+
+    def put(self, accountant: Accountant) -> Finding | OutsideDomain | None:
+        """A refusal is an answer, too: others may do without the number that one cannot compute."""
+        try:
+            return (accountant.epsilon if self.of_epsilon else accountant.delta)(self.pairs, self.at)
+        except OutsideDomain as refused:
+            return refused
+
+
+@final
+@frozen(eq=False)
+class _Inquiry:
+    """What accountants find, each of them asked when its answer is first looked at."""
+
+    asked: tuple[Accountant, ...]
+    question: _Question
+    _known: dict[Accountant, Finding | OutsideDomain | None] = field(factory=dict, init=False)
+
+    def ask(self, accountant: Accountant) -> Finding | OutsideDomain | None:
+        if accountant not in self._known:
+            self._known[accountant] = self.question.put(accountant)
+        return self._known[accountant]
+
+    def __call__(self) -> tuple[Finding, ...]:
+        """Everyone's."""
+        return tuple(answer for accountant in self.asked if isinstance(answer := self.ask(accountant), Finding))
 
 
 @final
@@ -55,11 +86,11 @@ class BestAccountant(Accountant):
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """None where nothing finite follows in any notion."""
         # without a δ every accountant is quick, and the simplest is stated
-        return self._best(lambda accountant: accountant.epsilon(pairs, delta), settled=delta.lower > 0)
+        return self._best(_Question(pairs, True, delta), settled=delta.lower > 0)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """None where nothing follows in any notion."""
-        return self._best(lambda accountant: accountant.delta(pairs, epsilon), settled=True)
+        return self._best(_Question(pairs, False, epsilon), settled=True)
 
     def _best(self, question: _Question, *, settled: bool) -> Finding | None:
         """The smallest upper end; a number beyond what one accountant can compute is left to the others.
@@ -71,25 +102,15 @@ class BestAccountant(Accountant):
         Raises:
             OutsideDomain: where such a number left nothing.
         """
-
-        @cache
-        def ask(accountant: Accountant) -> Finding | OutsideDomain | None:
-            try:
-                return question(accountant)
-            except OutsideDomain as refused:
-                return refused
-
-        def everyone() -> tuple[Finding, ...]:
-            return tuple(answer for accountant in self.asked if isinstance(answer := ask(accountant), Finding))
-
+        everyone = _Inquiry(self.asked, question)
         if settled:
             for accountant in self.asked:
-                first = ask(accountant) if accountant.lossless else None
+                first = everyone.ask(accountant) if accountant.lossless else None
                 if isinstance(first, Finding) and first.bounds.sharp:
                     return evolve(first, everyone=everyone)
         found = everyone()
         if not found:
-            for answer in map(ask, self.asked):
+            for answer in map(everyone.ask, self.asked):
                 if isinstance(answer, OutsideDomain):
                     raise answer
             return None

@@ -1,0 +1,103 @@
+"""Answers without private parts are serialised like any value; what holds private parts refuses."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certdp.accounting.accountants import BEST, RENYI
+from certdp.accounting.domains import NormBall
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.filters import PureFilter, PureOdometer
+from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.norms import Norm
+from certdp.accounting.notions import Pure
+from certdp.accounting.private import PrivateValue
+from certdp.accounting.provenance import Public
+from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.accounting.releases import ResampleEach
+from certdp.accounting.spending import SecondAccount
+from certdp.accounting.units import Delta, Epsilon, Order
+from certdp.data import Records
+from certdp.dpis.history import History
+from certdp.individual import individual_epsilon
+from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.mechanisms.pws_keys import PwsKeys
+from certdp.plans import Plan
+from certdp.record_losses import epsilon_per_record
+from certdp.sampled import SampledMechanism
+from certdp.sampled_releases import SampledReleases
+from certdp.samplers.every_key import EveryKey
+from certdp.samplers.poisson import Poisson
+from certdp.weighted_sampling.release import PrivateWeightedSampling
+
+BALL = NormBall(norm=Norm.L1, radius=Public(1))
+LAPLACE = SampledReleases(
+    mechanism=LaplaceSum(scale=Public(8)),
+    sampler=Poisson(rate=Public("1/2")),
+    releases=ResampleEach(3),
+    domain=BALL,
+)
+GAUSSIAN = SampledReleases(mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("1/8")))
+SAMPLED = SampledMechanism(mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2")))
+KEYS = PrivateWeightedSampling(mechanism=PwsKeys(epsilon=Public(1), delta=Public("0.1")), sampler=EveryKey())
+DELTA = Delta("1e-5")
+
+
+def pure() -> Guarantee[Pure, Any, Any]:
+    return SAMPLED.guarantee(BALL)
+
+
+ANSWERS: dict[str, Callable[[], Any]] = {
+    "run": lambda: LAPLACE,
+    "plan": lambda: Plan([LAPLACE, GAUSSIAN]),
+    "ε by the best accountant": lambda: LAPLACE.epsilon(DELTA, accountant=BEST),
+    "δ by the best accountant": lambda: GAUSSIAN.delta(Epsilon(1)),
+    "ε by one": lambda: GAUSSIAN.epsilon(DELTA, accountant=RENYI),
+    "ε of a plan": lambda: Plan([LAPLACE, GAUSSIAN]).epsilon(DELTA),
+    "Rényi": lambda: GAUSSIAN.renyi(Order(4)),
+    "trade-off": lambda: GAUSSIAN.trade_off(),
+    "certified": lambda: GAUSSIAN.certificate(GAUSSIAN.epsilon(DELTA)),
+    "profile": lambda: SAMPLED.profile,
+    "claim": lambda: SAMPLED.claim(BALL),
+    "supremum": pure,
+    "spent": lambda: PureFilter(Pure(Enclosure.of(9)), relation=ADD_REMOVE, unit=RECORD, domain=BALL).spend(pure()),
+    "reading": lambda: PureOdometer(relation=ADD_REMOVE, unit=RECORD, domain=BALL).charge(pure()),
+    "keyed": lambda: KEYS,
+    "private sample's table": lambda: KEYS.table(5),
+    "release": lambda: KEYS.release({"a": 100, "b": 2}),
+}
+HOLDING: dict[str, Callable[[], Any]] = {
+    "losses": lambda: epsilon_per_record(LAPLACE, DELTA, np.eye(3)),
+    "measured": lambda: SAMPLED.measure(np.eye(3), BALL),
+    "summary": lambda: individual_epsilon(LAPLACE, DELTA, Records.of(np.eye(3))),
+    "history": History,
+    "report": lambda: KEYS.report({"a": 100}, KEYS.release({"a": 100})),
+}
+
+
+@pytest.mark.parametrize("make", ANSWERS.values(), ids=ANSWERS)
+def test_answers_come_back_as_they_were(make: Callable[[], Any]) -> None:
+    made = make()
+    again = pickle.loads(pickle.dumps(made))
+    assert type(again) is type(made)
+    assert repr(again) == repr(made)
+
+
+def test_a_comparison_can_be_asked_for_after_the_journey() -> None:
+    made = GAUSSIAN.epsilon(DELTA)
+    again = pickle.loads(pickle.dumps(made))
+    assert str(again.compared) == str(made.compared)
+    assert again.epsilon.upper == made.epsilon.upper < Fraction(10)
+
+
+@pytest.mark.parametrize("make", HOLDING.values(), ids=HOLDING)
+def test_what_holds_private_parts_refuses(make: Callable[[], Any]) -> None:
+    with pytest.raises((PrivateValue, SecondAccount), match=r"owner's files|checkpoints"):
+        pickle.dumps(make())
