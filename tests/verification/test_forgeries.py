@@ -1192,6 +1192,70 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         others_keyed("inputs", "table", "segments", 1, {"kept_through": 3}),
         "the table's frequencies must increase",
     ),
+    "releases of both sorts": (
+        "constrained",
+        lambda body: {**body, "inputs": {**body["inputs"], "samples": 2, "releases_on_a_sample": 2}},
+        "several releases are on one sample, or each on a fresh one",
+    ),
+    "a target below all": (
+        "constrained",
+        others_keyed("inputs", "target", f"1/{2**41}"),
+        "inputs.target must lie within",
+    ),
+    "a largest weight that binary64 does not hold": (
+        "constrained",
+        others_keyed("inputs", "largest_weight", "31/3"),
+        "inputs.largest_weight must be a binary64 number",
+    ),
+    "an owner's of several releases": (
+        "owner's, constrained",
+        lambda body: {
+            **of_others(put(body, ("inputs", "samples"), 2)),
+            "assumptions": [
+                *of_others(body)["assumptions"],
+                {"name": "releases", "value": "2, each on a fresh sample"},
+            ],
+        },
+        "there are no owner's certificates of several releases",
+    ),
+    "an owner's of the squared weight": (
+        "owner's, constrained",
+        others_keyed("inputs", "loss", ["multiply", ["weight"], ["multiply", ["weight"], ["norm", "1"]]]),
+        "not proportional to the weight",
+    ),
+    "a target that records exceed": (
+        "constrained",
+        others_keyed("inputs", "loss", ["multiply", ["weight"], ["norm", "1"]]),
+        "some record of the domain loses more than the target",
+    ),
+    "a growth below 1": ("keys, ppswor", others_keyed("inputs", "growth", "1"), "must be at least 2^bits"),
+    "an allowance above 1": (
+        "keys, ppswor",
+        others_keyed("inputs", "allowance", str(2**62 + 1)),
+        "inputs.allowance must be at most 2^bits",
+    ),
+    "units beyond all": ("keys, ppswor", others_keyed("inputs", "bits", 1101), "inputs.bits must be within [1, 1100]"),
+    "rows beyond the rates": (
+        "keys, listed, users",
+        others_keyed("inputs", "scheme", "rates", ["1/1000", "1/10"]),
+        "frequency 3 has no rate",
+    ),
+    "a stretch within no margin": (
+        "keys, ppswor",
+        lambda body: put(
+            put(others_keyed()(body), ("inputs", "allowance"), "1"),
+            ("inputs", "table"),
+            {"segments": [{"kept_through": 5}], "then": "constant"},
+        ),
+        "inputs.allowance is below the margin",
+    ),
+    "a stretch after a row below": (
+        "keys, ppswor",
+        others_keyed("inputs", "table", {"segments": [{"reported": ["5"]}, {"kept_through": 9}], "then": "constant"}),
+        "a stretch begins after frequency 1, of which not all is reported",
+    ),
+    "an order of 1": ("training", lambda body: put(body, ("method", "order"), "1"), "the order of the method"),
+    "a touching point of 0": ("training", lambda body: put(body, ("method", "ratio"), "0"), "the ratio of the method"),
     "a method of no name": ("gaussian, all", lambda body: put(body, ("method", "name"), "trust"), "method must be one"),
     "heuristic evidence": ("gaussian, all", heuristic, "heuristic evidence never certifies"),
     "heuristic evidence of keys": ("keys, ppswor", heuristic, "heuristic evidence never certifies"),

@@ -315,4 +315,5 @@ GUARDED = (
         ("accounting/advanced-composition",),
         ("accounting/accountants/test_advanced.py",),
     ),
+    Guarded("verification.checker.likeness", (), ("verification/checker/test_likeness.py",)),
 )

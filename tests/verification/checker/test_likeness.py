@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -32,6 +34,13 @@ def distance(one: str, other: str) -> int:
 @example("abcab", "abcb")
 def test_a_slip_is_a_distance_of_at_most_1(one: str, other: str) -> None:
     assert within_a_slip(one, other) == (distance(one, other) <= 1)
+
+
+def test_every_pair_of_short_words() -> None:
+    words = ["".join(letters) for length in range(5) for letters in product("abc", repeat=length)]
+    for one, other in product(words, words):
+        if abs(len(one) - len(other)) <= 2:
+            assert within_a_slip(one, other) == (distance(one, other) <= 1), (one, other)
 
 
 def test_what_looks_alike_is_reduced_to_the_same() -> None:
