@@ -293,3 +293,11 @@ def test_a_scale_assumes_nothing_of_clipping() -> None:
     body = run(GaussianSum(scale=Public(2)), Full(), ball(2, 1))
     assert "clipping" not in {item["name"] for item in body["assumptions"]}
     assert "clipping" not in str(check(seal(body)))
+
+
+def test_a_certificate_that_calls_its_own_profile_assumed() -> None:
+    for body in kinds():
+        body["assumptions"].append({"name": "profile assumed", "value": "of one of certdp's"})
+        verdict = check(seal(body))
+        assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
+        assert verdict.reason.endswith("the assumptions say 'profile assumed'")

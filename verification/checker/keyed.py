@@ -32,7 +32,6 @@ from .keyed_units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
 from .released import released_assumed
 from .statement import (
     PART,
-    RELEASED_DELTA,
     Assumed,
     accepted_approximate,
     cost_assumed,
@@ -273,7 +272,7 @@ def _hold_assumptions(body: dict[str, Any], known: bool) -> Assumed:
     if known and "largest" in body["mechanism"]["options"]:
         needed["a key of more occurrences counts as having"] = body["mechanism"]["options"]["largest"]
     needed |= cost_assumed(inputs["released_cost"]["epsilon"])
-    needed |= cost_assumed(inputs["released_cost"]["delta"], RELEASED_DELTA)
+    needed |= cost_assumed(inputs["released_cost"]["delta"], "released delta")
     needed |= released_assumed(
         body["assumptions"],
         {"": body},

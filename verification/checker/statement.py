@@ -18,8 +18,6 @@ from .released import is_of_release, released_assumed
 from .verdict import Claim, Outcome, Refused, Verdict
 
 ASSUMED: Final = "profile assumed"
-RELEASED_COST: Final = "released cost"
-RELEASED_DELTA: Final = "released delta"
 _LONGEST_BESIDE: Final = 1000
 ROLES: Final = ("mechanism", "sampler")
 _DOES: Final = {"mechanism": "loses", "sampler": "draws"}
@@ -125,7 +123,7 @@ def domain_assumed(stated: dict[str, Any] | None) -> dict[str, str]:
     return needed
 
 
-def cost_assumed(cost: str, name: str = RELEASED_COST) -> dict[str, str]:
+def cost_assumed(cost: str, name: str = "released cost") -> dict[str, str]:
     """Give what a cost above 0 needs stated."""
     return {} if cost == "0" else {name: cost}
 
@@ -311,7 +309,7 @@ def _distributions(holders: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 def _taken(claim: Claim) -> Iterator[str]:
     """Say what else than a loss or a rate is taken from an author."""
     used = {name for name, _ in claim.assumptions}
-    if used & {RELEASED_COST, RELEASED_DELTA} or any(map(is_of_release, used)):
+    if any(map(is_of_release, used)):  # nothing costs without one
         yield "what releasing constants cost is taken as stated"
     if ASSUMED in used:
         yield f"the assumptions say {ASSUMED!a}"
