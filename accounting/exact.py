@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -55,6 +56,21 @@ def exact(value: Number, *, parameter: str = "value") -> Fraction:
                 raise InvalidValue(parameter, value, "a number of at most 3,900 digits, written out")
             return number
     raise InvalidType(parameter, value, "an int, float, Fraction or text with a number")
+
+
+def short_text(value: Fraction) -> str:
+    """`value` for people: as the nearest binary64 number; beyond these in seven digits, as 1e-330 or 1.5e+400.
+
+    >>> short_text(Fraction(1, 3)), short_text(Fraction(1, 10**330)), short_text(Fraction(10**400))
+    ('0.3333333333333333', '1e-330', '1e+400')
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        nearest = 0.0
+    if nearest or not value:
+        return str(nearest)
+    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.7g}"
 
 
 def ratio_text(value: Fraction) -> str:

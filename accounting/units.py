@@ -8,7 +8,7 @@ from typing import ClassVar, Self, final
 from attrs import field, frozen
 
 from .errors import InvalidValue
-from .exact import Number, exact
+from .exact import Number, exact, short_text
 
 
 def _exact(value: Number) -> Fraction:
@@ -30,6 +30,9 @@ class Quantity:
 
     _admissible: ClassVar[str] = "a number"
 
+    def __attrs_pre_init__(self, value: Number) -> None:
+        exact(value, parameter=type(self).__name__.lower())  # an error names the unit
+
     def __attrs_post_init__(self) -> None:
         if not self._admits(self.value):
             raise InvalidValue(type(self).__name__.lower(), str(self.value), self._admissible)
@@ -38,7 +41,7 @@ class Quantity:
         return False
 
     def __str__(self) -> str:
-        return str(float(self.value))
+        return short_text(self.value)
 
 
 @final

@@ -26,7 +26,7 @@ def fails(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
     step: str = request.param
     if step == "replace":
-        monkeypatch.setattr(Path, "replace", broken)
+        monkeypatch.setattr(os, "replace", broken)
     elif step == "write":
         monkeypatch.setattr(os, "fdopen", lambda handle, *_: _Full(handle))
     else:
@@ -40,10 +40,10 @@ class _Full:
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
-    def __enter__(self) -> _Full:
-        return self
+    def fileno(self) -> int:
+        return self._handle
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         os.close(self._handle)
 
     def write(self, content: bytes) -> NoReturn:

@@ -15,6 +15,7 @@ FACE = Path(__file__).parents[1] / "src/certdp"
 
 FLOORS = (  # from the ground up; a module sees its own wing and the floors below
     ("certdp.accounting",),
+    ("certdp.files", "certdp.interruption"),
     ("certdp.plugins", "certdp.plugins.contract"),
     ("certdp.mechanisms", "certdp.samplers"),
     ("certdp.plugins.registry", "certdp.plugins.first_look", "certdp.plugins.forks"),

@@ -243,6 +243,8 @@ def _reach(moments: _Moments, epsilon: float, tilt: float, outside: float = _OUT
     total, mean, variance = moments.log_moment(tilt)
     size = abs(mean) + epsilon + 1e-3
     deviation = math.sqrt(variance) if variance > (1e-6 * size) ** 2 else size / 10
+    if not math.isfinite(deviation):
+        raise OverflowError(f"no window of floats reaches from a mean of {mean} to {epsilon}")
     changes = np.minimum(np.geomspace(0.05, sharpest, 30) / deviation, moments.steepest)
     above = np.array([(moments.log_moment(tilt + change)[0] - total + outside) / change for change in changes])
     below = np.array([(total - moments.log_moment(tilt - change)[0] - outside) / change for change in changes])

@@ -117,7 +117,7 @@ class SampledGaussian(Pair):
         power = order if direction is Direction.REMOVE else 1 - order
         step = min(0.25, 1 / (2 * s))
         first, last = min(power, 0.0) * s - _REACH, max(power, 1.0) * s + _REACH
-        if (last - first) / step > _MOST_NODES:  # the laws hardly overlap
+        if not step or (last - first) / step > _MOST_NODES:  # the laws hardly overlap
             if direction is Direction.ADD:
                 return float(-np.log1p(-q))
             return max(float(order * np.log(q) / (order - 1) + order * s * s / 2), 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import TypeAlias, final
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
+from ...files import whole_folder
 from ..contract import CONTRACT_VERSION
 from ..registry import Registry, Role
 from .names import PluginName
@@ -110,12 +110,10 @@ def _place(texts: Texts, folder: Path) -> None:
     if folder.exists() or folder.is_symlink():
         raise InvalidValue("out", str(folder), "a folder that does not exist yet", "Choose another name or folder")
     try:
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-            draft = Path(scratch) / folder.name
+        with whole_folder(folder) as draft:
             for path, text in texts.items():
                 file = draft / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, "utf-8", newline="\n")
-            draft.rename(folder)
     except OSError as error:
         raise InvalidValue("out", str(folder.parent), "a writable folder", str(error)) from None

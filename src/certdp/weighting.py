@@ -23,7 +23,7 @@ from .accounting.provenance import Private
 from .accounting.records import Realisation
 from .constrained import ConstrainedReleases
 from .data import Records
-from .files import whole_file, writing
+from .files import Publication, Rank, published, writing
 from .measurement import expected_size, plus_cost
 from .plugins.contract import Coins, WeightedSample
 from .plugins.contract.draw import draw_from
@@ -252,17 +252,24 @@ def weights_file(path: Path) -> Iterator[Sink]:
     Raises:
         InvalidValue: for an unknown ending, and where the file cannot be written.
     """
+    with published() as files, put_weights(files, path) as put:
+        yield put
+
+
+@contextmanager
+def put_weights(files: Publication, path: Path) -> Iterator[Sink]:
+    """As `weights_file`, among other files, with which it appears."""
     require_weights_path(path)
-    with whole_file(path, secret=True) as stream:
+    stream = files.stream(path, Rank.RECORD, secret=True)
+    with writing(path):
+        written = _FORMATS[path.suffix.lower()](stream)
+
+    def put(realisation: Realisation) -> None:
         with writing(path):
-            written = _FORMATS[path.suffix.lower()](stream)
+            written.put(realisation)
 
-        def put(realisation: Realisation) -> None:
-            with writing(path):
-                written.put(realisation)
-
-        try:
-            yield put
-        finally:
-            with writing(path):
-                written.end()
+    try:
+        yield put
+    finally:
+        with writing(path):
+            written.end()

@@ -119,7 +119,7 @@ def test_the_certificate_at_a_delta_is_that_of_the_command_named(certdp: Run, re
     [
         (["--delta", "1e-5", "--order", "2"], "order"),
         (["--delta", "2"], "delta"),
-        (["--delta", "nan"], "value"),
+        (["--delta", "nan"], "delta"),
         (["--order", "1"], "order"),
         (["--order", "2", "--outside", "ignore"], "outside"),
     ],

@@ -183,7 +183,7 @@ def test_a_certificate_of_a_seeded_run_is_refused(
         (["--delta", "0"], "delta"),
         (["--delta", "2"], "delta"),
         (["--epsilon", "-1"], "epsilon"),
-        (["--epsilon", "inf"], "value"),
+        (["--epsilon", "inf"], "epsilon"),
         (["--scheme", "pps"], "threshold"),
         (["--scheme", "none", "--size", "5", "--total", "9"], "size"),
         (["--scheme", "all", "--threshold", "1"], "scheme"),

@@ -215,11 +215,15 @@ class TestReports:
     def test_a_closed_folder_is_refused_before_the_run(
         self, refusal: Refusal, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        def closed(*_: object, **__: object) -> None:
-            raise PermissionError(13, "Permission denied")
+        opened = os.open
+
+        def closed(path: Any, flags: int, *rest: Any, **options: Any) -> int:
+            if flags & os.O_CREAT:
+                raise PermissionError(13, "Permission denied")
+            return opened(path, flags, *rest, **options)
 
         claims(attrs.evolve(HOLDS, examine=endless))
-        monkeypatch.setattr("tempfile.mkstemp", closed)
+        monkeypatch.setattr(os, "open", closed)
         error = refusal("verify", "--junit", tmp_path / "report.xml")
         assert (error["parameter"], error["remedy"]) == ("junit", "Permission denied: choose another place")
 
@@ -310,7 +314,7 @@ def test_a_disk_that_fills_up_is_told_by_the_option(
     monkeypatch.setattr(os, "fsync", full)
     for option in ("html", "junit"):
         error = refusal("verify", "--html", tmp_path / "a", "--junit", tmp_path / "b", "--examples", "2")
-        assert error["parameter"] == "junit"  # the last opened is the first closed
+        assert error["parameter"] == "html"  # the first that was asked for is the first that appears
         error = refusal("verify", f"--{option}", tmp_path / "a", "--examples", "2")
         assert (error["parameter"], error["remedy"]) == (option, "No space left on device: choose another place")
     assert list(tmp_path.iterdir()) == []

@@ -169,7 +169,7 @@ def test_a_statement_that_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ending", "failing"),
-    [("parquet", 1), ("parquet", 2), *((text, step) for text in ("csv", "tsv") for step in range(1, 5))],
+    [*(("parquet", step) for step in range(1, 4)), *((text, step) for text in ("csv", "tsv") for step in range(1, 7))],
 )
 @pytest.mark.parametrize("old", [False, True])
 def test_both_files_or_none(
@@ -193,7 +193,7 @@ def test_both_files_or_none(
         return call
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", counted(Path.replace))
+        patched.setattr(os, "replace", counted(os.replace))
         patched.setattr(os, "fsync", counted(os.fsync))
         with pytest.raises(InvalidValue, match="No space left on device"):
             write_sample(path, table([b"new"]), STATED, overwrite=True)
@@ -204,7 +204,7 @@ def test_an_interrupt_leaves_no_traces(tmp_path: Path, monkeypatch: pytest.Monke
     def interrupted(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "replace", interrupted)
+    monkeypatch.setattr(os, "replace", interrupted)
     for ending in ENDINGS:
         with pytest.raises(KeyboardInterrupt):
             write_sample(tmp_path / f"sample.{ending}", table([b"new"]), STATED)

@@ -18,6 +18,7 @@ from typing import NoReturn, Protocol, final
 from attrs import evolve, frozen
 
 from ...plugins.contract import Case, Claim, Expectation, Finding
+from ...plugins.forks import end_with_parent
 from ...plugins.registry import Registry
 from ..examination import check
 from ..runner import select
@@ -108,6 +109,7 @@ def _in_child(
         sender.close()
         os._exit(0)
 
+    end_with_parent()
     try:
         _limit(math.ceil(seconds))
         claims = _chosen(guards.claims)

@@ -18,7 +18,7 @@ from ..accounting.expressions import norm
 from ..accounting.provenance import Public
 from ..accounting.releases import Releases
 from ..accounting.units import Delta, Epsilon
-from ..files import write_whole
+from ..files import Rank, published
 from ..keyed_releases import KeyedRelease
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
@@ -68,11 +68,12 @@ def _answer(request: Request, question: _Question, asked: str, output: Output) -
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
     releases = _one_run(request) if request.plan is None else _from_file(request, request.plan)
     answer = question(releases, accountant)
-    if request.plot is not None:
-        from ..plots import plot_accounting
+    with published() as files:
+        if request.plot is not None:
+            from ..plots import plot_accounting
 
-        write_whole(request.plot, plot_accounting(releases, answer))
-    certified = write_certificate(request.certificate, releases, answer)
+            files.write(request.plot, plot_accounting(releases, answer), Rank.STATEMENT)
+        certified = write_certificate(files, request.certificate, releases, answer)
     data = {**_as_json(request, releases, answer), "certified": certified}
     output.show(data, lambda console: _print(console, data, asked))
 

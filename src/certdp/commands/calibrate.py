@@ -15,6 +15,7 @@ from ..accounting.exact import exact
 from ..accounting.provenance import Public
 from ..accounting.units import Delta, Epsilon
 from ..budget_calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
+from ..files import published
 from ..plugins.contract import options
 from ..sampled_releases import SampledReleases
 from .account import Request, accountant_of, composition_of, run_of
@@ -58,7 +59,8 @@ def run_calibrate(request: Request, target: Target, output: Output) -> None:
     family = _steps(request, target) if target.find == _STEPS else _option(request, target)
     found = calibrate(family.run, budget, family.over)
     answer = spent(found.run, budget, accountant)
-    certified = write_certificate(request.certificate, found.run, answer)
+    with published() as files:
+        certified = write_certificate(files, request.certificate, found.run, answer)
     data = {**_as_json(request, target, budget, found, answer), "certified": certified}
     output.show(data, lambda console: _print(console, request, data))
 

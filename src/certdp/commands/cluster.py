@@ -15,7 +15,7 @@ from rich.table import Table
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records
-from ..files import write_whole
+from ..files import Rank, published
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
 from .options import key_and_value
@@ -60,9 +60,11 @@ def run(request: Request, output: Output) -> None:
         **settings,
     )
     model.fit(read_records(request.data, request.reading))
-    if request.certificate is not None:
-        write_whole(request.certificate, checked_certificate("certificate", model.certificate_))
-    write_whole(request.output, _table_of(model.cluster_centers_))
+    with published() as files:
+        if request.certificate is not None:
+            certificate = checked_certificate("certificate", model.certificate_)
+            files.write(request.certificate, certificate, Rank.STATEMENT)
+        files.write(request.output, _table_of(model.cluster_centers_), Rank.RELEASE)
     fit = model.private_.reveal()
     domain = model.domain_
     data = {

@@ -16,7 +16,7 @@ from ..dpis.budget import DominatedAccounting, NoisySize, PublicSize, RenyiAccou
 from ..dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
 from ..dpis.pictures import plot_noise
 from ..dpis.trajectories import read_trajectory
-from ..files import write_whole
+from ..files import Rank, published
 from .dpis_run import RunRequest
 from .output import Output
 from .outputs import check_places
@@ -74,10 +74,11 @@ def run(request: Request, output: Output) -> None:
         "assumptions": _assumptions(plan),
         "plot": None if request.plot is None else str(request.plot),
         "certificate": None if request.certificate is None else str(request.certificate),
-        "certified": write_certified(request.certificate, found.certificate),
     }
-    if request.plot is not None:
-        write_whole(request.plot, plot_noise(_curves(data), _title(plan)))
+    with published() as files:
+        data["certified"] = write_certified(files, request.certificate, found.certificate)
+        if request.plot is not None:
+            files.write(request.plot, plot_noise(_curves(data), _title(plan)), Rank.STATEMENT)
     output.show(data, lambda console: _print(console, data, found))
 
 

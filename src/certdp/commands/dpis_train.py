@@ -21,12 +21,13 @@ from rich.table import Table
 from ..accounting.errors import InvalidValue, blamed_on
 from ..dpis.budget import RunPlan
 from ..dpis.checkpoints import Checkpoints
-from ..dpis.engine import Proposals, Trained, resume, train
+from ..dpis.engine import Progress, Proposals, Report, Trained, resume, train
 from ..dpis.models.files import LabelledReading, Split, read_labelled
 from ..dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ..dpis.pictures import plot_history, plot_steps
 from ..dpis.run_account import open_account
-from ..files import write_whole
+from ..files import Publication, Rank, clear_abandoned, made_folder, published
+from ..interruption import Stop, stopped_by_signals
 from ..plugins.contract import Coins
 from .dpis_models import Classifier, ModelRequest
 from .dpis_plan import theorems
@@ -109,21 +110,29 @@ def run(request: Request, output: Output) -> None:
         classifier = request.model.classifier(split, optimiser, coins)
     _make_folder(request)
     with (
+        stopped_by_signals() as stop,
         _told_where_it_stands(checkpoints, plan),
         progress_of(plan.epochs * plan.steps_per_epoch, output) as progress,
         blamed_on(state="resume", proposals="resume", checkpoints="out"),
     ):
         begin = resume if request.resume else train
         result = begin(
-            classifier.records, plan, checkpoints=checkpoints, proposals=proposals, coins=coins, progress=progress
+            classifier.records,
+            plan,
+            checkpoints=checkpoints,
+            proposals=proposals,
+            coins=coins,
+            progress=_stopping(progress, stop),
         )
     data = _statement(request, plan, proposals, result)
     private = _private(request, split, classifier, result)
-    _write(request.out, data, private, classifier, result)
+    with published() as files:
+        _write(files, request.out, data, private, classifier, result)
+        certified = write_certified(files, request.certificate, result.certificate)
     told = {
         **data,
         "certificate": None if request.certificate is None else str(request.certificate),
-        "certified": write_certified(request.certificate, result.certificate),
+        "certified": certified,
         "private": private,
     }
     output.show(told, lambda console: _print(console, told, private))
@@ -132,6 +141,7 @@ def run(request: Request, output: Output) -> None:
 def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
     """Before anything is read; nothing is made yet."""
     out = request.out
+    clear_abandoned(out)
     if request.resume and not checkpoints.begun:
         raise InvalidValue("out", str(out), "the folder of a run, for --resume", "Begin it without --resume")
     if not request.resume and out.is_dir() and any(path.name != checkpoints.lock.name for path in out.iterdir()):
@@ -157,9 +167,21 @@ def _check_certificate(request: Request, checkpoints: Checkpoints) -> None:
 
 def _make_folder(request: Request) -> None:
     try:
-        request.out.mkdir(exist_ok=True)
+        made_folder(request.out)
     except OSError as error:
         raise InvalidValue("out", str(request.out), "a new folder in an existing one", str(error)) from None
+
+
+def _stopping(progress: Progress | None, stop: Stop) -> Progress:
+    """Ends a run between two steps, where nothing that was paid is lost."""
+
+    def told(report: Report) -> None:
+        if progress is not None:
+            progress(report)
+        if stop.asked is not None:
+            raise KeyboardInterrupt
+
+    return told
 
 
 @contextmanager
@@ -235,27 +257,34 @@ def _mean(values: list[Any]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _write(out: Path, data: Mapping[str, Any], private: Mapping[str, Any], model: Classifier, result: Trained) -> None:
+def _write(
+    files: Publication,
+    out: Path,
+    data: Mapping[str, Any],
+    private: Mapping[str, Any],
+    model: Classifier,
+    result: Trained,
+) -> None:
     stream, arrays = io.BytesIO(), dict[str, Any](model.parameters())
     np.savez(stream, **arrays)
-    published = {
-        "model.npz": stream.getvalue(),
-        "run.json": _json(data),
-        "history.csv": _table(result.history.columns()),
+    released = {
+        "model.npz": (stream.getvalue(), Rank.RELEASE),
+        "run.json": (_json(data), Rank.STATEMENT),
+        "history.csv": (_table(result.history.columns()), Rank.STATEMENT),
     }
     pictures: dict[str, bytes] = {}
     with suppress(InvalidValue):  # without matplotlib the tables say the same
-        published["history.png"] = plot_history(result.history)
+        released["history.png"] = (plot_history(result.history), Rank.STATEMENT)
         pictures["steps.png"] = plot_steps(result.history).reveal()
-    for name, content in published.items():
-        write_whole(out / name, content, secret=not result.is_private)
+    for name, (content, rank) in released.items():
+        files.write(out / name, content, rank, secret=not result.is_private)
     owners = {
         "figures.json": _json(private),
         "steps.csv": _table(result.history.private_columns().reveal()),
         **pictures,
     }
     for name, content in owners.items():
-        write_whole(out / f"{_PRIVATE}{name}", content, secret=True)
+        files.write(out / f"{_PRIVATE}{name}", content, Rank.RECORD, secret=True)
 
 
 def _json(data: Mapping[str, Any]) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -16,7 +15,7 @@ from ..accounting.expressions.floats import Floats
 from ..accounting.provenance import Private
 from ..accounting.suprema import NoFiniteSupremum
 from ..data import refuse_without_file
-from ..files import write_whole
+from ..files import Rank, published
 from ..measurement import Measurement
 from ..sampled import SampledMechanism, declared_loss
 from ..verification.certificates import SampledPureClaim, public_certificate
@@ -103,22 +102,23 @@ def _write(
     outside: Outside,
     private: Private[Measurement],
 ) -> None:
-    contents: list[tuple[Path, bytes, bool]] = []  # all of them, before the first is written
-    if request.certificate is not None:
-        contents.append((request.certificate, checked_certificate("certificate", public_certificate(claim)), False))
-    if request.owner_certificate is not None:
-        owned = run_of.owners_certificate(records, domain, outside, claim=claim, measured=private)
-        contents.append((request.owner_certificate, checked_certificate("owner-certificate", owned), True))
-    if request.plot is not None:
-        from ..plots import plot_profile
+    with published() as files:
+        if request.certificate is not None:
+            certificate = checked_certificate("certificate", public_certificate(claim))
+            files.write(request.certificate, certificate, Rank.STATEMENT)
+        if request.owner_certificate is not None:
+            owned = run_of.owners_certificate(records, domain, outside, claim=claim, measured=private)
+            files.write(
+                request.owner_certificate, checked_certificate("owner-certificate", owned), Rank.RECORD, secret=True
+            )
+        if request.plot is not None:
+            from ..plots import plot_profile
 
-        contents.append((request.plot, plot_profile(claim), False))
-    if request.owner_plot is not None:
-        from ..plots import plot_measured
+            files.write(request.plot, plot_profile(claim), Rank.STATEMENT)
+        if request.owner_plot is not None:
+            from ..plots import plot_measured
 
-        contents.append((request.owner_plot, plot_measured(claim, private).reveal(), True))
-    for path, content, secret in contents:
-        write_whole(path, content, secret=secret)
+            files.write(request.owner_plot, plot_measured(claim, private).reveal(), Rank.RECORD, secret=True)
 
 
 def _ideal(profile: Expression) -> Expression:

@@ -15,12 +15,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Declared, Private, Public
-from ..files import write_whole
+from ..files import Rank, published
 from ..plugins.contract import Coins
 from ..weighted_sampling.counts import CountStream, KeyCounts, open_counts
 from ..weighted_sampling.drawing import Drawn
 from ..weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from ..weighted_sampling.report import BandTally, SampleReport
+from ..weighted_sampling.sample_files import put_sample
 from ..weighted_sampling.sizes import TotalSize, threshold_of_size
 from .output import Output
 from .outputs import check_places, checked_certificate
@@ -159,12 +160,13 @@ def _threshold(request: Request, contributions: int, stream: CountStream, coins:
 
 def _write(request: Request, sample: PrivateSample, certificate: bytes | None, private: Private[SampleReport]) -> None:
     """The sample comes last: where it is, everything is."""
-    if request.certificate is not None and certificate is not None:
-        write_whole(request.certificate, certificate)
-    if request.report is not None:
-        text = json.dumps(private.reveal().as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-        write_whole(request.report, text.encode("utf-8"), secret=True)
-    sample.write(request.output, overwrite=request.overwrite)
+    with published() as files:
+        if request.certificate is not None and certificate is not None:
+            files.write(request.certificate, certificate, Rank.STATEMENT)
+        if request.report is not None:
+            text = json.dumps(private.reveal().as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            files.write(request.report, text.encode("utf-8"), Rank.RECORD, secret=True)
+        put_sample(files, request.output, sample.to_arrow(), sample.statement, overwrite=request.overwrite)
 
 
 def shown_release(

@@ -13,10 +13,11 @@ from rich.console import Console
 
 from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Public
-from ..files import write_whole
+from ..files import Rank, published
 from ..plugins.contract import Coins, KeySampler
 from ..weighted_sampling.counts import open_counts
 from ..weighted_sampling.release import PrivateWeightedSampling
+from ..weighted_sampling.sample_files import put_sample
 from ..weighted_sampling.threshold_samples import (
     ByThreshold,
     CoinSource,
@@ -129,9 +130,10 @@ def run_sanitize(request: SanitizeRequest, output: Output) -> None:
     if request.certificate is not None:
         certificate = checked_certificate("certificate", sampling.certificate())
     released = sampling.sanitise(sample)
-    if request.certificate is not None and certificate is not None:
-        write_whole(request.certificate, certificate)
-    released.write(request.output, overwrite=request.overwrite)
+    with published() as files:
+        if request.certificate is not None and certificate is not None:
+            files.write(request.certificate, certificate, Rank.STATEMENT)
+        put_sample(files, request.output, released.to_arrow(), released.statement, overwrite=request.overwrite)
     data = {
         **shown_release(sampling, released, request.output, request.certificate),
         "private": {"notice": _NOTICE, "sampled": len(sample)},

@@ -11,7 +11,7 @@ from rich.console import Console
 from ..accounted import Answer
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..files import write_whole
+from ..files import Publication, Rank
 from ..keyed_releases import KeyedRelease
 from ..plans import Plan
 from ..sampled_releases import SampledReleases
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_certificate(
-    path: Path | None, run: SampledReleases[Any] | KeyedRelease | Plan[Any], answer: Answer[Any]
+    files: Publication, path: Path | None, run: SampledReleases[Any] | KeyedRelease | Plan[Any], answer: Answer[Any]
 ) -> dict[str, Any] | None:
     """Write the certificate of an answer, and say what it proves: JSON's key `certified`; None without a path.
 
@@ -38,15 +38,17 @@ def write_certificate(
                 "nothing, for keyed data",
                 "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
             )
-    return write_certified(path, lambda: run.certificate(answer))
+    return write_certified(files, path, lambda: run.certificate(answer))
 
 
-def write_certified(path: Path | None, certificate: Callable[[], Certified]) -> dict[str, Any] | None:
+def write_certified(
+    files: Publication, path: Path | None, certificate: Callable[[], Certified]
+) -> dict[str, Any] | None:
     """Make and write a certificate where a path is given; otherwise as `write_certificate`."""
     if path is None:
         return None
     found = certificate()
-    write_whole(path, found.content)
+    files.write(path, found.content, Rank.STATEMENT)
     epsilon, delta = (Enclosure.of(value).upper_float for value in (found.epsilon, found.delta))
     return {"epsilon": epsilon, "delta": delta, "method": found.method}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -43,6 +44,45 @@ def _refusing(words: Sequence[str]) -> Iterator[None]:
         from .output import refuse
 
         refuse(_told(error, words), as_json="--json" in words)
+    except (ArithmeticError, ValueError):
+        extreme = _most_extreme(words)
+        if extreme is None:
+            raise
+        from .output import refuse
+
+        refuse(extreme, as_json="--json" in words)
+
+
+_LEAST, _MOST = Fraction(1, 10**100), Fraction(10**100)
+
+
+def _most_extreme(words: Sequence[str]) -> InvalidValue | None:
+    """The stated number that lies furthest from 1, where floats, which guide the proofs, may not hold what follows."""
+    from ..accounting.exact import exact
+
+    found: tuple[Fraction, InvalidValue] | None = None
+    for name, text in _values(words):
+        try:
+            size = abs(exact(text))
+        except InvalidValue:
+            continue
+        if not size or _LEAST <= size <= _MOST:
+            continue
+        extent = max(size, 1 / size)
+        if found is None or extent > found[0]:
+            remedy = "Nothing is computed at such a size: choose a number nearer to 1"
+            found = extent, InvalidValue(name, text, "0, or a size from 1e-100 to 1e100", remedy)
+    return None if found is None else found[1]
+
+
+def _values(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What the words state, by name: of options, and within `--option` and its like of keys."""
+    for word, following in pairwise([*words, ""]):
+        option, sign, value = word.partition("=")
+        if option.startswith("--"):
+            for part in (value if sign else following).split(","):
+                key, inner, number = part.partition("=")
+                yield (key, number) if inner else (option.lstrip("-"), part)
 
 
 def _told(error: Any, words: Sequence[str]) -> InvalidValue:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TypeAlias
 
 from attrs import evolve, frozen
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..accounting.errors import blamed_on
-from ..files import whole_file, writing
+from ..files import Rank, published, writing
 from ..plugins.contract import Claim
 from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role, Status
@@ -71,8 +71,8 @@ def run(request: Request, output: Output) -> None:
     with mentioning(problems):
         chosen = select(claims, *request.only)
     written = {name: path for name, path in places.items() if path is not None}
-    with ExitStack() as stack:  # open before the run, so that what cannot be written is refused now
-        streams = {name: stack.enter_context(_named_file(name, path)) for name, path in written.items()}
+    with published() as files:  # open before the run, so that what cannot be written is refused now
+        streams = {name: files.stream(path, Rank.RELEASE, parameter=name) for name, path in written.items()}
         report = checked(request, chosen, output)
         report = evolve(report, versions={**report.versions, **_third_parties(registry, problems)})
         for name, write in writers.items():
@@ -103,13 +103,6 @@ def _writers(request: Request) -> Mapping[str, _Writer]:
 
         writers["junit"] = junit
     return writers
-
-
-@contextmanager
-def _named_file(option: str, path: Path) -> Iterator[BinaryIO]:
-    """A whole file whose errors name its option."""
-    with blamed_on(path=option), whole_file(path) as stream:
-        yield stream
 
 
 def checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:

@@ -26,11 +26,11 @@ from ..accounting.releases import Releases
 from ..accounting.suprema import NoFiniteSupremum
 from ..constrained import ConstrainedReleases
 from ..data import Reading, Records, open_records
-from ..files import write_whole
+from ..files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
 from ..sampled import SampledMechanism, declared_loss, drawing_of, statement_of
-from ..weighting import Run, Weighting, require_weights_path, weigh, weights_file
+from ..weighting import Run, Weighting, put_weights, require_weights_path, weigh
 from .composition import Composition, composed
 from .output import Output
 from .outputs import check_places, checked_certificate
@@ -206,12 +206,12 @@ def _write(
     certificate: bytes | None,
     output: Output,
 ) -> Weighting:
-    """Weigh every record; the weights appear once all are there and the certificate is written."""
-    with weights_file(request.output) as into:
-        with _progress(records, output) as advance:
+    """Weigh every record; the weights appear once all are there, and the certificate with them."""
+    with published() as files:
+        with put_weights(files, request.output) as into, _progress(records, output) as advance:
             private = weigh(run_of, records, domain, outside, into=into, progress=advance)
         if request.certificate is not None and certificate is not None:
-            write_whole(request.certificate, certificate)
+            files.write(request.certificate, certificate, Rank.STATEMENT)
     return private.reveal()
 
 

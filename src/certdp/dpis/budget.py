@@ -40,8 +40,17 @@ def _public(value: Public[Number], admits: Callable[[Fraction], bool], admissibl
     return Public(number)
 
 
+_LEAST, _MOST = Fraction(1, 10**60), Fraction(10**60)  # so that floats hold whatever is made of such numbers
+_RANGE = "a number in [1e-60, 1e60]"
+_MOST_STEPS = 10**9
+
+
+def _within(number: Fraction) -> bool:
+    return _LEAST <= number <= _MOST
+
+
 def _positive(value: Public[Number]) -> Public[Fraction]:
-    return _public(value, lambda number: number > 0, "a number > 0")
+    return _public(value, _within, _RANGE)
 
 
 def _share(value: Public[Number]) -> Public[Fraction]:
@@ -49,11 +58,11 @@ def _share(value: Public[Number]) -> Public[Fraction]:
 
 
 def _rate(value: Public[Number]) -> Public[Fraction]:
-    return _public(value, lambda number: 0 < number <= 1, "0 < p ≤ 1")
+    return _public(value, lambda number: _LEAST <= number <= 1, "a number in [1e-60, 1]")
 
 
 def _count(value: Public[Number]) -> Public[Fraction]:
-    return _public(value, lambda number: number >= 1, "a number ≥ 1")
+    return _public(value, lambda number: 1 <= number <= _MOST, "a number in [1, 1e60]")
 
 
 @final
@@ -62,7 +71,7 @@ class PublicSize:
     """N is public: an assumption, because adding or removing a record changes it (erratum DPIS-private N).
 
     Args:
-        size: N ≥ 1.
+        size: N, 1 to 1e60.
     """
 
     size: Public[Fraction] = field(converter=_count)
@@ -79,7 +88,7 @@ class NoisySize:
     """Ñ = N + N(0, σ_N²) is released once, at the beginning of the run (DPIS Equations 10 and 18).
 
     Args:
-        noise: σ_N, in records; above 0. Not a share of the private N (erratum DPIS-private N).
+        noise: σ_N, in records; 1e-60 to 1e60. Not a share of the private N (erratum DPIS-private N).
         guess: a public guess of N, from which the order of the account is chosen; it costs accuracy where it is wrong,
             never privacy.
     """
@@ -103,10 +112,10 @@ class NormSums:
     """How the norm sum K̃ of each epoch is released (DPIS Equations 11 and 12).
 
     Args:
-        rate: p_K, at which records enter the sum; 0 < p_K ≤ 1, by default 1: the engine knows all norms anyway.
-        noise_multiplier: σ_K, the standard deviation of the noise over C; above 0. Its privacy is that of σ_K·p_K
+        rate: p_K, at which records enter the sum; 1e-60 ≤ p_K ≤ 1, by default 1: the engine knows all norms anyway.
+        noise_multiplier: σ_K, the standard deviation of the noise over C; 1e-60 to 1e60. Its privacy is that of σ_K·p_K
             (erratum DPIS-Eq19).
-        margin: ξ/(b·C) > 0, by default 1/100: no rate exceeds 1/(1 + margin).
+        margin: ξ/(b·C), 1e-60 to 1e60, by default 1/100: no rate exceeds 1/(1 + margin).
     """
 
     noise_multiplier: Public[Fraction] = field(converter=_positive)
@@ -120,7 +129,7 @@ class FixedClip:
     """One clipping bound for the whole run.
 
     Args:
-        bound: C > 0.
+        bound: C, 1e-60 to 1e60.
     """
 
     bound: Public[Fraction] = field(converter=_positive)
@@ -141,10 +150,10 @@ class AdaptiveClip:
 
     Args:
         start: C of the first epoch; within the interval.
-        external: C*, the bound on norms in K̃*; above 0.
-        quantile: λ > 0.
-        noise_multiplier: the standard deviation of the noise of K̃* over C*; above 0.
-        lowest: the least C admitted; above 0.
+        external: C*, the bound on norms in K̃*; 1e-60 to 1e60.
+        quantile: λ, 1e-60 to 1e60.
+        noise_multiplier: the standard deviation of the noise of K̃* over C*; 1e-60 to 1e60.
+        lowest: the least C admitted; 1e-60 to 1e60.
         highest: the largest.
 
     Raises:
@@ -198,7 +207,7 @@ class ExponentialDecay:
     """σ_G of epoch e = 0, 1, … is in proportion to kᵉ (Yu, Liu, Pu, Gursoy, Truex 2019, exponential decay).
 
     Args:
-        base: k; 0 < k ≤ 1.
+        base: k; 1e-60 ≤ k ≤ 1.
     """
 
     base: Public[Fraction] = field(converter=_rate)
@@ -233,7 +242,7 @@ class DominatedAccounting:
     multiplier K̃/(Ñ·s·C), so that its shift is s, whatever K̃ is.
 
     Args:
-        rate: the largest rate of any step; 0 < r ≤ 1. K̃ is kept at or above bC/r. In a run of DP-SGD with a
+        rate: the largest rate of any step; 1e-60 ≤ r ≤ 1. K̃ is kept at or above bC/r. In a run of DP-SGD with a
             public size the rate is b/N.
     """
 
@@ -246,6 +255,8 @@ Accounting: TypeAlias = RenyiAccounting | DominatedAccounting
 
 def _whole(instance: object, attribute: Attribute[int], value: int) -> None:
     whole(attribute.name, value, 1)
+    if value > _MOST_STEPS:
+        raise InvalidValue(attribute.name, value, f"a whole number from 1 to {_MOST_STEPS}")
 
 
 @final
@@ -254,10 +265,11 @@ class RunPlan:
     """One training run of DPIS, or of DP-SGD where no norm sums are released.
 
     Args:
-        budget: (ε₀, δ₀), which the run never exceeds; ε₀ and δ₀ above 0.
-        batch: b, the expected batch size; above 0, at most the expected number of records.
-        epochs: E ≥ 1.
-        steps_per_epoch: T ≥ 1, public; it does not follow from the private N (erratum DPIS-private N).
+        budget: (ε₀, δ₀), which the run never exceeds; ε₀ in [1e-60, 1e60], δ₀ in (0, 1), also below
+            the floats.
+        batch: b, the expected batch size; 1e-60 or more, at most the expected number of records.
+        epochs: E, 1 to 1e9.
+        steps_per_epoch: T, 1 to 1e9, public; it does not follow from the private N (erratum DPIS-private N).
         size: where Ñ comes from.
         clip: where C comes from.
         norm_sums: how K̃ is released; None for DP-SGD, which draws every record with probability b/Ñ.
@@ -282,11 +294,15 @@ class RunPlan:
 
     def __attrs_post_init__(self) -> None:
         require("budget", self.budget, Budget, "State Budget(epsilon=Epsilon(…), delta=Delta(…))")
-        for name, value in (("epsilon", self.budget.epsilon.value), ("delta", self.budget.delta.value)):
-            if value <= 0:
-                raise InvalidValue(name, value, "a number > 0", "Gaussian noise has no pure loss")
-        if self.budget.delta.value >= 1:
-            raise InvalidValue("delta", self.budget.delta.value, "a number < 1")
+        if not 0 < self.budget.delta.value < 1:
+            raise InvalidValue("delta", str(self.budget.delta), "0 < δ < 1", "Gaussian noise has no pure loss")
+        if not _within(self.budget.epsilon.value):
+            raise InvalidValue("epsilon", str(self.budget.epsilon), _RANGE, "Choose a budget that noise can keep")
+        if self.schedule.factor(self.epochs - 1) < _LEAST:
+            falls = f"k for which k^{self.epochs - 1} ≥ 1e-60"
+            raise InvalidValue(
+                "schedule", str(self.schedule), falls, "Let noise fall more slowly, or take fewer epochs"
+            )
         batch, expected = self.batch.value, self.size.expected
         if batch > expected:
             raise InvalidValue("batch", batch, f"0 < b ≤ {float(expected):.9g}, the expected number of records")

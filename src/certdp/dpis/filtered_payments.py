@@ -269,8 +269,10 @@ def _rounded(order: float) -> float:
 
 def _lemma_tau(plan: RunPlan, order: float) -> Fraction:
     """τ for which DPIS Lemma 2.5 gives ε₀, an estimate; below 0 where there is none."""
-    delta = float(plan.budget.delta.value)
-    lost = (-math.log(delta) + (order - 1) * math.log1p(-1 / order) - math.log(order)) / (order - 1)
+    delta = plan.budget.delta.value  # may lie below the floats
+    lost = (
+        math.log(delta.denominator) - math.log(delta.numerator) + (order - 1) * math.log1p(-1 / order) - math.log(order)
+    ) / (order - 1)
     return plan.budget.epsilon.value - Fraction(lost)
 
 

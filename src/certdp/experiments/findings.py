@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
-from ..files import write_whole
+from ..files import Rank, made_folder, published
 from ..mechanisms.lloyd import Split
 from .data_sets import DataSet
 
@@ -61,7 +61,7 @@ class Findings:
     files: Mapping[str, bytes] = field(repr=False)
 
     def write(self, folder: Path, *, secret: bool) -> list[Path]:
-        """Write every file, each whole or not at all.
+        """Write every file, all of them whole or none.
 
         Args:
             folder: where; made if its parent exists.
@@ -71,11 +71,12 @@ class Findings:
             InvalidValue: where that cannot be done.
         """
         try:
-            folder.mkdir(exist_ok=True)
+            made_folder(folder)
         except OSError as error:
             raise InvalidValue("out", str(folder), "a folder, or a new name in an existing one", str(error)) from None
-        for name, content in self.files.items():
-            write_whole(folder / name, content, secret=secret)
+        with published() as files:
+            for name, content in self.files.items():
+                files.write(folder / name, content, Rank.RELEASE, secret=secret)
         return [folder / name for name in self.files]
 
 

@@ -27,7 +27,7 @@ from ..dpis.engine import Proposals, train
 from ..dpis.forecast import dp_sgd
 from ..dpis.models import Activation, Mlp, RecordModel, Relu, TemperedSigmoid
 from ..dpis.optimisers import Sgd
-from ..files import write_whole
+from ..files import made_folder, write_whole
 from .contenders import coins_at
 from .findings import Table
 from .training_data import TrainingData
@@ -248,7 +248,7 @@ class Ledger:
             return
         rows = [(*key, *asdict(outcome).values()) for key, outcome in self._known.items()]
         try:
-            self._path.parent.mkdir(exist_ok=True)
+            made_folder(self._path.parent)
         except OSError as error:
             raise InvalidValue("out", str(self._path.parent), "a folder that can be written", str(error)) from None
         write_whole(self._path, Table((*self._columns, *_OUTCOMES), rows).csv, secret=self._secret)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from enum import Enum
 from hashlib import sha256
 from os import PathLike
@@ -21,7 +20,7 @@ from attrs import field, frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..data.streams import well_formed
-from ..files import whole_file, writing
+from ..files import Publication, Rank, published, writing
 from .keys import arrow, as_bytes, as_keys, as_text, order, whole_array
 
 FORMAT = "certdp-sample/1"
@@ -190,11 +189,19 @@ def write_sample(path: str | PathLike[str], table: Any, statement: SampleStateme
             nothing is quoted, a key with a tab or a line end.
         InvalidType: for a table with other columns.
     """
+    with published() as files:
+        put_sample(files, path, table, statement, overwrite=overwrite)
+
+
+def put_sample(
+    files: Publication, path: str | PathLike[str], table: Any, statement: SampleStatement, *, overwrite: bool
+) -> None:
+    """As `write_sample`, among other files, with which it appears."""
     target, form = _form(path)
     for name in () if overwrite else form.places(target):
         if name.exists():
             raise InvalidValue("path", str(name), "a name that is free", "Choose another, or overwrite it")
-    form.write(target, _in_order(table), statement)
+    form.write(files, target, _in_order(table), statement)
 
 
 def read_sample(path: str | PathLike[str]) -> tuple[Any, SampleStatement]:
@@ -234,10 +241,11 @@ def _encoded(statement: SampleStatement) -> bytes:
     return json.dumps(statement.to_json(), ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _to_parquet(target: Path, table: Any, statement: SampleStatement) -> None:
+def _to_parquet(files: Publication, target: Path, table: Any, statement: SampleStatement) -> None:
     from pyarrow.parquet import write_table
 
-    with whole_file(target, secret=not statement.private) as stream, writing(target):
+    stream = files.stream(target, Rank.RELEASE, secret=not statement.private)
+    with writing(target):
         write_table(table.replace_schema_metadata({_METADATA: _encoded(statement)}), stream)
 
 
@@ -256,33 +264,16 @@ def _beside(target: Path) -> Path:
     return target.with_name(f"{target.name}.json")
 
 
-def _to_text(delimiter: str) -> Callable[[Path, Any, SampleStatement], None]:
-    def write(target: Path, table: Any, statement: SampleStatement) -> None:
+def _to_text(delimiter: str) -> Callable[[Publication, Path, Any, SampleStatement], None]:
+    def write(files: Publication, target: Path, table: Any, statement: SampleStatement) -> None:
         content = _lines(table, delimiter)
         beside = {"certdp-sample": 1, "sha256": sha256(content).hexdigest(), "statement": statement.to_json()}
         encoded = json.dumps(beside, ensure_ascii=False, indent=2).encode() + b"\n"
         secret = not statement.private
-        with _put_back(_beside(target)), whole_file(target, secret=secret) as stream, writing(target):
-            stream.write(content)
-            with whole_file(_beside(target), secret=secret) as statements:
-                statements.write(encoded)
+        files.write(_beside(target), encoded, Rank.STATEMENT, secret=secret)
+        files.write(target, content, Rank.RELEASE, secret=secret)
 
     return write
-
-
-@contextmanager
-def _put_back(path: Path) -> Iterator[None]:
-    """After an exception the file is as it was before, or not there if it was not."""
-    with writing(path):
-        before = path.read_bytes() if path.is_file() else None
-    try:
-        yield
-    except BaseException:
-        if before is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.write_bytes(before)
-        raise
 
 
 def _from_text(delimiter: str) -> Callable[[Path, bytes], tuple[Any, SampleStatement]]:
@@ -376,7 +367,7 @@ def _mapping(name: str, value: object) -> Mapping[str, str]:
 class _Format(NamedTuple):
     """How samples are written and read."""
 
-    write: Callable[[Path, Any, SampleStatement], None]
+    write: Callable[[Publication, Path, Any, SampleStatement], None]
     read: Callable[[Path, bytes], tuple[Any, SampleStatement]]
     places: Callable[[Path], tuple[Path, ...]]
     """The files that are written."""

@@ -1,0 +1,272 @@
+"""Numbers of any size on any command line: an answer or an error that names what is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import random
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from attrs import frozen
+from typer.models import ArgumentInfo
+
+from certdp.commands.app import app
+
+EXTREME = (
+    *("1e-330", "1e-5000", "4.9e-324", "1e-30", "0", "1", "-1", "nan", "inf"),
+    *("1e30", "1e308", "1e400"),
+)
+
+
+@frozen
+class Command:
+    """A command that takes numbers.
+
+    Attributes:
+        words: what stays.
+        numbers: an ordinary value of each; a name that ends in = is a key within the option before it.
+    """
+
+    words: str
+    numbers: Mapping[str, str]
+
+    def line(self, folder: Path, extreme: Mapping[str, str]) -> list[str]:
+        words = [word.replace("{}", str(folder)) for word in self.words.split()]
+        for name, ordinary in self.numbers.items():
+            option, _, key = name.partition(" ")
+            words += [option, key + extreme.get(name, ordinary)]
+        return [*words, "--json"]
+
+
+SAMPLED = "--resample each"
+BUDGET = {"--epsilon": "1", "--delta": "1e-5"}
+COMMANDS = {
+    "psi": Command(
+        "psi --mechanism laplace-sum --sampler importance --data {}/records.csv",
+        {"--option scale=": "2", "--option rate=": "0.3", "--option floor=": "0.1", "--option radius=": "3"}
+        | {"--divide-by": "1"},
+    ),
+    "psi at a δ": Command(
+        "psi --mechanism gaussian-sum --sampler importance",
+        {"--option scale=": "2", "--option rate=": "0.3", "--option radius=": "1", "--delta": "1e-5"},
+    ),
+    "psi at an order": Command(
+        "psi --mechanism gaussian-sum --sampler importance",
+        {"--option scale=": "2", "--option rate=": "0.3", "--option radius=": "1", "--order": "4"},
+    ),
+    "psi of keys": Command(
+        "psi --mechanism pws-keys --sampler ppswor",
+        {"--option epsilon=": "1", "--option delta=": "1e-6", "--option threshold=": "0.1", "--epsilon": "1"},
+    ),
+    "weights": Command(
+        "weights --mechanism laplace-sum --data {}/records.csv --output {}/w.csv",
+        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--divide-by": "1"},
+    ),
+    "weights at a δ": Command(
+        f"weights --mechanism gaussian-sum {SAMPLED} --data {{}}/records.csv --output {{}}/w.csv",
+        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--delta": "1e-5", "--steps": "1"},
+    ),
+    "weights at an order": Command(
+        f"weights --mechanism gaussian-sum {SAMPLED} --data {{}}/records.csv --output {{}}/w.csv",
+        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--order": "4"},
+    ),
+    "cluster": Command(
+        "cluster --data {}/records.csv --output {}/c.csv --clusters 2",
+        {"--epsilon": "5", "--option radius=": "3", "--divide-by": "1"},
+    ),
+    "epsilon": Command(
+        f"epsilon --mechanism laplace-sum --sampler poisson {SAMPLED}",
+        {"--option scale=": "2", "--option rate=": "0.5", "--option radius=": "1", "--delta": "0", "--steps": "1"},
+    ),
+    "epsilon of Gaussians": Command(
+        f"epsilon --mechanism gaussian-sum --sampler poisson {SAMPLED}",
+        {"--option noise_multiplier=": "2", "--option rate=": "0.1", "--delta": "1e-5", "--steps": "3"},
+    ),
+    "delta": Command(
+        f"delta --mechanism gaussian-sum --sampler poisson {SAMPLED}",
+        {"--option noise_multiplier=": "2", "--option rate=": "0.1", "--epsilon": "1", "--steps": "3"},
+    ),
+    "calibrate": Command(
+        f"calibrate --mechanism gaussian-sum --sampler poisson {SAMPLED} --find noise_multiplier",
+        {"--option rate=": "0.1", **BUDGET, "--steps": "3", "--at-least": "0.5", "--at-most": "100"},
+    ),
+    "calibrate steps": Command(
+        f"calibrate --mechanism gaussian-sum --sampler poisson {SAMPLED} --find steps",
+        {"--option noise_multiplier=": "2", "--option rate=": "0.1", **BUDGET, "--at-most": "100"},
+    ),
+    "audit": Command(
+        "audit --mechanism laplace-sum --trials 200 --seed 1",
+        {"--option scale=": "2", "--option radius=": "1", "--confidence": "0.99", "--claim epsilon=": "1"},
+    ),
+    "pws release": Command(
+        "pws release {}/counts.csv --overwrite --scheme ppswor --output {}/s.csv",
+        {**BUDGET, "--threshold": "0.1", "--power": "1", "--max-frequency": "100", "--user-bound": "1"},
+    ),
+    "pws release of a size": Command(
+        "pws release {}/counts.csv --overwrite --scheme ppswor --output {}/s.csv",
+        {**BUDGET, "--size": "3", "--total-epsilon": "1", "--max-frequency": "100"},
+    ),
+    "pws release of a total": Command(
+        "pws release {}/counts.csv --overwrite --scheme ppswor --output {}/s.csv",
+        {**BUDGET, "--size": "3", "--total": "100"},
+    ),
+    "pws release of frequencies": Command(
+        "pws release {}/counts.csv --overwrite --frequencies --output {}/s.csv", {**BUDGET, "--max-frequency": "100"}
+    ),
+    "pws table": Command(
+        "pws table", {**BUDGET, "--max-frequency": "20", "--threshold": "0.1", "--power": "1", "--user-bound": "1"}
+    ),
+    "pws sample": Command(
+        "pws sample {}/counts.csv --overwrite --scheme ppswor --output {}/t.csv", {"--threshold": "0.1", "--power": "1"}
+    ),
+    "pws sample of the lowest seeds": Command(
+        "pws sample {}/counts.csv --overwrite --scheme ppswor --output {}/t.csv", {"--bottom": "2", "--power": "1"}
+    ),
+    "pws sanitize": Command(
+        "pws sanitize {}/sampled.csv --overwrite --output {}/s.csv",
+        {**BUDGET, "--max-frequency": "100", "--user-bound": "1"},
+    ),
+    "pws estimate": Command(
+        "pws estimate {}/tokens.csv",
+        {"--statistic power=": "1", "--population": "100", "--top": "2", "--quantiles": "0.5"},
+    ),
+    "check": Command("check {}/certificate.json", {"--max-epsilon": "5", "--max-delta": "0"}),
+    "check of records": Command("check {}/private.json --data {}/records.csv", {"--divide-by": "1"}),
+    "dpis plan": Command(
+        "dpis plan --epochs 2 --steps-per-epoch 3",
+        {"--records": "1000", "--batch": "100", "--epsilon": "4", "--delta": "1e-5", "--clip": "1"}
+        | {"--norm-noise": "30", "--norm-rate": "1", "--margin": "0.01", "--size-noise": "10", "--divider": "0.8"}
+        | {"--order": "8"},
+    ),
+    "dpis plan by loss distributions": Command(
+        "dpis plan --epochs 2 --steps-per-epoch 3",
+        {"--records": "1000", "--batch": "100", "--epsilon": "4", "--delta": "1e-5", "--norm-noise": "30"}
+        | {"--largest-rate": "0.2"},
+    ),
+    "dpis train": Command(
+        "dpis train --data {}/labelled.npz --target y --model logistic --classes 2 --epochs 1 --steps-per-epoch 3 "
+        "--out {}/run",
+        {"--records": "40", "--batch": "8", "--epsilon": "8", "--delta": "1e-5", "--clip": "1", "--norm-noise": "6"}
+        | {"--order": "4", "--multiplier": "5", "--floor": "0.01", "--noise-decay": "1", "--divide-by": "1"}
+        | {"--norm-rate": "1", "--margin": "0.01", "--divider": "0.8", "--size-noise": "10", "--rate": "0.1"}
+        | {"--momentum": "0.5"},
+    ),
+    "dpis train by DP-SGD": Command(
+        "dpis train --uniform --data {}/labelled.npz --target y --model logistic --classes 2 --epochs 2 "
+        "--steps-per-epoch 3 --out {}/run --clip-interval 0.1:5",
+        {"--records": "40", "--batch": "8", "--epsilon": "8", "--delta": "1e-5", "--clip": "1", "--largest-rate": "0.5"}
+        | {"--clip-quantile": "2", "--clip-external": "5", "--clip-noise": "30"},
+    ),
+}
+"""Every command that takes numbers as text, with all of them."""
+
+NO_NUMBERS = {
+    *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
+    *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
+    *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
+    *("distribution", "only", "allow", "timeout"),
+}
+"""Options with other texts."""
+
+
+def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every command by its words."""
+
+    def within(group: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Callable[..., Any]]]:
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                yield from within(command, (*words, name))
+            else:
+                yield " ".join((*words, name)), command.callback
+
+    return within(typer.main.get_command(app), ())
+
+
+def test_no_option_that_takes_a_number_is_forgotten() -> None:
+    forgotten = set()
+    for name, function in commands():
+        if name == "reproduce":  # it reads data as the others do, and takes minutes
+            continue
+        plain, told_of = typing.get_type_hints(function), typing.get_type_hints(function, include_extras=True)
+        known = {option for words, command in COMMANDS.items() if words.startswith(name) for option in command.numbers}
+        for option, kind in plain.items():
+            is_text = {str, float} & {kind, *typing.get_args(kind)} and hasattr(told_of[option], "__metadata__")
+            if not is_text or option in NO_NUMBERS or isinstance(told_of[option].__metadata__[0], ArgumentInfo):
+                continue
+            flags = told_of[option].__metadata__[0].param_decls or (f"--{option.replace('_', '-')}",)
+            if not any(flag in known or flag == one.split()[0] for flag in flags for one in known):
+                forgotten.add((name, option))
+    assert not forgotten
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    source = np.random.default_rng(0)
+    np.savetxt(folder / "records.csv", source.standard_normal((5, 2)), delimiter=",", header="a,b", comments="")
+    np.savez(folder / "labelled.npz", X=source.standard_normal((40, 2)), y=source.integers(0, 2, 40))
+    (folder / "counts.csv").write_text("key,count\na,100\nb,200\nc,1\n")
+    return folder
+
+
+def hold(name: str, number: str, text: str, files: Path, tmp_path: Path, certdp: Callable[..., Any]) -> None:
+    for source in files.iterdir():
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    if name.startswith("check"):
+        made = ("--certificate", tmp_path / "certificate.json", "--owner-certificate", tmp_path / "private.json")
+        words = COMMANDS["psi"].line(tmp_path, {})
+        assert certdp(*words, *made).code == 0
+    if name == "pws estimate":
+        released = (*("--epsilon", 1, "--delta", "1e-6"), "--frequencies", "--output", tmp_path / "tokens.csv")
+        assert certdp("pws", "release", tmp_path / "counts.csv", *released).code == 0
+    if name == "pws sanitize":
+        sampled = ("--scheme", "ppswor", "--threshold", "0.1", "--output", tmp_path / "sampled.csv")
+        assert certdp("pws", "sample", tmp_path / "counts.csv", *sampled).code == 0
+    ran = certdp(*COMMANDS[name].line(tmp_path, {number: text}))  # which raises what the command lets through
+    assert ran.code in (0, 1, 2), (number, text)
+    if ran.code == 2:
+        assert set(ran.json["error"]) == {"parameter", "value", "admissible", "remedy"}
+        assert all(ran.json["error"].values()), ran.out
+    else:
+        json.loads(ran.out, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_some_extreme_numbers(name: str, files: Path, tmp_path: Path, certdp: Callable[..., Any]) -> None:
+    source = random.Random(f"extremes of {name}")
+    hold(name, source.choice(list(COMMANDS[name].numbers)), source.choice(EXTREME), files, tmp_path, certdp)
+
+
+@pytest.mark.soundness
+@pytest.mark.parametrize("text", EXTREME)
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, command in COMMANDS.items() for number in command.numbers]
+)
+def test_every_extreme_number(
+    name: str, number: str, text: str, files: Path, tmp_path: Path, certdp: Callable[..., Any]
+) -> None:
+    hold(name, number, text, files, tmp_path, certdp)
+
+
+def test_a_budget_below_the_floats_is_proven_and_one_beyond_them_refused(
+    certdp: Callable[..., Any], refusal: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    run = ("dpis", "plan", "--records", 60_000, "--batch", 600, "--epochs", 1, "--steps-per-epoch", 2)
+    certificate = tmp_path / "c.json"
+    ran = certdp(*run, "--epsilon", 30, "--delta", "1e-330", "--certificate", certificate, "--json")
+    assert (ran.code, ran.json["delta"]) == (0, [None, 5e-324])
+    assert "claim: (30.0, 1E-330)-differential privacy" in certdp("check", certificate).out
+    for name, text, told in (
+        ("epsilon", "1e400", "1e+400"),
+        ("epsilon", "1e-330", "1e-330"),
+        ("delta", "1e-5000", "1e-5000"),
+        ("delta", "0", "0.0"),
+    ):
+        budget = {"epsilon": "30", "delta": "1e-5"} | {name: text}
+        error = refusal(*run, "--epsilon", budget["epsilon"], "--delta", budget["delta"])
+        assert (error["parameter"], error["value"]) == (name, told)
