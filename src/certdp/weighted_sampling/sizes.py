@@ -128,7 +128,7 @@ class TotalSize:
         stated = [
             Assumption("power of the total size", str(self.power)),
             Assumption("steps of the lattice that one element moves", str(moved)),
-            Assumption("ε of the total size", str(epsilon)),
+            Assumption("epsilon of the total size", str(epsilon)),
         ]
         if self.largest is not None:
             stated.append(Assumption("frequencies above this count as it", str(self.largest)))
