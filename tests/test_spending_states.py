@@ -95,8 +95,9 @@ NO_BUDGET = {
         "src.certdp.dpis.step_sums.ImportanceSampling",
         "src.certdp.dpis.torch.recorded_calls.Recorder",
     },
-    "readers and tallies of one pass": {
+    "readers, writers and tallies of one pass": {
         "src.certdp.experiments.training_runs.Ledger",
+        "src.certdp.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",
         "src.certdp.weighted_sampling.count_tables._Ended",
         "src.certdp.weighted_sampling.keys.Distinct",
