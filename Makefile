@@ -6,7 +6,15 @@ RUN_COMMAND := certdp psi --mechanism laplace-sum --sampler importance \
   --option scale=1 --option rate=0.3 --option norm=1 --option radius=5 --certificate $(CERTIFICATE)
 CHECK_COMMAND := certdp check $(CERTIFICATE)
 CHECKED := tests/test_layering.py tests/test_typing.py
-PYTEST := $(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+QUICK := tests/test_layering.py tests/test_no_clocks.py tests/mechanisms tests/samplers tests/plugins/contract \
+  $(addprefix tests/accounting/,amplification conversions feasible_weights filters individual notions pairs)
+WORKERS := --numprocesses auto --maxprocesses 4 --dist loadgroup
+PYTEST := $(PYTHON) -m pytest $(WORKERS)
+
+# The build of PyTorch for the processor; where that is none of its own, as on macOS: make test-torch TORCH=torch
+TORCH := torch==2.13.0+cpu
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+TORCH_TESTS := tests/dpis/torch_models src/certdp/dpis/torch
 
 # An environment that does not start, or that serves another checkout (it was moved or copied), is built anew.
 SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
@@ -15,7 +23,7 @@ SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
 STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
 
 .NOTPARALLEL:
-.PHONY: run test check soundness bench experiments docs clean rebuild
+.PHONY: run quick test test-torch check soundness bench experiments docs clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -23,8 +31,21 @@ run: .venv/installed-all
 	.venv/bin/$(CHECK_COMMAND)
 	@echo "The certificate lies in $(CERTIFICATE)"
 
+# For a developer's own loop: less than two minutes, once the types are in mypy's cache. `make test` is the whole.
+quick: .venv/installed-test
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(PYTEST) $(QUICK)
+
 test: check
 	$(PYTEST) $(CHECKED:%=--ignore=%)
+
+# What needs PyTorch, in an environment that sees that of the other tests and adds it.
+test-torch: .venv/installed-test
+	@$(MAKE) --no-print-directory --silent .venv-torch/installed || { \
+	  echo "SKIPPED: the tests of certdp.dpis.torch, because $(TORCH) could not be installed" >&2; exit 0; } && \
+	if test -e .venv-torch/installed; then .venv-torch/bin/python -m pytest $(WORKERS) $(TORCH_TESTS); fi
 
 check: .venv/installed-test
 	$(PYTHON) -m ruff check .
@@ -73,10 +94,22 @@ docs: .venv/installed-docs
 	@echo "The documentation lies in run/site; with a search: $(PYTHON) -m http.server --directory run/site"
 
 clean:
-	rm -rf .venv build dist run
+	rm -rf .venv .venv-torch build dist run
 
 .venv/installed-%: pyproject.toml .venv/pyvenv.cfg
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+SEES_THE_OTHER := import site; site.addsitedir("$(CURDIR)/.venv/lib/python%s/site-packages")
+.venv-torch/installed: .venv/installed-test
+	rm -rf .venv-torch
+	$(PYTHON) -m venv --without-pip .venv-torch
+	.venv-torch/bin/python -c 'import sys, sysconfig; \
+	  version = "%d.%d" % sys.version_info[:2]; \
+	  open(sysconfig.get_path("purelib") + "/other.pth", "w").write("""$(SEES_THE_OTHER)\n""" % version)'
+	$(PYTHON) -m pip --python .venv-torch/bin/python install --quiet --disable-pip-version-check '$(TORCH)' || \
+	  $(PYTHON) -m pip --python .venv-torch/bin/python install --quiet --disable-pip-version-check \
+	    --extra-index-url $(TORCH_INDEX) '$(TORCH)'
 	@touch $@
 
 .venv/pyvenv.cfg: $(if $(STALE),rebuild)

@@ -13,9 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from certdp.accounting.amplification import proposition_3, psi, psi_add
+from certdp.accounting.amplification.approximate import delta_after_sampling
+from certdp.accounting.amplification.renyi import renyi_after_sampling
+from certdp.accounting.directions import Direction
 from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.errors import OutsideDomain
+from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.expressions import (
     ONE,
     Constant,
@@ -170,3 +173,37 @@ def test_a_rate_of_zero_loses_nothing_anywhere() -> None:
         profile = theorem_6(PureLoss(W * X), SamplingRate(Constant(Fraction(0)), weighted=weighted))
         guarantee, _ = profile.supremum(NormBall(norm=Norm.L1, radius=Public(5)))
         assert guarantee.bound.epsilon == Enclosure.of(0)
+
+
+def nothing(_: Enclosure, __: Direction) -> Enclosure:
+    """The δ of a pair that tells nothing."""
+    return Enclosure.of(0)
+
+
+@pytest.mark.parametrize(
+    "amplified",
+    [
+        psi,
+        psi_add,
+        proposition_3,
+        lambda epsilon, rate: delta_after_sampling(nothing, rate, epsilon, Direction.REMOVE),
+        lambda epsilon, rate: delta_after_sampling(nothing, rate, epsilon, Direction.ADD),
+    ],
+    ids=["psi", "psi_add", "proposition 3", "delta, remove", "delta, add"],
+)
+@pytest.mark.parametrize(
+    ("epsilon", "rate", "parameter"),
+    [("-1/10", "1/2", "epsilon"), ("1", "-1/10", "rate|probability"), ("1", "11/10", "rate|probability")],
+)
+def test_what_is_no_loss_and_no_rate_is_refused(
+    amplified: Callable[[Enclosure, Enclosure], Enclosure], epsilon: str, rate: str, parameter: str
+) -> None:
+    with pytest.raises(InvalidValue, match=parameter):
+        amplified(Enclosure.of(Fraction(epsilon)), Enclosure.of(Fraction(rate)))
+
+
+@pytest.mark.parametrize("rate", ["-1/10", "11/10"])
+@pytest.mark.parametrize("direction", Direction)
+def test_what_is_no_rate_has_no_divergence(rate: str, direction: Direction) -> None:
+    with pytest.raises(InvalidValue, match="rate"):
+        renyi_after_sampling(lambda *_: Enclosure.of(1), Enclosure.of(Fraction(rate)), Fraction(3), direction)

@@ -297,7 +297,7 @@ def test_an_interrupted_run_leaves_nothing(
         assert running.stdout is not None
         assert running.stdout.readline() == "all keys are drawn\n"
         running.send_signal(ending)
-        running.communicate(timeout=60)
+        running.communicate()
     finally:
         running.kill()
     assert running.returncode != 0

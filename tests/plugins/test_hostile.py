@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,11 +60,11 @@ raise Unspeakable
 RIVAL = "its name clashes with the one of"
 
 HOSTILE: dict[str, tuple[str, str]] = {
-    "hangs": ("while True: pass", "its import takes longer than 3 s"),
+    "hangs": ("while True: pass", "its import takes longer than 6 s"),
     "hangs-in-c": (
         "import threading; lock = threading.Lock(); lock.acquire(); "
         "import ctypes; ctypes.PyDLL(None).sleep(60)  # which does not let other threads run",
-        "its import takes longer than 3 s",
+        "its import takes longer than 6 s",
     ),
     "raises": ("raise RuntimeError('no luck')", "its import fails with RuntimeError: no luck"),
     "leaves": ("raise SystemExit(0)", "its import fails with SystemExit: 0"),
@@ -133,12 +132,11 @@ def registered(site: Path) -> Mapping[str, Any]:
     program = (
         "import json\n"
         "from certdp.plugins.registry import Registry, Role\n"
-        "registry = Registry(seconds=3.0)\n"
+        "registry = Registry(seconds=6.0)\n"
         "found = [(s.listing.distribution, s.problem, s.remark) for s in registry.statuses()\n"
         "         if s.listing.role is Role.MECHANISM]\n"
         "print(json.dumps(found))\n"
     )
-    started = time.monotonic()
     ran = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -147,7 +145,6 @@ def registered(site: Path) -> Mapping[str, Any]:
         cwd=site,
         check=True,
     )
-    assert time.monotonic() - started < 120
     return {distribution: (problem, remark) for distribution, problem, remark in json.loads(ran.stdout)}
 
 

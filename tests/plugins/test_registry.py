@@ -475,10 +475,8 @@ class TestPluginsForKeys:
 
 
 def test_an_import_that_takes_too_long(add: ADD) -> None:
-    add("odd-party", "import time; time.sleep(2.5)\n" + GOOD, TARGET)
-    started = time.monotonic()
+    add("odd-party", "import time; time.sleep(3600)\n" + GOOD, TARGET)
     found = status(Registry(seconds=0.2), "odd-party")
-    assert time.monotonic() - started < 2
     assert found.problem == "its import takes longer than 0.2 s"
     with pytest.raises(PluginError, match=r"longer than 0\.2 s"):
         Registry(seconds=0.2).get(Role.MECHANISM, "odd")

@@ -52,7 +52,7 @@ def test_every_piece_has_its_fate_and_the_others_run_on(jobs: int) -> None:
     assert [one, two, four] == [Finished(1), Finished(2), Finished(4)]
     for overdue in (stuck, asleep):
         assert isinstance(overdue, Overdue)
-        assert 2 < overdue.seconds < 60
+        assert overdue.seconds > 2
     assert isinstance(crashed, Crashed)
     assert crashed.exit_code == -signal.SIGKILL
     assert isinstance(left, Crashed)
@@ -65,10 +65,11 @@ def test_one_process_serves_many_pieces() -> None:
     assert served[0] != Finished(os.getpid())
 
 
-def test_pieces_that_sleep_at_a_time_take_as_long_as_one() -> None:
-    started = time.monotonic()
-    assert fates([lambda: time.sleep(1)] * 8, jobs=8) == [Finished(None)] * 8
-    assert time.monotonic() - started < 7
+def test_as_many_pieces_are_in_work_at_a_time_as_there_are_jobs() -> None:
+    barrier = multiprocessing.get_context("fork").Barrier(
+        8
+    )  # opens once eight wait at it: one after the other never do
+    assert set(fates([lambda: barrier.wait() >= 0] * 8, jobs=8)) == {Finished(True)}
 
 
 def test_what_an_overdue_piece_started_is_stopped_too(tmp_path: Path) -> None:
@@ -81,10 +82,8 @@ def test_what_an_overdue_piece_started_is_stopped_too(tmp_path: Path) -> None:
     (fate,) = fates([with_child], seconds=2)
     assert isinstance(fate, Overdue)
     child = Path(f"/proc/{noted.read_text('ascii')}/stat")
-    deadline = time.monotonic() + 10
-    while child.exists() and child.read_text("ascii").split()[2] != "Z" and time.monotonic() < deadline:
+    while child.exists() and child.read_text("ascii").split()[2] != "Z":  # it is ended in a moment, or this never ends
         time.sleep(0.05)
-    assert not child.exists() or child.read_text("ascii").split()[2] == "Z"
 
 
 def test_what_a_piece_prints_stays_off_the_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
@@ -146,6 +145,6 @@ if __name__ == "__main__":
 def test_a_process_whose_parent_was_killed_ends_without_a_word(tmp_path: Path) -> None:
     program = tmp_path / "orphaned.py"
     program.write_text(ORPHANED, encoding="utf-8")
-    ran = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
     assert ran.returncode == -signal.SIGKILL
     assert ran.stderr == ""  # at the end of which the child has ended too

@@ -28,6 +28,8 @@ from certdp.verification.runner import Outcome, Result, run, select
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+PATIENT = 3600.0  # seconds: a limit that only sends claims into processes of their own, on the busiest machine
+
 
 def pairs() -> SearchStrategy[Case]:
     whole = st.integers(0, 1000)
@@ -363,17 +365,17 @@ class TestApart:
             os._exit(7)
 
         claims = [
-            claim(hangs, name="test/hangs"),
             claim(crashes, name="test/crashes", expectation=Expectation.REJECTED),
             claim(leaves, name="test/leaves"),
             claim(lambda case: case["x"] < 10, name="test/fails"),
         ]
-        report = run(claims, examples=50, timeout=5)
-        hung, crashed, left, failed = report.results
+        (hung,) = run([claim(hangs, name="test/hangs")], examples=50, timeout=10).results
+        report = run(claims, examples=50, timeout=PATIENT)
+        crashed, left, failed = report.results
         assert not report.passed
         assert hung.outcome is Outcome.TIMEOUT
-        assert hung.error == "stopped: it took longer than 5 s"
-        assert 5 <= hung.seconds < 60
+        assert hung.error == "stopped: it took longer than 10 s"
+        assert hung.seconds >= 10
         assert hung.witness is not None
         assert hung.witness["x"] > 20
         assert hung.cases_tried >= 1
@@ -383,7 +385,7 @@ class TestApart:
         assert failed.outcome is Outcome.FAILS
         assert failed.witness == {"x": 10, "rows": ()}
         assert failed.finding == Finding(False, "x = 10", "rows = ()")
-        assert not any(result.passed for result in report.results)
+        assert not any(result.passed for result in (hung, *report.results))
 
     def test_processes_and_jobs_change_nothing_but_times(self) -> None:
         def below(least: int) -> Claim:
@@ -391,7 +393,8 @@ class TestApart:
 
         claims = [below(least) for least in (3, 50, 400, 10**6)]
         runs = [
-            run(claims, examples=60, seed=5, jobs=jobs, timeout=limit) for jobs, limit in ((1, None), (1, 60), (3, 60))
+            run(claims, examples=60, seed=5, jobs=jobs, timeout=limit)
+            for jobs, limit in ((1, None), (1, PATIENT), (3, PATIENT))
         ]
         plain = [[result.as_json() for result in report.results] for report in runs]
         for result in (result for results in plain for result in results):
@@ -407,10 +410,10 @@ class TestApart:
         def local() -> SearchStrategy[Case]:
             return st.just({"x": Local(), "rows": Fraction(1, 3)})
 
-        (agrees,) = run([claim(lambda _: True, cases=local)], timeout=60).results
+        (agrees,) = run([claim(lambda _: True, cases=local)], timeout=PATIENT).results
         assert agrees.example is not None
         assert agrees.example.case == {"x": "a local thing", "rows": Fraction(1, 3)}
-        (result,) = run([claim(lambda _: False, cases=local)], timeout=60).results
+        (result,) = run([claim(lambda _: False, cases=local)], timeout=PATIENT).results
         assert result.witness == {"x": "a local thing", "rows": Fraction(1, 3)}
         assert result.as_json()["witness"] == {"x": "a local thing", "rows": "1/3"}
 
@@ -423,18 +426,18 @@ class TestApart:
         def hanging() -> SearchStrategy[Case]:
             return pairs().map(slowly)
 
-        (result,) = run([claim(lambda _: True, cases=hanging)], timeout=5).results
+        (result,) = run([claim(lambda _: True, cases=hanging)], timeout=10).results
         assert result.outcome is Outcome.TIMEOUT
         assert result.witness is None
         assert result.cases_tried >= 1
 
     def test_the_time_limit_is_for_each_claim(self) -> None:
         def slow(_: Case) -> bool:
-            time.sleep(1.5)
+            time.sleep(3)
             return True
 
         claims = [claim(slow, name=f"test/{index}") for index in range(4)]
-        assert run(claims, examples=1, timeout=5).passed
+        assert run(claims, examples=1, timeout=10).passed
 
 
 def test_a_claim_that_exits_is_an_error() -> None:

@@ -1,7 +1,7 @@
 """The mutants of a module: one fault each, in a function or in the value of a module's constant.
 
-What refuses bad input is left as it is: an `if` whose only consequence is an exception is held by the tests of bad
-input, not by claims. So are annotations, decorators, default values and what is raised.
+Annotations, decorators, default values, class bodies beside their methods, messages and what is raised are left as they
+are. Refusals are not: their condition is mutated, and the whole of them is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeAlias, final
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from .operators import Scope, faults
+from .operators import Scope, faults, refuses
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -38,6 +38,7 @@ class Mutant:
         after: the statement with the fault.
         occurrence: which of several equal ones in that place, from 1.
         line: of the statement in today's source.
+        in_function: whether it stands in a function, not in the value of a constant.
     """
 
     module: str
@@ -47,6 +48,7 @@ class Mutant:
     after: str
     occurrence: int
     line: int
+    in_function: bool = True
 
     @property
     def key(self) -> tuple[str, str, str, str, str, int]:
@@ -138,7 +140,8 @@ def _planned(module: str, tree: ast.Module, only: str | None = None) -> Iterator
                 continue
             same = (place, fault.operator, before, after)
             seen[same] += 1
-            yield Mutant(module, place, fault.operator, before, after, seen[same], fault.statement.lineno), fault
+            line, in_function = fault.statement.lineno, isinstance(owner, _FUNCTION)
+            yield Mutant(module, place, fault.operator, before, after, seen[same], line, in_function), fault
 
 
 def _places(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
@@ -175,11 +178,11 @@ def _mutable(
             within = [node.value] if node.value else []
         case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.ClassDef():
             return
+        case ast.If(test=test) if refuses(node):
+            within = [test]
         case _:
             within = list(ast.iter_child_nodes(node))
     for child in within:
-        if isinstance(child, ast.If) and not child.orelse and isinstance(child.body[0], ast.Raise):
-            continue
         inner = child if isinstance(child, ast.stmt) else statement
         yield inner, child, around
         yield from _mutable(child, inner, around)

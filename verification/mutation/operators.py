@@ -1,7 +1,8 @@
 """The faults that are planted: each operator names one and makes it, node by node, in a syntax tree.
 
-They are the slips that a formula suffers when it is copied from paper to code: a sign, a 1, a factor, a square, a
-direction, a branch, ε for δ, ≤ for <, a float for an enclosure.
+They are the slips that a formula suffers when it is copied from paper to code: a sign, a 1, a term, a factor, a square,
+a direction, a branch, ε for δ, ≤ for <, a float for an enclosure; and those that a refusal suffers: a condition, a
+check, a statement that is left out.
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ _SWAPPED_NAMES = {
         ("min", "max"),
         ("minimum", "maximum"),
         ("floor", "ceil"),
+        ("any", "all"),
+        ("_lower", "_upper"),
+        ("_down", "_up"),
+        ("binomial_lower_bound", "binomial_upper_bound"),
+        ("lower_delta", "upper_delta"),
     )
     for one, other in (pair, pair[::-1])
 }
@@ -95,6 +101,18 @@ def _one_more(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
             return  # limits, precisions and places in a tuple
         case ast.BinOp() | ast.Compare() | ast.Call() | ast.UnaryOp() | ast.Return():
             yield ast.Constant(node.value + 1)
+            if node.value > 0:
+                yield ast.Constant(node.value - 1)
+
+
+def _dropped_term(node: ast.AST, _: Scope) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(left, ast.Add(), right) if not (_is_text(left) or _is_text(right)):
+            yield left
+            if not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add)):
+                yield right
+        case ast.BinOp(left, ast.Sub(), _):
+            yield left
 
 
 def _dropped_factor(node: ast.AST, _: Scope) -> Iterator[ast.AST]:
@@ -164,6 +182,60 @@ def _loosened_comparison(node: ast.AST, _: Scope) -> Iterator[ast.AST]:
                 yield ast.Compare(node.left, [*node.ops[:place], other(), *node.ops[place + 1 :]], node.comparators)
 
 
+_NEGATED = {
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+def _flipped_comparison(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+    match node, scope.parents.get(node):
+        case ast.Compare(), ast.If(test=test) | ast.IfExp(test=test) if test is node:
+            return  # the swapped branch is the same
+        case ast.Compare(left, [comparison], [right]), _:
+            yield ast.Compare(left, [_NEGATED[type(comparison)]()], [right])
+
+
+def _dropped_condition(node: ast.AST, _: Scope) -> Iterator[ast.AST]:
+    if isinstance(node, ast.BoolOp):
+        for place in range(len(node.values)):
+            rest = [*node.values[:place], *node.values[place + 1 :]]
+            yield rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+        yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+
+
+def refuses(node: ast.AST) -> bool:
+    """Whether a statement does nothing but raise under a condition."""
+    return isinstance(node, ast.If) and not node.orelse and isinstance(node.body[0], ast.Raise)
+
+
+def _asks_the_parent(call: ast.Call) -> bool:
+    """Whether it calls through `super()`: without it the code has no free variable, and cannot be exchanged."""
+    return any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(call))
+
+
+def _dropped_check(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+    match node:
+        case ast.If() if refuses(node):
+            yield ast.Pass()
+        case ast.Raise() if not refuses(scope.parents[node]):
+            yield ast.Pass()
+        case ast.Expr(ast.Call() as call) if not _asks_the_parent(call):
+            yield ast.Pass()
+        case ast.Call(ast.Name(), [ast.Constant(str()), value, *_], _) if not isinstance(
+            scope.parents[node], ast.Raise | ast.Expr
+        ):
+            yield value  # a check that hands on what it was given: `whole("steps", steps, 1)`
+
+
 _AS_FLOAT = "(lambda interval: type(interval).of(interval.upper_float, precision=interval.precision))"
 
 
@@ -175,7 +247,8 @@ def _float_for_enclosure(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 OPERATORS = (
     Operator("sign", "+ for −, − for +, no minus", _sign),
-    Operator("one more", "n + 1 for n", _one_more),
+    Operator("one more", "n + 1 or n − 1 for n", _one_more),
+    Operator("dropped term", "a summand is left out", _dropped_term),
     Operator("dropped factor", "a factor or a divisor is left out", _dropped_factor),
     Operator("doubled factor", "a product is doubled", _doubled_factor),
     Operator("missing square", "no square, no root", _missing_square),
@@ -183,6 +256,11 @@ OPERATORS = (
     Operator("swapped branch", "the other branch is taken", _swapped_branch),
     Operator("ε for δ", "one for the other where both are known", _epsilon_for_delta),
     Operator("loosened comparison", "≤ for <, < for ≤", _loosened_comparison),
+    Operator(
+        "flipped comparison", "≥ for <, ≠ for =, not in for in, where no branch hangs on it alone", _flipped_comparison
+    ),
+    Operator("dropped condition", "a part of an and, or of an or, is left out; or for and", _dropped_condition),
+    Operator("dropped check", "a refusal, or a statement that only calls, is left out", _dropped_check),
     Operator("float for enclosure", "the float at the upper end, as if it were exact", _float_for_enclosure),
 )
 

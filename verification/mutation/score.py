@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, final
 
@@ -65,12 +66,14 @@ class Score:
         population: how many there are in the modules asked for; a sample is smaller.
         verdicts: one for each that was run, in the order of modules and lines.
         strays: exemptions of these modules that fit no mutant.
+        unfit: files of tests that take too long to be guards.
         seed: of the sample; None where all were run.
     """
 
     population: int
     verdicts: tuple[Verdict, ...]
     strays: tuple[Exemption, ...]
+    unfit: tuple[str, ...]
     seed: int | None
 
     def count(self, fate: Fate, module: str | None = None) -> int:
@@ -114,6 +117,18 @@ class Score:
             "seed": self.seed,
             "counts": {fate.value: self.count(fate) for fate in Fate},
             "modules": {m: {fate.value: self.count(fate, m) for fate in Fate} for m in self.modules},
+            "unfit": list(self.unfit),
             "strays": [list(stray.key) for stray in self.strays],
             "mutants": [verdict.as_json() for verdict in self.verdicts],
         }
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """Several scores of different modules as one."""
+    return Score(
+        population=sum(score.population for score in scores),
+        verdicts=tuple(verdict for score in scores for verdict in score.verdicts),
+        strays=tuple(stray for score in scores for stray in score.strays),
+        unfit=tuple(dict.fromkeys(file for score in scores for file in score.unfit)),
+        seed=next((score.seed for score in scores), None),
+    )

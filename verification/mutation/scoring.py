@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias, final
+
+from attrs import define, field
 
 from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
@@ -16,19 +20,32 @@ from ...plugins.forks import can_fork
 from ..selection import chosen
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
-from .guarded import GUARDED, Guarded
-from .killing import Ending, Outcome, attempt
+from .guarded import Guarded, guarded, tests_folder
+from .killing import Bench, Ending, Guard, Outcome, claims_matching
 from .mutants import Mutant
 from .score import Fate, Score, Verdict
 
-_MOST_SECONDS = 300.0  # that guards may take where nothing is wrong
+_MOST_SECONDS = 300.0  # that a claim or a file of tests may take where nothing is wrong
+_MOST_TESTS = 100.0  # seconds of tests that a mutant is shown to, the quickest first
 _SLOWER, _LEAST_SECONDS = 3, 5.0
-
-EVERYTHING: tuple[DeclaredFormula | Guarded, ...] = (*DECLARED, *GUARDED)
-"""What is mutated: declared formulas, then modules."""
 
 Progress: TypeAlias = Callable[[Verdict], None]
 """Called with each verdict as soon as it is there."""
+Mutated: TypeAlias = DeclaredFormula | Guarded
+
+
+def everything() -> tuple[Mutated, ...]:
+    """What is mutated: declared formulas, then modules."""
+    return (*DECLARED, *guarded())
+
+
+def matching(*only: str) -> tuple[Mutated, ...]:
+    """The formulas and modules that match one of the globs, or all, in order.
+
+    Raises:
+        InvalidValue: where a glob matches none; it names those that come close.
+    """
+    return chosen(everything(), lambda mutated: (mutated.module,), only, "module")
 
 
 def population(*only: str) -> tuple[Mutant, ...]:
@@ -37,76 +54,157 @@ def population(*only: str) -> tuple[Mutant, ...]:
     Raises:
         InvalidValue: where a glob matches none; it names those that come close.
     """
-    return tuple(mutant for guarded in _matching(only) for mutant, _ in guarded.plantings())
+    return tuple(mutant for mutated in matching(*only) for mutant, _ in mutated.plantings())
 
 
-def _matching(only: Sequence[str]) -> list[DeclaredFormula | Guarded]:
-    return list(chosen(EVERYTHING, lambda guarded: (guarded.module,), only, "module"))
-
-
-def score(*only: str, sample: int | None = None, seed: int = 0, progress: Progress | None = None) -> Score:
+def score(
+    *only: str,
+    sample: int | None = None,
+    seed: int = 0,
+    minutes: float | None = None,
+    leaving: Iterable[Mutant] = (),
+    progress: Progress | None = None,
+    benches: Benches | None = None,
+) -> Score:
     """Run mutants one after the other, each in a process of its own.
 
     Args:
         only: globs on module names, such as "accounting.amplification.*"; without any, all are mutated.
         sample: how many mutants to run, chosen at random; None for all of them.
         seed: of the choice; the same seed chooses the same mutants of the same source.
+        minutes: of wall time, after which no further mutant is begun; None for no end.
+        leaving: mutants to leave out.
         progress: told each verdict.
+        benches: those of other scores, which know some guards already; None for new ones.
 
     Guarantees:
         A mutant counts as killed only where a claim or a test that is as expected without it is not so with it, or
         where the guards ran out of a limit of processor time that is more than three times what they take without it.
 
     Raises:
-        InvalidValue: for a pattern that matches no module, a sample below 1, a seed below 0, and guards that are not
-            as expected where nothing is wrong; and where processes cannot be forked. InvalidType: for no whole numbers.
+        InvalidValue: for a pattern that matches no module, a sample below 1, a seed below 0, minutes that are not
+            above 0, and claims that are not as expected where nothing is wrong; and where processes cannot be forked.
+            InvalidType: for no whole numbers.
     """
     if sample is not None:
         whole("sample", sample, 1)
     whole("seed", seed, 0)
+    if minutes is not None and not minutes > 0:
+        raise InvalidValue("minutes", minutes, "a number of minutes above 0")
     if not can_fork():
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
-    everything = [(guarded, *planted) for guarded in _matching(only) for planted in guarded.plantings()]
-    places = range(len(everything))
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    left_out = {mutant.key for mutant in leaving}
+    planned = [(mutated, *planted) for mutated in matching(*only) for planted in mutated.plantings()]
+    asked = [entry for entry in planned if entry[1].key not in left_out]
+    places = range(len(asked))
     drawn = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
     arguments = {exemption.key: exemption for exemption in exemptions()}
-    verdicts, tests = [], _tests()
-    for guarded, group in groupby((everything[place] for place in drawn), key=itemgetter(0)):
-        seconds = _SLOWER * _undisturbed(guarded, tests) + _LEAST_SECONDS
-        for _, mutant, planting in group:
-            verdict = _verdict(mutant, arguments.get(mutant.key), attempt(guarded, planting, seconds, tests))
-            verdicts.append(verdict)
-            if progress is not None:
-                progress(verdict)
-    known = {mutant.key for _, mutant, _ in everything}
+    verdicts: list[Verdict] = []
+    with Benches() if benches is None else nullcontext(benches) as at:
+        for mutated, group in groupby((asked[place] for place in drawn), key=itemgetter(0)):
+            for _, mutant, planting in group:
+                if end is not None and time.monotonic() > end:
+                    break
+                ending = at.attempt(mutated, mutant, planting)
+                verdicts.append(_verdict(mutant, arguments.get(mutant.key), ending))
+                if progress is not None:
+                    progress(verdicts[-1])
+        unfit = tuple(at.unfit)
+    known = {mutant.key for _, mutant, _ in planned}
     globs = only or ("*",)
     strays = (e for e in arguments.values() if any(fnmatchcase(e.module, g) for g in globs) and e.key not in known)
     return Score(
-        population=len(everything),
+        population=len(asked),
         verdicts=tuple(verdicts),
         strays=tuple(strays),
+        unfit=unfit,
         seed=None if sample is None else seed,
     )
 
 
-def _tests() -> Path | None:
-    """The folder of tests, in a checkout."""
-    folder = Path(__file__).resolve().parents[2] / "tests"
-    return folder if folder.is_dir() else None
+@final
+@define
+class Benches:
+    """Benches for one set of tests after the other, and what is known of the guards so far: a context.
+
+    Attributes:
+        unfit: files of tests that take too long to be guards.
+    """
+
+    _tests: tuple[Path, ...] | None = None
+    _bench: Bench | None = None
+    _traced: dict[str, tuple[Guard, ...]] = field(factory=dict)
+    unfit: dict[str, None] = field(factory=dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._bench is not None:
+            self._bench.close()
+            self._bench = None
+
+    def attempt(self, mutated: Mutated, mutant: Mutant, planting: Callable[[], None]) -> Ending:
+        """Show a mutant to the guards of its module that enter its function, the quickest first."""
+        bench, guards = self._on(mutated), self._guards(mutated)
+        shown = list(_shown(guards, mutant)) if isinstance(mutated, Guarded) else list(guards)
+        seconds = _SLOWER * sum(guard.seconds for guard in shown) + _LEAST_SECONDS
+        return bench.attempt(planting, shown, seconds)
+
+    def _on(self, mutated: Mutated) -> Bench:
+        tests = test_files(mutated.tests)
+        if self._bench is None or tests != self._tests:
+            self._close()
+            self._bench, self._tests = Bench(tests), tests
+        return self._bench
+
+    def _guards(self, mutated: Mutated) -> list[Guard]:
+        claims = claims_matching(mutated.claims)
+        found = [guard for claim in claims for guard in self._traces(claim, is_claim=True)]
+        if len(found) < len(claims):
+            failing = sorted(set(claims) - {guard.name for guard in found})
+            raise InvalidValue("guards", failing[0], f"guards of {mutated.module} that are as expected")
+        return found + [
+            guard for file in test_files(mutated.tests) for guard in self._traces(str(file), is_claim=False)
+        ]
+
+    def _traces(self, name: str, *, is_claim: bool) -> tuple[Guard, ...]:
+        if name not in self._traced:
+            assert self._bench is not None
+            found = self._bench.trace(name, is_claim=is_claim, seconds=_MOST_SECONDS)
+            if found is None and not is_claim:
+                self.unfit[Path(name).name] = None
+            self._traced[name] = found or ()
+        return self._traced[name]
 
 
-def _undisturbed(guarded: DeclaredFormula | Guarded, tests: Path | None) -> float:
-    """What the guards of a module take where nothing is wrong, in seconds of processor time."""
-    ending = attempt(guarded, _nothing, _MOST_SECONDS, tests)
-    if ending.outcome is not Outcome.SURVIVED:
-        raise InvalidValue(
-            "guards", ending.by or ending.outcome.value, f"guards of {guarded.module} that are as expected"
-        )
-    return ending.seconds
+def test_files(tests: Sequence[str]) -> tuple[Path, ...]:
+    """The files of tests, in a checkout: none elsewhere."""
+    folder = tests_folder()
+    if folder is None:
+        return ()
+    named = (folder / test for test in tests)
+    return tuple(dict.fromkeys(file for path in named for file in _within(path)))
 
 
-def _nothing() -> None:
-    """Plants no mutant."""
+def _within(path: Path) -> list[Path]:
+    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+
+
+def _shown(guards: Iterable[Guard], mutant: Mutant) -> Iterator[Guard]:
+    """The guards that enter the mutant's function, the quickest first; for a constant, those that enter its module."""
+    in_function = [guard for guard in guards if guard.touched and (mutant.module, mutant.place) in guard.touched]
+    if not mutant.in_function:
+        in_function = [g for g in guards if g.touched and any(module == mutant.module for module, _ in g.touched)]
+    room = _MOST_TESTS
+    for guard in sorted(in_function, key=lambda guard: (not guard.is_claim, guard.seconds)):
+        room -= guard.seconds
+        if guard.is_claim or room >= 0:
+            yield guard
 
 
 def _verdict(mutant: Mutant, exemption: Exemption | None, ending: Ending) -> Verdict:

@@ -5,10 +5,10 @@ import importlib
 import hypothesis.internal.conjecture.engine  # noqa: F401  # what a first search would import
 import scipy.special  # noqa: F401
 
-from .guarded import GUARDED
+from .guarded import guarded
 from .killing import holding_claims
 from .mutants import PACKAGE
 
 holding_claims()
-for guarded in GUARDED:
-    importlib.import_module(f"{PACKAGE}.{guarded.module}")
+for each in guarded():
+    importlib.import_module(f"{PACKAGE}.{each.module}")

@@ -564,15 +564,28 @@ def mutants(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="So many mutants, at random; or else all.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sample, or of the share.")] = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, metavar="M", help="Begin no further mutant after so many minutes.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Run modules whose record is stale or missing, and write it.")
+    ] = False,
+    share: Annotated[
+        bool, typer.Option("--share", help="Run, for 8 minutes or so many, what is recorded as noticed.")
+    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="Run none; show what is recorded of each module.")] = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="OUT.md", help="With --table: write the page of the mutation score.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Score the verification suite: which small faults, planted in the formulas, do its claims and tests notice?"""
-    from .mutants import run
+    from .mutants import choose
     from .output import reporting
 
     with reporting(json) as output:
-        run(only or (), sample, seed, output)
+        choose(only or (), sample, seed, minutes, record, share, table, markdown)(output)
 
 
 @app.command()

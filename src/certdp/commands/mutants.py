@@ -2,29 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..verification.mutation.score import Fate, Score
-from ..verification.mutation.scoring import population, score
+from ..accounting.errors import InvalidValue
+from ..verification.mutation import recorded as records
+from ..verification.mutation.exemptions import exemptions
+from ..verification.mutation.guarded import EXCLUDED
+from ..verification.mutation.recorded import Standing, standing
+from ..verification.mutation.score import Fate, Score, together
+from ..verification.mutation.score_page import page
+from ..verification.mutation.scoring import Benches, Mutated, matching, score
 from .output import Output
 
 _COLUMNS = (Fate.KILLED, Fate.TIMED_OUT, Fate.EXEMPTED, Fate.SURVIVED)
+_EACH = 40  # mutants of a module in a share
+_SHARE_MINUTES = 8.0
 
 
-def run(only: Sequence[str], sample: int | None, seed: int, output: Output) -> None:
+def choose(
+    only: Sequence[str],
+    sample: int | None,
+    seed: int,
+    minutes: float | None,
+    recording: bool,
+    sharing: bool,
+    showing: bool,
+    markdown: Path | None,
+) -> Callable[[Output], None]:
+    """What the options ask for.
+
+    Raises:
+        InvalidValue: for options that do not go together.
+    """
+    modes = {"record": recording, "share": sharing, "table": showing}
+    chosen = [name for name, wanted in modes.items() if wanted]
+    if len(chosen) > 1:
+        raise InvalidValue(chosen[1], "given", f"one of --{' and --'.join(chosen)}")
+    if sample is not None and chosen:
+        raise InvalidValue("sample", sample, f"none beside --{chosen[0]}")
+    if markdown is not None and not showing:
+        raise InvalidValue("markdown", str(markdown), "a file beside --table")
+    if recording:
+        return partial(record, only, minutes)
+    if sharing:
+        return partial(share, only, seed, _SHARE_MINUTES if minutes is None else minutes)
+    if showing:
+        return partial(table, only, markdown)
+    return partial(run, only, sample, seed, minutes)
+
+
+def run(only: Sequence[str], sample: int | None, seed: int, minutes: float | None, output: Output) -> None:
     """Run the mutants of the modules that match, and fail where one survives or an exemption is stale."""
+    with _bar(output, sum(_count(m) for m in matching(*only)) if sample is None else sample) as (bar, task):
+        found = score(*only, sample=sample, seed=seed, minutes=minutes, progress=lambda _: bar.advance(task))
+    _tell(found, output)
+
+
+def record(only: Sequence[str], minutes: float | None, output: Output) -> None:
+    """Run the modules that match and have no fresh record, all mutants of each, and write down what became of them."""
+    known = records.read()
+    asked = [m for m in matching(*only) if standing(m, known.get(m.module)) is not Standing.FRESH]
+    scores, end = [], None if minutes is None else time.monotonic() + 60 * minutes
+    with _bar(output, sum(map(_count, asked))) as (bar, task), Benches() as benches:
+        for mutated in asked:
+            left = None if end is None else (end - time.monotonic()) / 60
+            if left is not None and left <= 0:
+                break
+            found = score(mutated.module, minutes=left, progress=lambda _: bar.advance(task), benches=benches)
+            if len(found.verdicts) == found.population:  # what the time cut short is no score
+                scores.append(found)
+                known = {**records.read(), mutated.module: records.recorded(mutated, found.verdicts)}
+                records.write(known)
+    _tell(together(scores), output)
+
+
+def share(only: Sequence[str], seed: int, minutes: float, output: Output) -> None:
+    """Run, for so many minutes, mutants that the record says are noticed, in an order that the seed chooses."""
+    known = records.read()
+    recorded = [mutated for mutated in matching(*only) if mutated.module in known]
+    if not recorded:
+        raise InvalidValue("only", ", ".join(only), "modules that have a record", "Run certdp mutants --record")
+    random.Random(seed).shuffle(recorded)
+    scores, end = [], time.monotonic() + 60 * minutes
+    with _bar(output, None) as (bar, task), Benches() as benches:
+        for mutated in recorded:
+            left = (end - time.monotonic()) / 60
+            if left <= 0:
+                break
+            leaving = records.unnoticed(mutated, known[mutated.module])
+            scores.append(
+                score(
+                    mutated.module,
+                    sample=_EACH,
+                    seed=seed,
+                    minutes=left,
+                    leaving=leaving,
+                    benches=benches,
+                    progress=lambda _: bar.advance(task),
+                )
+            )
+    _tell(together(scores), output)
+
+
+def table(only: Sequence[str], markdown: Path | None, output: Output) -> None:
+    """Tell what is recorded of the modules that match, and what of it is stale."""
+    known, asked = records.read(), matching(*only)
+    if markdown is not None:
+        listed = {m.module: known[m.module] for m in asked if m.module in known}
+        missing = {m.module: _count(m) for m in asked if m.module not in known}
+        markdown.write_text(page(listed, missing, EXCLUDED, exemptions()), "utf-8")
+    rows = list(_rows(asked, known))
+    output.show({"modules": rows}, lambda console: _print_rows(console, rows))
+
+
+def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Iterator[dict[str, object]]:
+    for mutated in asked:
+        found = known.get(mutated.module)
+        row: dict[str, object] = {"module": mutated.module}
+        row |= {"standing": standing(mutated, found).value, "mutants": _count(mutated)}
+        if found is not None:
+            exempted, survived = found.split(mutated.module)
+            killed = found.mutants - found.timed_out - exempted - survived
+            row |= {"killed": killed, "timed_out": found.timed_out, "exempted": exempted, "survived": survived}
+            row["source"] = found.source
+        yield row
+
+
+def _print_rows(console: Console, rows: Sequence[dict[str, object]]) -> None:
+    columns = ("module", "standing", "mutants", "killed", "timed_out", "exempted", "survived", "source")
+    shown = Table(box=None)
+    for column in columns:
+        shown.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        shown.add_row(*(str(row.get(column, "")) for column in columns))
+    console.print(shown)
+
+
+def _count(mutated: Mutated) -> int:
+    return sum(1 for _ in mutated.plantings())
+
+
+@contextmanager
+def _bar(output: Output, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
+    """A bar of so many mutants on a terminal."""
     terminal = Console(stderr=True)
-    every = len(population(*only))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(
         *columns, console=terminal, transient=True, disable=output.as_json or not terminal.is_terminal
     ) as bar:
-        task = bar.add_task("mutants", total=every if sample is None else min(sample, every))
-        found = score(*only, sample=sample, seed=seed, progress=lambda _: bar.advance(task))
+        yield bar, bar.add_task("mutants", total=total)
+
+
+def _tell(found: Score, output: Output) -> None:
     output.show(found.as_json(), lambda console: _print(console, found))
     if not found.passed:
         output.fail()
@@ -44,6 +182,8 @@ def _print(console: Console, found: Score) -> None:
         console.print(f"survived: {verdict.mutant}", markup=False, soft_wrap=True)
     for verdict in found.stale:
         console.print(f"exempted, and killed by {verdict.by}: {verdict.mutant}", markup=False, soft_wrap=True)
+    for file in found.unfit:
+        console.print(f"takes too long to be a guard: {file}", markup=False, soft_wrap=True)
     for stray in found.strays:
         console.print(
             f"an exemption fits no mutant: {stray.module} {stray.place}, {stray.operator}: "

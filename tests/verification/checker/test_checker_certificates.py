@@ -10,7 +10,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +25,10 @@ from hypothesis import strategies as st
 from certdp.verification import checker
 from certdp.verification.checker import Budget, Outcome, Verdict, check
 
+Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
+FEW_CALLS = 6 * 10**6
+CALLS_OF_HOSTILE = 10**6
+CALLS_PER_RECORD = 20_000
 Body = dict[str, Any]
 W: Any = ["weight"]
 ONE: Any = ["constant", "1"]
@@ -342,11 +345,10 @@ def assert_refused(verdict: Verdict, reason: str = "") -> None:
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_true_certificate_holds_within_a_second(name: str) -> None:
+def test_a_true_certificate_holds_with_little_work(name: str, counted: Counted) -> None:
     text = seal(BODIES[name])
-    start = time.process_time()
-    verdict = check(text)
-    assert time.process_time() - start < 1
+    verdict, calls = counted(lambda: check(text))
+    assert calls < FEW_CALLS
     assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
     assert verdict.claim is not None
     supremum = BODIES[name]["claim"]["supremum"]
@@ -390,10 +392,11 @@ def scale_upper(body: Body) -> None:
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_an_upper_end_below_the_truth_is_refused(name: str) -> None:
-    start = time.process_time()
-    assert_refused(check(seal(with_change(BODIES[name], scale_upper))), "exceeds the claimed upper end")
-    assert time.process_time() - start < 1
+def test_an_upper_end_below_the_truth_is_refused(name: str, counted: Counted) -> None:
+    text = seal(with_change(BODIES[name], scale_upper))
+    verdict, calls = counted(lambda: check(text))
+    assert_refused(verdict, "exceeds the claimed upper end")
+    assert calls < FEW_CALLS
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -735,20 +738,19 @@ def nest(depth: int) -> Any:
     ids=range(25),
 )
 @pytest.mark.parametrize("place", ["loss", "rate"])
-def test_hostile_expressions_get_a_quick_verdict(expression: Any, place: str) -> None:
+def test_hostile_expressions_get_a_quick_verdict(expression: Any, place: str, counted: Counted) -> None:
     body = with_change(SIMPLE, put("inputs", place, expression))
     try:
         remove, add = compose(body["inputs"]["loss"], body["inputs"]["rate"], True, "0", "0")
         body["claim"]["profile"] = {"remove": remove, "add": add}
     except (RecursionError, ValueError):
         pass
-    start = time.process_time()
     try:
         text = seal(body)
     except RecursionError:
         return
-    verdict = check(text)
-    assert time.process_time() - start < 5
+    verdict, calls = counted(lambda: check(text))
+    assert calls < CALLS_OF_HOSTILE
     assert not verdict.reason.startswith("the check failed"), verdict.reason
 
 
@@ -966,7 +968,7 @@ def test_a_public_certificate_is_not_compared() -> None:
     assert "not compared" in verdict.reason
 
 
-def test_a_large_table_is_compared_in_seconds() -> None:
+def test_a_large_table_is_compared_with_work_that_grows_by_records(counted: Counted) -> None:
     source = random.Random(0)
     rows = [[source.random() / 54 for _ in range(54)] for _ in range(10_000)]
     at = {"norm(1)": "1", "ratio(2)": str(Fraction(math.isqrt(2**200 // 54) + 1, 2**100)), **UP}
@@ -983,10 +985,10 @@ def test_a_large_table_is_compared_in_seconds() -> None:
         "psi_max": body["claim"]["supremum"]["upper"],
         "expected_sample_size": [drawn * (1 - 1e-12), drawn * (1 + 1e-12)],
     }
-    start = time.process_time()
-    verdict = check(seal(body | {"audience": "owner", "data": data}), Rows(rows))
+    content = seal(body | {"audience": "owner", "data": data})
+    verdict, calls = counted(lambda: check(content, Rows(rows)))
     assert verdict.data_compared, verdict.reason
-    assert time.process_time() - start < 20
+    assert calls < CALLS_PER_RECORD * len(rows)
 
 
 # On its own.

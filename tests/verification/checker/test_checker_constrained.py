@@ -6,7 +6,6 @@ import json
 import math
 import random
 import struct
-import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -25,10 +24,12 @@ from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exa
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
 
+Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
+FEW_CALLS = 10**6
+CALLS_PER_RECORD = 6_000
 Body = dict[str, Any]
 W: Any = ["weight"]
 ONE: Any = ["constant", "1"]
-PER_CHECK = 1.0  # seconds
 
 
 def number(value: Any) -> Any:
@@ -169,10 +170,10 @@ BODIES: dict[str, Body] = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_true_certificate_holds_within_a_second(name: str) -> None:
-    start = time.process_time()
-    verdict = check(seal(BODIES[name]))
-    assert time.process_time() - start < PER_CHECK
+def test_a_true_certificate_holds_with_little_work(name: str, counted: Counted) -> None:
+    content = seal(BODIES[name])
+    verdict, calls = counted(lambda: check(content))
+    assert calls < FEW_CALLS
     assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
     assert verdict.claim is not None
     supremum = BODIES[name]["claim"]["supremum"]
@@ -333,13 +334,14 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_a_forgery_is_refused_within_a_second(name: str) -> None:
+def test_a_forgery_is_refused_with_little_work(name: str, counted: Counted) -> None:
     change, reason = FORGERIES[name]
     original = build(laplace(2), 1)
     assert check(seal(original)).accepted
-    start = time.process_time()
-    assert_refused(check(seal(with_change(original, change))), reason)
-    assert time.process_time() - start < PER_CHECK
+    content = seal(with_change(original, change))
+    verdict, calls = counted(lambda: check(content))
+    assert_refused(verdict, reason)
+    assert calls < FEW_CALLS
 
 
 def owned(body: Body) -> Body:
@@ -464,10 +466,10 @@ def nested(operation: str, depth: int, *more: Any) -> Any:
     ],
     ids=range(19),
 )
-def test_hostile_losses_get_a_quick_verdict(loss: Any) -> None:
-    start = time.process_time()
-    verdict = check(seal(build(loss, 1)))
-    assert time.process_time() - start < 5
+def test_hostile_losses_get_a_quick_verdict(loss: Any, counted: Counted) -> None:
+    content = seal(build(loss, 1))
+    verdict, calls = counted(lambda: check(content))
+    assert calls < FEW_CALLS
     assert not verdict.reason.startswith("the check failed"), verdict.reason
 
 
@@ -749,10 +751,11 @@ def test_without_a_domain_a_record_that_cannot_be_drawn_is_told() -> None:
     assert_refused(check(seal(both), Rows(rows)), "loses more than the target at weight 1")
 
 
-def test_a_large_table_is_compared_in_seconds() -> None:
+def test_a_large_table_is_compared_with_work_that_grows_by_records(counted: Counted) -> None:
     source = random.Random(0)
     rows = [[source.random() / 20 for _ in range(8)] for _ in range(1_000)]
     body = owner(build(laplace(2), 1), rows, "clip")
-    start = time.process_time()
-    assert check(seal(body), Rows(rows)).data_compared
-    assert time.process_time() - start < 5
+    content = seal(body)
+    verdict, calls = counted(lambda: check(content, Rows(rows)))
+    assert verdict.data_compared
+    assert calls < CALLS_PER_RECORD * len(rows)

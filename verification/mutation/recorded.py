@@ -1,0 +1,138 @@
+"""What became of each module's mutants when they were last run: a file beside this one, and what of it is still so.
+
+A module's record holds the digests of its source and of its guards. As long as both are today's, its mutants need not
+be run again; otherwise the record is stale, and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, final
+
+import attrs
+from attrs import field, frozen
+
+from .exemptions import exemptions
+from .guarded import Guarded
+from .killing import claims_matching
+from .mutants import Mutant, source_of
+from .score import Fate, Verdict
+from .scoring import Mutated, everything, test_files
+
+RECORD = Path(__file__).with_name("recorded.json")
+_SHORT = 16  # characters of a digest: told apart, not defended
+
+
+class Standing(Enum):
+    """What a record is worth today."""
+
+    FRESH = "scored"
+    STALE = "stale"
+    MISSING = "not yet scored"
+
+
+def _short(what: str) -> str:
+    return hashlib.sha256(what.encode()).hexdigest()[:_SHORT]
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text("utf-8")
+
+
+def _source_digest(mutated: Mutated) -> str:
+    """Of the module's source and of its mutants, which are others when the operators are."""
+    mutants = "\n".join("\t".join(map(str, mutant.key)) for mutant, _ in mutated.plantings())
+    source = source_of(mutated.module) if isinstance(mutated, Guarded) else ""
+    return _short(f"{source}\n{mutants}")
+
+
+def _guards_digest(mutated: Mutated) -> str:
+    tests = [_text(file) for file in test_files(mutated.tests)]
+    return _short("\n".join([*claims_matching(mutated.claims), *tests]))
+
+
+def _keys(keys: Iterable[Iterable[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(key) for key in keys)
+
+
+@final
+@frozen(kw_only=True)
+class Recorded:
+    """What became of the mutants of one module.
+
+    Attributes:
+        source: digest of the module's source and of its mutants, when they were run.
+        guards: digest of the ids of its claims and of its tests, when they were run.
+        mutants: how many were run: all.
+        timed_out: how many were noticed by the time that their guards took.
+        unnoticed: the keys of those that nothing noticed, without the module; some of them are exempted.
+    """
+
+    source: str
+    guards: str
+    mutants: int
+    timed_out: int
+    unnoticed: tuple[tuple[Any, ...], ...] = field(converter=_keys)
+
+    def split(self, module: str) -> tuple[int, int]:
+        """How many of those that nothing noticed are exempted today, and how many have survived."""
+        known = {exemption.key for exemption in exemptions()}
+        exempted = sum((module, *key) in known for key in self.unnoticed)
+        return exempted, len(self.unnoticed) - exempted
+
+
+def read() -> dict[str, Recorded]:
+    """All records by module; none where the file is not there."""
+    if not RECORD.exists():
+        return {}
+    return {module: Recorded(**entry) for module, entry in json.loads(RECORD.read_text("utf-8")).items()}
+
+
+def write(records: dict[str, Recorded]) -> None:
+    """Put these records in the place of those of the file, whole or not at all; modules that are gone go."""
+    names = [mutated.module for mutated in everything()]
+    lines = [f"{json.dumps(name)}: {_line(records[name])}" for name in names if name in records]
+    draft = RECORD.with_suffix(".draft")
+    draft.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    os.replace(draft, RECORD)
+
+
+def _line(record: Recorded) -> str:
+    """One module in the file: a line for its figures, and one for each mutant that nothing noticed."""
+    entry: dict[str, Any] = attrs.asdict(record)
+    unnoticed = entry.pop("unnoticed")
+    keys = ",\n ".join(json.dumps(key, ensure_ascii=False) for key in unnoticed)
+    return f'{json.dumps(entry)[:-1]}, "unnoticed": [{keys}]}}'
+
+
+def recorded(mutated: Mutated, verdicts: tuple[Verdict, ...]) -> Recorded:
+    """The record of a module all of whose mutants were run."""
+    unnoticed = [v.mutant.key[1:] for v in verdicts if v.fate in (Fate.SURVIVED, Fate.EXEMPTED)]
+    return Recorded(
+        source=_source_digest(mutated),
+        guards=_guards_digest(mutated),
+        mutants=len(verdicts),
+        timed_out=sum(v.fate is Fate.TIMED_OUT for v in verdicts),
+        unnoticed=unnoticed,
+    )
+
+
+def standing(mutated: Mutated, record: Recorded | None) -> Standing:
+    """What the record of a module is worth today."""
+    if record is None:
+        return Standing.MISSING
+    today = (_source_digest(mutated), _guards_digest(mutated))
+    return Standing.FRESH if today == (record.source, record.guards) else Standing.STALE
+
+
+def unnoticed(mutated: Mutated, record: Recorded) -> tuple[Mutant, ...]:
+    """Today's mutants that the record knows as unnoticed."""
+    known = set(record.unnoticed)
+    return tuple(mutant for mutant, _ in mutated.plantings() if mutant.key[1:] in known)
