@@ -11,6 +11,7 @@ mpmath alone; numerical evidence, not proof.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,4 +101,5 @@ def _power(masses: _Floats, samples: int) -> _Floats:
 
     count = samples * (len(masses) - 1) + 1
     length = next_fast_len(count, real=True)
-    return np.asarray(irfft(rfft(masses, length) ** samples, length)[:count])
+    spectrum: Any = rfft(masses, length)
+    return np.asarray(irfft(spectrum**samples, length)[:count])

@@ -296,9 +296,13 @@ class KeyedRelease(PlanPart[Element]):
         """The released parameters and the values that they came out as."""
         return {name: str(value.value) for name, value in self._released.items()}
 
-    @cached_property
+    @property
     def as_it_came_out(self) -> Self:
         """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
+        return self._at_released_values
+
+    @cached_property
+    def _at_released_values(self) -> Self:
         if not self._open:
             return self
         return evolve(

@@ -148,9 +148,13 @@ class Plan(Accounted[U]):
             for name, value in part.released_values.items()
         }
 
-    @cached_property
+    @property
     def as_it_came_out(self) -> Self:
         """The plan at its released values, as filters and ex-post readings take it; itself where it has none."""
+        return self._at_released_values
+
+    @cached_property
+    def _at_released_values(self) -> Self:
         parts = tuple(part.as_it_came_out for part in self.parts)
         same = all(mine is theirs for mine, theirs in zip(parts, self.parts, strict=True))
         return self if same else type(self)(parts)

@@ -132,8 +132,13 @@ def test_sharp_is_a_width_of_a_millionth_of_what_is_lost(scale: Fraction) -> Non
 
 def test_what_says_it_all_at_once_is_taken_as_it_is() -> None:
     class Curves(Pair):
-        zero_concentrated = Enclosure.of(3)
-        gaussian = Enclosure.of(5)
+        @property
+        def zero_concentrated(self) -> Enclosure:
+            return Enclosure.of(3)
+
+        @property
+        def gaussian(self) -> Enclosure:
+            return Enclosure.of(5)
 
     laws: list[tuple[Callable[[Pair], Enclosure | None], int]] = [(zero_concentrated, 3), (gaussian, 5)]
     for law, expected in laws:

@@ -132,6 +132,13 @@ def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
     assert "is not known to cover others" in verdict.reason
 
 
+LLOYD: dict[str, Any] = {
+    "clusters": Public(3),
+    "scale_sum": Public(2),
+    "scale_count": Public(3),
+    "radius": Public(1),
+    "iterations": Public(4),
+}
 MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
     "laplace-sum": lambda given: LaplaceSum(**({"scale": Public(2)} | given)),
     "count": lambda given: Count(**({"scale": Public(2)} | given)),
@@ -140,18 +147,7 @@ MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
     "discrete-laplace": lambda given: DiscreteLaplace(**({"scale": Public(2), "granularity": Public(1)} | given)),
     "discrete-gaussian": lambda given: DiscreteGaussian(**({"scale": Public(2), "granularity": Public(1)} | given)),
     "randomised-response": lambda given: RandomisedResponse(categories=Public(4), **given),
-    "lloyd": lambda given: Lloyd(
-        **(
-            {
-                "clusters": Public(3),
-                "scale_sum": Public(2),
-                "scale_count": Public(3),
-                "radius": Public(1),
-                "iterations": Public(4),
-            }
-            | given
-        )
-    ),
+    "lloyd": lambda given: Lloyd(**(LLOYD | given)),
     "dpis-step": lambda given: DpisStep(
         **(
             {
