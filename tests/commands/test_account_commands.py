@@ -103,7 +103,7 @@ def test_once_and_each_are_two_answers(certdp: Command) -> None:
         ((*REFERENCE[:-4], "--steps", 10), "resample", "once or each"),
         ((*REFERENCE[:-4], "--resample", "twice"), "resample", "once or each"),
         ((*REFERENCE, "--delta", "2"), "delta", "0 ≤ δ ≤ 1"),
-        ((*REFERENCE, "--delta", "nan"), "value", "number"),
+        ((*REFERENCE, "--delta", "nan"), "delta", "number"),
         ((*REFERENCE,), "delta", "state a δ above 0"),
         (("--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=1"), "radius", "public bound"),
         (

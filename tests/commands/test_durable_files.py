@@ -151,6 +151,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
         "c o.csv",
     ),
     "verify": ("verify --only test/holds --html {out}/h --junit {out}/j", "h j"),
+    "mutants": ("mutants --table --only accounting.amplification.psi --markdown {out}/m", "m"),
     "verify errata": ("verify --errata --only PWS-L4.2 --markdown {out}/m", "m"),
     "reproduce": (
         "reproduce is-fig4 --data {in}/records.csv --repetitions 1 --size 20 --out {out}/made",

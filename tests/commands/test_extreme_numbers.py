@@ -169,7 +169,7 @@ NO_NUMBERS = {
     *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
-    *("distribution", "only", "allow", "timeout"),
+    *("distribution", "only", "allow", "timeout", "minutes"),
 }
 """Options with other texts."""
 

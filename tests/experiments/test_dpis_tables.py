@@ -156,7 +156,7 @@ def test_tables_with_label_and_is_test(tmp_path: Path) -> None:
     ("text", "value"),
     [
         ("a,kind,is_test\n1,0,0\n2,1,1\n", "with a, is_test, kind"),
-        ("a,label,is_test\n1,0.5,0\n2,1,1\n", "0.5 in label"),
+        ("a,label,is_test\n1,0.5,0\n2,1,1\n", "row 0 of label"),
         ("a,label,is_test\n1,0,1\n2,1,1\n", "is_test, which is never 0"),
     ],
 )

@@ -27,7 +27,7 @@ RELEASES = [
 
 def run(*arguments: object) -> Any:
     done = CliRunner().invoke(app, [*map(str, arguments), "--json"])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code in (0, 3), done.output  # 3: a certificate that holds under what its author vouches for
     return json.loads(done.stdout)
 
 
@@ -47,7 +47,8 @@ def test_a_release_and_its_certificate(file: str, more: str, tmp_path: Path) -> 
     sample = PrivateSample.read(tmp_path / "sample.parquet")
     assert len(sample) == data["reported"]
     assert "the" in sample.keys.to_pylist()
-    assert run("check", tmp_path / "certificate.json")["verdict"] == "holds"
+    verdict = run("check", tmp_path / "certificate.json")["verdict"]
+    assert verdict == ("holds assuming the profile" if "--total-epsilon" in more else "holds")
     if "--frequencies" in more:
         estimate = run("pws", "estimate", tmp_path / "sample.parquet", "--where", "key = the")["sum"]
         assert estimate["at_least"] <= {"wordcounts_mobydick.tsv": 14536, "wordcounts_imdb.tsv.xz": 666832}[file]

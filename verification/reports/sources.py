@@ -52,6 +52,20 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
                 "Rates and thresholds are fixed before the data.",
             ),
         ),
+        "constrained": Source(
+            "Weights within a target at a δ or an order",
+            "IS, Problem 7, for Gaussian sums at a δ or a Rényi order, in runs of one release and of several.",
+            (_RECORDS, _POISSON, _REAL_NOISE),
+        ),
+        "released": Source(
+            "Released parameters",
+            "Basic composition with what an earlier release gave: the supremum over what could have come out.",
+            (
+                _ONE_CHANGE,
+                "A parameter depends on the data through earlier releases alone; its range is public.",
+                _REAL_NOISE,
+            ),
+        ),
         "dpis": Source(
             "DPIS: importance-sampled DP-SGD",
             "J. Wei, E. Bao, X. Xiao, Y. Yang: DPIS: An Enhanced Mechanism for Differentially Private SGD with "

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
+from ..files import write_whole
 from ..verification.mutation import recorded as records
 from ..verification.mutation.exemptions import exemptions
 from ..verification.mutation.guarded import EXCLUDED
@@ -119,7 +120,8 @@ def table(only: Sequence[str], markdown: Path | None, output: Output) -> None:
     if markdown is not None:
         listed = {m.module: known[m.module] for m in asked if m.module in known}
         missing = {m.module: _count(m) for m in asked if m.module not in known}
-        markdown.write_text(page(listed, missing, EXCLUDED, exemptions()), "utf-8")
+        with blamed_on(path="markdown"):
+            write_whole(markdown, page(listed, missing, EXCLUDED, exemptions()).encode())
     rows = list(_rows(asked, known))
     output.show({"modules": rows}, lambda console: _print_rows(console, rows))
 

@@ -148,8 +148,8 @@ def test_reciprocals_are_never_above() -> None:
     ("call", "message"),
     [
         (lambda: gaussian_weights([0.1, 5.0], SampleOnce(1), DELTA), "5.0 of record 1"),
-        (lambda: gaussian_weights([-0.1], SampleOnce(1), DELTA), "-0.1"),
-        (lambda: gaussian_weights([math.nan], SampleOnce(1), DELTA), "nan"),
+        (lambda: gaussian_weights([-0.1], SampleOnce(1), DELTA), "unit_shift: got another value at index 0"),
+        (lambda: gaussian_weights([math.nan], SampleOnce(1), DELTA), "unit_shift: got another value at index 0"),
         (lambda: gaussian_weights([[0.1]], SampleOnce(1), DELTA), "shape"),
         (lambda: gaussian_weights([0.1], SampleOnce(1), DELTA, grid_bits=3), "4 to 52"),
         (lambda: gaussian_weights([0.1], SampleOnce(1), DELTA, largest=0.5), "0.5"),
