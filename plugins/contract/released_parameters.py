@@ -60,13 +60,12 @@ def declared_for_every_value(role: str, plugin: P, declare: Callable[[P], T]) ->
     opened = open_parameters(role, plugin)
     if not opened:
         return declare(plugin)
-    at_ends = with_values(role, plugin, stated_ends(role, plugin))
-    stated = stated_ends(role, plugin)
+    ends = stated_ends(role, plugin)
 
     def stands(value: Declared[Any], name: str) -> Declared[Any]:
-        return Public(value.value) if name in stated else for_every_value(value, name)
+        return Public(ends[name]) if name in ends else for_every_value(value, name)
 
-    return Substituted(opened)(lambda: declare(_changed(role, at_ends, stands)))
+    return Substituted(opened)(lambda: declare(_changed(role, plugin, stands)))
 
 
 def stated_ends(role: str, plugin: object) -> dict[str, Fraction]:
