@@ -6,14 +6,27 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from .errors import InvalidType, InvalidValue
 
-Number: TypeAlias = int | float | str | Fraction
+Number: TypeAlias = int | float | str | Fraction | Decimal
 """What is read as an exact rational number."""
+
+
+@runtime_checkable
+class HoldsNumber(Protocol):
+    """A value that holds a number and knows for which parameters it stands: one with a unit, or one declared public."""
+
+    def number_for(self, parameter: str) -> Fraction:
+        """The number, as the value of `parameter`.
+
+        Raises:
+            InvalidType: where the value means something else.
+        """
+
 
 _TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?|[+-]?\d+/\d+")
 _LONGEST = 2000
@@ -21,15 +34,16 @@ _MOST_BITS = 13_000
 """Python writes whole numbers of up to 4,300 digits."""
 
 
-def exact(value: Number, *, parameter: str = "value") -> Fraction:
+def exact(value: Number | HoldsNumber, *, parameter: str = "value") -> Fraction:
     """The rational number that `value` is, without rounding.
 
     Args:
-        value: an int, a finite float (also NumPy's), a Fraction, or text such as "0.1", "1e-9" or "2/3".
-        parameter: name used in the error message.
+        value: an int, a finite float (also NumPy's), a Fraction, a Decimal, or text such as "0.1", "1e-9" or "2/3";
+            also such a number declared public, or with the unit that the parameter has: `Epsilon(1)` as an epsilon.
+        parameter: name of the parameter that the number is for, used in the error message too.
 
     Raises:
-        InvalidType: for bools and other types.
+        InvalidType: for bools, other types, and numbers with another unit.
         InvalidValue: for NaN, infinities and text that is no number.
 
     >>> exact("0.1"), exact(0.5)
@@ -55,7 +69,11 @@ def exact(value: Number, *, parameter: str = "value") -> Fraction:
             if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
                 raise InvalidValue(parameter, value, "a number of at most 3,900 digits, written out")
             return number
-    raise InvalidType(parameter, value, "an int, float, Fraction or text with a number")
+        case Decimal():
+            return exact(str(value), parameter=parameter)
+        case HoldsNumber():
+            return value.number_for(parameter)
+    raise InvalidType(parameter, value, "an int, float, Fraction, Decimal or text with a number")
 
 
 def short_text(value: Fraction) -> str:

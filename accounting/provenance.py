@@ -34,6 +34,14 @@ class Public(Generic[T_co]):
         """A function of a public value is public."""
         return Public(function(self.value))
 
+    def number_for(self, parameter: str) -> Fraction:
+        """The number that was declared, for a parameter that takes one.
+
+        Raises:
+            InvalidType, InvalidValue: as `exact` of the value.
+        """
+        return exact(self.value, parameter=parameter)  # type: ignore[arg-type]  # refused unless it is a number
+
     def __attrs_post_init__(self) -> None:
         _refuse_nesting(self.value)
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Self, final
 
 from attrs import field, frozen
 
-from .errors import InvalidValue
+from .errors import InvalidType, InvalidValue, blamed_on
 from .exact import Number, exact, short_text
 
 
@@ -20,10 +20,11 @@ class Quantity:
     """An exact number in a range: base class of the units, not used itself.
 
     Attributes:
-        value: the exact rational. Read from an int, a float (the dyadic rational it is) or decimal text.
+        value: the exact rational. Read as `exact` reads it, from whatever states a number of this unit.
 
     Raises:
-        InvalidValue: outside the unit's range. InvalidType: for anything that is no exact number.
+        InvalidValue: outside the unit's range.
+        InvalidType: for anything that is no exact number, and for numbers of another unit.
     """
 
     value: Fraction = field(converter=_exact)
@@ -31,11 +32,43 @@ class Quantity:
     _admissible: ClassVar[str] = "a number"
 
     def __attrs_pre_init__(self, value: Number) -> None:
-        exact(value, parameter=type(self).__name__.lower())  # an error names the unit
+        exact(value, parameter=self.symbol())  # an error names the unit
+
+    @classmethod
+    def of(cls, value: Self | Number, *, parameter: str = "") -> Self:
+        """The quantity that a caller stated: with its unit, as a number, or as such a number declared public.
+
+        Args:
+            value: the quantity, or its number.
+            parameter: what an error blames; the unit's own name unless given.
+
+        Raises:
+            InvalidType, InvalidValue: as the unit itself.
+        """
+        if isinstance(value, cls):
+            return value
+        with blamed_on(**{cls.symbol(): parameter or cls.symbol()}):
+            return cls(value)  # type: ignore[arg-type]  # another unit is refused by name
+
+    @classmethod
+    def symbol(cls) -> str:
+        """The name of a parameter that has this unit: epsilon, delta, order and so on."""
+        return cls.__name__.lower()
+
+    def number_for(self, parameter: str) -> Fraction:
+        """The number, for a parameter whose name ends in the unit's, such as `target_epsilon`, or is just `value`.
+
+        Raises:
+            InvalidType: for a parameter of any other name.
+        """
+        if parameter not in ("value", self.symbol()) and not parameter.endswith("_" + self.symbol()):
+            kind = type(self).__name__
+            raise InvalidType(parameter, self, "a number", f"{parameter} is no {kind}: if meant, write {str(self)!r}")
+        return self.value
 
     def __attrs_post_init__(self) -> None:
         if not self._admits(self.value):
-            raise InvalidValue(type(self).__name__.lower(), str(self.value), self._admissible)
+            raise InvalidValue(self.symbol(), str(self.value), self._admissible)
 
     def _admits(self, value: Fraction) -> bool:
         return False

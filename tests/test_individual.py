@@ -185,7 +185,7 @@ def test_types_of_releases() -> None:
     with pytest.raises(InvalidType, match="histogram"):
         release_quantile(LossHistogram.of([1.0], GRID), 0, Epsilon(1))  # type: ignore[arg-type]
     with pytest.raises(InvalidType, match="epsilon"):
-        release_count(Private(np.ones(2, dtype=np.bool_)), 1.0)  # type: ignore[arg-type]
+        release_count(Private(np.ones(2, dtype=np.bool_)), Delta(1))  # type: ignore[arg-type]
     with pytest.raises(InvalidType, match="active"):
         release_count(np.ones(2, dtype=np.bool_), Epsilon(1))  # type: ignore[arg-type]
 

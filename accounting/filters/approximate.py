@@ -16,7 +16,8 @@ from ..derivation import Theorem
 from ..domains import NormBall
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
-from ..guarantees import Guarantee, require
+from ..exact import Number
+from ..guarantees import Guarantee
 from ..notions import Approximate
 from ..pairs import RandomisedResponsePair
 from ..relations import Relation, Unit
@@ -60,12 +61,12 @@ class ApproximateFilter(Filter[Approximate, R, U]):
         relation: R,
         unit: U,
         domain: NormBall | None = None,
-        set_aside: Delta = NOTHING,
-        at: Delta = NOTHING,
+        set_aside: Delta | Number = NOTHING,
+        at: Delta | Number = NOTHING,
     ) -> None:
         super().__init__(budget, relation=relation, unit=unit, domain=domain)
-        require("set_aside", set_aside, Delta, "Write Delta(…) to read a number exactly")
-        require("at", at, Delta, "Write Delta(…) to read a number exactly")
+        set_aside = Delta.of(set_aside, parameter="set_aside")
+        at = Delta.of(at, parameter="at")
         if set_aside.value > budget.delta.upper or set_aside.value == 1:
             admissible = f"at most the δ of the budget, {budget.delta.upper_float!r}, and below 1"
             raise InvalidValue("set_aside", str(set_aside), admissible)

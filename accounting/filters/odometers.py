@@ -17,6 +17,7 @@ from ..derivation import Assumption, Derivation, Theorem
 from ..domains import NormBall
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
+from ..exact import Number
 from ..guarantees import Guarantee, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
@@ -150,12 +151,16 @@ class RenyiOdometer(SpendingState, Generic[R, U]):
     """
 
     def __init__(
-        self, orders: Sequence[Order], delta: Delta, *, relation: R, unit: U, domain: NormBall | None = None
+        self,
+        orders: Sequence[Order | Number],
+        delta: Delta | Number,
+        *,
+        relation: R,
+        unit: U,
+        domain: NormBall | None = None,
     ) -> None:
-        for order in orders:
-            require("orders", order, Order, "Write Order(…) to read a number exactly")
-        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
-        self.orders = tuple(orders)
+        delta = Delta.of(delta)
+        self.orders = tuple(Order.of(order, parameter="orders") for order in orders)
         if not self.orders or len({order.value for order in self.orders}) < len(self.orders):
             raise InvalidValue("orders", list(map(str, orders)), "at least one order, each once")
         if not delta.value:

@@ -9,7 +9,7 @@ from ..bulk_sampled_gaussian import epsilon_upper
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidValue, OutsideDomain
-from ..guarantees import require
+from ..exact import Number
 from ..pairs import Pair
 from ..pairs.sampled_gaussian import SampledGaussian
 from ..units import Delta
@@ -17,7 +17,7 @@ from .nodes import FigureOf
 from .truncated_gaussian import truncated_gaussian
 
 
-def epsilon_of_steps(steps: int, delta: Delta) -> FigureOf:
+def epsilon_of_steps(steps: int, delta: Delta | Number) -> FigureOf:
     """ε at δ of T steps that were fixed beforehand, each on a fresh sample: the larger of the two directions.
 
     From both sides by the loss distribution where that gives an answer; else from above by the best Rényi order.
@@ -26,7 +26,7 @@ def epsilon_of_steps(steps: int, delta: Delta) -> FigureOf:
         InvalidValue: for fewer steps than 1, and for δ = 0, at which no ε bounds Gaussian noise.
     """
     times = whole("steps", steps, 1)
-    level = _positive(delta)
+    level = Enclosure.of(_positive(delta).value)
 
     def figure(rate: float, shift: float) -> Enclosure:
         bound, _ = epsilon_upper(rate, shift, times, level.lower_float)
@@ -43,29 +43,29 @@ def epsilon_of_steps(steps: int, delta: Delta) -> FigureOf:
     return figure
 
 
-def truncated_mu_of_steps(steps: int, delta: Delta) -> FigureOf:
+def truncated_mu_of_steps(steps: int, delta: Delta | Number) -> FigureOf:
     """The μ of `TruncatedGaussian` at δ₀ for T steps, from above: a label, and no guarantee of Gaussian DP.
 
     Raises:
         InvalidValue: for fewer steps than 1, for δ₀ = 0, and by the figure where the composed pair has no law δ(ε).
     """
     times = whole("steps", steps, 1)
-    _positive(delta)
+    level = _positive(delta)
 
     def figure(rate: float, shift: float) -> Enclosure:
         law = _composed(rate, shift, times).delta
         if law is None:
             raise InvalidValue("steps", steps, "a number of steps whose δ(ε) is known", "Ask for a single step")
-        return Enclosure.of(0).hull(truncated_gaussian(law, delta).mu)
+        return Enclosure.of(0).hull(truncated_gaussian(law, level).mu)
 
     return figure
 
 
-def _positive(delta: Delta) -> Enclosure:
-    require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
-    if not delta.value:
-        raise InvalidValue("delta", delta.value, "δ > 0")
-    return Enclosure.of(delta.value)
+def _positive(delta: Delta | Number) -> Delta:
+    level = Delta.of(delta)
+    if not level.value:
+        raise InvalidValue("delta", level.value, "δ > 0")
+    return level
 
 
 def _composed(rate: float, shift: float, times: int) -> Pair:

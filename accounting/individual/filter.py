@@ -18,7 +18,7 @@ from ..derivation import Assumption, Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Number, exact
-from ..guarantees import Guarantee, require
+from ..guarantees import Guarantee
 from ..notions import Renyi
 from ..provenance import Private
 from ..relations import ADD_REMOVE, RECORD, AddRemove, Record
@@ -59,8 +59,8 @@ class IndividualFilter(SpendingState):
             number of records ≥ 0.
     """
 
-    def __init__(self, order: Order, budget: Number, records: int, *, threads: int = 1) -> None:
-        require("order", order, Order, "Write Order(…) to read a number exactly")
+    def __init__(self, order: Order | Number, budget: Number, records: int, *, threads: int = 1) -> None:
+        order = Order.of(order)
         amount = exact(budget, parameter="budget")
         if amount < 0:
             raise InvalidValue("budget", budget, "a Rényi divergence ≥ 0")

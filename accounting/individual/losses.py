@@ -11,6 +11,7 @@ from ..arguments import whole
 from ..bulk import Floats, _shared
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
+from ..exact import Number
 from ..guarantees import require
 from ..provenance import Private, Public, Released, declared
 from ..spending import SpendingState, owned
@@ -91,14 +92,14 @@ class IndividualLosses(SpendingState):
         return Private(self._totals[:, column] * grown / float(self._orders.values[column] - 1.0))
 
     @owned
-    def epsilon(self, delta: Delta) -> Private[Floats]:
+    def epsilon(self, delta: Delta | Number) -> Private[Floats]:
         """Bounds of ε at δ of each record, by the best of the orders: 0 where nothing is lost.
 
         Guarantees: the outputs with and without a record are (ε, δ)-close. inf at δ = 0, where no order bounds it.
         """
         from .._kernels import individual as kernels
 
-        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+        delta = Delta.of(delta)
         target = Enclosure.of(delta.value).lower_float  # ε falls with δ
         if not 0.0 < target < 1.0:
             lost = self._totals.max(axis=1, initial=0.0) > 0.0

@@ -12,8 +12,8 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..errors import InvalidType, InvalidValue
+from ..exact import Number
 from ..expressions.floats import Floats
-from ..guarantees import require
 from ..units import Order
 
 Whole: TypeAlias = NDArray[np.int64]
@@ -22,11 +22,10 @@ LARGEST_SUMMED = 128
 """Whole orders up to this one have a closed form that millions of records can afford."""
 
 
-def _tuple(orders: Iterable[Order]) -> tuple[Order, ...]:
-    try:
-        return tuple(orders)
-    except TypeError:
-        raise InvalidType("orders", orders, "a sequence of orders", "Write [Order(2), Order(3)]") from None
+def _tuple(orders: Iterable[Order | Number]) -> tuple[Order, ...]:
+    if isinstance(orders, str) or not isinstance(orders, Iterable):
+        raise InvalidType("orders", orders, "a sequence of orders", "Write [2, 3]")
+    return tuple(Order.of(order, parameter="orders") for order in orders)
 
 
 @final
@@ -46,7 +45,6 @@ class Orders:
 
     def __attrs_post_init__(self) -> None:
         for order in self.given:
-            require("orders", order, Order, "Write Order(…) to read a number exactly")
             if order.value > 2**52 or Fraction(float(order.value)) != order.value:
                 raise InvalidValue("orders", str(order.value), "orders up to 2^52 that binary64 holds", "Round it")
         if not self.given:

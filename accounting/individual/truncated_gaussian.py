@@ -20,7 +20,7 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..errors import InvalidValue, OutsideDomain
-from ..guarantees import require
+from ..exact import Number
 from ..pairs.pair import DeltaLaw
 from ..units import Delta
 
@@ -56,7 +56,7 @@ class TruncatedGaussian:
         )
 
 
-def truncated_gaussian(law: DeltaLaw, delta: Delta) -> TruncatedGaussian:
+def truncated_gaussian(law: DeltaLaw, delta: Delta | Number) -> TruncatedGaussian:
     """A small μ with which δ(ε) is bounded down to δ₀, proven (`docs/soundness_individual.md`, step 8).
 
     Args:
@@ -67,7 +67,7 @@ def truncated_gaussian(law: DeltaLaw, delta: Delta) -> TruncatedGaussian:
         InvalidValue: for δ₀ = 0, and for a law that is not proven to fall to δ₀.
         OutsideDomain: where no μ up to 10^6 suffices.
     """
-    require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+    delta = Delta.of(delta)
     if not delta.value:
         raise InvalidValue("delta", delta.value, "δ₀ > 0", "At δ₀ = 0 it is Gaussian DP: ask for the pair's own μ")
 

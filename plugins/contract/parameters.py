@@ -15,7 +15,8 @@ from attrs import Attribute
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
 from ...accounting.norms import Norm
-from ...accounting.provenance import Declared, declared, declared_number
+from ...accounting.provenance import Declared, Public, Released, declared, declared_number
+from ...accounting.units import Quantity
 
 Real: TypeAlias = Declared[Fraction]
 """A declared exact number."""
@@ -57,8 +58,17 @@ def flag(value: Declared[bool | str]) -> Declared[bool]:
     return declared(value, read, parameter=_NAME)
 
 
+def _without_unit(value: Any, parameter: str) -> Any:
+    """`value`, where it declares a quantity with a unit: a declaration of its number."""
+    if isinstance(value, Public) and isinstance(value.value, Quantity):
+        return Public(value.number_for(parameter))
+    if isinstance(value, Released) and isinstance(value.value, Quantity):
+        return value.map(lambda quantity: quantity.number_for(parameter), within=value.within)
+    return value
+
+
 def named(_: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
-    """A field transformer for attrs: the fields' converters raise errors that name the field.
+    """A field transformer for attrs: converters raise errors that name the field, and may be given units of its name.
 
     Use it as `@frozen(kw_only=True, field_transformer=named)`.
     """
@@ -66,7 +76,7 @@ def named(_: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
     def naming(name: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def converter(value: Any) -> Any:
             try:
-                return convert(value)
+                return convert(_without_unit(value, name))
             except InvalidValue as error:
                 raise type(error)(name, error.value, error.admissible, error.remedy) from None
 

@@ -25,7 +25,8 @@ from .accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
-from .accounting.guarantees import Guarantee, require
+from .accounting.exact import Number
+from .accounting.guarantees import Guarantee
 from .accounting.notions import (
     APPROXIMATE,
     GAUSSIAN_DP,
@@ -265,13 +266,13 @@ class Accounted(ABC, Generic[U]):
         """
         return self._guarantee(Pure(self._worst(pure, "pure ε") + self._cost), PURE)
 
-    def renyi(self, order: Order) -> Guarantee[Renyi, AddRemove | Replace, U]:
+    def renyi(self, order: Order | Number) -> Guarantee[Renyi, AddRemove | Replace, U]:
         """τ at an order.
 
         Raises:
             NotionAbsent: where none follows.
         """
-        require("order", order, Order, "Write Order(…) to read a number exactly")
+        order = Order.of(order)
         spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
@@ -295,7 +296,7 @@ class Accounted(ABC, Generic[U]):
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 
-    def epsilon(self, delta: Delta, *, accountant: Accountant = BEST) -> Answer[U]:
+    def epsilon(self, delta: Delta | Number, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven ε with which the whole run is (ε, δ)-DP.
 
         Args:
@@ -306,7 +307,7 @@ class Accounted(ABC, Generic[U]):
             NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
             InvalidValue: for a δ below what released parameters have cost.
         """
-        require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+        delta = Delta.of(delta)
         target, spent = Enclosure.of(delta.value, precision=self.precision), self._spent
         found = accountant.epsilon(self.pairs, _left("delta", target, spent.delta))
         if found is None:
@@ -322,14 +323,14 @@ class Accounted(ABC, Generic[U]):
         compared = Comparison(found, spent.epsilon, bool(spent.delta.upper))
         return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
 
-    def delta(self, epsilon: Epsilon, *, accountant: Accountant = BEST) -> Answer[U]:
+    def delta(self, epsilon: Epsilon | Number, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
 
         Raises:
             NotionAbsent: where nothing follows.
             InvalidValue: for an ε below what released parameters have cost.
         """
-        require("epsilon", epsilon, Epsilon, "Write Epsilon(…) to read a number exactly")
+        epsilon = Epsilon.of(epsilon)
         target, spent = Enclosure.of(epsilon.value, precision=self.precision), self._spent
         found = accountant.delta(self.pairs, _left("epsilon", target, spent.epsilon))
         if found is None:

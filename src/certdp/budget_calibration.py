@@ -17,6 +17,7 @@ from attrs import field, frozen, mutable
 from .accounted import Answer, NotionAbsent
 from .accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
 from .accounting.errors import InvalidValue, OutsideDomain
+from .accounting.exact import Number
 from .accounting.units import Delta, Epsilon
 
 _MOST_QUESTIONS = 200
@@ -42,6 +43,14 @@ class Accountable(Protocol):
 R = TypeVar("R", bound=Accountable)
 
 
+def _epsilon(value: Epsilon | Number) -> Epsilon:
+    return Epsilon.of(value)
+
+
+def _delta(value: Delta | Number) -> Delta:
+    return Delta.of(value)
+
+
 @final
 @frozen(kw_only=True)
 class Budget:
@@ -52,8 +61,8 @@ class Budget:
         delta: δ; 0 asks for the pure loss.
     """
 
-    epsilon: Epsilon
-    delta: Delta
+    epsilon: Epsilon = field(converter=_epsilon)
+    delta: Delta = field(converter=_delta)
 
     def __str__(self) -> str:
         return f"({self.epsilon}, {self.delta})-DP" if self.delta.value else f"{self.epsilon}-DP"
@@ -206,11 +215,11 @@ def calibrate(
     Raises:
         InvalidValue: where no value is proven to be within the budget; it says what the safest one costs.
 
-    >>> from certdp import Delta, Epsilon, Full, LaplaceSum, Norm, NormBall, Public, SampledReleases
+    >>> from certdp import Full, LaplaceSum, Norm, NormBall, Public, SampledReleases
     >>> ball = NormBall(norm=Norm.L1, radius=Public(1))
     >>> def release(scale):
     ...     return SampledReleases(mechanism=LaplaceSum(scale=Public(scale)), sampler=Full(), domain=ball)
-    >>> budget = Budget(epsilon=Epsilon("0.5"), delta=Delta(0))
+    >>> budget = Budget(epsilon="0.5", delta=0)
     >>> float(calibrate(release, budget, Continuous()).value)
     2.0
     """

@@ -26,6 +26,7 @@ from .accounting.exact import Number, exact
 from .accounting.expressions.floats import Floats
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
+from .accounting.units import Epsilon
 from .calibration import calibrated, proven
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
@@ -126,7 +127,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self,
         n_clusters: int = 8,
         *,
-        epsilon: Number = 1.0,
+        epsilon: Epsilon | Number = 1.0,
         radius: Number | None = None,
         centre: ArrayLike | None = None,
         norm: Number = 2,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self, TypeAlias, final
 
@@ -187,7 +186,7 @@ def losses_file(path: Path) -> Iterator[Sink]:
 
 
 def release_quantile(
-    histogram: Private[LossHistogram], level: Number, epsilon: Epsilon, *, coins: Coins | None = None
+    histogram: Private[LossHistogram], level: Number, epsilon: Epsilon | Number, *, coins: Coins | None = None
 ) -> Released[float]:
     """A loss of the public grid near a quantile of the individual losses, by the exponential mechanism.
 
@@ -215,7 +214,8 @@ def release_quantile(
     counted = histogram.reveal()
     below = np.cumsum(counted.counts).tolist()
     scores = [abs(share.denominator * count - share.numerator * below[-1]) for count in below[:-1]]
-    unit = _spent(epsilon) / (2 * share.denominator * max(share, 1 - share))
+    spent = _spent(epsilon)
+    unit = spent.value / (2 * share.denominator * max(share, 1 - share))
     least = min(scores)
     used = coins or Coins()
     draws = ExactDraws(used.source, _WORDS)
@@ -223,10 +223,10 @@ def release_quantile(
         chosen = draws.below(len(scores))
         exponent = unit * (scores[chosen] - least)
         if draws.bernoulli_exp(exponent.numerator, exponent.denominator):
-            return Released(counted.grid[chosen], _cost(epsilon, _EXPONENTIAL, used))
+            return Released(counted.grid[chosen], _cost(spent, _EXPONENTIAL, used))
 
 
-def release_count(active: Private[Mask], epsilon: Epsilon, *, coins: Coins | None = None) -> Released[int]:
+def release_count(active: Private[Mask], epsilon: Epsilon | Number, *, coins: Coins | None = None) -> Released[int]:
     """The number of records that a filter has not dropped, with discrete Laplace noise of scale 1/ε.
 
     Args:
@@ -242,15 +242,16 @@ def release_count(active: Private[Mask], epsilon: Epsilon, *, coins: Coins | Non
     """
     require("active", active, Private, "A mask is private: give what the filter returns")
     used = coins or Coins()
-    noise = used.discrete_laplace(1 / _spent(epsilon), 1)[0]
-    return Released(int(np.count_nonzero(active.reveal())) + noise, _cost(epsilon, _COUNT, used))
+    spent = _spent(epsilon)
+    noise = used.discrete_laplace(1 / spent.value, 1)[0]
+    return Released(int(np.count_nonzero(active.reveal())) + noise, _cost(spent, _COUNT, used))
 
 
-def _spent(epsilon: Epsilon) -> Fraction:
-    require("epsilon", epsilon, Epsilon, "Write Epsilon(…) to read a number exactly")
-    if not epsilon.value:
-        raise InvalidValue("epsilon", epsilon.value, "ε > 0", "A release that costs nothing tells nothing")
-    return epsilon.value
+def _spent(epsilon: Epsilon | Number) -> Epsilon:
+    spent = Epsilon.of(epsilon)
+    if not spent.value:
+        raise InvalidValue("epsilon", spent.value, "ε > 0", "A release that costs nothing tells nothing")
+    return spent
 
 
 def _cost(epsilon: Epsilon, theorem: Theorem, coins: Coins) -> Guarantee[Any, Any, Any]:

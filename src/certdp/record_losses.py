@@ -13,9 +13,9 @@ from .accounting.bulk_pairs import BulkPairs
 from .accounting.clipping import Outside
 from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
+from .accounting.exact import Number
 from .accounting.expressions import Expression, Rounded, Variable, W, upper
 from .accounting.expressions.floats import Floats
-from .accounting.guarantees import require
 from .accounting.pairs import RandomisedResponsePair
 from .accounting.provenance import Private
 from .accounting.rates import StatedRate
@@ -38,7 +38,7 @@ _Law: TypeAlias = Callable[[BulkPairs, Floats, int], Floats]
 
 def epsilon_per_record(
     releases: SampledReleases,
-    delta: Delta,
+    delta: Delta | Number,
     records: ArrayLike,
     outside: Outside = Outside.CLIP,
     *,
@@ -63,7 +63,7 @@ def epsilon_per_record(
         NotionAbsent: for a mechanism whose loss gives no bound in bulk.
         InvalidValue: for an empty matrix, or one of another dimension than the domain's.
     """
-    require("delta", delta, Delta, "Write Delta(…) to read a number exactly")
+    delta = Delta.of(delta)
     target = Enclosure.of(delta.value).lower_float  # ε falls with δ
 
     def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
@@ -74,7 +74,7 @@ def epsilon_per_record(
 
 def renyi_per_record(
     releases: SampledReleases,
-    order: Order,
+    order: Order | Number,
     records: ArrayLike,
     outside: Outside = Outside.CLIP,
     *,
@@ -86,7 +86,7 @@ def renyi_per_record(
     Arguments, guarantees and errors are those of `epsilon_per_record`, with a Rényi order in place of δ.
     """
 
-    require("order", order, Order, "Write Order(…) to read a number exactly")
+    order = Order.of(order)
 
     def law(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
         one = pairs.renyi(rate, order.value, threads=threads)

@@ -220,8 +220,8 @@ def test_parameters_out_of_range_are_refused_by_name() -> None:
         (lambda: ZeroConcentrated(1, -1), "xi"),
         (lambda: Gaussian(1).run("replace"), "relation"),  # type: ignore[arg-type]
         (lambda: SelfComposed(SelfComposed(Gaussian(1), 10**10), 10**10).run(), "event"),
-        (lambda: Gaussian(1).run().epsilon(1e-5), "delta"),  # type: ignore[arg-type]
-        (lambda: Gaussian(1).run().delta(1.0), "epsilon"),  # type: ignore[arg-type]
+        (lambda: Gaussian(1).run().epsilon(Epsilon(1)), "delta"),  # type: ignore[arg-type]
+        (lambda: Gaussian(1).run().delta(Delta(1)), "epsilon"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidValue) as caught:
             build()

@@ -38,7 +38,6 @@ from ...accounting.arguments import whole
 from ...accounting.enclosures import Enclosure, binomial_tail
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
-from ...accounting.guarantees import require
 from ...accounting.units import Delta, Epsilon
 from .bounds import Count, checked_confidence
 from .two_inputs import CONFIDENCE
@@ -85,7 +84,7 @@ def audit_one_run(
     guesses: int,
     *,
     canaries: int | None = None,
-    delta: Delta | None = None,
+    delta: Delta | Number | None = None,
     confidence: Number = CONFIDENCE,
 ) -> OneRunAudit:
     """A lower bound on ε from the guesses about the canaries of one run.
@@ -105,8 +104,7 @@ def audit_one_run(
         InvalidValue, InvalidType: for counts that do not fit together and a confidence outside (0, 1).
     """
     error = 1 - checked_confidence(confidence)
-    limit = Delta(0) if delta is None else delta
-    require("delta", limit, Delta, "Write Delta(…) to read a number exactly")
+    limit = Delta.of(0 if delta is None else delta)
     whole("guesses", guesses, 1)
     if whole("right", right, 0) > guesses:
         raise InvalidValue("right", right, f"at most guesses = {guesses}")

@@ -19,7 +19,6 @@ from attrs import frozen
 from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number
-from ...accounting.guarantees import require
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Coins, Mechanism, WeightedSample, many_releases
 from .bounds import Count, checked_confidence, epsilon_lower_bound
@@ -83,7 +82,7 @@ def audit(
     first: Releases,
     second: Releases,
     *,
-    delta: Delta | None = None,
+    delta: Delta | Number | None = None,
     statistics: Sequence[Statistic] | None = None,
     runs: int = RUNS,
     confidence: Number = CONFIDENCE,
@@ -107,8 +106,7 @@ def audit(
     """
     error = 1 - checked_confidence(confidence)
     whole("runs", runs, _FEWEST_RUNS)
-    limit = Delta(0) if delta is None else delta
-    require("delta", limit, Delta, "Write Delta(…) to read a number exactly")
+    limit = Delta.of(0 if delta is None else delta)
     half = runs // 2
     outputs = _drawn(first, half, "first"), _drawn(second, half, "second")
     # an event looks too good on the runs that its statistic was fitted to

@@ -97,8 +97,8 @@ class PrivateWeightedSampling:
     def within(
         cls,
         *,
-        epsilon: Number,
-        delta: Number,
+        epsilon: Epsilon | Number,
+        delta: Delta | Number,
         sampler: KeySampler | None = None,
         frequencies: bool = False,
         largest: int | None = None,
@@ -117,11 +117,11 @@ class PrivateWeightedSampling:
         Raises:
             InvalidValue, InvalidType: as `PrivateWeightedSampling` and its mechanism.
         """
-        _require_writable(Epsilon(epsilon))
+        _require_writable(Epsilon.of(epsilon))
         used: KeySampler = EveryKey() if sampler is None else sampler
         spent = sum((_epsilon_of(payment.cost.bound) for payment in payments(used)), Fraction(0))
         each = element_budget(
-            Epsilon(epsilon), Delta(delta), 1 if contributions is None else contributions, spent=spent
+            Epsilon.of(epsilon), Delta.of(delta), 1 if contributions is None else contributions, spent=spent
         )
         values = Public(each[0].value), Public(each[1].value)
         kind = PwsFrequencies if frequencies else PwsKeys

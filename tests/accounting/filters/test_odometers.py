@@ -113,7 +113,7 @@ def test_bad_costs_are_refused_and_not_counted() -> None:
     with pytest.raises(InvalidType):
         odometer.charge_line(pure(1))
     with pytest.raises(InvalidType):
-        RenyiOdometer([2.0], Delta("1e-3"), relation=ADD_REMOVE, unit=RECORD)  # type: ignore[list-item]
+        RenyiOdometer([Delta(1)], Delta("1e-3"), relation=ADD_REMOVE, unit=RECORD)  # type: ignore[list-item]
     assert (sums.reading.number, odometer.reading.number) == (0, 0)
 
 

@@ -19,7 +19,7 @@ from certdp.accounting.individual.filter import IndividualFilter
 from certdp.accounting.provenance import Private
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
-from certdp.accounting.units import Order
+from certdp.accounting.units import Delta, Order
 
 Path = tuple[int, ...]
 Shares = Callable[[Path], Fraction]
@@ -185,7 +185,7 @@ def test_refused_steps_charge_nothing(rate: Any, shift: Any, name: str) -> None:
 
 def test_what_a_filter_is_made_of() -> None:
     with pytest.raises(InvalidType, match="order"):
-        IndividualFilter(4, 1, 2)  # type: ignore[arg-type]
+        IndividualFilter(Delta(1), 1, 2)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="order"):
         IndividualFilter(Order("1.1"), 1, 2)
     with pytest.raises(InvalidValue, match="budget"):

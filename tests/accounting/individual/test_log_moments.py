@@ -15,7 +15,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.log_moments import SMALLEST_RATE, LogMoments, with_margin
 from certdp.accounting.individual.orders import LARGEST_SUMMED, WHOLE_ORDERS, Orders
 from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
-from certdp.accounting.units import Order
+from certdp.accounting.units import Delta, Order
 
 Floats = NDArray[np.float64]
 MIXED = Orders(map(Order, ("1.5", "2", "3", "3.25", "8", "32", "200")))
@@ -165,7 +165,7 @@ def test_orders_are_refused(orders: list[str | int], wrong: str) -> None:
 
 def test_orders_are_orders() -> None:
     with pytest.raises(InvalidType, match="orders"):
-        Orders([2, 3])  # type: ignore[list-item]
+        Orders([Delta("0.5")])  # type: ignore[list-item]
     with pytest.raises(InvalidType, match="orders"):
         Orders(2)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="fixed before"):

@@ -17,7 +17,7 @@ from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.composed import epsilon_of_steps, truncated_mu_of_steps
 from certdp.accounting.individual.nodes import NodeTable
 from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
-from certdp.accounting.units import Delta
+from certdp.accounting.units import Delta, Order
 
 
 def product(rate: float, shift: float) -> Enclosure:
@@ -136,7 +136,7 @@ def test_figures_refuse_what_they_cannot_tell() -> None:
     with pytest.raises(InvalidValue, match="steps"):
         epsilon_of_steps(0, Delta("0.1"))
     with pytest.raises(InvalidType, match="delta"):
-        epsilon_of_steps(3, 0.1)  # type: ignore[arg-type]
+        epsilon_of_steps(3, Order(2))  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="delta"):
         truncated_mu_of_steps(3, Delta(0))
 

@@ -58,7 +58,7 @@ def test_declared_values_are_read_exactly(read: Callable[[Any], Any], given: Any
         (positive, float("nan"), "a finite number"),
         (positive, float("inf"), "a finite number"),
         (positive, "ten", 'a number such as "0.1"'),
-        (positive, True, "an int, float, Fraction or text"),
+        (positive, True, "an int, float, Fraction, Decimal or text"),
         (non_negative, -1, "a number ≥ 0"),
         (probability, "1.0000001", "a probability: 0 ≤ q ≤ 1"),
         (probability, -0.1, "a probability: 0 ≤ q ≤ 1"),

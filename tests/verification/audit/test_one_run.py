@@ -183,7 +183,7 @@ def test_extreme_scores_are_guessed() -> None:
         ({"right": 1, "guesses": 10, "canaries": 9}, InvalidValue),
         ({"right": 1.5, "guesses": 10}, InvalidType),
         ({"right": 1, "guesses": 10, "confidence": 1}, InvalidValue),
-        ({"right": 1, "guesses": 10, "delta": 0.1}, InvalidType),
+        ({"right": 1, "guesses": 10, "delta": [0.1]}, InvalidType),
     ],
 )
 def test_counts_that_do_not_fit(arguments: dict[str, Any], error: type[Exception]) -> None:
