@@ -14,7 +14,7 @@ from typing import final
 
 from attrs import frozen
 
-from .mutants import PACKAGE, Mutant, mutants_of
+from .mutants import PACKAGE, Mutant, can_be_mutated, mutants_of
 from .planting import plant
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -228,11 +228,11 @@ def guards_of(module: str) -> Guarded:
 @cache
 def guarded() -> tuple[Guarded, ...]:
     """Every module that is scored."""
-    found = (guards_of(module) for module in modules() if reason(module) is None and mutants_of(module))
+    found = (guards_of(module) for module in modules() if reason(module) is None and can_be_mutated(module))
     return tuple(each for each in found if each.claims or each.tests)
 
 
 def unplaced() -> tuple[str, ...]:
     """Modules with something to mutate that have neither guards nor a reason to be left out."""
     placed = {each.module for each in guarded()}
-    return tuple(m for m in modules() if m not in placed and reason(m) is None and mutants_of(m))
+    return tuple(m for m in modules() if m not in placed and reason(m) is None and can_be_mutated(m))

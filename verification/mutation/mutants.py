@@ -75,18 +75,14 @@ class _Fault:
         _replace(self.parent, self.node, ast.copy_location(self.replacement, self.node))
         ast.fix_missing_locations(self.parent)
 
-    def remove(self) -> None:
-        _replace(self.parent, self.replacement, self.node)
-
     @property
-    def told(self) -> tuple[str, str]:
-        """The statement before and after."""
-        before = _first_line(self.statement)
-        self.plant()
+    def after(self) -> str:
+        """The statement with the fault, which is not there afterwards."""
+        _replace(self.parent, self.node, self.replacement)
         planted = self.replacement if self.node is self.statement else self.statement
-        after = _first_line(planted)
-        self.remove()
-        return before, after
+        text = _first_line(planted)
+        _replace(self.parent, self.replacement, self.node)
+        return text
 
 
 @cache
@@ -115,6 +111,16 @@ def mutants_of(module: str) -> tuple[Mutant, ...]:
     return tuple(mutant for mutant, _ in _planned(module, ast.parse(source_of(module))))
 
 
+@cache
+def can_be_mutated(module: str) -> bool:
+    """Whether a module has any mutant: found without making them all.
+
+    Raises:
+        InvalidValue: for an unknown module.
+    """
+    return next(_planned(module, ast.parse(source_of(module))), None) is not None
+
+
 def mutated(mutant: Mutant) -> ast.Module:
     """The syntax tree of the mutant's module with the fault in it.
 
@@ -134,8 +140,10 @@ def _planned(module: str, tree: ast.Module, only: str | None = None) -> Iterator
     for owner, place in _places(tree):
         if only not in (None, place):
             continue
+        told: dict[ast.stmt, str] = {}
         for fault in _faults(owner):
-            before, after = fault.told
+            before = told.get(fault.statement) or told.setdefault(fault.statement, _first_line(fault.statement))
+            after = fault.after
             if before == after:
                 continue
             same = (place, fault.operator, before, after)
