@@ -19,7 +19,7 @@ from certdp.verification.runner import run
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README, PLUGINS, COMPOSITION = ROOT / "README.md", DOCS / "plugins.md", DOCS / "composition.md"
-PAGES = sorted([README, *DOCS.rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"# → (.+)$", re.MULTILINE)
