@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar, final
 
 from attrs import field, frozen
 
 from .derivation import EX_POST, Assumption, Derivation, Theorem
+from .display import Displayed
 from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
 from .notions import Bound
@@ -40,8 +42,8 @@ def _unit(_: object, __: object, value: Any) -> None:
 
 
 @final
-@frozen(kw_only=True)
-class Guarantee(Generic[B, R, U]):
+@frozen(kw_only=True, repr=False)
+class Guarantee(Displayed, Generic[B, R, U]):
     """A proven differential-privacy statement about a mechanism on its declared public domain.
 
     Attributes:
@@ -72,6 +74,15 @@ class Guarantee(Generic[B, R, U]):
         """Whether this guarantee entails `bound` (three-valued)."""
         _same_notion(self.bound, bound)
         return self.bound.notion.implies(self.bound, bound)
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """Bound, unit, relation, theorem, and each assumption."""
+        yield f"{self.bound.notion} DP", str(self.bound)
+        yield "unit", self.unit.name
+        yield "relation", self.relation.name
+        yield "theorem", str(self.derivation.theorem)
+        for assumption in self.assumptions:
+            yield "assuming", str(assumption)
 
     def __str__(self) -> str:
         return (

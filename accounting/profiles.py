@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, final
 
 from attrs import evolve, field, frozen
 
 from .derivation import Assumption, Derivation, Theorem
+from .display import Displayed
 from .domains import NormBall
 from .enclosures import Enclosure
 from .errors import InvalidValue
@@ -44,8 +45,8 @@ def _derived(_: object, __: object, value: Any) -> None:
 
 
 @final
-@frozen(kw_only=True)
-class PureProfile(Generic[R, U]):
+@frozen(kw_only=True, repr=False)
+class PureProfile(Displayed, Generic[R, U]):
     """A pure ψ-PDP profile: a public function of a record, in both directions.
 
     Each direction is an expression in norms of the record, rounding variables and places of released parameters; it
@@ -69,6 +70,19 @@ class PureProfile(Generic[R, U]):
     derivation: Derivation = field(validator=_derived)
     released_cost: Fraction = Fraction(0)
     payments: tuple[Payment, ...] = ()
+
+    def __str__(self) -> str:
+        return f"ψ per {self.unit.name}, relation: {self.relation.name}; {self.derivation}"
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """Both directions as expressions, unit, relation, theorem, and each assumption."""
+        yield "remove", str(self.remove)
+        yield "add", str(self.add)
+        yield "unit", self.unit.name
+        yield "relation", self.relation.name
+        yield "theorem", str(self.derivation.theorem)
+        for assumption in self.assumptions:
+            yield "assuming", str(assumption)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -19,16 +19,26 @@ S = TypeVar("S")
 T_co = TypeVar("T_co", covariant=True)
 
 
+def _plainly(value: object) -> str:
+    """`value` as it may be typed: an exact number as a whole number or as text."""
+    if not isinstance(value, Fraction):
+        return repr(value)
+    return str(value) if value.denominator == 1 else repr(str(value))
+
+
 @final
-@frozen
+@frozen(repr=False)
 class Public(Generic[T_co]):
     """A value declared fixed before the data were seen.
 
     >>> Public("0.1")
-    Public(value='0.1')
+    Public('0.1')
     """
 
     value: T_co
+
+    def __repr__(self) -> str:
+        return f"Public({_plainly(self.value)})"
 
     def map(self, function: Callable[[T_co], S]) -> Public[S]:
         """A function of a public value is public."""

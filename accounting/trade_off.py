@@ -18,6 +18,7 @@ from typing import final
 from attrs import frozen
 
 from .arguments import whole
+from .display import Displayed
 from .enclosures import DEFAULT_PRECISION, Enclosure
 from .errors import InvalidValue
 from .exact import Number, exact
@@ -43,8 +44,8 @@ class Place:
 
 
 @final
-@frozen
-class TradeOff:
+@frozen(repr=False)
+class TradeOff(Displayed):
     """A trade-off curve: decreasing, convex, its own inverse.
 
     Attributes:
@@ -52,6 +53,10 @@ class TradeOff:
     """
 
     places: tuple[Place, ...]
+
+    def __str__(self) -> str:
+        half = self.at("1/2")
+        return f"{len(self.places)} proven places; {half.lower_float!r} ≤ f(1/2) ≤ {half.upper_float!r}"
 
     def at(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.

@@ -15,7 +15,7 @@ def _exact(value: Number) -> Fraction:
     return exact(value)
 
 
-@frozen(order=False)
+@frozen(order=False, repr=False)
 class Quantity:
     """An exact number in a range: base class of the units, not used itself.
 
@@ -73,12 +73,15 @@ class Quantity:
     def _admits(self, value: Fraction) -> bool:
         return False
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.value)!r})"
+
     def __str__(self) -> str:
         return short_text(self.value)
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Epsilon(Quantity):
     """The privacy parameter ε, in nats; at least 0."""
 
@@ -89,7 +92,7 @@ class Epsilon(Quantity):
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Delta(Quantity):
     """The privacy parameter δ, a probability in [0, 1]."""
 
@@ -100,7 +103,7 @@ class Delta(Quantity):
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Order(Quantity):
     """A Rényi order α > 1."""
 
@@ -111,7 +114,7 @@ class Order(Quantity):
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Weight(Quantity):
     """The weight with which a sampled record enters a mechanism; at least 1."""
 
@@ -122,7 +125,7 @@ class Weight(Quantity):
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Probability(Quantity):
     """A probability in [0, 1]."""
 
@@ -149,7 +152,7 @@ class Probability(Quantity):
 
 
 @final
-@frozen(order=False, str=False)
+@frozen(order=False, str=False, repr=False)
 class Sensitivity(Quantity):
     """How far one record can move a statistic, in the statistic's own unit; at least 0."""
 

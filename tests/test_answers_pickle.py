@@ -88,6 +88,20 @@ def test_answers_come_back_as_they_were(make: Callable[[], Any]) -> None:
     again = pickle.loads(pickle.dumps(made))
     assert type(again) is type(made)
     assert repr(again) == repr(made)
+    assert again == made
+
+
+@pytest.mark.parametrize("make", list(ANSWERS.values())[2:], ids=list(ANSWERS)[2:])
+def test_answers_print_within_three_lines(make: Callable[[], Any]) -> None:
+    assert len(repr(make())) <= 3 * 80
+
+
+@pytest.mark.parametrize("name", ["ε of a plan", "Rényi", "supremum", "profile"])
+def test_answers_are_tables_in_notebooks(name: str) -> None:
+    table = ANSWERS[name]()._repr_html_()
+    assert table.startswith("<table><tr><th")
+    assert table.count("<tr>") == table.count("</td></tr>") >= 6
+    assert "assuming" in table
 
 
 def test_a_comparison_can_be_asked_for_after_the_journey() -> None:

@@ -29,6 +29,7 @@ from ..accounting.constrained_rates import (
     ProfileConstrainedRate,
 )
 from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
+from ..accounting.display import Displayed
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
@@ -206,8 +207,8 @@ def _(rate: GaussianConstrainedRate) -> RateStatement:
 
 
 @final
-@frozen(kw_only=True)
-class SampledPureClaim:
+@frozen(kw_only=True, repr=False)
+class SampledPureClaim(Displayed):
     """The claim of a certificate: what a mechanism on a sample loses about a record, in the pure notion.
 
     Attributes:
@@ -233,6 +234,11 @@ class SampledPureClaim:
     supremum: Supremum | None
     assumptions: tuple[Assumption, ...]
     precision: int
+
+    def __str__(self) -> str:
+        if self.supremum is None:
+            return f"{self.profile}; no public domain"
+        return f"ε ≤ {self.supremum.enclosure.upper_float!r} over {self.domain}; {self.profile}"
 
     @property
     def ceiling(self) -> float:

@@ -22,10 +22,11 @@ from ..accounting.accountants.worst_pairs import largest, pure
 from ..accounting.conversions.renyi_search import choose_ratio
 from ..accounting.derivation import Assumption
 from ..accounting.directions import Direction
+from ..accounting.display import Displayed
 from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import ratio_text
+from ..accounting.exact import ratio_text, short_text
 from ..accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ..accounting.expressions import Range as Side
 from ..accounting.importance_sampling import realised
@@ -298,8 +299,8 @@ class RunStatement:
 
 
 @final
-@frozen
-class Certified:
+@frozen(repr=False)
+class Certified(Displayed):
     """A certificate that the checker has accepted.
 
     Attributes:
@@ -313,6 +314,10 @@ class Certified:
     epsilon: Fraction
     delta: Fraction
     method: str
+
+    def __str__(self) -> str:
+        stated = f"ε = {short_text(self.epsilon)} and δ = {short_text(self.delta)}"
+        return f"{len(self.content)} bytes that prove {stated} by {self.method}"
 
 
 @final

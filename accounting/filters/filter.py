@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
+from ..display import Displayed
 from ..domains import NormBall
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidType, InvalidValue
@@ -71,8 +72,8 @@ class FixedRun(Protocol):
 
 
 @final
-@frozen
-class Spent(Generic[B, R, U]):
+@frozen(repr=False)
+class Spent(Displayed, Generic[B, R, U]):
     """A cost that a filter has admitted.
 
     Attributes:

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, final
 from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
+from ..display import Displayed
 from ..domains import NormBall
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
@@ -33,8 +34,8 @@ _VILLE = Theorem("Ville 1939", "maximal inequality, of e^{(α−1)(L − Στ)}"
 
 
 @final
-@frozen(kw_only=True)
-class LossReading(Generic[R, U]):
+@frozen(kw_only=True, repr=False)
+class LossReading(Displayed, Generic[R, U]):
     """A proven bound of the realised loss; no guarantee of differential privacy.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Truth
@@ -21,7 +21,7 @@ B = TypeVar("B", bound=Bound)
 
 
 @final
-@frozen(eq=False)
+@frozen
 class Notion(Generic[B]):
     """The laws of a notion; each is a property test of the verification suite.
 
@@ -35,7 +35,7 @@ class Notion(Generic[B]):
     """
 
     name: str
-    nothing: B
+    nothing: B = field(eq=False)
     compose: Callable[[Sequence[B]], B]
     group: Callable[[B, int], B]
     implies: Callable[[B, B], Truth]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, Generic, Self, final
 
 from attrs import frozen
@@ -23,6 +24,7 @@ from .accounting.accountants import (
 from .accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from .accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
 from .accounting.directions import Direction
+from .accounting.display import Displayed
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.exact import Number
@@ -159,8 +161,8 @@ def with_cost(bounds: Bounds, spent: Enclosure) -> Bounds:
 
 
 @final
-@frozen
-class Answer(Generic[U]):
+@frozen(repr=False)
+class Answer(Displayed, Generic[U]):
     """What a run of releases costs as (ε, δ).
 
     Attributes:
@@ -182,6 +184,12 @@ class Answer(Generic[U]):
     order: Fraction | None
     compared: Comparison
     asked: Delta | Epsilon
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """The statement, who proves it, and what the guarantee says beside."""
+        yield "statement", self.statement
+        yield "accountant", f"{self.accountant}, composed in {self.composed_in}"
+        yield from islice(self.guarantee.cells(), 1, None)
 
     @property
     def statement(self) -> str:

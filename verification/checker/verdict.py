@@ -63,6 +63,10 @@ class Verdict:
         """Whether the certificate holds, possibly assuming the profile."""
         return self.outcome is not Outcome.REFUSED
 
+    def __repr__(self) -> str:
+        """Give the outcome, and the reason within three lines."""
+        return f"<Verdict: {self.outcome.value}: {_plain(self.reason[:180])}>"
+
     def __str__(self) -> str:
         """Give the verdict in a few lines of ASCII."""
         lines = [f"{self.outcome.value}: {self.reason}"]

@@ -301,6 +301,17 @@ class PrivateSample:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PrivateSample):
+            return NotImplemented
+        if self.statement != other.statement or not self.keys.equals(other.keys):
+            return False
+        if self.tokens is None or other.tokens is None:
+            return self.tokens is other.tokens
+        return np.array_equal(self.tokens, other.tokens)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
     @cached_property
     def sampling(self) -> Drawing:
         """How it was drawn, built anew from the statement.

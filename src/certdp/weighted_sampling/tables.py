@@ -9,6 +9,7 @@ from typing import final
 from attrs import frozen
 
 from ..accounting.arguments import whole
+from ..accounting.display import Displayed
 from ..accounting.enclosures import Enclosure
 from ..accounting.frequency_reporting import Reporting
 from ..accounting.key_reporting import algorithm_3
@@ -37,8 +38,8 @@ class TableRow:
 
 
 @final
-@frozen(kw_only=True)
-class ReportingTable:
+@frozen(kw_only=True, repr=False)
+class ReportingTable(Displayed):
     """The reporting probabilities of frequencies 0, 1, …; it prints as a table.
 
     Attributes:
@@ -58,6 +59,9 @@ class ReportingTable:
             OutsideDomain: beyond the last frequency that has a rate.
         """
         return cls(reporting=reporting, rows=tuple(_rows(reporting, whole("last", last, 1))))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{self}</pre>"
 
     def __str__(self) -> str:
         lines = [("frequency", "kept", "reported", "optimum less reported")]
