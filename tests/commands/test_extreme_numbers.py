@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ from attrs import frozen
 from typer.models import ArgumentInfo
 
 from certdp.commands.app import app
+from certdp.plugins.contract import stated
+from certdp.verification.mutation.declared import DECLARED, DeclaredFormula
 
 EXTREME = (
     *("1e-330", "1e-5000", "4.9e-324", "1e-30", "0", "1", "-1", "nan", "inf"),
@@ -165,6 +168,26 @@ COMMANDS = {
 }
 """Every command that takes numbers as text, with all of them."""
 
+
+def of_a_built_in(formula: DeclaredFormula) -> Command:
+    """What a release by a built-in costs, with the options of the example whose formula is mutated."""
+    role = "sampler" if formula.attribute == "rate" else "mechanism"
+    words = {"mechanism": "laplace-sum", "sampler": "full"} | {role: formula.example.about.name}
+    options = {f"{role}.{key}": text for key, text in stated(formula.example).items()}
+    if role == "sampler":
+        options["mechanism.scale"] = "2"
+    domain = {"radius": options.pop("mechanism.radius", "1")}  # which a mechanism with such an option takes too
+    numbers = {key: text for key, text in options.items() if re.fullmatch(r"[\d/]+", text)}
+    rest = "".join(f" --option {key}={options[key]}" for key in options.keys() - numbers.keys())
+    return Command(
+        f"epsilon --mechanism {words['mechanism']} --sampler {words['sampler']} {SAMPLED} --steps 1 "
+        f"--option dimension=2{rest}",
+        {f"--option {key}=": text for key, text in (numbers | domain).items()} | {"--delta": "1e-5"},
+    )
+
+
+COMMANDS |= {f"epsilon by {formula.example.about.name}": of_a_built_in(formula) for formula in DECLARED}
+
 NO_NUMBERS = {
     *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
@@ -234,6 +257,17 @@ def hold(name: str, number: str, text: str, files: Path, tmp_path: Path, certdp:
         assert all(ran.json["error"].values()), ran.out
     else:
         json.loads(ran.out, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.startswith("epsilon by ")])
+def test_the_ordinary_numbers_of_a_built_in_have_an_answer(
+    name: str, tmp_path: Path, certdp: Callable[..., Any]
+) -> None:
+    answer = certdp(*COMMANDS[name].line(tmp_path, {}))
+    assert answer.code == 0, answer.out
+    lower, upper = answer.json["epsilon"]
+    assert 0 <= upper < 50
+    assert lower is None or 0 <= lower <= upper
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,34 +10,20 @@ import attrs
 import pytest
 
 from certdp.accounting.expressions import Expression
-from certdp.mechanisms.count import Count
 from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
 from certdp.mechanisms.discrete_laplace import DiscreteLaplace
-from certdp.mechanisms.dpis_step import DpisStep
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lp_sum import LpSum
-from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, Release, WeightedSample
-from certdp.samplers.coreset import Coreset
-from certdp.samplers.dpis import Dpis
-from certdp.samplers.importance import Importance
-from certdp.samplers.poisson import Poisson
 from certdp.verification.claims import mechanisms as claims
 from certdp.verification.examination import check
+from certdp.verification.mutation.declared import DECLARED
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
-CLAIM_OF: dict[type, str] = {
-    LaplaceSum: "mechanisms/laplace-noise",
-    Count: "mechanisms/laplace-noise",
-    GaussianSum: "mechanisms/gaussian-noise",
-    DpisStep: "mechanisms/noisy-gradient",
-    LpSum: "mechanisms/lp-noise",
-    DiscreteLaplace: "mechanisms/lattice-noise",
-    DiscreteGaussian: "mechanisms/lattice-noise",
-    RandomisedResponse: "mechanisms/response",
-}
-RATED = (Importance, Poisson, Dpis, Coreset)
+GUARDED = [(type(item.example), claim) for item in DECLARED for claim in item.claims if claim in BY_ID]
+CLAIM_OF: dict[type, str] = {kind: claim for kind, claim in GUARDED if claim != "samplers/rates"}
+RATED = [kind for kind, claim in GUARDED if claim == "samplers/rates"]
 
 
 def scaled(declared: Any, factor: Fraction) -> Any:
