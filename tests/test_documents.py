@@ -53,6 +53,17 @@ def words(line: str) -> list[str]:
     return shlex.split(line, comments=True)[1:]
 
 
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=name)
+def test_links_of_the_project_lead_somewhere(page: Path) -> None:
+    """Those of the other pages are held by the site, which is built strictly."""
+    found = LINK.findall(page.read_text("utf-8"))
+    generated = {"docs/reference/command_line.md"}
+    assert [link for link in found if link not in generated and not (page.parent / link).exists()] == []
+
+
 def having(pages: list[Path], *languages: str) -> list[Path]:
     return [page for page in pages if blocks(page, *languages)]
 
