@@ -9,7 +9,10 @@ CHECKED := tests/test_layering.py tests/test_typing.py
 QUICK := tests/test_layering.py tests/test_no_clocks.py tests/mechanisms tests/samplers tests/plugins/contract \
   $(addprefix tests/accounting/,amplification conversions feasible_weights filters individual notions pairs)
 WORKERS := --numprocesses auto --maxprocesses 4 --dist loadgroup
-PYTEST := $(PYTHON) -m pytest $(WORKERS)
+# Where not all cases of a test run, the rotation chooses which; the soundness runs take one in ONE_IN of their tests.
+ROTATION := 0
+ONE_IN := 1
+PYTEST := $(PYTHON) -m pytest $(WORKERS) --rotation $(ROTATION)
 
 # The build of PyTorch for the processor; where that is none of its own, as on macOS: make test-torch TORCH=torch
 TORCH := torch==2.13.0+cpu
@@ -21,6 +24,10 @@ SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
   spec = importlib.util.find_spec("certdp"); \
   sys.exit(spec is None or not os.path.samefile(spec.origin, "src/certdp/__init__.py"))
 STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || echo stale)
+
+# Compiled modules, rewritten tests among them, are kept, and kept out of the working tree.
+unexport PYTHONDONTWRITEBYTECODE
+quick test test-torch check soundness: export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
 .PHONY: run quick test test-torch check soundness bench experiments docs clean rebuild
@@ -54,7 +61,7 @@ check: .venv/installed-test
 	$(PYTEST) $(CHECKED)
 
 soundness: .venv/installed-test
-	$(PYTEST) -m soundness
+	$(PYTEST) -m 'soundness or hypothesis' --hypothesis-profile all --one-in $(ONE_IN)
 
 # PEER_PYTHON is an interpreter that has dp-accounting, Opacus (without its dependencies) and certdp's own; dp-accounting
 # needs an older attrs than certdp, hence an environment apart.

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import FrameType
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
 
-# the same cases in every run, as slow as the machine may be
-settings.register_profile("suite", derandomize=True, max_examples=40, deadline=None)
-settings.load_profile("suite")
+from tests.support.cases import one_in, register_profiles
+from tests.support.selection import mark_the_quick, mark_the_rest
+
+register_profiles()
 
 _FURTHER_STREAMS = 9
 
 Result = TypeVar("Result")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which cases and tests run where not all do."""
+    parser.addoption("--rotation", type=int, default=0, help="a number that chooses which cases and tests run")
+    parser.addoption("--one-in", type=int, default=1, help="run one in so many of the tests that are selected")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Marks cases before they are selected by their marks, and takes a share of those that are."""
+    rotation = config.getoption("rotation")
+    mark_the_rest(items, rotation)
+    mark_the_quick(items)
+    yield
+    kept = one_in(config.getoption("one_in"), [item.nodeid for item in items], rotation)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
+    items[:] = [item for item in items if item.nodeid in kept]
 
 
 @pytest.fixture(params=[0, *(pytest.param(n, marks=pytest.mark.soundness) for n in range(1, _FURTHER_STREAMS + 1))])

@@ -1,0 +1,1 @@
+"""What several tests build, forge or draw: one module for each purpose."""

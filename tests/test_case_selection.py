@@ -1,0 +1,79 @@
+"""Which cases run: every value of every parameter, few cases, others for another rotation, and a share of all tests."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.cases import ALL_EXAMPLES, FEWEST, covering, examples, one_in, owner_of, ranked
+
+AXES = st.lists(st.integers(1, 6), min_size=1, max_size=4)
+
+
+def product(sizes: list[int]) -> dict[str, dict[int, int]]:
+    return {repr(values): dict(enumerate(values)) for values in itertools.product(*map(range, sizes))}
+
+
+@given(AXES, st.integers(0, 9))
+def test_every_value_is_met_by_few_cases(sizes: list[int], rotation: int) -> None:
+    cases = product(sizes)
+    kept = covering(cases, rotation)
+    assert {value for name in kept for value in cases[name].items()} == {
+        (i, n) for i in range(len(sizes)) for n in range(sizes[i])
+    }
+    assert max(sizes) <= len(kept) <= sum(sizes)
+
+
+def test_rows_that_are_one_parameter_all_stay() -> None:
+    rows = {f"row {n}": {"option, value": n} for n in range(20)}
+    assert covering(rows, 0) == set(rows)
+
+
+def test_other_rotations_meet_other_combinations() -> None:
+    cases = product([5, 5])
+    met = set.union(*(covering(cases, rotation) for rotation in range(60)))
+    assert met == set(cases)
+    assert covering(cases, 7) == covering(cases, 7)
+
+
+def test_the_order_depends_on_nothing_else() -> None:
+    names = [f"case {n}" for n in range(50)]
+    assert ranked(names, 3) == ranked(reversed(names), 3) != ranked(names, 4)
+
+
+def test_shares_of_all_tests_are_a_partition_with_all_cases_of_each() -> None:
+    names = [f"file.py::test_{n}[{case}]" for n in range(40) for case in range(3)]
+    shares = [one_in(5, names, rotation) for rotation in range(5)]
+    assert set.union(*shares) == set(names)
+    assert sum(map(len, shares)) == len(names)
+    assert all(owner_of(name) + "[0]" in share for share in shares for name in share)
+
+
+def test_each_property_keeps_some_examples() -> None:
+    assert FEWEST <= examples(ALL_EXAMPLES).max_examples <= ALL_EXAMPLES
+    assert [examples(number).max_examples for number in (1, 2, FEWEST)] == [1, 2, FEWEST]
+
+
+def test_examples_are_the_same_in_every_run() -> None:
+    assert settings.default is not None
+    assert settings.default.derandomize
+
+
+@pytest.mark.parametrize("letter", "abcde")
+@pytest.mark.parametrize(("number", "name"), [(1, "one"), (2, "two"), (2, "zwei")])
+def test_each_value_is_met_in_this_run_too(letter: str, number: int, name: str, request: pytest.FixtureRequest) -> None:
+    own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
+    if len(own) > 1:  # nobody asked for one case alone
+        met = [item.callspec.params for item in own if isinstance(item, pytest.Function)]
+        assert {params["name"] for params in met} == {"one", "two", "zwei"}
+        assert {params["letter"] for params in met} == set("abcde")
+
+
+@pytest.mark.repeated(2)
+@pytest.mark.parametrize("seed", range(9))
+def test_repetitions_are_left_to_the_soundness_runs(seed: int, request: pytest.FixtureRequest) -> None:
+    own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
+    assert 1 <= len(own) <= 2 or request.node.get_closest_marker("soundness")
