@@ -115,6 +115,69 @@ with published() as files:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"released": b"2", "record": b"1"}
 
 
+EVERY_MOMENT = """
+from certdp.files import Rank, published
+folder, number, stride = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+(folder / "statement").write_bytes(b"old")
+
+def publish():
+    with published() as files:
+        files.write(folder / "released", b"3", Rank.RELEASE)
+        files.write(folder / "record", b"1", Rank.RECORD)
+        files.write(folder / "statement", b"2", Rank.STATEMENT)
+
+def send_at(moment):
+    left = moment
+    def note(*_):
+        nonlocal left
+        left -= 1
+        if not left:
+            send(number)
+    install()
+    sys.setprofile(note)
+    publish()
+    sys.setprofile(None)
+    os._exit(0 if left > 0 else 1)
+
+moment, ended = 0, -number
+while ended:
+    moment += stride
+    child = os.fork()
+    if not child:
+        send_at(moment)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    left = {path.name: path.read_bytes().decode() for path in folder.iterdir()}
+    names = {name: left.pop(name, "") for name in ("record", "statement", "released")}
+    print(ended, *(names[name] or "-" for name in names), len(left), flush=True)
+    if number == signal.SIGKILL:
+        publish()
+        left = [path.name for path in folder.iterdir() if path.name not in names]
+    assert not left, left
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "statement").write_bytes(b"old")
+"""
+
+
+@pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
+@pytest.mark.parametrize("stride", [17, pytest.param(1, marks=pytest.mark.soundness)])
+@pytest.mark.parametrize("number", [*SIGNALS, signal.SIGKILL])
+def test_a_signal_at_every_moment_of_a_publication(tmp_path: Path, number: signal.Signals, stride: int) -> None:
+    """A moment is a call or a return, of Python's functions and of the system's: each gets a signal of its own."""
+    found = ran(BEGIN + EVERY_MOMENT, tmp_path, int(number), stride)
+    assert found.returncode == 0, found.stderr
+    *signalled, last = (line.split() for line in found.stdout.splitlines())
+    assert len(signalled) * stride > 300
+    assert last == ["0", "1", "2", "3", "0"]
+    assert {ended for ended, *_ in signalled} == {str(-number)}
+    states = {tuple(state) for _, *state, _ in signalled}
+    before, after = ("-", "old", "-"), ("1", "2", "3")
+    between = {("1", "old", "-"), ("1", "2", "-")} if number == signal.SIGKILL else set()
+    assert {before, after} <= states <= {before, after} | between
+    assert (stride > 1) or states == {before, after} | between
+    assert ({count for *_, count in signalled} == {"0"}) == (number != signal.SIGKILL)
+
+
 def test_long_work_is_asked_to_stop_and_a_second_signal_does_not_ask() -> None:
     program = """
 with stopped_by_signals() as stop:

@@ -33,9 +33,19 @@ Keys and their counts become a private weighted sample:
 >>> print(sampling.release({"frequent": 20_000, "as frequent": 30_000, "rare": 1}))
 2 keys: (1.0, 1e-06)-DP for one element, add-remove; pws-keys on a sample by ppswor (threshold = 0.01, power = 1)
 
-Names are loaded when they are first used, so that importing certdp is light.
+Names are loaded when they are first used, so that importing certdp is light, and their list with the first of them: the
+command answers signals before it imports anything.
 """
 
-import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+def __getattr__(name):
+    import lazy_loader
+
+    names = ("__getattr__", "__dir__", "__all__")
+    attached = dict(zip(names, lazy_loader.attach_stub(__name__, __file__), strict=True))
+    globals().update(attached)
+    return attached[name] if name in attached else attached["__getattr__"](name)
+
+
+def __dir__():
+    return __getattr__("__dir__")()

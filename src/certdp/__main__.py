@@ -1,16 +1,19 @@
-"""The command `certdp`."""
+"""The command `certdp`. Nothing is imported before its first line has said what SIGINT does."""
 
-from __future__ import annotations
-
-import io
-import sys
-
-from .interruption import install
+# The part of signal that every Python has loaded when it starts: the rest takes a while.
+import _signal  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
 
 
 def main() -> None:
     """Run the command line."""
-    install()  # before anything that takes time to import
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else whoever began this has it ignored
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # as yet there is nothing to take away
+    from .interruption import install
+
+    install()
+    import io
+    import sys
+
     from .commands.app import app
 
     for stream in (sys.stdout, sys.stderr):

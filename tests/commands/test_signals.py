@@ -1,16 +1,19 @@
-"""Signals at any moment of a command: it dies of the signal, silently, with its outputs whole or absent."""
+"""Signals at any moment of a command: it dies of the signal, silently, with its outputs whole or absent.
+
+A moment is a number of events, calls and returns, that the process itself counts before it sends itself the signal:
+of all that happens from its first line on, of those in certdp's own modules, or of those in the modules that write
+files. The same moments are therefore reached however busy the machine is.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import random
-import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -18,11 +21,13 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from certdp.dpis.checkpoints import Standing
+from certdp.dpis.checkpoints import Checkpoints, Standing
+from certdp.files import published
+from certdp.interruption import undone_by
 from certdp.verification.checker import check
 from certdp.weighted_sampling import read_sample
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system does not tell who listens")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
@@ -51,10 +56,9 @@ class Command:
     def outputs(self) -> tuple[str, ...]:
         return (*self.records, *self.statements, *self.releases)
 
-    def line(self, inputs: Path, folder: Path) -> list[str]:
+    def words_in(self, inputs: Path, folder: Path) -> list[str]:
         words = [word.replace("{in}", str(inputs)).replace("{out}", str(folder)) for word in self.words.split()]
-        going_on = (folder / CHECKPOINT).exists()
-        return [sys.executable, "-m", "certdp", *words, *(["--resume"] if going_on else [])]
+        return [*words, *(["--resume"] if (folder / CHECKPOINT).exists() else [])]
 
 
 CHECKPOINT = "run/private-checkpoint.npz"
@@ -157,58 +161,81 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@contextmanager
-def begun(line: list[str]) -> Iterator[subprocess.Popen[str]]:
+Moments = dict[str, int]
+
+MOMENTS = ("all", "own", "files")
+"""Of what events are counted."""
+
+WRITING = [one.__module__ for one in (published, undone_by, Checkpoints)]
+FEW = 5
+
+COUNTING = """
+import _signal, json, os, runpy, sys
+which, at, ending, told, writing = json.loads(sys.argv[1])
+counts = {"before": 0, "all": 0, "own": 0, "files": 0}
+def before(frame, event, argument):
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        counts["before"] += frame.f_globals.get("__name__", "").startswith("certdp")
+    else:
+        sys.setprofile(since)
+def since(frame, event, argument):
+    counts["all"] += 1
+    name = frame.f_globals.get("__name__") or ""
+    if name.startswith("certdp"):
+        counts["own"] += 1
+        counts["files"] += name in writing
+    if counts[which] == at:
+        counts[which] += 1  # once
+        os.kill(os.getpid(), ending)
+sys.argv = ["certdp", *sys.argv[2:]]
+sys.setprofile(before)
+try:
+    runpy.run_module("certdp", run_name="__main__", alter_sys=True)
+finally:
+    sys.setprofile(None)
+    with open(told, "w") as stream:
+        json.dump(counts, stream)
+"""
+
+
+def ran(words: list[str]) -> subprocess.CompletedProcess[str]:
     """A process that listens to signals, whether or not this one does."""
     ignored = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is signal.SIG_IGN]
     for one in ignored:
         signal.signal(one, signal.SIG_DFL)
     try:
-        running = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True, encoding="utf-8", check=False)
     finally:
         for one in ignored:
             signal.signal(one, signal.SIG_IGN)
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.communicate()
 
 
-def listens(running: subprocess.Popen[str]) -> bool:
-    """Whether certdp has begun: the interpreter, which answers before, leaves SIGTERM alone."""
-    try:
-        status = Path(f"/proc/{running.pid}/status").read_text()
-    except OSError:
-        return False
-    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status, re.MULTILINE)
-    return caught is not None and bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+def counting(command: Command, inputs: Path, folder: Path, told: Path, moment: tuple[str, int, int]) -> list[str]:
+    """The command line of a process that sends itself a signal at a moment, or that tells how many there are."""
+    return ["-c", COUNTING, json.dumps([*moment, str(told), WRITING]), *command.words_in(inputs, folder)]
 
 
 def left_behind(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob(".*")]
 
 
-def run_whole(command: Command, inputs: Path, folder: Path) -> float:
-    """Run until the end; how long that took."""
-    before = time.monotonic()
-    with begun(command.line(inputs, folder)) as running:
-        _, told = running.communicate()
-    assert running.returncode == 0, told
+def require_whole(command: Command, folder: Path, ended: subprocess.CompletedProcess[str]) -> None:
+    assert ended.returncode == 0, ended.stderr
     assert {name for name in command.outputs if not (folder / name).exists()} == set()
     assert left_behind(folder) == []
     command.sound(folder)
-    return time.monotonic() - before
 
 
 @pytest.fixture(scope="session")
-def undisturbed(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, float]]:
-    """The outputs of a run that nobody disturbs, and how long it takes."""
+def undisturbed(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Moments]]:
+    """The outputs of a run that nobody disturbs, and how many moments it has."""
 
     @cache
-    def known(name: str) -> tuple[Path, float]:
-        folder = tmp_path_factory.mktemp("undisturbed")
-        return folder, run_whole(COMMANDS[name], inputs, folder)
+    def known(name: str) -> tuple[Path, Moments]:
+        folder, told = tmp_path_factory.mktemp("undisturbed"), tmp_path_factory.mktemp("told") / "counts"
+        ended = ran(counting(COMMANDS[name], inputs, folder, told, ("all", -1, 0)))
+        require_whole(COMMANDS[name], folder, ended)
+        return folder, json.loads(told.read_text("utf-8"))
 
     return known
 
@@ -222,52 +249,70 @@ def require_order(command: Command, folder: Path) -> None:
         assert there >= set(command.records)
 
 
-def disturb(
-    name: str, ending: signal.Signals, share: float, inputs: Path, folder: Path, known: tuple[Path, float]
-) -> str:
-    """Send a signal at a share of the time that a run takes, hold what is left against what must be, and go on."""
-    command, (whole, seconds) = COMMANDS[name], known
-    with begun(command.line(inputs, folder)) as running:
-        time.sleep(share * seconds)
-        has_begun = listens(running)
-        running.send_signal(ending)
-        _, told = running.communicate()
-    if ending is not signal.SIGINT or has_begun:
-        assert running.returncode in (-ending, 0), told
-        assert "Traceback" not in told
+@frozen
+class Disturbance:
+    """What is sent to which command, and when: at a share of the events of one kind."""
+
+    name: str
+    ending: signal.Signals
+    which: str
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.ending.name} at {self.share:.4f} of {self.which}"
+
+
+def disturb(case: Disturbance, inputs: Path, folder: Path, told: Path, whole: Path, moments: Moments) -> str:
+    """Hold what is left against what must be, and go on."""
+    command, ending = COMMANDS[case.name], case.ending
+    at = 1 + int(case.share * moments[case.which])
+    ended = ran(counting(command, inputs, folder, told, (case.which, at, ending)))
+    assert ended.returncode in (-ending, 0), ended.stderr
+    assert "Traceback" not in ended.stderr
+    if ended.returncode == 0:
+        assert json.loads(told.read_text("utf-8"))[case.which] < at, "the signal was swallowed"
     command.sound(folder)
     require_order(command, folder)
     if ending is not signal.SIGKILL:
         assert left_behind(folder) == []
         assert sum((folder / one).exists() for one in command.outputs) in (0, len(command.outputs))
-    ended = "finished" if running.returncode == 0 else "ended" if has_begun else "ended before certdp began"
     left = len(left_behind(folder))
     if ending is signal.SIGKILL or command.goes_on:
-        run_whole(command, inputs, folder)
+        require_whole(command, folder, ran(["-m", "certdp", *command.words_in(inputs, folder)]))
     there = command.steady if ending is not signal.SIGKILL or not command.goes_on else ()
     for one in there:
         if (folder / one).exists():
             assert (folder / one).read_bytes() == (whole / one).read_bytes()
-    return f"{ended}, leaving {left}"
+    return f"{'finished' if ended.returncode == 0 else 'ended'}, leaving {left}"
 
 
-def case(number: int) -> tuple[str, signal.Signals, float]:
+def case_of(number: int) -> Disturbance:
     """The same whenever it is asked for."""
     source = random.Random(f"signals {number}")
-    return source.choice(list(COMMANDS)), source.choice(ENDINGS), source.uniform(0, 1.02)
+    name, ending, which = source.choice(list(COMMANDS)), source.choice(ENDINGS), source.choice(MOMENTS)
+    return Disturbance(name, ending, which, source.random())
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(6))
 def test_signals_at_any_moment(
     number: int,
     inputs: Path,
-    undisturbed: Callable[[str], tuple[Path, float]],
-    tmp_path: Path,
+    undisturbed: Callable[[str], tuple[Path, Moments]],
+    tmp_path_factory: pytest.TempPathFactory,
     record_property: Callable[[str, object], None],
 ) -> None:
-    name, ending, share = case(number)
-    found = disturb(name, ending, share, inputs, tmp_path, undisturbed(name))
-    record_property("signal", f"{name}, {ending.name} at {share:.3f}: {found}")
+    case = case_of(number)
+    folder, told = tmp_path_factory.mktemp("disturbed"), tmp_path_factory.mktemp("told") / "counts"
+    found = disturb(case, inputs, folder, told, *undisturbed(case.name))
+    record_property("signal", f"{case}: {found}")
+
+
+def test_signals_are_answered_before_anything_is_imported(
+    inputs: Path, undisturbed: Callable[[str], tuple[Path, Moments]]
+) -> None:
+    _, moments = undisturbed("weights")
+    assert 0 < moments["before"] <= FEW
+    assert moments["all"] > 10**5
 
 
 @pytest.mark.soundness
@@ -275,8 +320,8 @@ def test_signals_at_any_moment(
 def test_two_hundred_signals(
     number: int,
     inputs: Path,
-    undisturbed: Callable[[str], tuple[Path, float]],
-    tmp_path: Path,
+    undisturbed: Callable[[str], tuple[Path, Moments]],
+    tmp_path_factory: pytest.TempPathFactory,
     record_property: Callable[[str, object], None],
 ) -> None:
-    test_signals_at_any_moment(number, inputs, undisturbed, tmp_path, record_property)
+    test_signals_at_any_moment(number, inputs, undisturbed, tmp_path_factory, record_property)
