@@ -48,11 +48,11 @@ def killed() -> None:
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_every_piece_has_its_fate_and_the_others_run_on(jobs: int) -> None:
     pieces = [lambda: 1, endless, lambda: 2, killed, lambda: os._exit(3), asleep_in_c, lambda: 4]
-    one, stuck, two, crashed, left, asleep, four = fates(pieces, jobs=jobs, seconds=2)
+    one, stuck, two, crashed, left, asleep, four = fates(pieces, jobs=jobs, seconds=1)
     assert [one, two, four] == [Finished(1), Finished(2), Finished(4)]
     for overdue in (stuck, asleep):
         assert isinstance(overdue, Overdue)
-        assert overdue.seconds > 2
+        assert overdue.seconds > 1
     assert isinstance(crashed, Crashed)
     assert crashed.exit_code == -signal.SIGKILL
     assert isinstance(left, Crashed)
@@ -79,7 +79,7 @@ def test_what_an_overdue_piece_started_is_stopped_too(tmp_path: Path) -> None:
         noted.write_text(str(subprocess.Popen(["sleep", "600"]).pid), encoding="ascii")
         time.sleep(600)
 
-    (fate,) = fates([with_child], seconds=2)
+    (fate,) = fates([with_child], seconds=1)
     assert isinstance(fate, Overdue)
     child = Path(f"/proc/{noted.read_text('ascii')}/stat")
     while child.exists() and child.read_text("ascii").split()[2] != "Z":  # it is ended in a moment, or this never ends
@@ -117,7 +117,7 @@ def test_the_last_note_of_work_that_does_not_end_is_known() -> None:
         return piece()
 
     pieces = [lambda: time.sleep(600), lambda: os._exit(1), lambda: 5]
-    slept, left, ended = dict(isolated(pieces, noting, jobs=1, seconds=3, tick=lambda _: None)).values()
+    slept, left, ended = dict(isolated(pieces, noting, jobs=1, seconds=1.5, tick=lambda _: None)).values()
     assert isinstance(slept, Overdue)
     assert isinstance(left, Crashed)
     assert slept.noted == left.noted == {"at": 999}
