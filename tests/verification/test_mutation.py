@@ -29,7 +29,6 @@ from certdp.verification.mutation.mutants import mutants_of, mutated
 from certdp.verification.mutation.recorded import Recorded, Standing, standing
 from certdp.verification.mutation.score_page import page
 from certdp.verification.mutation.scoring import everything, population, score
-from certdp.verification.mutation.tracing import touching
 from certdp.verification.runner import select
 
 BLOCK = """
@@ -232,19 +231,14 @@ def test_every_guard_exists() -> None:
             assert (folder / test).exists(), f"{entry.module} is guarded by {test}, which is not there"
 
 
-def test_a_trace_tells_the_functions_that_a_call_enters() -> None:
-    result, seconds, touched = touching(lambda: minimum(1, norm(1)).simplified())
-    assert result == minimum(1, norm(1)).simplified()
-    assert seconds >= 0
-    assert ("accounting.expressions.tree", "minimum") in touched
-    assert all(module.startswith("accounting.") for module, _ in touched)
-
-
 def test_a_record_is_fresh_until_source_or_guards_change() -> None:
     (entry,) = (each for each in everything() if each.module == "accounting.amplification.psi")
     record = records.recorded(entry, ())
     assert standing(entry, None) is Standing.MISSING
     assert standing(entry, record) is Standing.FRESH
+    assert not record.suffices(8)
+    assert evolve(record, run=8).suffices(8)
+    assert not evolve(record, run=8).suffices(None)
     for changed in (evolve(record, source="another"), evolve(record, guards="another")):
         assert standing(entry, changed) is Standing.STALE
 
@@ -253,12 +247,13 @@ def test_records_are_kept_as_they_were_written(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(records, "RECORD", tmp_path / "recorded.json")
     assert records.read() == {}
     mutant = mutants_of("accounting.amplification.psi")[0]
-    kept = Recorded(source="a", guards="b", mutants=3, timed_out=1, unnoticed=[mutant.key[1:]])
+    kept = Recorded(source="a", guards="b", mutants=30, run=3, timed_out=1, unnoticed=[mutant.key[1:]])
     records.write({"accounting.amplification.psi": kept, "gone": kept})
     assert records.read() == {"accounting.amplification.psi": kept}
     assert kept.split("accounting.amplification.psi") == (0, 1)
     text = page({"accounting.amplification.psi": kept}, {"a.b": 5}, {"c.*": "a reason"}, exemptions()[:1])
-    assert "| `accounting.amplification.psi` | 3 | 1 | 1 | 0 | 1 | a |" in text
+    assert "| `accounting.amplification.psi` | 30 | 3 | 1 | 1 | 0 | 1 | 66 % (9 to 100 %) | a |" in text
+    assert f"| `accounting.amplification.psi` {mutant.place} | {mutant.operator} |" in text
     assert "- `a.b`: 5" in text
     assert exemptions()[0].argument in text
 
@@ -266,7 +261,8 @@ def test_records_are_kept_as_they_were_written(monkeypatch: pytest.MonkeyPatch, 
 def test_the_page_shows_what_is_recorded() -> None:
     def without_the_missing(text: str) -> tuple[str, str]:
         """They are those of the day on which it was written."""
-        return text.partition("\n## Not yet scored")[0], text.partition("\n## Left out")[2]
+        before, _, after = text.partition("\n## Survivors")
+        return before.partition("\n## Not yet scored")[0], after
 
     written = (Path(__file__).parents[2] / "docs/mutation_score.md").read_text("utf-8")
     shown = page(records.read(), {}, EXCLUDED, exemptions())
@@ -288,6 +284,7 @@ def test_exemptions_fit_today_s_mutants_and_say_why() -> None:
     ("arguments", "complaint"),
     [
         ({"sample": 0}, "sample"),
+        ({"each": 0}, "each"),
         ({"seed": -1}, "seed"),
     ],
 )
@@ -325,7 +322,13 @@ def test_a_sample_of_mutants_is_noticed_or_exempted() -> None:
 
 
 def test_options_that_do_not_go_together_are_refused() -> None:
-    for arguments in (["--record", "--table"], ["--share", "--sample", "3"], ["--markdown", "page.md"]):
+    for arguments in (
+        ["--record", "--table"],
+        ["--share", "--sample", "3"],
+        ["--table", "--each", "3"],
+        ["--workers", "2"],
+        ["--markdown", "page.md"],
+    ):
         ended = subprocess.run(
             [sys.executable, "-m", "certdp", "mutants", "--json", *arguments],
             stdout=subprocess.PIPE,
@@ -333,7 +336,7 @@ def test_options_that_do_not_go_together_are_refused() -> None:
             check=False,
         )
         assert ended.returncode == 2
-        assert json.loads(ended.stdout)["error"]["parameter"] in ("table", "sample", "markdown")
+        assert json.loads(ended.stdout)["error"]["parameter"] in ("table", "sample", "each", "workers", "markdown")
 
 
 @pytest.mark.soundness

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import multiprocessing
 import os
@@ -23,14 +24,18 @@ from ...plugins.forks import end_with_parent, forked
 from ...plugins.registry import Registry
 from ..examination import check
 from ..runner import select
+from .guarded import modules, reason
 from .mutants import PACKAGE
-from .tracing import Touched, touching
+from .planting import loaded_functions, memories
+from .tracing import Probes, Touched
 
 EXAMPLES = 24
 """Cases per claim."""
 SEED = 0
 _MEMORY = 4 * 2**30
-_WALL = 20  # times the processor time that is granted: others use the machine, too
+_SLOWER, _LEAST_SECONDS = 3, 5.0
+_LOOK_SECONDS = 5.0  # of wall time, after which one looks whether a process still works
+_ASLEEP = 24  # looks in a row at which it did not
 
 Plant = Callable[[], None]
 
@@ -51,12 +56,14 @@ class Ending:
 
     Attributes:
         outcome: what became of it.
-        by: the guard that noticed; empty where none did.
+        by: the guard that noticed, or that did not end; empty where none did.
+        tried: how many guards it was shown to, that one included.
         seconds: processor time of the guards.
     """
 
     outcome: Outcome
     by: str
+    tried: int
     seconds: float
 
 
@@ -69,19 +76,24 @@ class Guard:
         name: id of the claim, or of the test.
         is_claim: which of both.
         seconds: processor time that it takes while it is traced.
-        touched: the functions of the package that it executes; None where that is not known.
+        touched: the statements of the package that it executes.
     """
 
     name: str
     is_claim: bool
     seconds: float
-    touched: Touched | None
+    touched: Touched
+
+    @property
+    def limit(self) -> float:
+        """Seconds of processor time beyond which a mutant is taken to loop."""
+        return _SLOWER * self.seconds + _LEAST_SECONDS
 
 
 @final
 @frozen
 class _Trace:
-    """Asks which functions guards execute: a claim by its id, or all tests of a file."""
+    """Asks which statements guards execute: a claim by its id, or all tests of a file."""
 
     name: str
     is_claim: bool
@@ -91,12 +103,10 @@ class _Trace:
 @final
 @frozen
 class _Attempt:
-    """Asks for what the guards say of a mutant."""
+    """Asks for what the guards say of a mutant: their names, whether they are claims, and their limits in seconds."""
 
     planting: Plant
-    claims: tuple[str, ...]
-    tests: tuple[str, ...]
-    seconds: float
+    guards: tuple[tuple[str, bool, float], ...]
 
 
 class Bench:
@@ -131,17 +141,14 @@ class Bench:
         found: tuple[Guard, ...] | None = self._ours.recv()
         return found
 
-    def attempt(self, planting: Plant, guards: Iterable[Guard], seconds: float) -> Ending:
+    def attempt(self, planting: Plant, guards: Iterable[Guard]) -> Ending:
         """Run guards with a mutant planted, until the first that is not as expected.
 
         Args:
             planting: plants the mutant.
-            guards: claims, which are run first, and tests of the files that the bench was given.
-            seconds: of processor time, beyond which the mutant is taken to loop.
+            guards: claims, and tests of the files that the bench was given, in the order in which they are run.
         """
-        chosen = tuple(guards)
-        claims, tests = (tuple(g.name for g in chosen if g.is_claim is kind) for kind in (True, False))
-        self._ours.send(_Attempt(planting, claims, tests, seconds))
+        self._ours.send(_Attempt(planting, tuple((guard.name, guard.is_claim, guard.limit) for guard in guards)))
         ending: Ending = self._ours.recv()
         return ending
 
@@ -189,6 +196,8 @@ def _silence() -> None:
 
 
 def _answer(connection: Connection, items: Mapping[str, Any]) -> None:
+    _settle(items)
+    tracer: Connection | None = None
     while True:
         try:
             request = connection.recv()
@@ -196,90 +205,195 @@ def _answer(connection: Connection, items: Mapping[str, Any]) -> None:
             return
         match request:
             case _Trace():
-                answer = _in_fork(partial(_traced, request, items), request.seconds)
-                connection.send(answer if isinstance(answer, tuple) else None)
+                if tracer is None:
+                    tracer, theirs = multiprocessing.Pipe()
+                    forked(_answer_traces, theirs, items)
+                    theirs.close()
+                tracer.send(request)
+                connection.send(tracer.recv())
             case _Attempt():
-                connection.send(_ending(_in_fork(partial(_attempted, request, items), request.seconds), request))
+                connection.send(_attempted(request, items))
 
 
-def _ending(answer: object, request: _Attempt) -> Ending:
-    if isinstance(answer, Ending):
-        return answer
-    if answer in (None, -signal.SIGXCPU):
-        return Ending(Outcome.TIMED_OUT, "", request.seconds)
-    return Ending(Outcome.KILLED, f"the process ended with status {answer}", request.seconds)
+def _settle(items: Mapping[str, Any]) -> None:
+    """Find what every fork needs, and keep the collector from all that was loaded, so that forks share its memory."""
+    gc.collect()
+    loaded_functions()
+    memories(_in_scope())
+    memories(_of_tests(items))
+    gc.freeze()
+
+
+@cache
+def _in_scope() -> frozenset[str]:
+    return frozenset(f"{PACKAGE}.{module}" for module in modules())
+
+
+def _of_tests(items: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(item.module.__name__ for item in items.values() if hasattr(item, "module"))
+
+
+def _forget() -> None:
+    """Have functions forget results that a mutant may change."""
+    for memory in memories(_in_scope()):
+        memory.cache_clear()
+
+
+def _answer_traces(connection: Connection, items: Mapping[str, Any]) -> None:
+    probes = Probes.plant(module for module in modules() if reason(module) is None)
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        connection.send(_in_fork(partial(_traced, request, items, probes), request.seconds))
 
 
 def _in_fork(job: Callable[[], object], seconds: float) -> object:
-    """What the job returns in a forked process, or the status that it ends with; None where it never ends."""
+    """What the job returns in a forked process; None where it does not end, or not well."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     child = forked(_send, sender, job, math.ceil(seconds))
     sender.close()
     try:
-        if not receiver.poll(_WALL * seconds):
-            return None
-        return receiver.recv()
+        return receiver.recv() if _comes(receiver, child.pid) else None
     except EOFError:
-        child.join()
-        return child.exitcode
+        return None
     finally:
         child.kill()
         child.join()
         receiver.close()
 
 
+def _comes(receiver: Connection, pid: int | None) -> bool:
+    """Wait until something can be received; False where the process has been asleep for long instead."""
+    asleep, worked = 0, -1.0
+    while not receiver.poll(_LOOK_SECONDS):
+        before, worked = worked, _work(pid)
+        asleep = asleep + 1 if worked == before else 0
+        if asleep == _ASLEEP:
+            return False
+    return True
+
+
+def _work(pid: int | None) -> float:
+    """Something that grows while a process works or waits for a processor; the same number where that is not told."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return time.monotonic() if told[0] in "RD" else float(told[11]) + float(told[12])
+
+
 def _send(sender: Connection, job: Callable[[], object], seconds: int) -> None:
-    _limit(seconds)
+    import resource  # where processes can be forked, there it is
+
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    _limit_memory()
     sender.send(job())
     sender.close()
     os._exit(0)
 
 
-def _limit(seconds: int) -> None:
-    """Bound what this process may take."""
-    import resource  # where processes can be forked, there it is
+def _limit_memory() -> None:
+    import resource
 
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     with contextlib.suppress(ValueError, OSError):  # where the system grants less, or does not say what is used
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-def _traced(request: _Trace, items: Mapping[str, Any]) -> tuple[Guard, ...]:
+def _traced(request: _Trace, items: Mapping[str, Any], probes: Probes) -> tuple[Guard, ...]:
     if request.is_claim:
+        _forget()
         (claim,) = select(holding_claims(), request.name)
-        held, seconds, touched = touching(lambda: check(evolve(claim, prove=None), EXAMPLES, SEED).passed)
+        held, seconds, touched = probes.touching(lambda: check(evolve(claim, prove=None), EXAMPLES, SEED).passed)
         return (Guard(claim.id, True, seconds, touched),) if held else ()
+    from .sharing import Shared  # a plugin of pytest, which is there where tests are
+
     chosen = [item for item in items.values() if str(item.path) == request.name]
+    shared = Shared(probes, memories(_of_tests(items)))
+    if chosen:
+        chosen[0].config.pluginmanager.register(shared)
     found = []
     for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-        passed, seconds, touched = touching(partial(_passes, item, following))
+        _forget()
+        passed, seconds, touched = probes.touching(partial(_passes, item, following))
+        shared.note(item, seconds, touched)
         if passed:
-            found.append(Guard(item.nodeid, False, seconds, touched))
-    return tuple(found)
+            found.append((item, seconds, touched))
+    return tuple(
+        Guard(item.nodeid, False, *shared.with_what_it_uses(item, seconds, touched)) for item, seconds, touched in found
+    )
 
 
 def _attempted(request: _Attempt, items: Mapping[str, Any]) -> Ending:
-    def killed(by: str) -> Ending:
-        return Ending(Outcome.KILLED, by, time.process_time())
+    """What becomes of a fork with the mutant in it, which tells the number of each guard before it runs it."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    child = forked(_run_guards, sender, request, items)
+    sender.close()
+    at, told = -1, None
+    try:
+        while _comes(receiver, child.pid):
+            told = receiver.recv()
+            if isinstance(told, Ending):
+                return told
+            at = told
+    except EOFError:
+        child.join()
+        if child.exitcode != -signal.SIGPROF:
+            return Ending(Outcome.KILLED, f"the process ended with status {child.exitcode}", at + 1, 0.0)
+    finally:
+        child.kill()
+        child.join()
+        receiver.close()
+    name, _, limit = request.guards[at]
+    return Ending(Outcome.TIMED_OUT, name, at + 1, limit)
+
+
+def _run_guards(sender: Connection, request: _Attempt, items: Mapping[str, Any]) -> None:
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _limit_memory()
+    sender.send(_ending(sender, request, items))
+    sender.close()
+    os._exit(0)
+
+
+def _ending(sender: Connection, request: _Attempt, items: Mapping[str, Any]) -> Ending:
+    def ended(outcome: Outcome, by: str, tried: int) -> Ending:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return Ending(outcome, by, tried, time.process_time())
 
     try:
-        claims = [claim for name in request.claims for claim in select(holding_claims(), name)]
-        tests = [items[name] for name in request.tests]
+        following = [*(items.get(name) for name, _, _ in request.guards[1:]), None]
+        runs = [
+            _run_of(name, is_claim, items, after)
+            for (name, is_claim, _), after in zip(request.guards, following, strict=False)
+        ]
         request.planting()
+        _forget()
     except Exception as problem:
-        return Ending(Outcome.BROKEN, f"{type(problem).__name__}: {problem}", time.process_time())
-    for claim in claims:
-        try:
-            held = check(_watched(claim), EXAMPLES, SEED).passed
-        except _Noticed:
-            held = False
-        if not held:
-            return killed(claim.id)
-    for item, following in zip(tests, [*tests[1:], None], strict=bool(tests)):
-        if _passes(item, following) is False:
-            return killed(item.nodeid.rpartition("tests/")[2])
-    return Ending(Outcome.SURVIVED, "", time.process_time())
+        return ended(Outcome.BROKEN, f"{type(problem).__name__}: {problem}", 0)
+    for place, (run, (name, _, limit)) in enumerate(zip(runs, request.guards, strict=True)):
+        sender.send(place)
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        if not run():
+            return ended(Outcome.KILLED, name, place + 1)
+    return ended(Outcome.SURVIVED, "", len(runs))
+
+
+def _run_of(name: str, is_claim: bool, items: Mapping[str, Any], following: Any) -> Callable[[], bool]:
+    """What runs a guard and tells whether it is as expected, as it is where it is skipped."""
+    if is_claim:
+        (claim,) = select(holding_claims(), name)
+        return partial(_holds, _watched(claim))
+    return lambda: _passes(items[name], following) is not False
+
+
+def _holds(claim: Claim) -> bool:
+    try:
+        return check(claim, EXAMPLES, SEED).passed
+    except _Noticed:
+        return False
 
 
 class _Noticed(BaseException):

@@ -7,6 +7,7 @@ are. Refusals are not: their condition is mutated, and the whole of them is left
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -54,6 +55,11 @@ class Mutant:
     def key(self) -> tuple[str, str, str, str, str, int]:
         """What tells mutants apart, whatever line they are on."""
         return self.module, self.place, self.operator, self.before, self.after, self.occurrence
+
+    @property
+    def digest(self) -> str:
+        """Of its key without the module's name: what orders mutants for a sample, wherever the module lies."""
+        return hashlib.sha256(repr(self.key[1:]).encode()).hexdigest()
 
     def __str__(self) -> str:
         again = f" ({self.occurrence})" if self.occurrence > 1 else ""

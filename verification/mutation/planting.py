@@ -1,7 +1,8 @@
 """Puts a mutant into the running library: the code of its functions and the values of its constants.
 
-Every importer sees the mutant, because it is the function objects whose code is exchanged. What was computed from a
-function when its module was imported stays as it was. Kernels compiled by Numba are machine code and out of reach.
+Every importer sees the mutant, because it is the function objects whose code is exchanged, and what functions remember
+of earlier calls is forgotten. What was computed from a function when its module was imported stays as it was. Kernels
+compiled by Numba are machine code and out of reach.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ import ast
 import gc
 import sys
 from collections.abc import Iterator
+from functools import _lru_cache_wrapper, cache
 from types import CodeType, FunctionType, ModuleType
+from typing import TypeAlias
 
 from .mutants import PACKAGE, Mutant, mutated
+
+Memory: TypeAlias = "_lru_cache_wrapper[object]"
+"""A function that remembers what it returned."""
 
 
 def plant(mutant: Mutant) -> None:
@@ -21,21 +27,43 @@ def plant(mutant: Mutant) -> None:
     Raises:
         InvalidValue: where today's source has no such place.
     """
-    module = sys.modules[f"{PACKAGE}.{mutant.module}"]
     tree = mutated(mutant)
-    file = module.__file__ or ""
-    codes = {_name(code): code for code in _codes(compile(tree, file, "exec"))}
-    for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == file:
-            code = codes.get(_name(function.__code__))
-            if code is not None and code.co_freevars == function.__code__.co_freevars:
-                function.__code__ = code
+    module = exchange(mutant.module, tree)
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(name)], value=value) if name == mutant.place:
                 _assign(module, name, value)
             case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value) if name == mutant.place:
                 _assign(module, name, value)
+
+
+def exchange(name: str, tree: ast.Module) -> ModuleType:
+    """Give all functions of a loaded module, named within the package, the code that a tree of its source has."""
+    module = sys.modules[f"{PACKAGE}.{name}"]
+    file = module.__file__ or ""
+    codes = {_name(code): code for code in _codes(compile(tree, file, "exec"))}
+    for function in loaded_functions().get(file, ()):
+        code = codes.get(_name(function.__code__))
+        if code is not None and code.co_freevars == function.__code__.co_freevars:
+            function.__code__ = code
+    return module
+
+
+@cache
+def loaded_functions() -> dict[str, list[FunctionType]]:
+    """All functions that there were when this was first asked, by the file of their source."""
+    found: dict[str, list[FunctionType]] = {}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType):
+            found.setdefault(function.__code__.co_filename, []).append(function)
+    return found
+
+
+@cache
+def memories(modules: frozenset[str]) -> tuple[Memory, ...]:
+    """The functions of these modules, by full names, that remember what they returned; as of the first call."""
+    found = (each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper))
+    return tuple(each for each in found if each.__module__ in modules)
 
 
 def _assign(module: ModuleType, name: str, value: ast.expr) -> None:

@@ -6,17 +6,19 @@ be run again; otherwise the record is stale, and says so.
 
 from __future__ import annotations
 
-import hashlib
+import ast
 import json
 import os
 from collections.abc import Iterable
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, final
 
 import attrs
 from attrs import field, frozen
+from filelock import FileLock
 
 from .exemptions import exemptions
 from .guarded import Guarded
@@ -24,9 +26,9 @@ from .killing import claims_matching
 from .mutants import Mutant, source_of
 from .score import Fate, Verdict
 from .scoring import Mutated, everything, test_files
+from .traces import short_digest
 
 RECORD = Path(__file__).with_name("recorded.json")
-_SHORT = 16  # characters of a digest: told apart, not defended
 
 
 class Standing(Enum):
@@ -37,25 +39,40 @@ class Standing(Enum):
     MISSING = "not yet scored"
 
 
-def _short(what: str) -> str:
-    return hashlib.sha256(what.encode()).hexdigest()[:_SHORT]
+class _Bare(ast.NodeTransformer):
+    """Leaves out of a syntax tree what changes when modules move: imports; and docstrings."""
+
+    def visit_Import(self, node: ast.Import) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | ast.Pass:
+        return ast.copy_location(ast.Pass(), node) if isinstance(node.value, ast.Constant) else node
 
 
 @cache
-def _text(file: Path) -> str:
-    return file.read_text("utf-8")
+def _bare(text: str) -> str:
+    lines = ast.unparse(_Bare().visit(ast.parse(text))).splitlines()
+    return "\n".join(line for line in lines if line.strip() != "pass")
+
+
+@cache
+def _bare_file(file: Path) -> str:
+    return _bare(file.read_text("utf-8"))
 
 
 def _source_digest(mutated: Mutated) -> str:
-    """Of the module's source and of its mutants, which are others when the operators are."""
-    mutants = "\n".join("\t".join(map(str, mutant.key)) for mutant, _ in mutated.plantings())
-    source = source_of(mutated.module) if isinstance(mutated, Guarded) else ""
-    return _short(f"{source}\n{mutants}")
+    """Of what the module's source does, and of its mutants, which are others when the operators are."""
+    mutants = ("\t".join(map(str, mutant.key[1:])) for mutant, _ in mutated.plantings())
+    source = _bare(source_of(mutated.module)) if isinstance(mutated, Guarded) else ""
+    return short_digest(source, *mutants)
 
 
 def _guards_digest(mutated: Mutated) -> str:
-    tests = [_text(file) for file in test_files(mutated.tests)]
-    return _short("\n".join([*claims_matching(mutated.claims), *tests]))
+    tests = (short_digest(_bare_file(file)) for file in test_files(mutated.tests))
+    return short_digest(*sorted(claims_matching(mutated.claims)), *sorted(tests))
 
 
 def _keys(keys: Iterable[Iterable[Any]]) -> tuple[tuple[Any, ...], ...]:
@@ -70,7 +87,8 @@ class Recorded:
     Attributes:
         source: digest of the module's source and of its mutants, when they were run.
         guards: digest of the ids of its claims and of its tests, when they were run.
-        mutants: how many were run: all.
+        mutants: how many there were.
+        run: how many were run: all, or a fixed sample.
         timed_out: how many were noticed by the time that their guards took.
         unnoticed: the keys of those that nothing noticed, without the module; some of them are exempted.
     """
@@ -78,14 +96,23 @@ class Recorded:
     source: str
     guards: str
     mutants: int
+    run: int
     timed_out: int
     unnoticed: tuple[tuple[Any, ...], ...] = field(converter=_keys)
 
+    def suffices(self, each: int | None) -> bool:
+        """Whether so many mutants were run, or all there were; None stands for all."""
+        return self.run >= (self.mutants if each is None else min(each, self.mutants))
+
+    def survivors(self, module: str) -> tuple[tuple[Any, ...], ...]:
+        """Those that nothing noticed and that are not exempted today."""
+        exempted = {exemption.key for exemption in exemptions()}
+        return tuple(key for key in self.unnoticed if (module, *key) not in exempted)
+
     def split(self, module: str) -> tuple[int, int]:
         """How many of those that nothing noticed are exempted today, and how many have survived."""
-        known = {exemption.key for exemption in exemptions()}
-        exempted = sum((module, *key) in known for key in self.unnoticed)
-        return exempted, len(self.unnoticed) - exempted
+        survived = len(self.survivors(module))
+        return len(self.unnoticed) - survived, survived
 
 
 def read() -> dict[str, Recorded]:
@@ -93,6 +120,12 @@ def read() -> dict[str, Recorded]:
     if not RECORD.exists():
         return {}
     return {module: Recorded(**entry) for module, entry in json.loads(RECORD.read_text("utf-8")).items()}
+
+
+def keep(module: str, record: Recorded) -> None:
+    """Put the record of a module in the place of its last one, while other processes do so for others."""
+    with FileLock(Path(gettempdir()) / f"certdp-{short_digest(str(RECORD))}.lock"):
+        write({**read(), module: record})
 
 
 def write(records: dict[str, Recorded]) -> None:
@@ -113,12 +146,13 @@ def _line(record: Recorded) -> str:
 
 
 def recorded(mutated: Mutated, verdicts: tuple[Verdict, ...]) -> Recorded:
-    """The record of a module all of whose mutants were run."""
+    """The record of a module, all of whose mutants were run or a fixed sample."""
     unnoticed = [v.mutant.key[1:] for v in verdicts if v.fate in (Fate.SURVIVED, Fate.EXEMPTED)]
     return Recorded(
         source=_source_digest(mutated),
         guards=_guards_digest(mutated),
-        mutants=len(verdicts),
+        mutants=sum(1 for _ in mutated.plantings()),
+        run=len(verdicts),
         timed_out=sum(v.fate is Fate.TIMED_OUT for v in verdicts),
         unnoticed=unnoticed,
     )

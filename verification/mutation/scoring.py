@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -18,16 +19,18 @@ from ...accounting.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...plugins.forks import can_fork
 from ..selection import chosen
+from .chances import Chances
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
 from .guarded import Guarded, guarded, tests_folder
 from .killing import Bench, Ending, Guard, Outcome, claims_matching
 from .mutants import Mutant
 from .score import Fate, Score, Verdict
+from .traces import Traces
 
 _MOST_SECONDS = 300.0  # that a claim or a file of tests may take where nothing is wrong
-_MOST_TESTS = 100.0  # seconds of tests that a mutant is shown to, the quickest first
-_SLOWER, _LEAST_SECONDS = 3, 5.0
+_MOST_TESTS = 100.0  # seconds of tests that a mutant is shown to, the quickest of those that have killed nothing
+_WITH_TORCH = "torch_models"  # tests of what is left out, because PyTorch need not be installed
 
 Progress: TypeAlias = Callable[[Verdict], None]
 """Called with each verdict as soon as it is there."""
@@ -60,6 +63,7 @@ def population(*only: str) -> tuple[Mutant, ...]:
 def score(
     *only: str,
     sample: int | None = None,
+    each: int | None = None,
     seed: int = 0,
     minutes: float | None = None,
     leaving: Iterable[Mutant] = (),
@@ -71,6 +75,7 @@ def score(
     Args:
         only: globs on module names, such as "accounting.amplification.*"; without any, all are mutated.
         sample: how many mutants to run, chosen at random; None for all of them.
+        each: most mutants of each module, always the same ones; None for all of them.
         seed: of the choice; the same seed chooses the same mutants of the same source.
         minutes: of wall time, after which no further mutant is begun; None for no end.
         leaving: mutants to leave out.
@@ -88,6 +93,8 @@ def score(
     """
     if sample is not None:
         whole("sample", sample, 1)
+    if each is not None:
+        whole("each", each, 1)
     whole("seed", seed, 0)
     if minutes is not None and not minutes > 0:
         raise InvalidValue("minutes", minutes, "a number of minutes above 0")
@@ -95,7 +102,7 @@ def score(
         raise InvalidValue("mutants", "this system", "a system that can fork processes", "Run them on Linux or macOS")
     end = None if minutes is None else time.monotonic() + 60 * minutes
     left_out = {mutant.key for mutant in leaving}
-    planned = [(mutated, *planted) for mutated in matching(*only) for planted in mutated.plantings()]
+    planned = [(mutated, *planted) for mutated in matching(*only) for planted in _drawn(mutated, each)]
     asked = [entry for entry in planned if entry[1].key not in left_out]
     places = range(len(asked))
     drawn = places if sample is None else sorted(random.Random(seed).sample(places, min(sample, len(places))))
@@ -111,7 +118,7 @@ def score(
                 if progress is not None:
                     progress(verdicts[-1])
         unfit = tuple(at.unfit)
-    known = {mutant.key for _, mutant, _ in planned}
+    known = {mutant.key for mutant in population(*only)}
     globs = only or ("*",)
     strays = (e for e in arguments.values() if any(fnmatchcase(e.module, g) for g in globs) and e.key not in known)
     return Score(
@@ -123,18 +130,33 @@ def score(
     )
 
 
+def _drawn(mutated: Mutated, most: int | None) -> Iterator[tuple[Mutant, Callable[[], None]]]:
+    """At most so many of the mutants of one module: those of smallest digest, in order.
+
+    Which they are hangs on each mutant alone, so that few of them change when the source does.
+    """
+    plantings = list(mutated.plantings())
+    if most is None or most >= len(plantings):
+        yield from plantings
+        return
+    last = sorted(mutant.digest for mutant, _ in plantings)[most - 1]
+    yield from (planted for planted in plantings if planted[0].digest <= last)
+
+
 @final
 @define
 class Benches:
     """Benches for one set of tests after the other, and what is known of the guards so far: a context.
 
     Attributes:
+        traces: what guards execute.
         unfit: files of tests that take too long to be guards.
     """
 
+    traces: Traces = field(factory=Traces)
     _tests: tuple[Path, ...] | None = None
     _bench: Bench | None = None
-    _traced: dict[str, tuple[Guard, ...]] = field(factory=dict)
+    _chances: dict[str, Chances] = field(factory=dict)
     unfit: dict[str, None] = field(factory=dict)
 
     def __enter__(self) -> Self:
@@ -148,38 +170,43 @@ class Benches:
             self._bench.close()
             self._bench = None
 
-    def attempt(self, mutated: Mutated, mutant: Mutant, planting: Callable[[], None]) -> Ending:
-        """Show a mutant to the guards of its module that enter its function, the quickest first."""
-        bench, guards = self._on(mutated), self._guards(mutated)
-        shown = list(_shown(guards, mutant)) if isinstance(mutated, Guarded) else list(guards)
-        seconds = _SLOWER * sum(guard.seconds for guard in shown) + _LEAST_SECONDS
-        return bench.attempt(planting, shown, seconds)
+    def prepare(self, several: Iterable[Mutated]) -> None:
+        """Load the tests of several modules at once."""
+        self._load(tuple(dict.fromkeys(file for mutated in several for file in test_files(mutated.tests))))
 
-    def _on(self, mutated: Mutated) -> Bench:
-        tests = test_files(mutated.tests)
-        if self._bench is None or tests != self._tests:
+    def _load(self, tests: tuple[Path, ...]) -> Bench:
+        if self._bench is None or not set(tests) <= set(self._tests or ()):
             self._close()
             self._bench, self._tests = Bench(tests), tests
         return self._bench
 
+    def attempt(self, mutated: Mutated, mutant: Mutant, planting: Callable[[], None]) -> Ending:
+        """Show a mutant to the guards of its module that execute its statement, the likeliest to notice first."""
+        bench, guards = self._load(test_files(mutated.tests)), self._guards(mutated)
+        reaching = [guard for guard in guards if _reaches(guard, mutant)] if isinstance(mutated, Guarded) else guards
+        chances = self._chances.setdefault(mutated.module, Chances())
+        shown = list(_affordable(chances.in_order(reaching, mutant)))
+        ending = bench.attempt(planting, shown)
+        chances.learn(shown[: ending.tried], mutant, noticed=ending.outcome in (Outcome.KILLED, Outcome.TIMED_OUT))
+        return ending
+
     def _guards(self, mutated: Mutated) -> list[Guard]:
         claims = claims_matching(mutated.claims)
-        found = [guard for claim in claims for guard in self._traces(claim, is_claim=True)]
+        found = [guard for claim in claims for guard in self._traced(claim, is_claim=True)]
         if len(found) < len(claims):
             failing = sorted(set(claims) - {guard.name for guard in found})
             raise InvalidValue("guards", failing[0], f"guards of {mutated.module} that are as expected")
         return found + [
-            guard for file in test_files(mutated.tests) for guard in self._traces(str(file), is_claim=False)
+            guard for file in test_files(mutated.tests) for guard in self._traced(str(file), is_claim=False)
         ]
 
-    def _traces(self, name: str, *, is_claim: bool) -> tuple[Guard, ...]:
-        if name not in self._traced:
-            assert self._bench is not None
-            found = self._bench.trace(name, is_claim=is_claim, seconds=_MOST_SECONDS)
-            if found is None and not is_claim:
-                self.unfit[Path(name).name] = None
-            self._traced[name] = found or ()
-        return self._traced[name]
+    def _traced(self, name: str, *, is_claim: bool) -> tuple[Guard, ...]:
+        assert self._bench is not None
+        trace = partial(self._bench.trace, name, is_claim=is_claim, seconds=_MOST_SECONDS)
+        found = self.traces.known(name, is_claim, trace)
+        if found is None:
+            self.unfit[Path(name).name] = None
+        return found or ()
 
 
 def test_files(tests: Sequence[str]) -> tuple[Path, ...]:
@@ -192,18 +219,25 @@ def test_files(tests: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _within(path: Path) -> list[Path]:
-    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("test_*.py") if _WITH_TORCH not in file.parts)
 
 
-def _shown(guards: Iterable[Guard], mutant: Mutant) -> Iterator[Guard]:
-    """The guards that enter the mutant's function, the quickest first; for a constant, those that enter its module."""
-    in_function = [guard for guard in guards if guard.touched and (mutant.module, mutant.place) in guard.touched]
-    if not mutant.in_function:
-        in_function = [g for g in guards if g.touched and any(module == mutant.module for module, _ in g.touched)]
+def _reaches(guard: Guard, mutant: Mutant) -> bool:
+    """Whether a guard executes the mutant's statement; for a constant, anything of its module."""
+    lines = guard.touched.get(mutant.module, frozenset())
+    return mutant.line in lines if mutant.in_function else bool(lines)
+
+
+def _affordable(guards: Iterable[Guard]) -> Iterator[Guard]:
+    """All claims, and as many of the tests as there is time for."""
     room = _MOST_TESTS
-    for guard in sorted(in_function, key=lambda guard: (not guard.is_claim, guard.seconds)):
-        room -= guard.seconds
-        if guard.is_claim or room >= 0:
+    for guard in guards:
+        if guard.is_claim:
+            yield guard
+        elif guard.seconds <= room:
+            room -= guard.seconds
             yield guard
 
 

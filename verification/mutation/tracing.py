@@ -1,49 +1,95 @@
-"""Which functions of the package a call executes: a guard that never enters a function notices no mutant of it."""
+"""Which statements of the package a call executes: a guard that never executes a statement notices no mutant of it."""
 
 from __future__ import annotations
 
+import ast
+import os
 import sys
-import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
-from types import CodeType, FrameType
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias, TypeVar, final
 
-from .mutants import PACKAGE
+from attrs import frozen
+
+from .mutants import PACKAGE, source_of
+from .planting import exchange
 
 Result = TypeVar("Result")
-Touched: TypeAlias = frozenset[tuple[str, str]]
-"""Modules, by dotted names within the package, with the qualified names of their functions."""
+Touched: TypeAlias = Mapping[str, frozenset[int]]
+"""Modules, by dotted names within the package, each with the lines on which statements began that were executed."""
+
+_MARKS = "__statements_executed__"
 
 
-def touching(call: Callable[[], Result]) -> tuple[Result, float, Touched]:
-    """Make a call; its result, its processor time in seconds, and the functions that it entered in any thread."""
-    entered: set[CodeType] = set()
+@final
+@frozen
+class Probes:
+    """Marks in all functions of some modules, for the rest of this process: one byte for each line.
 
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            entered.add(frame.f_code)
+    Attributes:
+        marks: by module.
+    """
 
-    started = time.process_time()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
+    marks: Mapping[str, bytearray]
+
+    @classmethod
+    def plant(cls, modules: Iterable[str]) -> Probes:
+        """Put them into those of the modules that are loaded."""
+        marks = {}
+        for name in modules:
+            module = sys.modules.get(f"{PACKAGE}.{name}")
+            if module is None:
+                continue
+            source = source_of(name)
+            marks[name] = vars(module)[_MARKS] = bytearray(source.count("\n") + 2)
+            exchange(name, ast.fix_missing_locations(_Probing().visit(ast.parse(source))))
+        return cls(marks)
+
+    def touching(self, call: Callable[[], Result]) -> tuple[Result, float, Touched]:
+        """Make a call; its result, the processor time in seconds, and what it executed, in any thread."""
+        for marks in self.marks.values():
+            marks[:] = bytes(len(marks))
+        started = processor_seconds()
         result = call()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    return result, time.process_time() - started, frozenset(filter(None, map(_place, entered)))
+        return result, processor_seconds() - started, self.touched()
+
+    def touched(self) -> Touched:
+        """What was executed since the last call began."""
+        return {
+            name: frozenset(line for line, mark in enumerate(marks) if mark)
+            for name, marks in self.marks.items()
+            if any(marks)
+        }
 
 
-def _place(code: CodeType) -> tuple[str, str] | None:
-    """The module and the function that a code belongs to, those inside it included."""
-    for folder in _FOLDERS:
-        if code.co_filename.startswith(folder):
-            parts = Path(code.co_filename[len(folder) :]).with_suffix("").parts
-            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            return module, code.co_qualname.partition(".<locals>")[0]
-    return None
+def processor_seconds() -> float:
+    """Of processor time, that of processes which this one has waited for included."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
 
 
-_FOLDERS = [f"{folder}/" for folder in sys.modules[PACKAGE].__path__]
+class _Probing(ast.NodeTransformer):
+    """Puts a mark before every statement of every function."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return _marked(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return _marked(node)
+
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def _marked(node: Node) -> Node:
+    for child in ast.iter_child_nodes(node):
+        _marked(child)
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            value[:] = [part for statement in value for part in (_mark(statement), statement)]
+    return node
+
+
+def _mark(statement: ast.stmt) -> ast.stmt:
+    place = ast.Subscript(ast.Name(_MARKS, ast.Load()), ast.Constant(statement.lineno), ast.Store())
+    return ast.copy_location(ast.Assign([place], ast.Constant(1)), statement)

@@ -564,6 +564,10 @@ def mutants(
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="So many mutants, at random; or else all.")
     ] = None,
+    each: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="At most so many of each module, always the same ones.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, metavar="W", help="With --record: so many modules at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sample, or of the share.")] = 0,
     minutes: Annotated[
         float | None, typer.Option(min=0, metavar="M", help="Begin no further mutant after so many minutes.")
@@ -585,7 +589,7 @@ def mutants(
     from .output import reporting
 
     with reporting(json) as output:
-        choose(only or (), sample, seed, minutes, record, share, table, markdown)(output)
+        choose(only or (), sample, each, workers, seed, minutes, record, share, table, markdown)(output)
 
 
 @app.command()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -22,6 +24,7 @@ from ..verification.mutation.recorded import Standing, standing
 from ..verification.mutation.score import Fate, Score, together
 from ..verification.mutation.score_page import page
 from ..verification.mutation.scoring import Benches, Mutated, matching, score
+from ..verification.mutation.traces import Traces
 from .output import Output
 
 _COLUMNS = (Fate.KILLED, Fate.TIMED_OUT, Fate.EXEMPTED, Fate.SURVIVED)
@@ -32,6 +35,8 @@ _SHARE_MINUTES = 8.0
 def choose(
     only: Sequence[str],
     sample: int | None,
+    each: int | None,
+    workers: int,
     seed: int,
     minutes: float | None,
     recording: bool,
@@ -50,40 +55,67 @@ def choose(
         raise InvalidValue(chosen[1], "given", f"one of --{' and --'.join(chosen)}")
     if sample is not None and chosen:
         raise InvalidValue("sample", sample, f"none beside --{chosen[0]}")
+    if each is not None and (sharing or showing or sample is not None):
+        raise InvalidValue("each", each, "given alone, or beside --record")
+    if workers != 1 and not recording:
+        raise InvalidValue("workers", workers, "1, or so many beside --record")
     if markdown is not None and not showing:
         raise InvalidValue("markdown", str(markdown), "a file beside --table")
     if recording:
-        return partial(record, only, minutes)
+        return partial(record, only, each, workers, minutes)
     if sharing:
         return partial(share, only, seed, _SHARE_MINUTES if minutes is None else minutes)
     if showing:
         return partial(table, only, markdown)
-    return partial(run, only, sample, seed, minutes)
+    return partial(run, only, sample, each, seed, minutes)
 
 
-def run(only: Sequence[str], sample: int | None, seed: int, minutes: float | None, output: Output) -> None:
+def run(
+    only: Sequence[str], sample: int | None, each: int | None, seed: int, minutes: float | None, output: Output
+) -> None:
     """Run the mutants of the modules that match, and fail where one survives or an exemption is stale."""
-    with _bar(output, sum(_count(m) for m in matching(*only)) if sample is None else sample) as (bar, task):
-        found = score(*only, sample=sample, seed=seed, minutes=minutes, progress=lambda _: bar.advance(task))
+    total = sum(_count(mutated, each) for mutated in matching(*only)) if sample is None else sample
+    with _bar(output, total) as (bar, task):
+        found = score(*only, sample=sample, each=each, seed=seed, minutes=minutes, progress=lambda _: bar.advance(task))
     _tell(found, output)
 
 
-def record(only: Sequence[str], minutes: float | None, output: Output) -> None:
-    """Run the modules that match and have no fresh record, all mutants of each, and write down what became of them."""
+def record(only: Sequence[str], each: int | None, workers: int, minutes: float | None, output: Output) -> None:
+    """Run the modules that match and have no fresh record of so many mutants, and write down what became of them."""
     known = records.read()
-    asked = [m for m in matching(*only) if standing(m, known.get(m.module)) is not Standing.FRESH]
-    scores, end = [], None if minutes is None else time.monotonic() + 60 * minutes
-    with _bar(output, sum(map(_count, asked))) as (bar, task), Benches() as benches:
-        for mutated in asked:
-            left = None if end is None else (end - time.monotonic()) / 60
-            if left is not None and left <= 0:
-                break
-            found = score(mutated.module, minutes=left, progress=lambda _: bar.advance(task), benches=benches)
-            if len(found.verdicts) == found.population:  # what the time cut short is no score
+    asked = [mutated for mutated in matching(*only) if not _is_recorded(mutated, known.get(mutated.module), each)]
+    scores: list[Score] = []
+    end = None if minutes is None else time.monotonic() + 60 * minutes
+    traces, taking = Traces(), Lock()
+
+    def work(waiting: Iterator[Mutated], tell: Callable[[object], None]) -> None:
+        with Benches(traces) as benches:
+            benches.prepare(asked)
+            while True:
+                with taking:
+                    mutated = next(waiting, None)
+                left = None if end is None else (end - time.monotonic()) / 60
+                if mutated is None or (left is not None and left <= 0):
+                    return
+                if _is_recorded(mutated, records.read().get(mutated.module), each):  # by another process
+                    continue
+                found = score(mutated.module, each=each, minutes=left, progress=tell, benches=benches)
+                if len(found.verdicts) < found.population:  # what the time cut short is no score
+                    return
                 scores.append(found)
-                known = {**records.read(), mutated.module: records.recorded(mutated, found.verdicts)}
-                records.write(known)
+                records.keep(mutated.module, records.recorded(mutated, found.verdicts))
+
+    total = sum(_count(mutated, each) for mutated in asked)
+    with _bar(output, total) as (bar, task), ThreadPoolExecutor(workers) as pool:
+        waiting = iter(asked)
+        working = [pool.submit(work, waiting, lambda _: bar.advance(task)) for _ in range(workers)]
+        for ended in as_completed(working):
+            ended.result()
     _tell(together(scores), output)
+
+
+def _is_recorded(mutated: Mutated, record: records.Recorded | None, each: int | None) -> bool:
+    return record is not None and standing(mutated, record) is Standing.FRESH and record.suffices(each)
 
 
 def share(only: Sequence[str], seed: int, minutes: float, output: Output) -> None:
@@ -149,8 +181,9 @@ def _print_rows(console: Console, rows: Sequence[dict[str, object]]) -> None:
     console.print(shown)
 
 
-def _count(mutated: Mutated) -> int:
-    return sum(1 for _ in mutated.plantings())
+def _count(mutated: Mutated, most: int | None = None) -> int:
+    found = sum(1 for _ in mutated.plantings())
+    return found if most is None else min(found, most)
 
 
 @contextmanager

@@ -1,0 +1,106 @@
+"""What guards execute, as it was found: in memory, and in a checkout in a folder that is not part of it.
+
+What was found is good for as long as the source of the guard and of all modules that it executes is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import zlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, final
+
+from attrs import define, field
+
+from .guarded import modules, tests_folder
+from .killing import Guard
+from .mutants import source_of
+
+Found: TypeAlias = tuple[Guard, ...] | None
+
+
+def short_digest(*texts: str) -> str:
+    """Of texts: to tell them apart, not to defend them."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+@final
+@define
+class Traces:
+    """The guards in each claim, by its id, and in each file of tests, by its path."""
+
+    _found: dict[str, Found] = field(factory=dict)
+    _locks: dict[str, threading.Lock] = field(factory=dict)
+
+    def known(self, name: str, is_claim: bool, trace: Callable[[], Found]) -> Found:
+        """The guards of that name, traced if it was never done for what they are today."""
+        with self._locks.setdefault(name, threading.Lock()):
+            if name not in self._found:
+                kept = _kept(name, is_claim)
+                self._found[name] = kept if kept is not None else _keep(name, is_claim, trace())
+            return self._found[name]
+
+
+def _file(name: str) -> Path | None:
+    tests = tests_folder()
+    return None if tests is None else tests.parent / "run" / "mutation" / f"{short_digest(name)}.trace"
+
+
+def _kept(name: str, is_claim: bool) -> Found:
+    file = _file(name)
+    if file is None or not file.exists():
+        return None
+    told: dict[str, Any] = json.loads(zlib.decompress(file.read_bytes()))
+    if told["own"] != _own_digest(name, is_claim) or told["sources"] != _digests(told["sources"]):
+        return None
+    return tuple(
+        Guard(each, is_claim, seconds, {module: frozenset(lines) for module, lines in touched.items()})
+        for each, seconds, touched in told["guards"]
+    )
+
+
+def _keep(name: str, is_claim: bool, found: Found) -> Found:
+    file = _file(name)
+    if file is not None and found is not None:
+        touched = dict.fromkeys(module for guard in found for module in guard.touched)
+        guards = [
+            (guard.name, guard.seconds, {module: sorted(lines) for module, lines in guard.touched.items()})
+            for guard in found
+        ]
+        told = {"own": _own_digest(name, is_claim), "sources": _digests(touched), "guards": guards}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(zlib.compress(json.dumps(told).encode()))
+        os.replace(draft, file)
+    return found
+
+
+def _digests(touched: Iterable[str]) -> dict[str, str]:
+    known = set(modules())
+    return {module: short_digest(source_of(module)) if module in known else "" for module in touched}
+
+
+def _own_digest(name: str, is_claim: bool) -> str:
+    return _claims_digest() if is_claim else short_digest(Path(name).read_text("utf-8"), _support_digest())
+
+
+@cache
+def _claims_digest() -> str:
+    """Of all that claims are made of."""
+    folder = Path(__file__).parents[1]
+    apart = {"mutation", "checker"}
+    files = (file for file in sorted(folder.rglob("*.py")) if file.relative_to(folder).parts[0] not in apart)
+    return short_digest(*(file.read_text("utf-8") for file in files))
+
+
+@cache
+def _support_digest() -> str:
+    """Of what tests are made of beside their files."""
+    tests = tests_folder()
+    files = () if tests is None else (f for f in sorted(tests.rglob("*.py")) if not f.name.startswith("test_"))
+    return short_digest(*(file.read_text("utf-8") for file in files))
