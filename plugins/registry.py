@@ -11,7 +11,8 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, final
 
 import attrs
@@ -124,9 +125,14 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
+@lru_cache(maxsize=8)
+def _stated(distribution: Distribution | None) -> tuple[str | None, str | None]:
+    """What a distribution says that its name and version are: read once for all entry points of one scan."""
+    return (None, None) if distribution is None else (distribution.name, distribution.version)
+
+
 def _listing(role: Role, entry: EntryPoint) -> Listing:
-    distribution = entry.dist
-    stated = (None, None) if distribution is None else (distribution.name, distribution.version)
+    stated = _stated(entry.dist)
     name, version = (printable(text) if isinstance(text, str) and text else "unknown" for text in stated)
     return Listing(role, printable(entry.name), name, version, entry.value)
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
+from functools import cache
 from types import FrameType
 from typing import TypeVar
 
 import pytest
+import typer.testing
+from typer.main import get_command
 
 from tests.support.cases import one_in, register_profiles
 from tests.support.selection import mark_the_quick, mark_the_rest
 
 register_profiles()
+
+# built once: the tree of all commands takes longer than most of them
+typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 
 _FURTHER_STREAMS = 9
 
