@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -12,32 +13,27 @@ import pytest
 
 from certdp import (
     Coreset,
-    Count,
     Delta,
-    DiscreteGaussian,
-    DiscreteLaplace,
     Full,
     GaussianSum,
     LaplaceSum,
-    Lloyd,
-    LpSum,
     Norm,
     NormBall,
     Poisson,
     PrivacyConstrained,
     Public,
-    RandomisedResponse,
     Released,
     SampledMechanism,
     SampledReleases,
     check,
 )
+from certdp.accounting.errors import InvalidValue
 from certdp.accounting.losses import Loss
-from certdp.mechanisms.dpis_step import DpisStep
-from certdp.plugins.contract import Mechanism
+from certdp.plugins.contract import Mechanism, stated
 from certdp.verification.certificates import sealed
 from certdp.verification.checker import released as checker
 from certdp.verification.checker.released import Worst
+from certdp.verification.mutation.declared import DECLARED
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 COST = SampledReleases(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
@@ -132,35 +128,16 @@ def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
     assert "is not known to cover others" in verdict.reason
 
 
-LLOYD: dict[str, Any] = {
-    "clusters": Public(3),
-    "scale_sum": Public(2),
-    "scale_count": Public(3),
-    "radius": Public(1),
-    "iterations": Public(4),
-}
-MECHANISMS: dict[str, Callable[[dict[str, Any]], Mechanism]] = {
-    "laplace-sum": lambda given: LaplaceSum(**({"scale": Public(2)} | given)),
-    "count": lambda given: Count(**({"scale": Public(2)} | given)),
-    "lp-sum": lambda given: LpSum(**({"scale": Public(2), "norm": Public(2)} | given)),
-    "gaussian-sum": lambda given: GaussianSum(**(given or {"scale": Public(2)})),
-    "discrete-laplace": lambda given: DiscreteLaplace(**({"scale": Public(2), "granularity": Public(1)} | given)),
-    "discrete-gaussian": lambda given: DiscreteGaussian(**({"scale": Public(2), "granularity": Public(1)} | given)),
-    "randomised-response": lambda given: RandomisedResponse(categories=Public(4), **given),
-    "lloyd": lambda given: Lloyd(**(LLOYD | given)),
-    "dpis-step": lambda given: DpisStep(
-        **(
-            {
-                "noise_multiplier": Public(2),
-                "clip": Public(1),
-                "size": Public(100),
-                "batch": Public(10),
-                "norm_sum": Public(20),
-            }
-            | given
-        )
-    ),
-}
+def example_with(name: str, option: str, number: Any) -> Mechanism:
+    """The example of a mechanism with an option of that value, without another one that it stands in place of."""
+    (example,) = [item.example for item in DECLARED if item.example.about.name == name]
+    given = {key: Public(text) for key, text in stated(example).items() if key != option}
+    for left_out in (None, *given):
+        kept = {key: value for key, value in given.items() if key != left_out}
+        with suppress(InvalidValue, TypeError):
+            mechanism: Mechanism = type(example)(**kept, **{option: Public(number)})
+            return mechanism
+    raise AssertionError(f"{name} takes no {option}={number}")
 
 
 def parameter(loss: Loss) -> Any:
@@ -180,7 +157,7 @@ def test_the_end_that_the_checker_takes_for_the_worst_is(name: str, option: str)
     numbers = [1, 2, 7] if option in ("clusters", "iterations") else [Fraction(k, 2) for k in (1, 2, 3, 5, 8, 40)]
     if option == "noise":
         numbers = [Fraction(k, 10) for k in (1, 3, 5, 9, 10)]
-    roots = [parameter(MECHANISMS[name]({option: Public(number)}).loss) for number in numbers]
+    roots = [parameter(example_with(name, option, number).loss) for number in numbers]
     for size, weight in product(map(Fraction, ("0", "1/3", "1", "9")), map(Fraction, ("1", "5/2", "100"))):
         values = []
         for root in roots:
