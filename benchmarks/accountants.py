@@ -17,9 +17,9 @@ from rich.table import Table
 
 import certdp
 from certdp import Delta, Epsilon, Public
-from certdp.accounted import Interval
 from certdp.accounting.accountants import ALL, BEST, Accountant
-from certdp.budget_calibration import Budget, Continuous
+from certdp.runs.calibration import Budget, Continuous
+from certdp.runs.run import Interval
 
 STEPS, DELTA = 1000, Delta("1e-5")
 MANY = 10**6

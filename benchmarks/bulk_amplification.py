@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.special import gammaln, logsumexp, ndtr
 
-from certdp.accounting import bulk_amplification as amplification
+from certdp.accounting.bulk import amplification as amplification
 
 Floats = NDArray[np.float64]
 

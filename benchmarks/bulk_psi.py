@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from certdp.accounting import bulk
 from certdp.accounting._kernels import theorem_6
+from certdp.accounting.bulk import arrays as bulk
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 
 from certdp import Delta, Epsilon, Public
-from certdp.budget_calibration import Budget
 from certdp.dpis import (
     DominatedAccounting,
     FixedClip,
@@ -36,6 +35,7 @@ from certdp.dpis import (
 )
 from certdp.dpis.models import LabelledData, Mlp, RecordModel, Relu
 from certdp.dpis.run_account import open_account
+from certdp.runs.calibration import Budget
 
 FEATURES, HIDDEN, CLASSES = 784, 32, 10
 SHOWN_EVERY = 100  # steps, as where checkpoints are written

@@ -28,9 +28,9 @@ from rich.table import Table
 from torch import Tensor, nn
 
 from certdp import Delta, Epsilon, Order, Public
-from certdp.budget_calibration import Budget
 from certdp.dpis import FixedClip, NormSums, Proposals, PublicSize, RenyiAccounting, Report, RunPlan, dp_sgd, train
 from certdp.dpis.torch import TensorRecords, TorchModel, small_cnn
+from certdp.runs.calibration import Budget
 
 ROUNDS, WIDEST = 3, 5
 LOSS = nn.CrossEntropyLoss(reduction="none")

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from certdp.accounting import bulk
 from certdp.accounting._kernels.elementary import expm1_between
+from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.expressions import W, log1p, sqrt
 from certdp.accounting.feasible_weights import (
     ApproximateTarget,
@@ -27,9 +27,9 @@ from certdp.accounting.feasible_weights import (
     gaussian_weights,
     largest_weights,
 )
-from certdp.accounting.losses import PureLoss
 from certdp.accounting.norms import Norm
-from certdp.accounting.releases import ResampleEach, SampleOnce
+from certdp.accounting.sampling.losses import PureLoss
+from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 
 Floats = NDArray[np.float64]
 RECORDS, COLUMNS = 566_486, 54

@@ -18,8 +18,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from certdp.accounting.frequency_estimates import Total, likeliest_estimates
-from certdp.accounting.frequency_reporting import (
+from certdp.accounting.keyed.estimates import Total, likeliest_estimates
+from certdp.accounting.keyed.reporting import (
     EveryKey,
     FrequencyNoise,
     FrequencyTable,

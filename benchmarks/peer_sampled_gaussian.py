@@ -69,7 +69,7 @@ def opacus(formulas: Any, rate: float, noise: float, orders: list[float]) -> flo
 
 
 def own(rate: float, noise: float) -> float:
-    from certdp.accounting.bulk_sampled_gaussian import epsilon_upper
+    from certdp.accounting.bulk.sampled_gaussian import epsilon_upper
 
     return float(
         epsilon_upper(rate, 1 / noise, STEPS, DELTA)[0]
@@ -81,7 +81,7 @@ def figures() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from certdp.accounting.bulk_sampled_gaussian import epsilon_upper
+    from certdp.accounting.bulk.sampled_gaussian import epsilon_upper
 
     warnings.simplefilter("ignore")
     formulas = opacus_formulas()

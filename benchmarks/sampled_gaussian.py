@@ -14,9 +14,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from certdp.accounting.bulk_sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
+from certdp.accounting.bulk.sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi, sampled_gaussian_renyi_add
+from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
 
 MANY = 10_000
 STEPS, DELTA = 1000, 1e-5

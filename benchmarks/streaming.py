@@ -25,8 +25,8 @@ from rich.table import Table
 
 from certdp import LaplaceSum, NormBall, Public, SampledMechanism
 from certdp.data import open_records
+from certdp.records.weights import weigh, weights_file
 from certdp.samplers.privacy_constrained import PrivacyConstrained
-from certdp.weighting import weigh, weights_file
 
 Floats = NDArray[np.float64]
 COLUMNS, BLOCK, ROUNDS = 8, 1 << 23, 3

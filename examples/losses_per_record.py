@@ -12,7 +12,7 @@ import numpy as np
 
 import certdp
 from certdp import Delta, Public
-from certdp.record_losses import epsilon_per_record
+from certdp.records.record_losses import epsilon_per_record
 
 DELTA = Delta("1e-5")
 

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import W
-from ..accounting.losses import LaplaceLoss
+from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 
 

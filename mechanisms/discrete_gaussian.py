@@ -10,8 +10,8 @@ from attrs import field, frozen
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import W, norm
-from ..accounting.losses import DiscreteGaussianLoss, Loss, ZeroConcentratedLoss
 from ..accounting.provenance import Public
+from ..accounting.sampling.losses import DiscreteGaussianLoss, Loss, ZeroConcentratedLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
 from .lattice import granularity, lattice_sum, noisy_sums

@@ -9,8 +9,8 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.expressions import W, norm
-from ..accounting.losses import DiscreteLaplaceLoss
 from ..accounting.provenance import Public
+from ..accounting.sampling.losses import DiscreteLaplaceLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
     About,

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import ONE, W, minimum, norm
-from ..accounting.losses import GaussianLoss
+from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
 

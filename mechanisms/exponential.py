@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import Expression, Operand, Symbol, W, variables
-from ..accounting.losses import PureLoss
+from ..accounting.sampling.losses import PureLoss
 from ..plugins.contract import Coins, Release, WeightedSample
 
 Query: TypeAlias = Callable[[WeightedSample], Release]

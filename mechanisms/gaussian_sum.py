@@ -12,7 +12,7 @@ from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions import ONE, W, norm
-from ..accounting.losses import GaussianLoss
+from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Release, WeightedSample, named
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
 

@@ -11,9 +11,8 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting import bulk
-from ..accounting.clipping import Outside, confine
-from ..accounting.clusters import (
+from ..accounting.bulk import arrays as bulk
+from ..accounting.bulk.clusters import (
     cluster_totals,
     lattice_spacing,
     nearest_centres,
@@ -21,15 +20,16 @@ from ..accounting.clusters import (
     squared_distances,
 )
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
-from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
 from ..accounting.expressions import W, norm
 from ..accounting.expressions.floats import Floats
-from ..accounting.losses import PureLoss
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Private, Public, declared, declared_number
+from ..accounting.sampling.clipping import Outside, confine
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.losses import PureLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
     About,

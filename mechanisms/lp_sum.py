@@ -11,9 +11,9 @@ from attrs import field, frozen
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.expressions import norm
 from ..accounting.expressions.floats import Floats
-from ..accounting.losses import PureLoss
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
+from ..accounting.sampling.losses import PureLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
     About,

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.exact import Number
-from ..accounting.frequency_reporting import EveryKey, FrequencyNoise, FrequencyTable, Inclusion, Reporting
+from ..accounting.keyed.reporting import EveryKey, FrequencyNoise, FrequencyTable, Inclusion, Reporting
 from ..accounting.provenance import Declared, Public, declared_number
 from ..accounting.relations import ELEMENT
 from ..accounting.units import Delta, Epsilon

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.frequency_reporting import Inclusion, KeyTable
+from ..accounting.keyed.reporting import Inclusion, KeyTable
 from ..accounting.relations import ELEMENT
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, non_negative, probability

@@ -13,10 +13,10 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
 from ..accounting.expressions import Constant, log1p
-from ..accounting.losses import Attained, FamilyLoss, PureLoss
 from ..accounting.pairs import FinitePair
 from ..accounting.provenance import Declared, declared_number
 from ..accounting.relations import REPLACE
+from ..accounting.sampling.losses import Attained, FamilyLoss, PureLoss
 from ..plugins.contract import (
     CONTRACT_VERSION,
     About,

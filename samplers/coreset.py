@@ -19,7 +19,7 @@ from ..accounting.exact import Number
 from ..accounting.expressions import minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public, declared_number
-from ..accounting.sampling import SamplingRate
+from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
 

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import minimum, norm
-from ..accounting.sampling import SamplingRate
+from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.frequency_reporting import EveryKey as Rates
+from ..accounting.keyed.reporting import EveryKey as Rates
 from ..accounting.relations import ELEMENT
 from ..plugins.contract import CONTRACT_VERSION, About
 

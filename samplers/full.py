@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.relations import ADD_REMOVE, REPLACE
-from ..accounting.sampling import ALWAYS, SamplingRate
+from ..accounting.sampling.rate import ALWAYS, SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About
 
 

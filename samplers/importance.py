@@ -11,7 +11,7 @@ from ..accounting.derivation import Evidence
 from ..accounting.expressions import maximum, minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
-from ..accounting.sampling import SamplingRate
+from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, norm_order, positive, probability
 
 

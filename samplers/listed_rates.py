@@ -8,7 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.frequency_reporting import ListedRates as Rates
+from ..accounting.keyed.reporting import ListedRates as Rates
 from ..accounting.provenance import Declared
 from ..accounting.relations import ELEMENT
 from ..accounting.units import Probability

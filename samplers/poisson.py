@@ -9,7 +9,7 @@ from attrs import field, frozen
 from ..accounting.derivation import Evidence
 from ..accounting.expressions import expression
 from ..accounting.provenance import Declared, Public
-from ..accounting.sampling import SamplingRate
+from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, probability
 
 

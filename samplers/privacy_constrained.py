@@ -8,11 +8,16 @@ from typing import ClassVar, final
 
 from attrs import field, frozen
 
-from ..accounting.constrained_rates import GAUSSIAN_DIGITS, ConstrainedRate, GaussianConstrainedRate, constrained_rate
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.feasible_weights import ApproximateTarget, GaussianTarget, RenyiTarget
-from ..accounting.losses import Loss
+from ..accounting.feasible_weights.rates import (
+    GAUSSIAN_DIGITS,
+    ConstrainedRate,
+    GaussianConstrainedRate,
+    constrained_rate,
+)
+from ..accounting.sampling.losses import Loss
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
-from ..accounting.frequency_reporting import PoissonPps, Ppswor
+from ..accounting.keyed.reporting import PoissonPps, Ppswor
 from ..accounting.provenance import Declared, Public
 from ..plugins.contract import Real, named, non_negative, positive
 from .listings import Listing, listing_if_given

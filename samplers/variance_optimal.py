@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accounting import bulk
+from ..accounting.bulk import arrays as bulk
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.private import InvalidData, Private
-from ..accounting.records import Features, realise
+from ..accounting.sampling.records import Features, realise
 from ..plugins.contract import Sampler, as_records
 
 

@@ -97,7 +97,6 @@ from certdp import (
     weigh,
     zero_concentrated_to_approximate,
 )
-from certdp.constrained import ConstrainedReleases
 from certdp.dpis import (
     AdaptiveClip,
     ExponentialDecay,
@@ -112,6 +111,7 @@ from certdp.dpis import (
     forecast,
 )
 from certdp.mechanisms.dpis_step import DpisStep
+from certdp.runs.constrained import ConstrainedReleases
 from certdp.samplers.dpis import Dpis
 
 FOLDER = Path(__file__).parent / "answers"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from certdp.accounting.accountants import BEST, RENYI
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.filters import PureFilter, PureOdometer
 from certdp.accounting.guarantees import Guarantee
@@ -20,19 +19,20 @@ from certdp.accounting.notions import Pure
 from certdp.accounting.private import PrivateValue
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
-from certdp.accounting.releases import ResampleEach
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.releases import ResampleEach
 from certdp.accounting.spending import SecondAccount
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.data import Records
 from certdp.dpis.history import History
-from certdp.individual import individual_epsilon
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
-from certdp.plans import Plan
-from certdp.record_losses import epsilon_per_record
-from certdp.sampled import SampledMechanism
-from certdp.sampled_releases import SampledReleases
+from certdp.records.record_losses import epsilon_per_record
+from certdp.records.statistics import individual_epsilon
+from certdp.runs.plan import Plan
+from certdp.runs.sampled import SampledMechanism
+from certdp.runs.sampled_releases import SampledReleases
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.poisson import Poisson
 from certdp.weighted_sampling.release import PrivateWeightedSampling

@@ -130,8 +130,8 @@ def is_mutated(item: BuiltIn) -> bool:
 
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
 OF_TRAINING = dict.fromkeys(("dpis", "dpis-step"), "certdp.dpis makes it; users name it in options alone")
-AUDITS = "tests/test_run_audits.py"
-FORGERIES = "tests/verification/test_forgeries.py"
+AUDITS = "tests/test_audits.py"
+FORGERIES = "tests/verification/checker/test_forgeries.py"
 OWN = {
     role: sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / home).glob("*.py"))
     for role, home in HOMES.items()
@@ -197,7 +197,7 @@ PLACES = (
         "tests of {class}: its loss or rate at known values, what it refuses, the law of what it draws",
         (*RECORDS, *KEYS),
         lambda item: used_in(*OWN[item.role])(item),
-        {"privacy-constrained": "tests/test_constrained.py has them", "dpis": "those of training draw with it"},
+        {"privacy-constrained": "tests/runs/test_constrained.py has them", "dpis": "those of training draw with it"},
     ),
     Place(
         "tests/mechanisms/test_many_releases.py",

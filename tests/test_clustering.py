@@ -21,9 +21,9 @@ from sklearn.preprocessing import Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.expressions.suprema import NoFiniteSupremum
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Private, PrivateValue, Public
-from certdp.accounting.suprema import NoFiniteSupremum
 from certdp.clustering import DPKMeans, NotPrivate
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Sampler

@@ -235,7 +235,7 @@ def imported(node: ast.AST) -> list[tuple[str, str]]:
             "from certdp.plugins import conformance\nconformance.check, conformance.law",
             ["certdp.plugins.conformance.law"],
         ),
-        ("import certdp\ncertdp.sampled.declared_loss", ["certdp.sampled"]),
+        ("import certdp\ncertdp.runs.sampled.declared_loss", ["certdp.runs"]),
         ("from certdp import W\nfrom certdp.plugins.contract import W as V\nimport certdp; certdp.draw", []),
     ],
 )

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from certdp.commands.app import app
 from certdp.commands.plan_files import plan_from_file
-from certdp.verification.runner import run
+from certdp.verification.running.runner import run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ FACE = Path(__file__).parents[1] / "src/certdp"
 
 FLOORS = (  # from the ground up; a module sees its own wing and the floors below
     ("certdp.accounting",),
-    ("certdp.files", "certdp.interruption"),
+    ("certdp.durable",),
     ("certdp.plugins", "certdp.plugins.contract"),
     ("certdp.mechanisms", "certdp.samplers"),
     ("certdp.plugins.registry", "certdp.plugins.first_look", "certdp.plugins.forks"),
@@ -177,7 +177,7 @@ def test_the_scan_finds(module: str, statement: str, expected: str) -> None:
     [
         ("certdp.accounting.enclosures", "from mpmath import iv"),
         ("certdp.accounting._kernels.psi", "from numba import njit"),
-        ("certdp.verification.oracles_arb", "import mpmath"),
+        ("certdp.verification.oracles.arb", "import mpmath"),
         ("certdp.verification.checker", "import json, mpmath\nfrom .checker import verdict"),
         ("certdp.mechanisms.count", "from ..plugins.contract import Mechanism\nfrom . import laplace_sum"),
         ("certdp.plugins.registry", "from ..accounting.errors import InvalidValue\nfrom . import contract"),

@@ -21,7 +21,10 @@ import certdp
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
-INNER = {"commands", "data", "dpis", "experiments", "interoperation", "weighted_sampling"}  # of the face itself
+INNER = {  # of the face itself
+    *("commands", "data", "dpis", "durable", "experiments", "interoperation"),
+    *("plots", "records", "runs", "weighted_sampling"),
+}
 TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 

@@ -77,7 +77,7 @@ def test_star_import_brings_exactly_them() -> None:
 
 
 def test_dir_lists_them_before_any_is_loaded() -> None:
-    program = "import certdp, sys; print('certdp.sampled' in sys.modules, *dir(certdp))"
+    program = "import certdp, sys; print('certdp.runs.sampled' in sys.modules, *dir(certdp))"
     loaded, *names = in_a_fresh_interpreter(program).split()
     assert loaded == "False"
     assert set(SNAPSHOT) <= set(names)

@@ -24,7 +24,6 @@ from attrs import frozen
 
 import certdp
 from certdp.accounting.derivation import Theorem
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType
 from certdp.accounting.filters import (
@@ -45,11 +44,10 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
-from certdp.accounting.releases import ResampleEach
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.releases import ResampleEach
 from certdp.accounting.spending import SecondAccount, SpendingState
 from certdp.accounting.units import Delta, Epsilon, Order
-from certdp.adaptive import AdaptiveRun, DominatedRun
-from certdp.budget_calibration import Budget
 from certdp.dpis import engine
 from certdp.dpis.budget import DominatedAccounting, FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.dominated_payments import DominatedPayments
@@ -59,9 +57,11 @@ from certdp.dpis.optimisers import Sgd
 from certdp.dpis.run_account import RunAccount, open_account, restored_account
 from certdp.interoperation.opacus import CertifiedAccountant
 from certdp.mechanisms.laplace_sum import LaplaceSum
-from certdp.plans import Plan
 from certdp.plugins.forks import can_fork, forked
-from certdp.sampled_releases import SampledReleases
+from certdp.runs.adaptive import AdaptiveRun, DominatedRun
+from certdp.runs.calibration import Budget
+from certdp.runs.plan import Plan
+from certdp.runs.sampled_releases import SampledReleases
 from certdp.samplers.poisson import Poisson
 
 ROOT = Path(__file__).parents[1]
@@ -72,15 +72,15 @@ NO_BUDGET = {
         "accounting.accountants.best._Inquiry",
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
-        "accounting.frequency_reporting.keys._KeyWalk",
-        "accounting.frequency_reporting.tables._RowWalk",
+        "accounting.keyed.reporting.keys._KeyWalk",
+        "accounting.keyed.reporting.tables._RowWalk",
         "accounting.individual.log_moments.LogMoments",
         "accounting.individual.log_moments.RateTable",
         "accounting.individual.nodes.NodeTable",
         "accounting.loss_distribution.lattice_sums._Tally",
-        "accounting.records.Features",
-        "accounting.suprema._Search",
-        "src.certdp.budget_calibration._Search",
+        "accounting.sampling.records.Features",
+        "accounting.expressions.suprema._Search",
+        "src.certdp.runs.calibration._Search",
     },
     "coins: words are drawn, and of the operating system's none comes twice": {
         "plugins.contract.exact_draws.ExactDraws",
@@ -97,12 +97,12 @@ NO_BUDGET = {
     },
     "readers, writers and tallies of one pass": {
         "src.certdp.experiments.training_runs.Ledger",
-        "src.certdp.files._Draft",
+        "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",
         "src.certdp.weighted_sampling.count_tables._Ended",
         "src.certdp.weighted_sampling.keys.Distinct",
         "src.certdp.weighted_sampling.report.BandTally",
-        "src.certdp.weighting._Total",
+        "src.certdp.records.weights._Total",
     },
 }
 """Classes that change and spend nothing: a new one that changes itself is put here, or made a `SpendingState`."""

@@ -5,8 +5,7 @@ Legend: ε is the mechanism's loss about a record that is drawn, q the probabili
 
 from __future__ import annotations
 
-from .. import arguments
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, arguments
 
 
 def psi(epsilon: Enclosure, probability: Enclosure) -> Enclosure:

@@ -3,6 +3,7 @@
 From one Rényi bound to zero-concentrated DP there is none: that asks for every order.
 """
 
+from ..pairs.smallest_epsilon import smallest_epsilon
 from .best_order import RenyiConversion, RenyiOfOrder, best_order, best_order_at_epsilon
 from .conversion import AnyConversion, Conversion, Tightness
 from .from_gaussian import (
@@ -43,7 +44,6 @@ from .from_zero_concentrated import (
     zero_concentrated_to_renyi,
 )
 from .renyi_moment import delta_at_order, epsilon_at_order, lemma_2_5
-from .smallest_epsilon import smallest_epsilon
 
 CONVERSIONS: tuple[AnyConversion, ...] = (
     PURE_TO_APPROXIMATE,

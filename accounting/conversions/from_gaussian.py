@@ -20,10 +20,10 @@ from ..notions import (
     ZeroConcentrated,
 )
 from ..pairs import GaussianPair
+from ..pairs.smallest_epsilon import smallest_epsilon
 from ..relations import Relation, Unit
 from ..units import Delta, Epsilon, Order
 from .conversion import Conversion, Tightness
-from .smallest_epsilon import smallest_epsilon
 
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)

@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..corners import writable
 from ..enclosures import Enclosure
+from ..enclosures.corners import writable
 from ..enclosures.monotone import sharp
 from ..errors import InvalidType, InvalidValue
 from .renyi_search import choose_ratio, choose_touching

@@ -12,7 +12,6 @@ from typing import final
 
 from attrs import frozen
 
-from ..domains import NormBall
 from ..enclosures import Enclosure, Truth
 from ..errors import OutsideDomain
 from ..expressions import (
@@ -35,8 +34,9 @@ from ..expressions import (
     terms,
     variables,
 )
-from ..losses import PureLoss
-from ..suprema import NoFiniteSupremum, supremum
+from ..expressions.suprema import NoFiniteSupremum, supremum
+from ..sampling.domains import NormBall
+from ..sampling.losses import PureLoss
 
 Ranges = Mapping[Variable, Range]
 

@@ -21,17 +21,17 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import order_above_one
-from ..bulk import Floats, _exact, _require
-from ..bulk_amplification import gaussian_delta, scaled
-from ..bulk_pairs import GaussianPairs
-from ..bulk_sampled_gaussian import delta_upper, renyi_upper
+from ..bulk.amplification import gaussian_delta, scaled
+from ..bulk.arrays import Floats, _exact, _require
+from ..bulk.pairs import GaussianPairs
+from ..bulk.sampled_gaussian import delta_upper, renyi_upper
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import order_above_one
 from ..errors import InvalidType, InvalidValue
 from ..notions import Approximate, Bound, Renyi
 from ..pairs import RandomisedResponsePair
-from ..releases import Releases
+from ..sampling.releases import Releases
 from .grid import FRACTION_BITS, node_below, rounded_up
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap
 from .plans import on_one_sample, samples

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from .. import bulk
-from ..bulk import Floats
+from ..bulk import arrays as bulk
+from ..bulk.arrays import Floats
 from ..expressions import Algebra, Expression, Operation, Variable, W, fold
 
 _ONE = np.float64(1.0).view(np.int64)

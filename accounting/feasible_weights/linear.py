@@ -15,7 +15,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk import Floats, _exact, _require, _shared
+from ..bulk.arrays import Floats, _exact, _require, _shared
 from ..enclosures import Enclosure, Truth, lambert_wm1
 from ..errors import InvalidType, InvalidValue, Undecided
 from .reach import Codes, Reach, codes_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import InvalidType
-from ..releases import Releases, ResampleEach, SampleOnce
+from ..sampling.releases import Releases, ResampleEach, SampleOnce
 
 
 def samples(releases: Releases) -> int:

@@ -16,7 +16,7 @@ from typing import NoReturn, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
-from ..bulk import Floats
+from ..bulk.arrays import Floats
 from ..enclosures import Enclosure, Truth, increasing_root
 from ..errors import InvalidValue, OutsideDomain, Undecided
 from ..expressions import (
@@ -35,7 +35,7 @@ from ..expressions import (
     substitute,
     variables,
 )
-from ..losses import PureLoss
+from ..sampling.losses import PureLoss
 from .convexity import Convexity, convexity
 from .guesses import crossings
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap, checked_target, reciprocal_below

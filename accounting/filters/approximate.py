@@ -13,7 +13,6 @@ from typing import Any, TypeVar, final
 
 from ..conversions import epsilon_of_rho
 from ..derivation import Theorem
-from ..domains import NormBall
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from ..exact import Number
@@ -21,6 +20,7 @@ from ..guarantees import Guarantee
 from ..notions import Approximate
 from ..pairs import RandomisedResponsePair
 from ..relations import Relation, Unit
+from ..sampling.domains import NormBall
 from ..units import Delta
 from .filter import Filter, FixedRun, Totals
 

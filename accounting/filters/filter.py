@@ -15,12 +15,12 @@ from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
 from ..display import Displayed
-from ..domains import NormBall
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidType, InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
+from ..sampling.domains import NormBall
 from ..spending import SpendingState, owned
 from ..units import Delta, Order
 

@@ -15,13 +15,13 @@ from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
 from ..display import Displayed
-from ..domains import NormBall
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Number
 from ..guarantees import Guarantee, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
+from ..sampling.domains import NormBall
 from ..spending import SpendingState
 from ..units import Delta, Order
 from .filter import PRECISION, require_cost

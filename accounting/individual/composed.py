@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..arguments import whole
-from ..bulk_sampled_gaussian import epsilon_upper
+from ..bulk.sampled_gaussian import epsilon_upper
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import Number
 from ..pairs import Pair

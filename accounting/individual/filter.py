@@ -12,10 +12,10 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import whole
-from ..bulk import Floats, _exact, _require
+from ..bulk.arrays import Floats, _exact, _require
 from ..derivation import Assumption, Theorem
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..exact import Number, exact
 from ..guarantees import Guarantee

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..bulk import Floats, _part, _shared
+from ..bulk.arrays import Floats, _part, _shared
 from ..errors import InvalidValue
 from .orders import Orders
 

@@ -7,9 +7,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import whole
-from ..bulk import Floats, _shared
+from ..bulk.arrays import Floats, _shared
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue
 from ..exact import Number
 from ..guarantees import require

@@ -14,9 +14,9 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import whole
-from ..bulk import Floats
+from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..provenance import Private
 from .steps import Step

@@ -8,8 +8,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk import Floats, _exact, _flat, _require
-from ..bulk_sampled_gaussian import _common_shape, _rates_and_shifts
+from ..bulk.arrays import Floats, _exact, _flat, _require
+from ..bulk.sampled_gaussian import _common_shape, _rates_and_shifts
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Number, exact

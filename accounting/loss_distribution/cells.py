@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 from attrs import evolve, frozen
 
-from ..bulk import Floats
+from ..bulk.arrays import Floats
 from ..directions import Direction
 from ..enclosures import Enclosure
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import bulk
+from ..bulk import arrays as bulk
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, OutsideDomain

@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from ..arguments import non_negative, probability, whole
-from ..bulk import _require_default_arithmetic
+from ..bulk.arrays import _require_default_arithmetic
 from ..enclosures import Enclosure, pi
+from ..enclosures.arguments import non_negative, probability, whole
 from ..exact import exact
 from .transforms import Line, Logarithms, Transform
 

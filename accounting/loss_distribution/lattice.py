@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..arguments import non_negative, probability, whole
-from ..bulk import Floats
+from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, probability, whole
 from ..errors import InvalidValue
 from .cells import Cells
 from .lattice_plans import (

@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import evolve, frozen
 
-from ..bulk import Floats
+from ..bulk.arrays import Floats
 from .cells import Cells
 
 MOST_POINTS = 1 << 22

@@ -14,8 +14,8 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from .. import bulk
-from ..bulk import Floats
+from ..bulk import arrays as bulk
+from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from .cells import RAISED, Lattice, Law

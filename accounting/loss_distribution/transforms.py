@@ -212,7 +212,7 @@ def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Dir
     Raises:
         InvalidType, InvalidValue: for other parameters.
     """
-    from ..arguments import non_negative, probability
+    from ..enclosures.arguments import non_negative, probability
 
     return _sampled(probability("rate", rate), non_negative("shift", shift), direction)
 

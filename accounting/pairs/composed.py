@@ -61,7 +61,7 @@ class Composed(Pair):
     @property
     def delta(self) -> DeltaLaw | None:
         """From the loss distributions of the parts, where they are known."""
-        from ..loss_distribution.law import composed_delta, follows
+        from .loss_distribution import composed_delta, follows
 
         releases = self.releases
         if not follows(releases):
@@ -124,7 +124,7 @@ class Composed(Pair):
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """By the same distributions."""
-        from ..loss_distribution.law import composed_epsilon, follows
+        from .loss_distribution import composed_epsilon, follows
 
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 

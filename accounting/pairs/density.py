@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
-from ..arguments import non_negative, order_above_one, probability
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, order_above_one, probability
 from ..errors import InvalidType, InvalidValue
 from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
 

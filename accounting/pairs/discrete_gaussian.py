@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, final
 
 from attrs import field, frozen
 
-from ..arguments import non_negative, order_above_one
-from ..corners import writable
 from ..directions import Direction
 from ..enclosures import DEFAULT_PRECISION, Enclosure, Truth, pi
+from ..enclosures.arguments import non_negative, order_above_one
+from ..enclosures.corners import writable
 from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue

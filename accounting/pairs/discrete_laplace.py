@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import frozen
 
-from ..arguments import non_negative, order_above_one, positive
-from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
+from ..enclosures.arguments import non_negative, order_above_one, positive
+from ..enclosures.corners import between_corners
 from ..enclosures.monotone import increasing
 from .lattice_steps import lattice_steps, over_steps
 from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from attrs import field, frozen
 
-from ..arguments import non_negative, order_above_one, probability, whole
 from ..directions import Direction
 from ..enclosures import DEFAULT_PRECISION, Enclosure
+from ..enclosures.arguments import non_negative, order_above_one, probability, whole
 from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue, OutsideDomain

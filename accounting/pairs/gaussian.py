@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
-from ..arguments import non_negative, order_above_one, whole
-from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, order_above_one, whole
+from ..enclosures.corners import between_corners
 from .pair import DeltaLaw, LossCells, LossTransform, Pair, RenyiLaw, always
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
-from ..arguments import non_negative, order_above_one
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth
+from ..enclosures.arguments import non_negative, order_above_one
 from ..enclosures.monotone import increasing
 from .estimates import mean_of_two
 from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor
 
-from ..arguments import non_negative
 from ..enclosures import Enclosure, Truth
+from ..enclosures.arguments import non_negative
 from ..errors import InvalidValue
 
 _MOST = 2**64

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..arguments import probability, whole
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import probability, whole
 from ..errors import InvalidType
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Pair:
         Raises:
             InvalidValue: where the law is not proven to fall to δ.
         """
-        from ..conversions.smallest_epsilon import smallest_epsilon
+        from .smallest_epsilon import smallest_epsilon
 
         law = self.delta
         return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)

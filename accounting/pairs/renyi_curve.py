@@ -8,9 +8,9 @@ from typing import final
 
 from attrs import field, frozen
 
-from ..arguments import non_negative, order_above_one
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, order_above_one
 from .pair import Pair, RenyiLaw
 
 

@@ -7,9 +7,9 @@ from typing import final
 
 from attrs import frozen
 
-from ..arguments import whole
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 
 
@@ -48,7 +48,7 @@ class Repeated(Pair):
     @property
     def delta(self) -> DeltaLaw | None:
         """From the loss distribution of one, where it is known."""
-        from ..loss_distribution.law import composed_delta, follows
+        from .loss_distribution import composed_delta, follows
 
         releases = self.releases
         if not follows(releases):
@@ -97,7 +97,7 @@ class Repeated(Pair):
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """By the same distribution."""
-        from ..loss_distribution.law import composed_epsilon, follows
+        from .loss_distribution import composed_epsilon, follows
 
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 

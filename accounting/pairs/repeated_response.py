@@ -8,10 +8,10 @@ from typing import final
 
 from attrs import frozen
 
-from ..arguments import non_negative, whole
-from ..corners import between_corners
 from ..directions import Direction
 from ..enclosures import Enclosure, Truth, binomial_tail
+from ..enclosures.arguments import non_negative, whole
+from ..enclosures.corners import between_corners
 from .falling_sums import with_falling_terms
 from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
 from .randomised_response import RandomisedResponsePair
@@ -98,13 +98,13 @@ class RepeatedResponse(Pair):
         """From the sum, or the lattice, whichever `delta` comes from."""
         if self.times <= _MOST_SUMMED:
             return super().smallest_epsilon(delta, direction)
-        from ..loss_distribution.law import composed_epsilon
+        from .loss_distribution import composed_epsilon
 
         return composed_epsilon(self.releases, delta, direction)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
         if self.times > _MOST_SUMMED:
-            from ..loss_distribution.law import composed_delta
+            from .loss_distribution import composed_delta
 
             return composed_delta(self.releases, epsilon, direction)
         return between_corners(

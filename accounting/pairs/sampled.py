@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, final
 from attrs import frozen
 
 from ..amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
-from ..arguments import probability
-from ..corners import between_low_and_high
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import probability
+from ..enclosures.corners import between_low_and_high
 from .estimates import sampled_estimate
 from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
 from .randomised_response import RandomisedResponsePair

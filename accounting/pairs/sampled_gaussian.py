@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 from attrs import frozen
 
 from ..amplification import delta_after_sampling
-from ..arguments import non_negative, order_above_one, probability
 from ..directions import Direction
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, order_above_one, probability
 from .gaussian import GaussianPair
 from .pair import DeltaLaw, LossCells, LossTransform, Pair, RenyiEstimate, RenyiLaw, always
 
@@ -101,7 +101,7 @@ class SampledGaussian(Pair):
         return normal_cells(self.shift, direction).sampled(self.rate)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        from ..sampled_gaussian import sampled_gaussian_renyi, sampled_gaussian_renyi_add
+        from .sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
 
         law = sampled_gaussian_renyi if direction is Direction.REMOVE else sampled_gaussian_renyi_add
         precision = max(self.shift.precision, self.rate.precision)

@@ -12,8 +12,8 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ...accounting.errors import CertdpError, InvalidType, InvalidValue
-from ...verification.isolation import Crashed, Finished, Overdue, admit_timeout, isolated
-from ...verification.runner import Result, run
+from ...verification.running.isolation import Crashed, Finished, Overdue, admit_timeout, isolated
+from ...verification.running.runner import Result, run
 from ..contract import as_records
 from ..forks import can_fork
 from ..registry import Listing, PluginError, Registry, Role, validate

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
-from ...verification.runner import run
+from ...verification.running.runner import run
 from ..contract import Case, Claim, Finding
 from .law import Law, broken, kept, once
 

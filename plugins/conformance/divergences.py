@@ -11,9 +11,9 @@ from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure, norm_enclosure
 from ...accounting.errors import OutsideDomain
 from ...accounting.expressions import Expression, Variable, W, enclose, variables
-from ...accounting.losses import Loss, Reading
 from ...accounting.norms import Norm
 from ...accounting.pairs import Pair
+from ...accounting.sampling.losses import Loss, Reading
 
 PRECISION = 96
 EPSILONS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))

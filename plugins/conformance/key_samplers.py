@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 from attrs import frozen
 
 from ...accounting.errors import CertdpError, InvalidType
-from ...accounting.frequency_reporting import Corner, DyadicBudget, Inclusion
+from ...accounting.keyed.reporting import Corner, DyadicBudget, Inclusion
 from ...accounting.units import Delta, Epsilon
 from ..contract import Case, Finding
 from .constants import Setup

@@ -25,9 +25,9 @@ from ...accounting.expressions import (
     upper,
 )
 from ...accounting.expressions.floats import Floats
-from ...accounting.losses import Loss
 from ...accounting.pairs import Pair
-from ...accounting.records import Features
+from ...accounting.sampling.losses import Loss
+from ...accounting.sampling.records import Features
 from ..contract import Case, Finding
 from .constants import Setup
 from .divergences import (

@@ -12,8 +12,8 @@ from ...accounting.enclosures import Enclosure, binomial_interval, norm_enclosur
 from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions import Expression, Symbol, Variable, enclose, evaluate, variables
 from ...accounting.norms import Norm
-from ...accounting.rates import StatedRate
-from ...accounting.records import NEGLIGIBLE, Features, Realisation
+from ...accounting.sampling.drawing import StatedRate
+from ...accounting.sampling.records import NEGLIGIBLE, Features, Realisation
 from ..contract import Case, Coins, Finding, draw_from
 from .divergences import PRECISION, Row, point, reading, shown
 from .law import Law, broken, kept, once

@@ -13,15 +13,7 @@ from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError, InvalidType
 from ...accounting.exact import exact
-from ...accounting.frequency_reporting import (
-    EveryKey,
-    FrequencyRow,
-    Inclusion,
-    ListedRates,
-    PoissonPps,
-    Ppswor,
-    Reporting,
-)
+from ...accounting.keyed.reporting import EveryKey, FrequencyRow, Inclusion, ListedRates, PoissonPps, Ppswor, Reporting
 from ...accounting.units import Probability
 from ..contract import Case, Finding
 from .constants import Setup

@@ -10,11 +10,11 @@ from attrs import frozen
 
 from ...accounting.errors import CertdpError
 from ...accounting.expressions import W, norm
-from ...accounting.losses import GaussianLoss, PureLoss
-from ...accounting.rates import Rate, StatedRate
-from ...accounting.records import Features
 from ...accounting.relations import AddRemove
-from ...accounting.sampling import SamplingRate
+from ...accounting.sampling.drawing import Rate, StatedRate
+from ...accounting.sampling.losses import GaussianLoss, PureLoss
+from ...accounting.sampling.rate import SamplingRate
+from ...accounting.sampling.records import Features
 from ..contract import Coins, LossSampler, WeightedSample
 from .constants import Setup
 from .law import nothing_escapes

@@ -22,8 +22,13 @@ from ...accounting.expressions import (
     norm,
     sqrt,
 )
-from ...accounting.frequency_reporting import Inclusion, Reporting
-from ...accounting.losses import (
+from ...accounting.keyed.reporting import Inclusion, Reporting
+from ...accounting.norms import Norm
+from ...accounting.pairs import DensityPair, FinitePair, Pair
+from ...accounting.provenance import Declared, Public, Released, declared, declared_number
+from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
+from ...accounting.sampling.drawing import Rate
+from ...accounting.sampling.losses import (
     Attained,
     DiscreteGaussianLoss,
     DiscreteLaplaceLoss,
@@ -35,12 +40,7 @@ from ...accounting.losses import (
     RenyiLoss,
     ZeroConcentratedLoss,
 )
-from ...accounting.norms import Norm
-from ...accounting.pairs import DensityPair, FinitePair, Pair
-from ...accounting.provenance import Declared, Public, Released, declared, declared_number
-from ...accounting.rates import Rate
-from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
-from ...accounting.sampling import SamplingRate
+from ...accounting.sampling.rate import SamplingRate
 from .about import CONTRACT_VERSION, About
 from .claims import Box, Case, Claim, Expectation, Finding, Proof
 from .coins import Coins, Source

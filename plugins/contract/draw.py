@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...accounting.records import Features, Realisation, realise
+from ...accounting.sampling.records import Features, Realisation, realise
 from .coins import Coins
 from .mechanism import WeightedSample, as_records
 from .sampler import Sampler

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol, runtime_checkable
 
-from ...accounting.frequency_reporting import Inclusion, Reporting
+from ...accounting.keyed.reporting import Inclusion, Reporting
 from .about import About
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
-from ...accounting.losses import Loss
 from ...accounting.private import InvalidData
+from ...accounting.sampling.losses import Loss
 from .about import About
 from .coins import Coins, Floats
 

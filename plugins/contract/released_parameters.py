@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from ...accounting.every_value import Substituted, for_every_value, is_open
 from ...accounting.provenance import Declared, Public, Released, as_it_came_out
+from ...accounting.sampling.every_value import Substituted, for_every_value, is_open
 from .options import declared_parameter
 
 P = TypeVar("P")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
-from ...accounting.losses import Loss
-from ...accounting.rates import Rate
-from ...accounting.sampling import SamplingRate
+from ...accounting.sampling.drawing import Rate
+from ...accounting.sampling.losses import Loss
+from ...accounting.sampling.rate import SamplingRate
 from .about import About
 
 

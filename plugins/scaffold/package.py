@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...files import whole_folder  # pyright: ignore[reportMissingImports]  # it lies in src, beside the links
+from ...durable.files import whole_folder  # pyright: ignore[reportMissingImports]  # it lies in src, beside the links
 from ..contract import CONTRACT_VERSION
 from ..registry import Registry, Role
 from .names import PluginName

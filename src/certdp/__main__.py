@@ -8,7 +8,7 @@ def main() -> None:
     """Run the command line."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else whoever began this has it ignored
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # as yet there is nothing to take away
-    from .interruption import install
+    from .durable.interruption import install
 
     install()
     import io

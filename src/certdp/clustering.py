@@ -17,23 +17,23 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.clipping import Outside, hold
-from .accounting.clusters import Integers, nearest_centres, squared_distances
-from .accounting.domains import NormBall
+from .accounting.bulk.clusters import Integers, nearest_centres, squared_distances
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
 from .accounting.exact import Number, exact
 from .accounting.expressions.floats import Floats
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
+from .accounting.sampling.clipping import Outside, hold
+from .accounting.sampling.domains import NormBall
 from .accounting.units import Epsilon
-from .calibration import calibrated, proven
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
-from .sampled import SampledMechanism
+from .runs.least_scale import calibrated, proven
+from .runs.sampled import SampledMechanism
 from .samplers.full import Full
 from .samplers.poisson import Poisson
-from .verification.certificates import SampledPureClaim, public_certificate
+from .verification.certificates.writing import SampledPureClaim, public_certificate
 
 try:
     from joblib import effective_n_jobs

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from certdp.accounting.derivation import Theorem
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType
 from certdp.accounting.guarantees import Guarantee
@@ -19,6 +18,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Payment, Private, PrivateValue, Public, Released, declared, publish
 from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.accounting.sampling.domains import NormBall
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import payments
 from certdp.samplers.importance import Importance

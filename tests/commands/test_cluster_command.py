@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.verification.certificates import public_certificate
+from certdp.verification.certificates.writing import public_certificate
 
 pytest.importorskip("sklearn")
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.domains import NormBall
 from certdp.accounting.errors import CertdpError, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
-from certdp.accounting.releases import ResampleEach, SampleOnce
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 from certdp.commands.plan_files import plan_from_file
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
-from certdp.plans import Plan
-from certdp.sampled_releases import SampledReleases
+from certdp.runs.plan import Plan
+from certdp.runs.sampled_releases import SampledReleases
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson

@@ -22,8 +22,8 @@ import pytest
 from attrs import frozen
 
 from certdp.dpis.checkpoints import Checkpoints, Standing
-from certdp.files import published
-from certdp.interruption import undone_by
+from certdp.durable.files import published
+from certdp.durable.interruption import undone_by
 from certdp.verification.checker import check
 from certdp.weighted_sampling import read_sample
 

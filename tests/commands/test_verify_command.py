@@ -24,7 +24,7 @@ from certdp.commands.app import app
 from certdp.commands.verify_table import print_report
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.registry import Listing, Registry, Role, Status
-from certdp.verification.runner import run
+from certdp.verification.running.runner import run
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]

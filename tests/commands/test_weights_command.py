@@ -229,7 +229,7 @@ from typing import Any, ClassVar
 import attrs
 from certdp.accounting.derivation import Evidence
 from certdp.accounting.expressions import W, log1p, norm
-from certdp.accounting.losses import PureLoss
+from certdp.accounting.sampling.losses import PureLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
 

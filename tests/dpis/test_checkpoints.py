@@ -16,7 +16,6 @@ from attrs import evolve
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.checkpoints import Checkpoints
 from certdp.dpis.engine import Proposals, Report, resume, train
@@ -25,6 +24,7 @@ from certdp.dpis.models import LabelledData, Logistic, Mlp, RecordModel
 from certdp.dpis.optimisers import Adam, Sgd
 from certdp.dpis.run_account import restored_account
 from certdp.plugins.contract import Coins
+from certdp.runs.calibration import Budget
 
 ADAPTIVE = AdaptiveClip(
     start=Public(3),

@@ -15,7 +15,6 @@ from attrs import evolve
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Private
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import (
     AdaptiveClip,
     DominatedAccounting,
@@ -37,6 +36,7 @@ from certdp.dpis.run_account import open_account
 from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
 from certdp.dpis.step_sums import ImportanceSampling
 from certdp.plugins.contract import Coins
+from certdp.runs.calibration import Budget
 
 
 def plan_of(**changes: Any) -> RunPlan:

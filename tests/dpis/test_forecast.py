@@ -9,9 +9,9 @@ import pytest
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.forecast import dp_sgd, forecast
+from certdp.runs.calibration import Budget
 
 PLAN = RunPlan(
     budget=Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),

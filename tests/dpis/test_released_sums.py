@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from certdp import Delta, Epsilon
-from certdp.accounting.dpis import Step
+from certdp.accounting.dpis.steps import Step
 from certdp.accounting.provenance import Private
 from certdp.dpis.gradients import Evaluation, Identity, Weighting
 from certdp.dpis.norm_sums import noisy_norm_sum

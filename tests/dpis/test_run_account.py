@@ -15,11 +15,10 @@ from attrs import evolve
 from scipy import optimize
 
 from certdp import Delta, Epsilon, Order, Public
-from certdp.accounting import dpis_allocation
-from certdp.accounting.bulk_sampled_gaussian import renyi_upper
+from certdp.accounting.bulk.sampled_gaussian import renyi_upper
+from certdp.accounting.dpis import allocation as dpis_allocation
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue
 from certdp.accounting.filters import BudgetExceeded
-from certdp.budget_calibration import Budget
 from certdp.dpis import filtered_payments
 from certdp.dpis.budget import (
     AdaptiveClip,
@@ -33,7 +32,8 @@ from certdp.dpis.budget import (
     RunPlan,
 )
 from certdp.dpis.run_account import EpochNoise, RunAccount, open_account, restored_account
-from certdp.verification.oracles_renyi import mixture_divergence
+from certdp.runs.calibration import Budget
+from certdp.verification.oracles.renyi import mixture_divergence
 
 EPSILON, DELTA = 1.0, 1e-5
 ORDER = Order("14.5")

@@ -14,7 +14,6 @@ from attrs import evolve
 
 from certdp import Delta, Epsilon, Order, Plan, Public, check
 from certdp.accounting.errors import InvalidValue
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import (
     AdaptiveClip,
     DominatedAccounting,
@@ -32,8 +31,9 @@ from certdp.dpis.optimisers import Sgd
 from certdp.dpis.payments import gaussian_releases
 from certdp.dpis.run_account import RunAccount, open_account, restored_account
 from certdp.plugins.contract import Coins
-from certdp.run_certificates import certified_filtered
-from certdp.verification.certificates import sealed
+from certdp.runs.calibration import Budget
+from certdp.runs.certificates import certified_filtered
+from certdp.verification.certificates.writing import sealed
 
 Body = dict[str, Any]
 Releases = Counter[tuple[Fraction, Fraction]]

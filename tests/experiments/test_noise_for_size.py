@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from certdp import LaplaceSum, Private, Public
-from certdp.accounting.records import Features
+from certdp.accounting.sampling.records import Features
 from certdp.experiments.figure_2 import LaplaceContest
 from certdp.experiments.noise import expected_size, noise_for_size, target_for_size, unit_losses
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from certdp.accounting.frequency_reporting import KeyTable, Ppswor
-from certdp.accounting.stability_histograms import Threshold
+from certdp.accounting.keyed.reporting import KeyTable, Ppswor
+from certdp.accounting.keyed.stability_histograms import Threshold
 from certdp.accounting.units import Delta, Epsilon
 from certdp.commands.app import app
 from certdp.experiments import pws_errors, pws_fractions, pws_probabilities

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certdp.accounted import NotionAbsent
 from certdp.accounting.accountants import GAUSSIAN_DP
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -44,6 +43,7 @@ from certdp.interoperation import (
     ZeroConcentrated,
     event_of,
 )
+from certdp.runs.run import NotionAbsent
 
 SMALL = Fraction(1, 10**10)
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounted import Interval
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import CertifiedAccountant, Gaussian, PoissonSampled, SelfComposed
+from certdp.runs.run import Interval
 
 
 def trained(*steps: tuple[float, float, int]) -> CertifiedAccountant:

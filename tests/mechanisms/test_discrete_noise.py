@@ -17,8 +17,8 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Expression, Variable, W, enclose, evaluate, norm
-from certdp.accounting.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
 from certdp.accounting.provenance import Public
+from certdp.accounting.sampling.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
 from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
 from certdp.mechanisms.discrete_laplace import DiscreteLaplace
 from certdp.mechanisms.lattice import lattice_sum

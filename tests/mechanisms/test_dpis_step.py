@@ -15,7 +15,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from certdp import Epsilon, Norm, NormBall, Order, ResampleEach, SampledReleases
-from certdp.accounting.dpis import Step
+from certdp.accounting.dpis.steps import Step
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm
 from certdp.accounting.provenance import Public

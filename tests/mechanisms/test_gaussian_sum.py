@@ -13,8 +13,8 @@ from scipy import stats
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm, simplify
-from certdp.accounting.losses import GaussianLoss
 from certdp.accounting.provenance import Private, PrivateValue, Public
+from certdp.accounting.sampling.losses import GaussianLoss
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build, stated
 

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import norm_enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Private, PrivateValue, Public
+from certdp.accounting.sampling.domains import NormBall
 from certdp.mechanisms import lloyd as module
 from certdp.mechanisms.lloyd import Lloyd, Split, random_centres, weighted_cost
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build, stated
 from certdp.plugins.registry import Registry, Role
-from certdp.sampled import SampledMechanism
+from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.importance import Importance
 
 ORDERS = ["1", "3/2", "2", "inf"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certdp import EveryKey, InvalidType, InvalidValue, ListedRates, Ppswor, Private, Public, PwsFrequencies, PwsKeys
-from certdp.accounting.frequency_reporting import FrequencyNoise, FrequencyTable, KeyTable
+from certdp.accounting.keyed.reporting import FrequencyNoise, FrequencyTable, KeyTable
 from certdp.plugins.contract import KeySampler, build, options, stated
 
 KINDS = [PwsKeys, PwsFrequencies]

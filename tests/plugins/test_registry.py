@@ -23,8 +23,8 @@ import attrs
 import numpy as np
 from certdp.accounting.derivation import Evidence
 from certdp.accounting.expressions import ORDER, Constant, W, maximum, minimum, norm
-from certdp.accounting.losses import PureLoss, RenyiLoss
-from certdp.accounting.sampling import SamplingRate
+from certdp.accounting.sampling.losses import PureLoss, RenyiLoss
+from certdp.accounting.sampling.rate import SamplingRate
 from certdp.plugins.contract import (
     CONTRACT_VERSION, About, Claim, Finding, Public, Real, named, positive, probability,
 )
@@ -366,7 +366,7 @@ def test_a_sampler_without_a_rate(add: ADD) -> None:
 
 
 SANITISER = """
-from certdp.accounting.frequency_reporting import KeyTable
+from certdp.accounting.keyed.reporting import KeyTable
 from certdp.accounting.relations import ELEMENT, User
 from certdp.accounting.units import Delta, Epsilon
 
@@ -380,7 +380,7 @@ class Third:
         return KeyTable(epsilon=Epsilon(1), delta=Delta(self.most.value), inclusion=inclusion)
 """
 KEY_SAMPLER = """
-from certdp.accounting.frequency_reporting import EveryKey
+from certdp.accounting.keyed.reporting import EveryKey
 from certdp.accounting.relations import ELEMENT
 
 

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Constant, enclose, norm, simplify, substitute
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Private, PrivateValue, Public, Released
-from certdp.accounting.records import Features, realise
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.records import Features, realise
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lp_sum import LpSum
 from certdp.plugins.contract import Mechanism, Sampler, draw
 from certdp.plugins.contract.coins import Coins
-from certdp.sampled import SampledMechanism
+from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.coreset import Coreset, largest_size
 from certdp.samplers.poisson import Poisson
 

@@ -9,7 +9,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.frequency_reporting import DRAWN_BITS
+from certdp.accounting.keyed.reporting import DRAWN_BITS
 from certdp.accounting.provenance import Public
 from certdp.plugins.contract import build, stated
 from certdp.samplers.every_key import EveryKey

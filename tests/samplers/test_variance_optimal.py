@@ -16,7 +16,7 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Sampler
 from certdp.plugins.contract.coins import Coins
 from certdp.plugins.contract.draw import draw
-from certdp.sampled import SampledMechanism
+from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
 from certdp.samplers.variance_optimal import probabilities, variance_optimal, weighted_sum_variance

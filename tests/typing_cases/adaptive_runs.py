@@ -9,9 +9,9 @@ from certdp.accounting.notions import Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record, Replace
 from certdp.accounting.units import Delta, Order
-from certdp.adaptive import AdaptiveRun, DominatedRun
-from certdp.plans import Plan
-from certdp.sampled_releases import SampledReleases
+from certdp.runs.adaptive import AdaptiveRun, DominatedRun
+from certdp.runs.plan import Plan
+from certdp.runs.sampled_releases import SampledReleases
 
 one = Enclosure.of(1)
 delta = Delta("1e-5")

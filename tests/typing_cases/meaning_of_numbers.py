@@ -5,14 +5,14 @@ from typing import ClassVar
 from attrs import frozen
 
 from certdp.accounting.derivation import Derivation, Theorem
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import Guarantee, compose
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import PURE, Notion, Pure
-from certdp.accounting.profiles import PureProfile, compose_profiles, plus_cost
 from certdp.accounting.provenance import Private, Public, publish
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Element, Record, Replace
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.profiles import PureProfile, compose_profiles, plus_cost
 from certdp.accounting.units import Delta, Epsilon, Probability, Weight
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson

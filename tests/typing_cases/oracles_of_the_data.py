@@ -5,7 +5,7 @@ import numpy as np
 from certdp.accounting.provenance import Private, Public, publish
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Sampler, draw
-from certdp.sampled import SampledMechanism
+from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.coreset import Coreset
 from certdp.samplers.importance import Importance
 from certdp.samplers.variance_optimal import probabilities, variance_optimal, weighted_sum_variance

@@ -6,10 +6,10 @@ from typing import Any
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.provenance import Private, Public, Released
 from certdp.accounting.units import Delta, Epsilon, Order
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import DominatedAccounting, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.run_account import EpochNoise, RunAccount, open_account
 from certdp.dpis.sampling import Drawn
+from certdp.runs.calibration import Budget
 
 
 def plans(count: Private[int], estimate: Released[int], cost: Guarantee[Any, Any, Any]) -> RunPlan:

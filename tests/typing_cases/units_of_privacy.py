@@ -1,16 +1,16 @@
 """Whom a run protects is part of its type: elements, records and users do not mix."""
 
-from certdp.accounted import Accounted, Answer
 from certdp.accounting.guarantees import Guarantee, compose
 from certdp.accounting.notions import Approximate
 from certdp.accounting.relations import ELEMENT, AddRemove, Element, Record, Replace, User
 from certdp.accounting.units import Delta, Epsilon
-from certdp.adaptive import AdaptiveRun, DominatedRun
-from certdp.keyed_releases import KeyedRelease
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
-from certdp.plans import Plan
-from certdp.sampled_releases import SampledReleases
+from certdp.runs.adaptive import AdaptiveRun, DominatedRun
+from certdp.runs.keyed import KeyedRelease
+from certdp.runs.plan import Plan
+from certdp.runs.run import Accounted, Answer
+from certdp.runs.sampled_releases import SampledReleases
 from certdp.samplers.full import Full
 from certdp.samplers.ppswor import Ppswor
 

@@ -18,7 +18,7 @@ from scipy.stats import beta
 
 from certdp import Coins, Delta, Epsilon, Probability
 from certdp.accounting.errors import CertdpError, InvalidValue
-from certdp.accounting.frequency_reporting import (
+from certdp.accounting.keyed.reporting import (
     EveryKey,
     FrequencyNoise,
     FrequencyRow,
@@ -31,8 +31,8 @@ from certdp.accounting.frequency_reporting import (
     Reporting,
     Run,
 )
-from certdp.accounting.frequency_reporting.budget import DyadicBudget
-from certdp.accounting.frequency_reporting.reporting import Origin, Walk
+from certdp.accounting.keyed.reporting.budget import DyadicBudget
+from certdp.accounting.keyed.reporting.reporting import Origin, Walk
 from certdp.weighted_sampling.drawing import Drawn, distinct_counts, draw_reports, sanitise_reports, uniform
 
 WORD = 1 << 64

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.frequency_estimates import (
+from certdp.accounting.keyed.estimates import (
     Cap,
     Count,
     KeyGroup,
@@ -29,7 +29,7 @@ from certdp.accounting.frequency_estimates import (
     moments,
     sum_error,
 )
-from certdp.accounting.frequency_reporting import (
+from certdp.accounting.keyed.reporting import (
     EveryKey,
     FrequencyNoise,
     FrequencyTable,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from certdp import Coins, Delta, Epsilon, InvalidType, InvalidValue, Public
-from certdp.accounting.frequency_reporting import KeyTable
+from certdp.accounting.keyed.reporting import KeyTable
 from certdp.plugins.contract import KeySampler
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates

@@ -11,15 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...accounting.clipping import Outside, hold
 from ...accounting.directions import Direction
-from ...accounting.domains import NormBall
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError
 from ...accounting.expressions import Expression, Symbol, W, enclose, variables
-from ...accounting.losses import Loss
-from ...accounting.rates import Rate
-from ...accounting.records import Features, Realisation
+from ...accounting.sampling.clipping import Outside, hold
+from ...accounting.sampling.domains import NormBall
+from ...accounting.sampling.drawing import Rate
+from ...accounting.sampling.losses import Loss
+from ...accounting.sampling.records import Features, Realisation
 from ...plugins.contract import Neighbours
 from .statistics import Floats
 

@@ -34,8 +34,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from ...accounting.arguments import whole
 from ...accounting.enclosures import Enclosure, binomial_tail
+from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
 from ...accounting.units import Delta, Epsilon

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...accounting.records import Realisation
-from ...accounting.releases import Releases as Plan
+from ...accounting.sampling.records import Realisation
+from ...accounting.sampling.releases import Releases as Plan
 from ...plugins.contract import Coins, Mechanism, WeightedSample, many_releases
 from .statistics import Floats
 from .two_inputs import Releases

@@ -16,7 +16,7 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import frozen
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number
 from ...accounting.units import Delta, Epsilon

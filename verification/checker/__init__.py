@@ -7,11 +7,13 @@ that a certificate names, and gives the same verdict on every machine.
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import composed, constrained, keyed, profile
+from . import constrained, profile
+from .approximate import run as composed
+from .approximate.run import NOT_PROVEN
 from .budget import PER_BYTE, Budget
-from .composed import NOT_PROVEN
 from .data import Data
 from .envelope import LARGEST_FILE, open_envelope, read_file
+from .keyed import release as keyed
 from .verdict import Claim, Outcome, Refused, Verdict
 
 __all__ = ["LARGEST_FILE", "NOT_PROVEN", "Budget", "Claim", "Data", "Outcome", "Verdict", "check", "read_file"]

@@ -17,9 +17,9 @@ from ...accounting.amplification import delta_after_sampling, renyi_after_sampli
 from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Sampled
-from ...accounting.releases import Releases, ResampleEach, SampleOnce
+from ...accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from .. import oracles_pairs as oracles
+from ..oracles import pairs as oracles
 from .finite import Law, Mechanism, Sample, greatest_ratio, law, mixture, poisson_sampled
 from .pairs import (
     PRECISION,

@@ -33,10 +33,10 @@ from ...accounting.expressions import log
 from ...accounting.notions import GaussianDP, Pure, ZeroConcentrated
 from ...accounting.units import Delta, Epsilon, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from .. import oracles_divergences as oracle
-from ..subdivision import prove, quantity
+from ..oracles import divergences as oracle
 from .finite import Law, indistinguishability, law, randomised_response
 from .notions import enclosed_log, guaranteed, hockey_stick, leak, moment, worst_moment
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

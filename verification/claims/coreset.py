@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...accounting.amplification import psi
-from ...accounting.domains import NormBall
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.expressions import Constant, Expression, W, evaluate, expm1, log1p, norm, simplify, substitute
-from ...accounting.importance_sampling import theorem_6
-from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
-from ...accounting.profiles import PureProfile
 from ...accounting.provenance import Private, Public
 from ...accounting.relations import AddRemove, Record
+from ...accounting.sampling.domains import NormBall
+from ...accounting.sampling.losses import PureLoss
+from ...accounting.sampling.profiles import PureProfile
+from ...accounting.sampling.theorem_6 import theorem_6
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof, WeightedSample
 from ...samplers.coreset import Coreset, largest_size
 from ...samplers.variance_optimal import variance_optimal, weighted_sum_variance
-from .. import lightweight_coresets, oracles_coresets
-from ..subdivision import prove, quantity
+from ..oracles import coresets as oracles_coresets
+from ..oracles import lightweight_coresets
 from .finite import indistinguishability, mixture, randomised_response
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -11,13 +11,13 @@ from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING
 
-from ...accounting.dpis import Step, norm_sum_renyi, sampled_sum_renyi
+from ...accounting.dpis.steps import Step, norm_sum_renyi, sampled_sum_renyi
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import Constant, Expression, Variable, exp, expm1
 from ...accounting.units import Order, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from ..oracles_renyi import AGREEMENT, NOISE, binomial_sum, mixture_divergence
-from ..subdivision import prove, quantity
+from ..oracles.renyi import AGREEMENT, NOISE, binomial_sum, mixture_divergence
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from ...accounting.dpis_allocation import Allocation
+from ...accounting.dpis.allocation import Allocation
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from ..oracles_renyi import AGREEMENT, binomial_sum
+from ..oracles.renyi import AGREEMENT, binomial_sum
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

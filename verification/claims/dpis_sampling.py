@@ -15,24 +15,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from attrs import frozen
 
-from ...accounting.clipping import Outside, confine
-from ...accounting.domains import NormBall
-from ...accounting.dpis import Step, sampled_sum_renyi
-from ...accounting.dpis_estimator import (
-    best_probabilities,
-    sampling_term,
-    second_moment,
-    stale_bound,
-    two_stage_rate,
-)
+from ...accounting.dpis.steps import Step, sampled_sum_renyi
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions.floats import Floats
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
+from ...accounting.sampling.clipping import Outside, confine
+from ...accounting.sampling.domains import NormBall
 from ...accounting.units import Order, Probability
 from ...mechanisms.dpis_step import DpisStep
 from ...plugins.contract import Case, Claim, Coins, Expectation, Finding, WeightedSample
-from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
+from ..oracles.dpis_estimator import best_probabilities, sampling_term, second_moment, stale_bound, two_stage_rate
+from ..oracles.renyi import AGREEMENT, NOISE, mixture_divergence
 from .dpis import step_of
 
 if TYPE_CHECKING:

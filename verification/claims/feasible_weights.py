@@ -10,17 +10,18 @@ from fractions import Fraction
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from ...accounting.domains import NormBall
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import Constant, Expression, W, derivative, enclose, exp, expm1, log1p, minimum, norm
 from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, largest_weights
 from ...accounting.feasible_weights.convexity import assumption_8, assumption_9, convexity
-from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
+from ...accounting.sampling.domains import NormBall
+from ...accounting.sampling.losses import PureLoss
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from .. import oracles, oracles_weights
-from ..subdivision import prove, quantity
+from ..oracles import profiles as oracles
+from ..oracles import weights as oracles_weights
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import expm1
-from ...accounting.frequency_estimates import (
+from ...accounting.keyed.estimates import (
     concordance,
     estimated_sum,
     inverse_probability,
@@ -22,7 +22,8 @@ from ...accounting.frequency_estimates import (
     maximum_likelihood,
     moments,
 )
-from ...accounting.frequency_reporting import (
+from ...accounting.keyed.key_sanitiser import KeyReporting
+from ...accounting.keyed.reporting import (
     FrequencyNoise,
     FrequencyRow,
     FrequencyTable,
@@ -32,10 +33,9 @@ from ...accounting.frequency_reporting import (
     Ppswor,
     Run,
 )
-from ...accounting.key_reporting import KeyReporting
 from ...accounting.units import Delta, Epsilon, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from ..oracles_sanitisers import (
+from ..oracles.sanitisers import (
     Piece,
     Row,
     algorithm_3,
@@ -48,7 +48,7 @@ from ..oracles_sanitisers import (
     order_probability,
     printed_cost,
 )
-from ..subdivision import prove, quantity
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

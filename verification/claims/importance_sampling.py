@@ -28,14 +28,13 @@ from ...accounting.expressions import (
     sqrt,
     variables,
 )
-from ...accounting.importance_sampling import add_direction, remove_direction, theorem_6
-from ...accounting.losses import PureLoss
-from ...accounting.records import Features, realise
-from ...accounting.sampling import SamplingRate
-from ...accounting.sampling_gain import elasticity_at_least_one, gains_near_one
+from ...accounting.sampling.gain import elasticity_at_least_one, gains_near_one
+from ...accounting.sampling.losses import PureLoss
+from ...accounting.sampling.rate import SamplingRate
+from ...accounting.sampling.records import Features, realise
+from ...accounting.sampling.theorem_6 import add_direction, remove_direction, theorem_6
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from .. import oracles
-from ..subdivision import prove, quantity
+from ..oracles import profiles as oracles
 from .exact_logarithms import exponential, logarithm
 from .finite import (
     Law,
@@ -49,6 +48,7 @@ from .finite import (
     randomised_response,
     tabled,
 )
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

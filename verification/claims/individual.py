@@ -20,9 +20,9 @@ from ...accounting.pairs.sampled_gaussian import SampledGaussian
 from ...accounting.provenance import Public
 from ...accounting.units import Delta, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from ..oracles_divergences import NEGLIGIBLE, gaussian_delta, logarithm
-from ..oracles_renyi import AGREEMENT, NOISE, mixture_divergence
-from ..oracles_runs import delta_of_sample
+from ..oracles.divergences import NEGLIGIBLE, gaussian_delta, logarithm
+from ..oracles.renyi import AGREEMENT, NOISE, mixture_divergence
+from ..oracles.runs import delta_of_sample
 from .finite import Law
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from attrs import frozen
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import Variable, W, enclose, norm
-from ...accounting.losses import PureLoss
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
+from ...accounting.sampling.losses import PureLoss
 from ...mechanisms.lloyd import Lloyd, Split
 from ...plugins.contract import Case, Claim, Expectation, Finding
 

@@ -16,9 +16,9 @@ from attrs import evolve, field, frozen
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.expressions import Expression, W, enclose, norm
-from ...accounting.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
+from ...accounting.sampling.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
 from ...mechanisms.count import Count
 from ...mechanisms.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.discrete_laplace import DiscreteLaplace

@@ -31,7 +31,7 @@ from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.provenance import Released
 from ...accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from .. import oracles_divergences as oracle
+from ..oracles import divergences as oracle
 from .finite import Law, geometric_steps, indistinguishability, joint, law, processed, randomised_response
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ...accounting.pairs import (
     compose_pairs,
 )
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from .. import oracles_pairs as oracles
+from ..oracles import pairs as oracles
 from .finite import Law, greatest_ratio, law, randomised_response
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import frozen
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.key_reporting import (
+from ...accounting.keyed.key_sanitiser import (
     KeyReporting,
     algorithm_3,
     crossover,
@@ -24,7 +24,7 @@ from ...accounting.key_reporting import (
 )
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from ..oracles_linear_programmes import maximum
+from ..oracles.linear_programmes import maximum
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -15,9 +15,9 @@ from ...accounting.derivation import Theorem
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.guarantees import Guarantee, compose, for_groups
 from ...accounting.notions import PURE, Pure
-from ...accounting.profiles import PureProfile, compose_profiles
 from ...accounting.provenance import Released
 from ...accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
+from ...accounting.sampling.profiles import PureProfile, compose_profiles
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from .exact_logarithms import exponential, logarithm
 from .finite import (

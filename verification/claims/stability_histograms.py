@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.expressions import expm1
-from ...accounting.key_reporting import reporting_probability as optimal_probability
-from ...accounting.stability_histograms import Threshold, reporting_probability
+from ...accounting.keyed.key_sanitiser import reporting_probability as optimal_probability
+from ...accounting.keyed.stability_histograms import Threshold, reporting_probability
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
-from ..oracles_sanitisers import algorithm_3
-from ..subdivision import prove, quantity
+from ..oracles.sanitisers import algorithm_3
+from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -14,7 +14,7 @@ from math import ceil, floor, prod
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.frequency_reporting import (
+from ...accounting.keyed.reporting import (
     DRAWN_BITS,
     EveryKey,
     FrequencyRow,
@@ -27,7 +27,7 @@ from ...accounting.frequency_reporting import (
 from ...accounting.notions.approximate import APPROXIMATE, Approximate
 from ...accounting.units import Delta, Epsilon, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from ..oracles_sanitisers import algorithm_3
+from ..oracles.sanitisers import algorithm_3
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

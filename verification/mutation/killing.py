@@ -22,8 +22,8 @@ from attrs import evolve, frozen
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ...plugins.forks import end_with_parent, forked
 from ...plugins.registry import Registry
-from ..examination import check
-from ..runner import select
+from ..running.examination import check
+from ..running.runner import select
 from .guarded import modules, reason
 from .mutants import PACKAGE
 from .planting import loaded_functions, memories

@@ -32,7 +32,7 @@ class Mutant:
     """One fault in one place.
 
     Attributes:
-        module: dotted name within the package, such as "accounting.importance_sampling".
+        module: dotted name within the package, such as "accounting.sampling.theorem_6".
         place: qualified name of the function, or name of the module's constant.
         operator: name of the fault.
         before: the statement as it stands, its first line where it has a body.

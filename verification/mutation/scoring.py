@@ -15,10 +15,10 @@ from typing import Self, TypeAlias, final
 
 from attrs import define, field
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...plugins.forks import can_fork
-from ..selection import chosen
+from ..running.selection import chosen
 from .chances import Chances
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions

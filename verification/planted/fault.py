@@ -11,9 +11,9 @@ from attrs import frozen
 from ...accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import Pair
-from ...accounting.records import Features, realise
-from ...accounting.releases import Releases as Plan
-from ...accounting.releases import ResampleEach
+from ...accounting.sampling.records import Features, realise
+from ...accounting.sampling.releases import Releases as Plan
+from ...accounting.sampling.releases import ResampleEach
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Coins, Mechanism, Neighbours, Sampler
 from ..audit import Releases, audited_releases

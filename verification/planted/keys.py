@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...accounting.frequency_reporting import EveryKey, KeyTable, Ppswor
+from ...accounting.keyed.reporting import EveryKey, KeyTable, Ppswor
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Coins
 from ..audit import Releases

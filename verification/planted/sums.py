@@ -10,7 +10,7 @@ from ...accounting.amplification import psi, psi_add
 from ...accounting.enclosures import Enclosure
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
-from ...accounting.releases import ResampleEach, SampleOnce
+from ...accounting.sampling.releases import ResampleEach, SampleOnce
 from ...accounting.units import Delta, Epsilon
 from ...mechanisms.count import Count
 from ...mechanisms.laplace_sum import LaplaceSum

@@ -8,7 +8,7 @@ from itertools import groupby
 from xml.etree import ElementTree
 
 from ...plugins.registry import Status
-from ..results import Outcome, Report, Result
+from ..running.results import Outcome, Report, Result
 from .readable import readable, shown
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

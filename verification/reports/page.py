@@ -12,8 +12,8 @@ from attrs import frozen
 
 from ...accounting.errors import InvalidValue
 from ...plugins.registry import Status
-from ..errata import ERRATA
-from ..results import Outcome, Report, Result
+from ..errata.errata import ERRATA
+from ..running.results import Outcome, Report, Result
 from .foreign_words import harmless, shortened
 from .readable import Number, parts, readable, shown
 from .sources import SOURCES, Source, source

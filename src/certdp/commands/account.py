@@ -10,18 +10,18 @@ from typing import Any, TypeAlias
 from attrs import frozen
 from rich.console import Console
 
-from ..accounted import Accounted, Answer
 from ..accounting.accountants import ALL, BEST, Accountant
-from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import norm
 from ..accounting.provenance import Public
-from ..accounting.releases import Releases
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
-from ..files import Rank, published
-from ..keyed_releases import KeyedRelease
-from ..plans import Plan
-from ..sampled_releases import SampledReleases
+from ..durable.files import Rank, published
+from ..runs.keyed import KeyedRelease
+from ..runs.plan import Plan
+from ..runs.run import Accounted, Answer
+from ..runs.sampled_releases import SampledReleases
 from .composition import Composition, KeyedComposition, chosen, composed
 from .output import Output
 from .outputs import check_places
@@ -70,7 +70,7 @@ def _answer(request: Request, question: _Question, asked: str, output: Output) -
     answer = question(releases, accountant)
     with published() as files:
         if request.plot is not None:
-            from ..plots import plot_accounting
+            from ..plots.runs import plot_accounting
 
             files.write(request.plot, plot_accounting(releases, answer), Rank.STATEMENT)
         certified = write_certificate(files, request.certificate, releases, answer)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from .dpis import dpis
+from .dpis.group import dpis
 from .options import Allow, Json, ShowValues, ThirdParty, refuse_unused
-from .plugins import plugins
-from .pws import pws
+from .plugins.group import plugins
+from .pws.group import pws
 from .usage import Commands
 
 app = typer.Typer(
@@ -133,7 +133,7 @@ def psi(
     """
     from ..data import Reading
     from .output import reporting
-    from .psi import Request, run
+    from .psi.pure import Request, run
 
     with reporting(json, show_values) as output:
         run(

@@ -12,24 +12,24 @@ from attrs import frozen
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
-from ..accounting.releases import Releases
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
-from ..constrained import ConstrainedReleases
+from ..audits import AnyRun, RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins, LossSampler
 from ..plugins.registry import Registry, Role
-from ..run_audits import AnyRun, RunAudit, audit_run, neighbours_among
+from ..runs.constrained import ConstrainedReleases
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
 from .composition import Composition, KeyedComposition, chosen
 from .output import Output
 from .plan import plan_of
-from .psi_request import domain_of
+from .psi.request import domain_of
 
 _DIMENSION = 2
 _CLAIM = "epsilon=E,delta=D, of which either may be left out"

@@ -9,15 +9,15 @@ from typing import Any
 from attrs import evolve, frozen
 from rich.console import Console
 
-from ..accounted import Answer
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Public
 from ..accounting.units import Delta, Epsilon
-from ..budget_calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
-from ..files import published
+from ..durable.files import published
 from ..plugins.contract import options
-from ..sampled_releases import SampledReleases
+from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
+from ..runs.run import Answer
+from ..runs.sampled_releases import SampledReleases
 from .account import Request, accountant_of, composition_of, run_of
 from .composition import Composition
 from .output import Output

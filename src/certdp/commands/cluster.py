@@ -15,7 +15,7 @@ from rich.table import Table
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records
-from ..files import Rank, published
+from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
 from .options import key_and_value

@@ -12,12 +12,12 @@ from typing import TypeAlias, TypeVar
 from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue
-from ..accounting.releases import Releases, SampleOnce
-from ..keyed_releases import KeyedRelease
-from ..plan_parts import Plugin
+from ..accounting.sampling.releases import Releases, SampleOnce
 from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
-from ..sampled import declared_loss, drawing_of, stating
+from ..runs.keyed import KeyedRelease
+from ..runs.plan_parts import Plugin
+from ..runs.sampled import declared_loss, drawing_of, stating
 from .options import key_and_value
 
 T = TypeVar("T")

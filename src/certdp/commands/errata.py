@@ -9,12 +9,12 @@ from typing import Any
 from rich.console import Console
 
 from ..accounting.errors import blamed_on
-from ..files import write_whole
+from ..durable.files import write_whole
 from ..plugins.registry import Registry
-from ..verification.errata import Entry, entries
-from ..verification.errata_page import Witness, lines_of, page, told
+from ..verification.errata.errata import Entry, entries
+from ..verification.errata.page import Witness, lines_of, page, told
 from ..verification.reports.foreign_words import shortened
-from ..verification.runner import Report, Result
+from ..verification.running.runner import Report, Result
 from .absent_claims import absent_as_json, absent_in_words, mentioning, unusable
 from .options import refuse_unused
 from .output import Output

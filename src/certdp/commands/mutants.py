@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from ..accounting.errors import InvalidValue, blamed_on
-from ..files import write_whole
+from ..durable.files import write_whole
 from ..verification.mutation import recorded as records
 from ..verification.mutation.exemptions import exemptions
 from ..verification.mutation.guarded import EXCLUDED

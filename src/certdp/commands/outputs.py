@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..accounting.errors import InvalidValue, blamed_on
-from ..files import check_place
+from ..durable.files import check_place
 from ..verification.checker import check
 
 

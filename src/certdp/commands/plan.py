@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..accounting.errors import InvalidValue
-from ..accounting.releases import Releases, ResampleEach, SampleOnce
+from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 
 WAYS: dict[str, Callable[[int], Releases]] = {"once": SampleOnce, "each": ResampleEach}
 """What --resample says, and what it means."""

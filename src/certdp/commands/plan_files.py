@@ -24,17 +24,17 @@ from typing import Any
 
 from attrs import frozen
 
-from ..accounting.domains import NormBall
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import Symbol, variables
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..accounting.relations import ELEMENT, RECORD, Element, Record
-from ..accounting.releases import Releases, ResampleEach
-from ..plan_parts import PlanPart
-from ..plans import Plan
-from ..sampled import declared_loss, declared_rate
-from ..sampled_releases import SampledReleases
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import Releases, ResampleEach
+from ..runs.plan import Plan
+from ..runs.plan_parts import PlanPart
+from ..runs.sampled import declared_loss, declared_rate
+from ..runs.sampled_releases import SampledReleases
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .plan import WAYS
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from ..accounted import Answer
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..files import Publication, Rank
-from ..keyed_releases import KeyedRelease
-from ..plans import Plan
-from ..sampled_releases import SampledReleases
+from ..durable.files import Publication, Rank
+from ..runs.keyed import KeyedRelease
+from ..runs.plan import Plan
+from ..runs.run import Answer
+from ..runs.sampled_releases import SampledReleases
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 
 def write_certificate(

@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..accounting.errors import blamed_on
-from ..files import Rank, published, writing
+from ..durable.files import Rank, published, writing
 from ..plugins.contract import Claim
 from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role, Status
 from ..verification.reports.foreign_words import harmless
-from ..verification.runner import Report, Result, select
-from ..verification.runner import run as run_claims
+from ..verification.running.runner import Report, Result, select
+from ..verification.running.runner import run as run_claims
 from .absent_claims import absent_as_json, mentioning, unusable
 from .output import Output
 from .outputs import check_places
@@ -92,7 +92,7 @@ def _writers(request: Request) -> Mapping[str, _Writer]:
     """What makes each file that is asked for, by its option; what it needs is known to be installed."""
     writers: dict[str, _Writer] = {}
     if request.html is not None:
-        from ..claim_plots import drawings, require_plots
+        from ..plots.claims import drawings, require_plots
         from ..verification.reports.page import page, require_pages
 
         require_pages()

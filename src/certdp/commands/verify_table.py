@@ -14,7 +14,7 @@ from ..plugins.contract import Case
 from ..plugins.registry import Status
 from ..verification.reports.foreign_words import harmless, shortened
 from ..verification.reports.readable import readable, shown
-from ..verification.runner import Report, Result
+from ..verification.running.runner import Report, Result
 from .absent_claims import absent_in_words
 
 _WIDE = 100

@@ -13,29 +13,29 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ..accounting.clipping import Outside
-from ..accounting.constrained_rates import ConstrainedRate
 from ..accounting.derivation import Derivation
-from ..accounting.domains import NormBall
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import norm
+from ..accounting.expressions.suprema import NoFiniteSupremum
 from ..accounting.feasible_weights import Reach
+from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.notions import APPROXIMATE, PURE, RENYI, Approximate, Bound, Pure, Renyi
-from ..accounting.releases import Releases
-from ..accounting.suprema import NoFiniteSupremum
-from ..constrained import ConstrainedReleases
+from ..accounting.sampling.clipping import Outside
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import Releases
 from ..data import Reading, Records, open_records
-from ..files import Rank, published
+from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
-from ..sampled import SampledMechanism, declared_loss, drawing_of, statement_of
-from ..weighting import Run, Weighting, put_weights, require_weights_path, weigh
+from ..records.weights import Run, Weighting, put_weights, require_weights_path, weigh
+from ..runs.constrained import ConstrainedReleases
+from ..runs.sampled import SampledMechanism, declared_loss, drawing_of, statement_of
 from .composition import Composition, composed
 from .output import Output
 from .outputs import check_places, checked_certificate
 from .plan import plan_of
-from .psi_request import domain_of, outside_of
+from .psi.request import domain_of, outside_of
 
 _NO_FIGURES: Mapping[str, Any] = {"epsilon": None, "delta": None, "order": None, "tau": None}
 _LONG = 2_000_000  # entries from which a progress bar is worth it

@@ -5,7 +5,8 @@ bound, K̃ the released sum of clipped gradient norms, σ_G the noise multiplier
 releases of Ñ and of norm sums, p_K the rate at which norms are summed, ξ the margin of DPIS Equation 12, a_E the
 divider of DPIS Section 4.2, C*, λ the external bound and the quantile of DPIS Section 3.5.
 
-What a step costs depends on K̃ and C by K̃/C alone (`certdp.accounting.dpis.Step`), so sums are bounded in units of C.
+What a step costs depends on K̃ and C by K̃/C alone (`certdp.accounting.dpis.steps.Step`), so sums are bounded in units
+of C.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import field, frozen
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.guarantees import require
 from ..accounting.provenance import Public
 from ..accounting.units import Order
-from ..budget_calibration import Budget
 from ..plugins.contract import named
+from ..runs.calibration import Budget
 
 if TYPE_CHECKING:
     from attrs import Attribute

@@ -21,10 +21,10 @@ import numpy as np
 from attrs import field, frozen
 from filelock import FileLock, Timeout
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Private
-from ..files import write_whole
+from ..durable.files import write_whole
 from .gradients import Identity
 from .history import History
 from .sampling import FloatArray

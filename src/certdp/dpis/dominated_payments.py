@@ -20,7 +20,7 @@ from attrs import frozen
 
 from ..accounting.accountants import LOSS_DISTRIBUTION
 from ..accounting.derivation import Assumption
-from ..accounting.dpis import Step
+from ..accounting.dpis.steps import Step
 from ..accounting.errors import InvalidValue, restated
 from ..accounting.exact import exact
 from ..accounting.filters import BudgetExceeded
@@ -28,14 +28,14 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.spending import owned
-from ..adaptive import DominatedRun
-from ..budget_calibration import Continuous, calibrate
-from ..plans import Plan
+from ..runs.adaptive import DominatedRun
+from ..runs.calibration import Continuous, calibrate
+from ..runs.plan import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments, gaussian_releases
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 _GAP = 2.0**-13
 
@@ -139,7 +139,7 @@ class DominatedPayments(Payments):
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Of the declared plan, with equal releases counted together."""
-        from ..run_certificates import certified_dominated
+        from ..runs.certificates import certified_dominated
 
         return certified_dominated(_merged(_counted(self._declared)), self.plan.budget, assumptions)
 

@@ -38,7 +38,7 @@ from .sampling import TwoStage, Uniform
 from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling, noisy_sum
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 _IN_TRAINING = Theorem("law", "given the past, a record enters a step with the mean of the rates it may have")
 _RECORDS_APART = Assumption(

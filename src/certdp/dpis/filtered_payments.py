@@ -1,7 +1,7 @@
 """Paying from a Rényi filter, at an order fixed before the run.
 
 Legend: as in `budget`; α is the order, τ₀ the budget at it, r and s the rate and shift of a sampled Gaussian. What the
-steps of an epoch may spend follows from DPIS Section 4.2 (`certdp.accounting.dpis_allocation`): everything that is left
+steps of an epoch may spend follows from DPIS Section 4.2 (`certdp.accounting.dpis.allocation`): everything that is left
 but the fixed releases of later epochs is shared with these.
 """
 
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, final
 
 from attrs import frozen
 
-from ..accounting.bulk_sampled_gaussian import renyi_upper
+from ..accounting.bulk.sampled_gaussian import renyi_upper
 from ..accounting.conversions.renyi_moment import epsilon_at_order
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
-from ..accounting.dpis import Step
-from ..accounting.dpis_allocation import Allocation, upwards
+from ..accounting.dpis.allocation import Allocation, upwards
+from ..accounting.dpis.steps import Step
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.filters import BudgetExceeded, RenyiFilter
@@ -29,12 +29,12 @@ from ..accounting.notions import Approximate, Renyi
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.spending import owned
 from ..accounting.units import Order
-from ..plans import Plan
+from ..runs.plan import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments, gaussian_releases
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 _STEP = Theorem("DPIS", "Lemma 3.1, at every real order (Mironov, Talwar, Zhang 2019, Theorem 5)")
 _GAUSSIAN = Theorem("Mironov 2017", "Proposition 7, the Gaussian mechanism")
@@ -157,7 +157,7 @@ class FilteredPayments(Payments):
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Of what was paid, equal releases counted together; the budget is claimed, not what was paid of it."""
-        from ..run_certificates import certified_filtered
+        from ..runs.certificates import certified_filtered
 
         if not self._released:
             raise InvalidValue("certificate", "no release", "at least one that was paid", "Ask for it after the run")

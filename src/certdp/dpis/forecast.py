@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import evolve, field, frozen
 
-from ..accounting.dpis import norm_sum_renyi, sampled_sum_renyi
+from ..accounting.dpis.steps import norm_sum_renyi, sampled_sum_renyi
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.guarantees import Guarantee
@@ -24,7 +24,7 @@ from .budget import AdaptiveClip, DominatedAccounting, FixedClip, NoisySize, Ren
 from .run_account import EpochNoise, RunAccount, open_account
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 _PRECISION = 64
 

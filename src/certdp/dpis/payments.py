@@ -9,19 +9,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..accounting.derivation import Assumption
-from ..accounting.dpis import Step
+from ..accounting.dpis.steps import Step
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Public
 from ..accounting.relations import AddRemove, Record
-from ..accounting.releases import ResampleEach
+from ..accounting.sampling.releases import ResampleEach
 from ..accounting.spending import SpendingState
 from ..mechanisms.gaussian_sum import GaussianSum
-from ..sampled_releases import SampledReleases
+from ..runs.sampled_releases import SampledReleases
 from ..samplers.poisson import Poisson
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 
 class Payments(SpendingState, ABC):

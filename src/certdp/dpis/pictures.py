@@ -10,7 +10,7 @@ import numpy as np
 
 from ..accounting.errors import InvalidValue
 from ..accounting.private import Private
-from ..canvas import blank, owners_png, png
+from ..plots.canvas import blank, owners_png, png
 from .history import History
 
 _WINDOW = 50

@@ -32,9 +32,9 @@ from typing import TYPE_CHECKING, Any, final
 
 from attrs import define, evolve, frozen
 
-from ..accounting.arguments import whole
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
-from ..accounting.dpis import Step
+from ..accounting.dpis.steps import Step
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.filters import BudgetExceeded
@@ -58,7 +58,7 @@ from .filtered_payments import FilteredPayments
 from .payments import Payments
 
 if TYPE_CHECKING:
-    from ..run_certificates import Certified
+    from ..runs.certificates import Certified
 
 _VERSION = 1
 _RUN = Theorem("training run", "of which every release is paid before it is drawn")

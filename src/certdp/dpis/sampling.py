@@ -32,7 +32,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.provenance import Private

@@ -15,7 +15,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from .models.images import ImageShape
 from .models.labelled import LabelledData

@@ -15,17 +15,17 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting.clusters import nearest_centres, squared_distances
-from ..accounting.domains import NormBall
+from ..accounting.bulk.clusters import nearest_centres, squared_distances
 from ..accounting.exact import Number
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
-from ..accounting.records import Features
-from ..calibration import calibrated
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.records import Features
 from ..mechanisms.lloyd import Lloyd, Split
 from ..plugins.contract import Coins, Sampler, draw_from
-from ..sampled import SampledMechanism
+from ..runs.least_scale import calibrated
+from ..runs.sampled import SampledMechanism
 from ..samplers.coreset import Coreset
 from ..samplers.full import Full
 from ..samplers.poisson import Poisson

@@ -14,8 +14,8 @@ from typing import Self, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting import bulk
-from ..accounting.clusters import squared_distances
+from ..accounting.bulk import arrays as bulk
+from ..accounting.bulk.clusters import squared_distances
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm

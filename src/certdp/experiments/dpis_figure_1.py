@@ -17,11 +17,11 @@ from attrs import evolve, frozen
 
 from ..accounting.provenance import Public
 from ..accounting.units import Delta, Epsilon
-from ..budget_calibration import Budget
 from ..dpis.budget import ExponentialDecay, FixedClip, NoisySize, NormSums, RunPlan
 from ..dpis.forecast import dominated_dp_sgd, dp_sgd, forecast
 from ..dpis.pictures import NOISE_CURVES, draw_noise
 from ..dpis.trajectories import read_trajectory
+from ..runs.calibration import Budget
 from .experiment import WITHOUT_COINS, Asked, Prepared
 from .findings import Advance, Findings, Table
 from .pictures import Picture

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.expressions.floats import Floats
-from ..sampled import SampledMechanism
+from ..runs.sampled import SampledMechanism
 from ..samplers.full import Full
 from .contenders import CONTENDERS, Contest, coins_at
 from .data_sets import DataSet

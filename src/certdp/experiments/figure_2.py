@@ -16,15 +16,15 @@ from typing import Any, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting import bulk
-from ..accounting.domains import NormBall
+from ..accounting.bulk import arrays as bulk
 from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Private, Public
-from ..accounting.records import Features, Realisation, psi_upper
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.records import Features, Realisation, psi_upper
 from ..mechanisms.laplace_sum import LaplaceSum
 from ..plugins.contract import draw_from
-from ..sampled import SampledMechanism
+from ..runs.sampled import SampledMechanism
 from ..samplers.poisson import Poisson
 from ..samplers.privacy_constrained import PrivacyConstrained
 from ..samplers.variance_optimal import variance_optimal, weighted_sum_variance

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
-from ..files import Rank, made_folder, published
+from ..durable.files import Rank, made_folder, published
 from ..mechanisms.lloyd import Split
 from .data_sets import DataSet
 

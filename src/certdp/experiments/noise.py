@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..accounting.constrained_rates import linear_part
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import evaluate, variables
 from ..accounting.expressions.floats import Floats
 from ..accounting.feasible_weights import largest_weights
-from ..accounting.losses import PureLoss
+from ..accounting.feasible_weights.rates import linear_part
 from ..accounting.provenance import Private
-from ..accounting.records import Features
+from ..accounting.sampling.losses import PureLoss
+from ..accounting.sampling.records import Features
 
 TargetAt: TypeAlias = Callable[[float], float]
 """The ε* of a noise scale: one and the same, or what the mechanism loses at weight 1 with that scale."""

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from attrs import frozen
 
-from ..canvas import blank, png
+from ..plots.canvas import blank, png
 
 COLOURS: Mapping[str, str] = MappingProxyType(
     {"opt": "#e0a000", "core": "#2e8b57", "unif": "#3b6fb6", "full": "black", "var": "#b03a6f"}

@@ -17,16 +17,10 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.expressions.floats import Floats
-from ..accounting.frequency_estimates import (
-    MomentCurve,
-    Total,
-    inverse_probability_moments,
-    likelihood,
-    moment_curve,
-)
-from ..accounting.frequency_reporting import EveryKey, FrequencyTable, Ppswor
-from ..accounting.key_reporting import KeyReporting
-from ..accounting.stability_histograms import NoSampling, PpsworOfReleased, StabilityHistogram, Threshold
+from ..accounting.keyed.estimates import MomentCurve, Total, inverse_probability_moments, likelihood, moment_curve
+from ..accounting.keyed.key_sanitiser import KeyReporting
+from ..accounting.keyed.reporting import EveryKey, FrequencyTable, Ppswor
+from ..accounting.keyed.stability_histograms import NoSampling, PpsworOfReleased, StabilityHistogram, Threshold
 from ..accounting.units import Delta, Epsilon
 
 STYLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..accounting.expressions.floats import Floats
-from ..accounting.frequency_estimates import MomentCurve, sum_error_of
+from ..accounting.keyed.estimates import MomentCurve, sum_error_of
 from .count_experiments import CountPlan
 from .findings import Advance, Findings, Table
 from .key_frequencies import KeyFrequencies

@@ -12,9 +12,9 @@ from typing import Any, final
 import numpy as np
 from attrs import astuple, fields, frozen
 
-from ..accounting.records import Features
+from ..accounting.sampling.records import Features
 from ..plugins.contract import Coins, draw_from
-from ..sampled import SampledMechanism
+from ..runs.sampled import SampledMechanism
 from .contenders import CONTENDERS, Contest, coins_at
 from .findings import Advance, Findings, Plan, Table
 from .pictures import COLOURS, Picture

@@ -12,7 +12,7 @@ from typing import Any, final
 from attrs import astuple, fields, frozen
 
 from ..mechanisms.lloyd import Lloyd
-from ..sampled import SampledMechanism
+from ..runs.sampled import SampledMechanism
 from .contenders import CONTENDERS, EPSILONS, Contest
 from .data_sets import DataSet
 from .findings import Advance, Findings, Plan, Table

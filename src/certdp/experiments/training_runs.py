@@ -21,13 +21,13 @@ from attrs import Factory, asdict, evolve, field, fields, frozen
 from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Public
 from ..accounting.units import Delta, Epsilon
-from ..budget_calibration import Budget
 from ..dpis.budget import AdaptiveClip, ExponentialDecay, FixedClip, NoisySize, NormSums, RunPlan
 from ..dpis.engine import Proposals, train
 from ..dpis.forecast import dp_sgd
 from ..dpis.models import Activation, Mlp, RecordModel, Relu, TemperedSigmoid
 from ..dpis.optimisers import Sgd
-from ..files import made_folder, write_whole
+from ..durable.files import made_folder, write_whole
+from ..runs.calibration import Budget
 from .contenders import coins_at
 from .findings import Table
 from .training_data import TrainingData

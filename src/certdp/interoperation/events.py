@@ -17,9 +17,9 @@ from typing import Any, ClassVar, TypeAlias, final
 from attrs import field, frozen
 
 from ..accounting.accountants import WorstPairs
-from ..accounting.arguments import whole
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.pairs import (

@@ -18,14 +18,14 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ..accounted import Answer, Interval, NotionAbsent
-from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.provenance import Public
 from ..accounting.spending import SpendingState, owned
 from ..accounting.units import Delta
-from ..many_steps import GaussianSteps
+from ..runs.many_steps import GaussianSteps
+from ..runs.run import Answer, Interval, NotionAbsent
 from .events import Composed, Gaussian, PoissonSampled, SelfComposed
 
 Steps: TypeAlias = tuple[float, float, int]

@@ -7,12 +7,12 @@ from typing import final
 
 from attrs import field, frozen
 
-from ..accounted import Accounted
 from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION
 from ..accounting.provenance import Payment
 from ..accounting.relations import RECORD, AddRemove, Replace
+from ..runs.run import Accounted
 
 
 @final

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.errors import CertdpError, InvalidType
-from ..accounting.frequency_reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
+from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
 from .frequencies import LARGEST_COUNT, Words

@@ -27,11 +27,11 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
-from ..accounting.frequency_estimates import (
+from ..accounting.keyed.estimates import (
     Cap,
     Cells,
     Count,
@@ -48,7 +48,7 @@ from ..accounting.frequency_estimates import (
     sizes,
     sum_error_of,
 )
-from ..accounting.frequency_reporting import Inclusion, Reporting
+from ..accounting.keyed.reporting import Inclusion, Reporting
 from ..accounting.provenance import Private
 from .counts import KeyCounts
 from .keys import Keys, arrow

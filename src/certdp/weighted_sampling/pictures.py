@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..accounting.frequency_estimates import Statistic, Total, likelihood, moment_curve
-from ..canvas import blank, png
+from ..accounting.keyed.estimates import Statistic, Total, likelihood, moment_curve
+from ..plots.canvas import blank, png
 from .estimation import SampleEstimates
 
 _NODES = 200

@@ -23,23 +23,23 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
-from ..accounting.frequency_estimates import Statistic
-from ..accounting.frequency_reporting import Reporting
 from ..accounting.guarantees import Guarantee
+from ..accounting.keyed.estimates import Statistic
+from ..accounting.keyed.reporting import Reporting
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.provenance import Private, Public
 from ..accounting.relations import AddRemove, Element, User
 from ..accounting.units import Delta, Epsilon
-from ..keyed_releases import KeyedRelease
 from ..mechanisms.pws_frequencies import PwsFrequencies
 from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
+from ..runs.keyed import KeyedRelease
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts
 from .drawing import Drawn, draw_reports, sanitise_reports

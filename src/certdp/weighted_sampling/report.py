@@ -13,15 +13,15 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..accounting.frequency_reporting import EveryKey, Inclusion, KeyTable, PoissonPps, Ppswor, Reporting
-from ..accounting.provenance import Private
-from ..accounting.stability_histograms import (
+from ..accounting.keyed.reporting import EveryKey, Inclusion, KeyTable, PoissonPps, Ppswor, Reporting
+from ..accounting.keyed.stability_histograms import (
     NoSampling,
     PpsOfReleased,
     PpsworOfReleased,
     RealSampling,
     StabilityHistogram,
 )
+from ..accounting.provenance import Private
 
 _Counts: TypeAlias = NDArray[np.uint64]
 _Numbers: TypeAlias = NDArray[np.int64]

@@ -20,7 +20,7 @@ from attrs import field, frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..data.streams import well_formed
-from ..files import Publication, Rank, published, writing
+from ..durable.files import Publication, Rank, published, writing
 from .keys import arrow, as_bytes, as_keys, as_text, order, whole_array
 
 FORMAT = "certdp-sample/1"

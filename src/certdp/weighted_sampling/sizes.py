@@ -23,9 +23,9 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
 from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.guarantees import Guarantee

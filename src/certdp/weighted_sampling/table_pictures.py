@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..canvas import blank, png
+from ..plots.canvas import blank, png
 from .report import baseline_of
 from .tables import ReportingTable
 

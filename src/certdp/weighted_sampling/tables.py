@@ -8,11 +8,11 @@ from typing import final
 
 from attrs import frozen
 
-from ..accounting.arguments import whole
 from ..accounting.display import Displayed
 from ..accounting.enclosures import Enclosure
-from ..accounting.frequency_reporting import Reporting
-from ..accounting.key_reporting import algorithm_3
+from ..accounting.enclosures.arguments import whole
+from ..accounting.keyed.key_sanitiser import algorithm_3
+from ..accounting.keyed.reporting import Reporting
 
 _GUARD = 32
 _MOST_LINES = 40

@@ -23,11 +23,11 @@ import numpy as np
 from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.arguments import whole
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions.floats import Floats
-from ..accounting.frequency_reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
+from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins, KeySampler, build, stated
 from ..plugins.registry import Registry, Role

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..accounting.arguments import whole
 from ..accounting.enclosures import Enclosure
+from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import CertdpError
 from ..accounting.notions import APPROXIMATE, Approximate
 from ..accounting.units import Delta, Epsilon

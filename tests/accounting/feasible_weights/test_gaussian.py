@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.bulk import Floats
-from certdp.accounting.bulk_amplification import gaussian_delta
-from certdp.accounting.bulk_sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
+from certdp.accounting.bulk.amplification import gaussian_delta
+from certdp.accounting.bulk.arrays import Floats
+from certdp.accounting.bulk.sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError
@@ -25,8 +25,8 @@ from certdp.accounting.feasible_weights.grid import node_below, rounded_up
 from certdp.accounting.feasible_weights.reach import REACHES, Reach
 from certdp.accounting.notions import Approximate, Renyi
 from certdp.accounting.pairs import RandomisedResponsePair
-from certdp.accounting.releases import Releases, ResampleEach, SampleOnce
-from certdp.verification.oracles_runs import delta_of_run, renyi_of_run
+from certdp.accounting.sampling.releases import Releases, ResampleEach, SampleOnce
+from certdp.verification.oracles.runs import delta_of_run, renyi_of_run
 
 RNG = np.random.default_rng(17)
 MANY = 400

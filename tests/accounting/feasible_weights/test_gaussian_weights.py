@@ -21,7 +21,7 @@ from certdp.accounting.feasible_weights import (
     gaussian_weights,
 )
 from certdp.accounting.feasible_weights.gaussian import _reciprocals_below
-from certdp.accounting.releases import Releases, ResampleEach, SampleOnce
+from certdp.accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 
 DELTA = ApproximateTarget(epsilon=Fraction(1), delta=Fraction(1, 10**5))
 RENYI = RenyiTarget(order=Fraction(5), tau=Fraction(2))

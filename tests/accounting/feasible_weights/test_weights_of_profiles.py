@@ -13,7 +13,6 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidValue, Undecided
 from certdp.accounting.expressions import (
@@ -41,9 +40,10 @@ from certdp.accounting.feasible_weights import (
     largest_weights,
     unit_loss,
 )
-from certdp.accounting.losses import PureLoss
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.losses import PureLoss
 
 L1 = norm(1)
 NOTHING: dict[Any, Enclosure] = {}

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from certdp.accounting.conversions import delta_of_mu, epsilon_at_order, epsilon_of_rho
 from certdp.accounting.derivation import Assumption, Theorem
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.filters import (
@@ -35,6 +34,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE
+from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.units import Delta
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]

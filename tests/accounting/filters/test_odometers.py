@@ -11,7 +11,6 @@ import pytest
 from attrs import evolve
 
 from certdp.accounting.derivation import Theorem
-from certdp.accounting.domains import NormBall
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.filters import PureOdometer, RenyiOdometer
@@ -20,6 +19,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure, Renyi, ZeroConcentrated
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE
+from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.units import Delta, Order
 
 WHY = Theorem("test", "a mechanism")

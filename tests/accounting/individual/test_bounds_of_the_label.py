@@ -17,7 +17,7 @@ from certdp.accounting.individual.truncated_gaussian import TruncatedGaussian, t
 from certdp.accounting.pairs.pair import DeltaLaw
 from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
 from certdp.accounting.units import Delta
-from certdp.verification.oracles_divergences import gaussian_delta
+from certdp.verification.oracles.divergences import gaussian_delta
 
 PAIR = SampledGaussian(Enclosure.of(1), Enclosure.of(Fraction(1, 50)))
 DELTA = Delta("1e-4")

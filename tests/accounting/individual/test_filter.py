@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certdp.accounting.bulk_sampled_gaussian import renyi_upper
+from certdp.accounting.bulk.sampled_gaussian import renyi_upper
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.filter import IndividualFilter
+from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from certdp.accounting.provenance import Private
 from certdp.accounting.relations import ADD_REMOVE, RECORD
-from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
 from certdp.accounting.units import Delta, Order
 
 Path = tuple[int, ...]

@@ -14,7 +14,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.log_moments import SMALLEST_RATE, LogMoments, with_margin
 from certdp.accounting.individual.orders import LARGEST_SUMMED, WHOLE_ORDERS, Orders
-from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
+from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from certdp.accounting.units import Delta, Order
 
 Floats = NDArray[np.float64]

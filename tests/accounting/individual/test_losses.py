@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.bulk_sampled_gaussian import epsilon_upper, renyi_upper
+from certdp.accounting.bulk.sampled_gaussian import epsilon_upper, renyi_upper
 from certdp.accounting.conversions import renyi_to_approximate
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -17,9 +17,9 @@ from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.individual.losses import IndividualLosses
 from certdp.accounting.individual.orders import WHOLE_ORDERS, Orders
 from certdp.accounting.notions import Pure, Renyi
+from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from certdp.accounting.provenance import Private, Public, Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD
-from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
 from certdp.accounting.units import Delta, Order
 
 GIVEN = Public("batch 64, clipping norm 1")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.bulk_amplification import gaussian_epsilon
-from certdp.accounting.bulk_sampled_gaussian import epsilon_upper
+from certdp.accounting.bulk.amplification import gaussian_epsilon
+from certdp.accounting.bulk.sampled_gaussian import epsilon_upper
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue

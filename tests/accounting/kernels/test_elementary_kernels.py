@@ -10,8 +10,8 @@ import pytest
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from certdp.accounting import bulk
 from certdp.accounting._kernels import elementary
+from certdp.accounting.bulk import arrays as bulk
 
 Floats = NDArray[np.float64]
 DRAWS = 100_000

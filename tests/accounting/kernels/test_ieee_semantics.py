@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting import _kernels, bulk
+from certdp.accounting import _kernels
 from certdp.accounting._kernels import (
     amplification_rows,
     error_function,
@@ -30,6 +30,7 @@ from certdp.accounting._kernels import (
     sampled_gaussian,
 )
 from certdp.accounting._kernels import norms as norm_kernels
+from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.norms import Norm
 
 NAME = "interpreted_kernels"

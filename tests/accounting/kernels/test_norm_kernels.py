@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certdp.accounting import bulk
+from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.norms import Norm
 
 Floats = NDArray[np.float64]

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from certdp.accounting import bulk_sampled_gaussian as bulk
+from certdp.accounting.bulk import sampled_gaussian as bulk
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.sampled_gaussian import sampled_gaussian_renyi
+from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 
 Floats = NDArray[np.float64]
 CASES = [  # rate, shift, order

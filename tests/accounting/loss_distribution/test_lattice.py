@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from scipy.special import bdtrc
 
 from certdp.accounting._kernels import fft
-from certdp.accounting.conversions.smallest_epsilon import smallest_epsilon
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -33,6 +32,7 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from certdp.accounting.pairs.smallest_epsilon import smallest_epsilon
 
 UNIT = 2.0**-53
 REMOVE, ADD = Direction.REMOVE, Direction.ADD

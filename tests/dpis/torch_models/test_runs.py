@@ -15,7 +15,6 @@ from torch import nn
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
-from certdp.budget_calibration import Budget
 from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.checkpoints import Checkpoints
 from certdp.dpis.engine import Progress, Report, resume, train
@@ -24,6 +23,7 @@ from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.torch import TensorRecords, TorchModel, small_cnn
 from certdp.plugins.contract import Coins
+from certdp.runs.calibration import Budget
 
 DATA = os.environ.get("CERTDP_DATA")
 

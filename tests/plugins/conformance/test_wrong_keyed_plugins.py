@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 from certdp.accounting.derivation import Evidence
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.frequency_reporting import (
+from certdp.accounting.keyed.reporting import (
     Corner,
     DyadicBudget,
     FrequencyRow,

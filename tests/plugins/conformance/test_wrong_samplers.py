@@ -13,12 +13,12 @@ from attrs import field, frozen
 from certdp.accounting.derivation import Derivation, Evidence
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import ONE, Constant, Expression, minimum, norm
-from certdp.accounting.importance_sampling import theorem_6
-from certdp.accounting.losses import Loss, PureLoss
-from certdp.accounting.profiles import PureProfile
-from certdp.accounting.rates import Rate
-from certdp.accounting.records import Features, Realisation, realise
-from certdp.accounting.sampling import SamplingRate
+from certdp.accounting.sampling.drawing import Rate
+from certdp.accounting.sampling.losses import Loss, PureLoss
+from certdp.accounting.sampling.profiles import PureProfile
+from certdp.accounting.sampling.rate import SamplingRate
+from certdp.accounting.sampling.records import Features, Realisation, realise
+from certdp.accounting.sampling.theorem_6 import theorem_6
 from certdp.plugins.conformance import Outcome, Verdict, check, record_samplers
 from certdp.plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 

@@ -10,9 +10,9 @@ import pytest
 
 from certdp import Coreset, Full, GaussianSum, Importance, LaplaceSum, Norm, NormBall, Poisson, Public, RenyiLoss
 from certdp.accounting.expressions import ORDER, W, norm
-from certdp.accounting.rates import StatedRate
+from certdp.accounting.sampling.drawing import StatedRate
 from certdp.plugins.contract import Neighbours
-from certdp.sampled import drawing_of
+from certdp.runs.sampled import drawing_of
 from certdp.verification.audit import telling_records
 
 HALF = Fraction(1, 2)

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from certdp import About, Coins, Evidence, LaplaceLoss, Public, ResampleEach, SampleOnce, WeightedSample
 from certdp.accounting.expressions import W, norm
-from certdp.accounting.records import Features, realise
+from certdp.accounting.sampling.records import Features, realise
 from certdp.samplers.poisson import Poisson
 from certdp.verification.audit import audited_releases
 

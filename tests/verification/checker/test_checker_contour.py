@@ -12,11 +12,11 @@ import mpmath
 import pytest
 from mpmath import libmp, mp
 
-from certdp.verification.checker import composed_contour as contour
+from certdp.verification.checker.approximate import contour as contour
+from certdp.verification.checker.approximate.factors import DIRECTIONS, REMOVE, Factor
+from certdp.verification.checker.approximate.moments import Moments, delta_at_order
+from certdp.verification.checker.approximate.nodes import Tilt, grid_for, nodes_on
 from certdp.verification.checker.budget import Budget
-from certdp.verification.checker.composed_factors import DIRECTIONS, REMOVE, Factor
-from certdp.verification.checker.composed_moments import Moments, delta_at_order
-from certdp.verification.checker.composed_nodes import Tilt, grid_for, nodes_on
 from certdp.verification.checker.intervals import Arithmetic, Interval
 from certdp.verification.checker.verdict import Refused
 

@@ -9,7 +9,7 @@ from typing import Any
 import flint
 import pytest
 
-from certdp.verification.checker.composed_divergences import normal_cdf, normal_density, pi
+from certdp.verification.checker.approximate.divergences import normal_cdf, normal_density, pi
 from certdp.verification.checker.intervals import (
     INFINITY,
     LINE,

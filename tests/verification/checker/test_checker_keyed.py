@@ -14,10 +14,10 @@ from mpmath import libmp
 from certdp.verification.checker import Outcome, check
 from certdp.verification.checker.envelope import seal
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf
-from certdp.verification.checker.keyed import _geometric_sum
-from certdp.verification.checker.keyed_keys import _Proof
-from certdp.verification.checker.keyed_rates import read_rates
-from certdp.verification.checker.keyed_units import Units
+from certdp.verification.checker.keyed.keys import _Proof
+from certdp.verification.checker.keyed.rates import read_rates
+from certdp.verification.checker.keyed.release import _geometric_sum
+from certdp.verification.checker.keyed.units import Units
 from certdp.verification.checker.statement import in_decimals
 from certdp.verification.checker.verdict import Refused
 

@@ -28,9 +28,9 @@ from certdp import (
     check,
 )
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.losses import Loss
+from certdp.accounting.sampling.losses import Loss
 from certdp.plugins.contract import Mechanism, stated
-from certdp.verification.certificates import sealed
+from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker import released as checker
 from certdp.verification.checker.released import Worst
 from certdp.verification.mutation.declared import DECLARED

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from certdp.plugins.contract import Claim, Expectation, Finding
 from certdp.plugins.contract.claims import Proof
 from certdp.plugins.registry import Listing, Role, Status
-from certdp.verification.results import Outcome, Report, Result
+from certdp.verification.running.results import Outcome, Report, Result
 
 HOSTILE = '<script src="https://evil.example/x.js">alert("&")</script>\x00\x1b[31m'
 

@@ -9,7 +9,7 @@ import pytest
 
 from certdp.plugins.registry import Status
 from certdp.verification.reports.junit import junit
-from certdp.verification.results import Report
+from certdp.verification.running.results import Report
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from attrs import frozen
 from certdp.accounting.errors import InvalidValue
 from certdp.plugins.contract import Finding
 from certdp.plugins.registry import Registry, Status
-from certdp.verification.errata import ERRATA
+from certdp.verification.errata.errata import ERRATA
 from certdp.verification.reports.page import page, require_pages
 from certdp.verification.reports.sources import SOURCES, source
-from certdp.verification.results import Example, Report
+from certdp.verification.running.results import Example, Report
 
 VOID = {"meta", "input", "link", "br", "img", "hr"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 
 if TYPE_CHECKING:
     from attrs import Attribute

@@ -9,7 +9,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ..models.images import ImageShape
 from .recurrent import Lstm

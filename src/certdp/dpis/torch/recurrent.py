@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 
 State: TypeAlias = tuple[Tensor, ...]
 """What a cell remembers, (count, hidden) each; the first is its output."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.optim import Optimizer
 
-from ...accounting.arguments import whole
+from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.provenance import Private
 from ..gradients import Evaluation, Identity, Weighting, described

@@ -1,0 +1,1 @@
+"""Weighted sampling of keys: sanitisers of keys and frequencies, and histograms."""

@@ -1,0 +1,216 @@
+"""The sanitiser of keys and frequencies, row by row, for any non-decreasing q (PWS Algorithms 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from typing import final
+
+from attrs import field, frozen
+
+from ...enclosures import Enclosure
+from ...enclosures.arguments import whole
+from ...errors import CertdpError, OutsideDomain
+from ...units import Delta, Epsilon
+from .budget import DyadicBudget
+from .inclusion import EveryKey, Inclusion
+from .keys import optima, rates_at
+from .reporting import Origin, Reporting
+from .rows import (
+    Comparison,
+    Excess,
+    FrequencyRow,
+    alike,
+    compared,
+    excess,
+    following,
+    moved,
+    nothing_reported,
+)
+
+_MOST_STEPS = 1_000_000
+_MOST_COMPARED = 1 << 14
+_HIGHEST = 1 << 64
+
+
+@final
+@frozen(kw_only=True)
+class ProvenRow:
+    """A row, what separates it from the one before, and what rounding costs."""
+
+    row: FrequencyRow
+    excess: Excess
+    """Both at most δ, exactly."""
+    loss: Enclosure
+    """The exact optimum π_i less the probability with which a key of this frequency is reported."""
+
+
+@final
+@frozen(kw_only=True)
+class FrequencyTable(Reporting):
+    """The end-to-end probabilities π_ij of a frequency sanitiser, as they are drawn.
+
+    Args:
+        epsilon: ε ≥ 0.
+        delta: δ > 0.
+        inclusion: the sampler's q_i.
+        subdivision: r; each frequency brings 2^r tokens. 0 is PWS Algorithm 4, the largest admissible separation with
+            i tokens up to frequency i; more is Algorithm 5 with breakpoints at multiples of 2^−r.
+        largest: a public largest frequency, see `Reporting`.
+
+    Raises:
+        InvalidValue, InvalidType: as `DyadicBudget`, and for another largest frequency.
+    """
+
+    epsilon: Epsilon
+    delta: Delta
+    inclusion: Inclusion = field(factory=EveryKey)
+    subdivision: int = field(default=0)
+    budget: DyadicBudget = field(init=False)
+    _cycle: list[FrequencyRow] = field(init=False, factory=list, eq=False, repr=False)
+    """Rows that come again and again, once a walk has found them."""
+
+    def __attrs_post_init__(self) -> None:
+        budget = DyadicBudget(epsilon=self.epsilon, delta=self.delta, subdivision=self.subdivision)
+        object.__setattr__(self, "budget", budget)
+        self._check_largest()
+
+    @property
+    def with_frequencies(self) -> bool:
+        """Yes."""
+        return True
+
+    def rows(self) -> Iterator[FrequencyRow]:
+        """Rows 1, 2, …, one at a time, without end unless the rates end; only the last one is held."""
+        walk = self._walk()
+        return map(walk.to, self._frequencies())
+
+    def stored(self, last: int) -> tuple[FrequencyRow, ...]:
+        """Rows 1 to `last`, or to where the rates end; each holds the tokens of positive probability alone."""
+        return tuple(islice(self.rows(), whole("last", last, 1)))
+
+    def proven_rows(self) -> Iterator[ProvenRow]:
+        """The rows with their proofs.
+
+        Guarantees:
+            Every row's divergences from the one before are computed from the two rows and at most δ: `excess` knows
+            nothing of how they came about.
+
+        Raises:
+            CertdpError: where they are not, which would be an error of this library.
+        """
+        walk = self._walk()
+        rates = rates_at(self.inclusion, self.budget, self._frequencies())
+        for optimum in optima(self.epsilon, self.delta, rates):
+            found = walk.step()
+            yield ProvenRow(row=walk.row, excess=found, loss=optimum - walk.row.probability)
+
+    def comparisons(self) -> Iterator[Comparison]:
+        """Neighbouring rows, up to the first that repeat and once through their cycle.
+
+        Raises:
+            OutsideDomain: where rows do not begin to repeat, or end, within 2^14 frequencies.
+        """
+        walk, end = self._walk(), self.last
+        walk.require_steps(_HIGHEST if end is None else end, _MOST_COMPARED)
+        while (end is None or walk.row.frequency < end) and not walk.repeated:
+            before = walk.row
+            walk.step()
+            yield compared(before, walk.row)
+
+    def _frequencies(self) -> Iterable[int]:
+        return count(1) if self.last is None else range(1, self.last + 1)
+
+    def _walk(self) -> _RowWalk:
+        return _RowWalk(self.budget, self.inclusion, self._cycle)
+
+
+class _RowWalk:
+    """The way through the rows: one by one, until they repeat.
+
+    Where all frequencies that follow are kept with the same units, the next row depends on the row alone, and moves
+    with it: in `rows.following` tokens enter by their order and units only, and the new ones lie behind the row's last.
+    So once row n + k is row n moved by k frequencies, every later row m + k is row m so moved. Rows are compared as in
+    Brent's search for cycles, with one that is replaced at distances that grow by a quarter.
+    """
+
+    def __init__(self, budget: DyadicBudget, inclusion: Inclusion, known: list[FrequencyRow]) -> None:
+        self._budget, self._inclusion = budget, inclusion
+        self._most = inclusion.most(budget.bits)
+        self._settled = inclusion.settled(budget.bits)
+        self._reference: FrequencyRow | None = None
+        self._distance = 1
+        self._cycle = known
+        self.row = nothing_reported(budget)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the rows that come again and again have all come once."""
+        return bool(self._cycle) and self.row.frequency >= self._cycle[0].frequency + len(self._cycle)
+
+    def to(self, frequency: int) -> FrequencyRow:
+        """The row of this frequency."""
+        found, _ = self.origin(frequency)
+        if self._repeats(frequency):
+            return moved(self._cycle[found - self._cycle[0].frequency], frequency)
+        return self.row
+
+    def origin(self, frequency: int) -> Origin:
+        """The row of the cycle that it repeats, or itself."""
+        if self.row.frequency < frequency and not self._repeats(frequency):
+            self.require_steps(frequency, _MOST_STEPS)
+        while self.row.frequency < frequency and not self._repeats(frequency):
+            self.step()
+        if not self._repeats(frequency):
+            return Origin(frequency, 0)
+        turns = (frequency - self._cycle[0].frequency) // len(self._cycle) * len(self._cycle)
+        return Origin(frequency - turns, turns << self._budget.subdivision)
+
+    def require_steps(self, frequency: int, most: int) -> None:
+        """Refuse what takes more than so many steps.
+
+        Raises:
+            OutsideDomain: where neither `frequency` nor the first row that can repeat comes early enough.
+        """
+        needed = frequency if self._settled is None else min(frequency, self._settled)
+        if needed > most:
+            raise OutsideDomain(
+                f"rows follow one from the other up to frequency {needed}, and more than {most} are too many here; "
+                "state a smaller public largest frequency, or use a larger threshold."
+            )
+
+    def step(self) -> Excess:
+        """On to the next row; what separates it from the one before.
+
+        Raises:
+            CertdpError: where it does not satisfy (ε, δ)-DP, which would be an error of this library.
+        """
+        before = self.row
+        kept = self._inclusion.units(before.frequency + 1, self._budget.bits)
+        self.row, found = _proven(self._budget, before, kept)
+        if kept == self._most and not self._cycle:
+            self._compare()
+        return found
+
+    def _repeats(self, frequency: int) -> bool:
+        """Whether the row of this frequency is known to be one of the cycle, moved."""
+        return bool(self._cycle) and frequency >= self._cycle[0].frequency
+
+    def _compare(self) -> None:
+        """Look for the cycle."""
+        reference = self._reference
+        if reference is not None and alike(reference, self.row):
+            self._cycle.append(reference)
+            while self._cycle[-1].frequency + 1 < self.row.frequency:
+                self._cycle.append(following(self._budget, self._cycle[-1], reference.kept))
+        elif reference is None or self.row.frequency - reference.frequency == self._distance:
+            self._reference, self._distance = self.row, self._distance + self._distance // 4 + 1
+
+
+def _proven(budget: DyadicBudget, before: FrequencyRow, kept: int) -> tuple[FrequencyRow, Excess]:
+    """The next row, and what separates the two."""
+    row = following(budget, before, kept)
+    found = excess(budget, before, row)
+    if max(found) > budget.delta.value or row.unreported + sum(run.mass for run in row.runs) != budget.certain:
+        raise CertdpError(f"row {row.frequency} does not satisfy (ε, δ)-DP: {found}")
+    return row, found

@@ -1,0 +1,145 @@
+"""δ(ε) of independent releases of pairs, and its inverse, from both sides.
+
+The moments of the losses answer where every release has them and a contour can tell; else their distribution on a
+lattice does, where every release has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TypeAlias
+
+from ..bulk.arrays import Floats
+from ..directions import Direction
+from ..enclosures import Enclosure, Truth
+from ..enclosures.arguments import non_negative
+from ..errors import InvalidValue
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
+from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
+from ..loss_distribution.transforms import Transform
+from .pair import Pair
+
+Releases: TypeAlias = Sequence[tuple[Pair, int]]
+"""Pairs, and how often each is composed."""
+
+
+def follows(releases: Releases) -> bool:
+    """Whether the distribution of the composed loss follows from what every release knows of its own."""
+    every = [pair for pair, _ in releases]
+    return all(pair.loss_transform is not None for pair in every) or all(pair.loss_cells is not None for pair in every)
+
+
+def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:
+    """Enclosure of δ(ε) of the releases together, where it `follows`.
+
+    Args:
+        releases: at least one.
+        epsilon: at least 0.
+        direction: which of the two.
+
+    Raises:
+        InvalidValue: for an ε that reaches below 0.
+    """
+    telling = _telling(releases)
+    whole = _pure(telling, direction)
+    if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
+        return Enclosure.of(0, precision=epsilon.precision)
+    return _answered(telling, epsilon, direction, delta_by_transforms, delta_by_lattice, _single_delta)
+
+
+def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
+    """Enclosure of the smallest ε ≥ 0 with δ(ε) ≤ δ for the releases together, where it `follows`.
+
+    Raises:
+        InvalidValue: for a δ outside [0, 1], and where no ε is proven to suffice.
+    """
+    telling = _telling(releases)
+    if not telling:
+        return Enclosure.of(0, precision=delta.precision)
+    return _answered(telling, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon)
+
+
+def _answered(
+    releases: Releases,
+    asked: Enclosure,
+    direction: Direction,
+    by_transforms: Callable[[Sequence[tuple[Transform, int]], Enclosure], Enclosure | None],
+    by_lattice: Callable[[Sequence[tuple[Cells, int]], Enclosure], Enclosure],
+    by_single_releases: Callable[[Releases, Enclosure, Direction], Enclosure],
+) -> Enclosure:
+    """The first of the three ways that has an answer."""
+    transforms = _transforms(releases, direction)
+    found = None if transforms is None else by_transforms(transforms, asked)
+    if found is not None:
+        return found
+    cells = _cells(releases, direction)
+    if cells is not None:
+        try:
+            return by_lattice(cells, asked)
+        except InvalidValue as refused:
+            if refused.parameter != "parts":  # losses beyond what a lattice can hold
+                raise
+    return by_single_releases(releases, asked, direction)
+
+
+def _single_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:
+    """From the largest δ(ε) of a single release to 1."""
+    laws = [law for pair, _ in releases if (law := pair.delta) is not None]
+    return reduce(Enclosure.maximum, (law(epsilon, direction) for law in laws), Enclosure.of(0)).hull(1)
+
+
+def _single_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
+    """From the largest ε of a single release to the sum of all pure losses.
+
+    Raises:
+        InvalidValue: where some release has no pure loss.
+    """
+    most = _pure(releases, direction)
+    if most is None:
+        raise InvalidValue("delta", delta, "a δ at which an ε is proven", "Choose a larger δ")
+    least = [found for pair, _ in releases if (found := pair.smallest_epsilon(delta, direction)) is not None]
+    return reduce(Enclosure.maximum, least, Enclosure.of(0)).minimum(most).hull(most)
+
+
+def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, Floats] | None:
+    """Losses of the releases together and about their masses, for a plot: it proves nothing.
+
+    Returns:
+        Losses, rising, and masses at them; infinite losses are left out. None where a release has no lattice, or none
+        loses anything.
+    """
+    telling = _telling(releases)
+    cells = _cells(telling, direction)
+    return loss_masses(cells) if cells else None
+
+
+def _telling(releases: Releases) -> Releases:
+    """Those that lose anything."""
+    return [
+        (pair, times) for pair, times in releases if pair.pure is None or any(pair.pure(d).upper for d in Direction)
+    ]
+
+
+def _pure(releases: Releases, direction: Direction) -> Enclosure | None:
+    """The largest loss of all releases together, where it is known to be finite."""
+    total = Enclosure.of(0)
+    for pair, times in releases:
+        law = pair.pure
+        if law is None:
+            return None
+        total = total + law(direction) * times
+    return total
+
+
+def _transforms(releases: Releases, direction: Direction) -> list[tuple[Transform, int]] | None:
+    laws = [(pair.loss_transform, times) for pair, times in releases]
+    found = [(law(direction), times) for law, times in laws if law is not None]
+    return found if len(found) == len(laws) else None
+
+
+def _cells(releases: Releases, direction: Direction) -> list[tuple[Cells, int]] | None:
+    laws = [(pair.loss_cells, times) for pair, times in releases]
+    found = [(law(direction), times) for law, times in laws if law is not None]
+    return found if len(found) == len(laws) else None

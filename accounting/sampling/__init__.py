@@ -1,0 +1,1 @@
+"""Records, their norms and weights, how they are drawn, and what a release then loses about them."""

@@ -1,0 +1,110 @@
+"""Records outside a public domain: handled one by one, as declared."""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from typing import final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from ..bulk import arrays as bulk
+from ..expressions.floats import Floats
+from ..guarantees import require
+from ..norms import Norm
+from .domains import NormBall
+from .records import Features
+
+_LEAST_SHRINK = 2.0**-48
+
+
+class Outside(Enum):
+    """What happens to a record outside the public domain; the value is its name in certificates."""
+
+    CLIP = "clip"
+    """It is scaled down into the domain, keeping its direction."""
+    DROP = "drop"
+    """It is left out: never drawn, and it loses nothing."""
+
+
+def largest_radius(domain: NormBall) -> float:
+    """The largest binary64 number that is at most the domain's radius."""
+    try:
+        radius = float(domain.radius.value)
+    except OverflowError:
+        return sys.float_info.max
+    return radius if domain.radius.value >= radius else float(np.nextafter(radius, 0.0))
+
+
+@final
+@frozen(eq=False)
+class Held:
+    """Records as a run uses them.
+
+    Attributes:
+        features: of the records within the domain, in order.
+        outside: how many were clipped or dropped.
+        inside: per record given, whether it lay within; None where every one is used.
+    """
+
+    features: Features
+    outside: int
+    inside: NDArray[np.bool_] | None
+
+
+def hold(records: Floats, domain: NormBall | None, outside: Outside, *, first: int = 0) -> Held:
+    """The records, all within the domain.
+
+    A record counts as outside where its norm, rounded up, exceeds the radius. Each is handled by itself: the result
+    for one record does not depend on the others.
+
+    Args:
+        records: float64 matrix (n, d) of finite numbers; not changed.
+        domain: the public domain; None where every record is used as it is.
+        outside: clip or drop.
+        first: number of the first record in the data set, for messages to its curator.
+
+    Guarantees:
+        Each record returned has, exactly, at most the domain's radius as its norm. A clipped one keeps its direction,
+        and at least 1 − 2^-40 of the radius, as far as the subnormal range holds it.
+
+    Raises:
+        InvalidType: for anything else than an `Outside`.
+    """
+    require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+    if domain is None:
+        return Held(Features(records, first=first), 0, None)
+    radius, norms = largest_radius(domain), bulk.norms(records, domain.norm)
+    beyond = norms > radius
+    count = int(beyond.sum())
+    inside = None
+    if count and outside is Outside.DROP:
+        inside = ~beyond
+        records, norms = records[inside], norms[inside]
+    elif count:
+        records = records.copy()
+        records[beyond] = _scaled(records[beyond], domain.norm, radius)
+        norms[beyond] = bulk.norms(records[beyond], domain.norm)
+    return Held(Features(records, first=first, norms={domain.norm: norms}), count, inside)
+
+
+def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats, int]:
+    """The records themselves, all within the domain, and how many were outside; see `hold`."""
+    held = hold(records, domain, outside)
+    return held.features.records, held.outside
+
+
+def _shrink(norm: Norm) -> float:
+    """The share of the radius to scale to, such that the norm of the result, rounded up, stays within the radius."""
+    return 1.0 - max(_LEAST_SHRINK, float(2 * bulk.norm_relative_error(norm)))
+
+
+def _scaled(records: Floats, norm: Norm, radius: float) -> Floats:
+    _, exponents = np.frexp(np.abs(records).max(axis=1, keepdims=True))
+    unit: Floats = np.ldexp(records, -exponents)  # the largest entry lies in [1/2, 1): no norm overflows
+    result: Floats = unit * (radius * _shrink(norm) / bulk.norms(unit, norm))[:, np.newaxis]
+    while (still := np.flatnonzero(bulk.norms(result, norm) > radius)).size:
+        result[still] *= 0.5  # so small that a factor near 1 rounds to nothing; ties go down, so this ends
+    return result

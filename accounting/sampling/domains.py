@@ -1,0 +1,171 @@
+"""Public domains: the set of records for which a differential-privacy statement speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, final
+
+from attrs import field, frozen
+
+from ..derivation import Assumption
+from ..enclosures import Enclosure
+from ..errors import InvalidType, InvalidValue
+from ..exact import Number
+from ..expressions import Expression, Range, Symbol, Variable, norm, symbol_range
+from ..norms import Norm
+from ..provenance import Declared, Payment, Public, Released, as_it_came_out, declared_number
+from .every_value import AnyValue, is_open, released_within
+
+_PRECISION = 96
+_RADIUS = "domain.radius"
+
+
+def _radius(value: Declared[Number]) -> Declared[Fraction]:
+    return declared_number(value, lambda radius: radius > 0, "a number > 0", parameter="radius")
+
+
+def _norm(_: object, __: object, value: Any) -> None:
+    if not isinstance(value, Norm):
+        raise InvalidType("norm", value, "a Norm", 'Write Norm.L1, Norm.L2, Norm.LINF or Norm("3/2")')
+
+
+def _dimension(_: object, __: object, value: Any) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InvalidType("dimension", value, "a whole number or None")
+    if isinstance(value, int) and value < 1:
+        raise InvalidValue("dimension", value, "at least 1")
+
+
+@final
+@frozen(kw_only=True)
+class NormBall:
+    """All records x with ‖x‖_p ≤ radius.
+
+    Attributes:
+        norm: the norm p.
+        radius: its bound, declared before the data or released privately; above 0.
+        dimension: number of coordinates of a record; needed where another norm than p matters.
+    """
+
+    norm: Norm = field(validator=_norm)
+    radius: Declared[Fraction] = field(converter=_radius)
+    dimension: int | None = field(default=None, validator=_dimension)
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What a released radius cost."""
+        return (self.radius.payment,) if isinstance(self.radius, Released) else ()
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """The public constants of the domain."""
+        ball = (Assumption("norm", self.norm.value), Assumption("radius", str(self.radius.value)))
+        return ball if self.dimension is None else (*ball, Assumption("dimension", str(self.dimension)))
+
+    @property
+    def released(self) -> dict[str, Released[Fraction]]:
+        """The radius by name, where it was released."""
+        return {_RADIUS: self.radius} if isinstance(self.radius, Released) else {}
+
+    @property
+    def for_every_value(self) -> NormBall:
+        """The domain that statements are about, whatever its radius came out as: the largest ball it may be.
+
+        Where a released radius has no range, looking at it raises ExPost.
+        """
+        if not is_open(self.radius):
+            return self
+        limits = self.radius.within  # type: ignore[union-attr]  # it was released
+        return self._with_radius(Public(AnyValue(_RADIUS) if limits is None else limits.high))
+
+    @property
+    def as_it_came_out(self) -> NormBall:
+        """The same ball, its released radius taken as it came out."""
+        return self._with_radius(as_it_came_out(self.radius)) if isinstance(self.radius, Released) else self
+
+    @property
+    def at_its_largest(self) -> NormBall:
+        """The same ball as if its released radius had come out as the upper end of its range, where it has one."""
+        if not isinstance(self.radius, Released) or self.radius.within is None:
+            return self
+        within = self.radius.within
+        return self._with_radius(Released(within.high, self.radius.payment, within=within))
+
+    @property
+    def ranges_assumed(self) -> tuple[Assumption, ...]:
+        """What a guarantee for every value of a released radius says of it."""
+        return tuple(released_within(name, value) for name, value in self.released.items() if is_open(value))
+
+    def _with_radius(self, radius: Declared[Any]) -> NormBall:
+        ball = object.__new__(NormBall)
+        for name, value in (("norm", self.norm), ("radius", radius), ("dimension", self.dimension)):
+            object.__setattr__(ball, name, value)
+        return ball
+
+    def box(self, occurring: Iterable[Variable]) -> tuple[Mapping[Variable, Expression], Mapping[Variable, Range]]:
+        """Coordinates of the domain for an expression in the `occurring` variables.
+
+        Where one norm alone occurs it is its own coordinate. Otherwise the domain's norm is one, and every other
+        norm of the record is the domain's norm times a ratio between public bounds.
+
+        Returns:
+            what each norm is in the box's variables, and the range of each of these.
+
+        Raises:
+            InvalidValue: where another norm occurs and `dimension` is None.
+        """
+        ordered = sorted(occurring, key=lambda v: v.name)
+        norms = [v for v in ordered if v.symbol is Symbol.NORM]
+        ranges = {v: symbol_range(v) for v in ordered if v.symbol is not Symbol.NORM}
+        own = norm(self.norm)
+        meaning: dict[Variable, Expression] = {}
+        if len(norms) == 1 and norms != [own]:
+            largest = self._ratio(Norm(norms[0].index)).upper
+            assert largest is not None
+            ranges[norms[0]] = Range(Fraction(0), self.radius.value * largest)
+            return meaning, ranges
+        for variable in norms:
+            ranges[own] = Range(Fraction(0), self.radius.value)
+            if variable != own:
+                ratio = Variable(Symbol.RATIO, variable.index)
+                meaning[variable] = own * ratio
+                ranges[ratio] = self._ratio(Norm(variable.index))
+        return meaning, ranges
+
+    def inside(self, point: Mapping[Variable, Fraction]) -> Mapping[Variable, Fraction]:
+        """The point of the domain next to a point of its box, whose sides are rounded outward."""
+        return {variable: self._nearest(variable, value) for variable, value in point.items()}
+
+    def _nearest(self, variable: Variable, value: Fraction) -> Fraction:
+        if variable.symbol is Symbol.RATIO:
+            other = Norm(variable.index)
+            extreme = self._extreme_ratio(other)
+            if self._grows(other):
+                return min(value, max(Fraction(1), extreme.lower))
+            return max(value, min(Fraction(1), extreme.upper))
+        if variable.symbol is Symbol.NORM:
+            largest = self._extreme_ratio(Norm(variable.index)) if variable.index != self.norm.value else None
+            ratio = Fraction(1) if largest is None else max(Fraction(1), largest.lower)
+            return min(value, self.radius.value * ratio)
+        return value
+
+    def _ratio(self, other: Norm) -> Range:
+        bound = self._extreme_ratio(other)
+        return Range(Fraction(1), bound.upper) if self._grows(other) else Range(bound.lower, Fraction(1))
+
+    def _grows(self, other: Norm) -> bool:
+        """Whether ‖x‖_other is at least ‖x‖_norm for every x, and not at most."""
+        return other.reciprocal > self.norm.reciprocal
+
+    def _extreme_ratio(self, other: Norm) -> Enclosure:
+        """The value farthest from 1 of ‖x‖_other / ‖x‖_norm over all x ≠ 0."""
+        if self.dimension is None:
+            raise InvalidValue(
+                "dimension",
+                None,
+                "the number of coordinates of a record",
+                f"The ℓ{other} norm occurs beside ℓ{self.norm}",
+            )
+        exponent = other.reciprocal - self.norm.reciprocal
+        return Enclosure.of(self.dimension, precision=_PRECISION).power(exponent)

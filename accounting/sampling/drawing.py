@@ -1,0 +1,92 @@
+"""How the records of one run are drawn, once mechanism and sampler are known.
+
+A stated rate is an expression in norms of the record. One that is solved for gives each record the largest weight with
+which the loss about it stays within a target: see `constrained_rates`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+from math import inf
+from typing import final
+
+from attrs import frozen
+
+from ..derivation import Derivation
+from ..expressions import Expression
+from ..relations import AddRemove, Record
+from .domains import NormBall
+from .losses import PureLoss
+from .profiles import PureProfile
+from .rate import SamplingRate
+from .records import Features, Realisation, realise
+from .theorem_6 import theorem_6
+
+
+class Rate(ABC):
+    """With what probability and weight the records of a run are drawn."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[Expression, ...]:
+        """The expressions whose norms decide the probability."""
+
+    @property
+    @abstractmethod
+    def rounding(self) -> Fraction:
+        """By how much, relatively, a probability drawn may differ from the one declared."""
+
+    @abstractmethod
+    def realise(self, features: Features) -> Realisation:
+        """The binary64 probabilities that are drawn and the weights that are applied."""
+
+    @abstractmethod
+    def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
+        """The ψ-PDP profile of a mechanism with this loss, on records drawn so."""
+
+    @property
+    def ceiling(self) -> float:
+        """A bound of ψ for every record that is drawn so, whatever its norms."""
+        return inf
+
+    def on(self, domain: NormBall | None) -> Rate:
+        """The same rate where records are held within a public domain.
+
+        Raises:
+            InvalidValue: where some record of the domain cannot be drawn as declared.
+        """
+        return self
+
+
+@final
+@frozen
+class StatedRate(Rate):
+    """A rate that a sampler states as an expression.
+
+    Attributes:
+        stated: probability and weighting.
+    """
+
+    stated: SamplingRate
+
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        """The probability."""
+        return (self.stated.probability,)
+
+    @property
+    def rounding(self) -> Fraction:
+        """The rate's own."""
+        return self.stated.rounding
+
+    def realise(self, features: Features) -> Realisation:
+        """See `records.realise`."""
+        return realise(self.stated, features)
+
+    def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
+        """IS Theorem 6."""
+        return theorem_6(loss, self.stated, premises)

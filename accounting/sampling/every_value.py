@@ -1,0 +1,130 @@
+"""Bounds that hold for every value that a released parameter may take.
+
+Basic composition allows what a release cost and the supremum, over all values r that could have been released, of
+ε(r); what the one that came out costs is a reading. So a statement is made from the declarations of a plugin in which
+a released parameter is replaced: by a place λ in its public range, which becomes one more side of the domain, or by
+a stand-in that nothing may look at. A bound that never looked holds for every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar, final
+
+from attrs import frozen
+
+from ..derivation import Assumption
+from ..errors import CertdpError, InvalidValue
+from ..expressions import between
+from ..provenance import Declared, Public, Released
+
+T = TypeVar("T")
+
+
+class ExPost(InvalidValue):
+    """A bound that moves with a released value: no guarantee, for another value could have come out."""
+
+    @classmethod
+    def about(cls, name: str) -> ExPost:
+        """The refusal that names the parameter."""
+        return cls(
+            name,
+            "a released value with which the bound moves",
+            "a value fixed beforehand, or a released number of a public range",
+            "Declare its range, Released(value, cost, within=(low, high)); or pay for the run through a filter, "
+            "AdaptiveRun(filter); or read it ex post, ExPostRun(run)",
+        )
+
+    @classmethod
+    def over_ranges(cls, names: str) -> ExPost:
+        """The refusal where no bound is proven over a range."""
+        return cls(
+            names,
+            "a released value over whose range no bound is proven",
+            "a value fixed beforehand, or a range over which the loss is an expression",
+            "Pay for the run through a filter, AdaptiveRun(filter); or read it ex post, ExPostRun(run)",
+        )
+
+
+@final
+class AnyValue:
+    """Stands for a released value without a range; a bound that does anything with it moves with the value."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise ExPost.about(self._name)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()
+
+    __hash__ = __eq__ = _refuse
+    __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __call__ = __index__ = __int__ = __float__ = _refuse
+    __str__ = __format__ = __lt__ = __le__ = __gt__ = __ge__ = __ne__ = _refuse
+    __neg__ = __pos__ = __abs__ = __round__ = __floor__ = __ceil__ = __trunc__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
+
+    def __repr__(self) -> str:
+        return f"AnyValue({self._name!r})"
+
+
+def is_open(value: Declared[Any]) -> bool:
+    """Whether a guarantee has to hold for other values too."""
+    return isinstance(value, Released) and not value.as_it_came_out
+
+
+def moves(value: Declared[Any]) -> bool:
+    """Whether it may take other values than the one that it has: it is open, and its range has more."""
+    if not isinstance(value, Released) or value.as_it_came_out:
+        return False
+    return value.within is None or value.within.low < value.within.high
+
+
+def released_within(name: str, value: Released[Any]) -> Assumption:
+    """That a parameter was released, and which values it may take."""
+    return Assumption(f"{name} was released", "any value" if value.within is None else f"within {value.within}")
+
+
+def for_every_value(value: Declared[Any], name: str) -> Declared[Any]:
+    """What stands in statements for a parameter: the value itself where it is the only one.
+
+    Args:
+        value: the parameter.
+        name: its name, by which refusals and expressions know it.
+    """
+    if isinstance(value, Public) or value.as_it_came_out:
+        return value
+    if value.within is None:
+        return Public(AnyValue(name))
+    low, high = value.within.low, value.within.high
+    return Public(low if low == high else between(low, high, name))
+
+
+@frozen
+class Substituted:
+    """Evaluates what plugins declare about every value; any failure to do so is a refusal that names the parameter.
+
+    Attributes:
+        released: the open parameters by name.
+    """
+
+    released: Mapping[str, Released[Any]]
+
+    def __call__(self, declare: Callable[[], T]) -> T:
+        """What is declared.
+
+        Raises:
+            ExPost: where a released value is used as no expression can be.
+        """
+        if not self.released:
+            return declare()
+        try:
+            return declare()
+        except ExPost:
+            raise
+        except (CertdpError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            without = [name for name, value in self.released.items() if value.within is None]
+            refusal = ExPost.about if without else ExPost.over_ranges
+            raise refusal(", ".join(without or self.released)) from error

@@ -1,0 +1,92 @@
+"""How a mechanism that releases several times meets its sampler; the two ways are different types.
+
+Sampling once and releasing T times amplifies the composed loss; resampling for each release composes the
+amplified loss. Neither bounds the other's run: the pure loss of the first is the larger, and a δ may be the smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar, final
+
+from attrs import frozen
+
+from ..derivation import Theorem
+from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
+from ..pairs import Pair
+
+T = TypeVar("T")
+
+
+@final
+@frozen
+class SampleOnce:
+    """One sample is drawn, and the mechanism releases `steps` times on it.
+
+    Attributes:
+        steps: number of releases T ≥ 1.
+
+    Raises:
+        InvalidValue: for steps below 1. InvalidType: for no whole number.
+    """
+
+    steps: int
+
+    def __attrs_post_init__(self) -> None:
+        whole("steps", self.steps, 1)
+
+    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+        """The pair of the whole run: composed first, amplified once."""
+        return base.repeated(self.steps).sampled(rate)
+
+    def samples(self, draw: Callable[[], T]) -> Iterator[T]:
+        """The sample of each release: the same one."""
+        sample = draw()
+        for _ in range(self.steps):
+            yield sample
+
+    @property
+    def theorem(self) -> Theorem:
+        """What the run's guarantee rests on beside the loss of one release."""
+        return Theorem("law", f"amplified by sampling once, {_counted(self.steps)} on the sample")
+
+
+@final
+@frozen
+class ResampleEach:
+    """A fresh sample is drawn for each of `steps` releases.
+
+    Attributes:
+        steps: number of releases T ≥ 1.
+
+    Raises:
+        InvalidValue: for steps below 1. InvalidType: for no whole number.
+    """
+
+    steps: int
+
+    def __attrs_post_init__(self) -> None:
+        whole("steps", self.steps, 1)
+
+    def pair(self, base: Pair, rate: Enclosure) -> Pair:
+        """The pair of the whole run: amplified first, then composed."""
+        return base.sampled(rate).repeated(self.steps)
+
+    def samples(self, draw: Callable[[], T]) -> Iterator[T]:
+        """The sample of each release: a fresh one."""
+        for _ in range(self.steps):
+            yield draw()
+
+    @property
+    def theorem(self) -> Theorem:
+        """What the run's guarantee rests on beside the loss of one release."""
+        return Theorem("law", f"amplified by sampling, {_counted(self.steps)} on a fresh sample each")
+
+
+def _counted(steps: int) -> str:
+    return "1 release" if steps == 1 else f"{steps} releases"
+
+
+Releases: TypeAlias = SampleOnce | ResampleEach
+"""A public plan of releases, fixed before the data are seen."""

@@ -1,0 +1,1 @@
+"""`certdp dpis`: models, plans and training."""

@@ -1,0 +1,1 @@
+"""`certdp plugins`: what there is, a new one, and the conformance kit."""

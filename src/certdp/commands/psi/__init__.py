@@ -1,0 +1,1 @@
+"""`certdp psi`: what one release loses about each record."""

@@ -1,0 +1,1 @@
+"""`certdp pws`: private weighted sampling of keys."""

@@ -1,0 +1,1 @@
+"""Pictures of runs, of claims and of losses per record; one picture is public or its owner's, never both."""

@@ -1,0 +1,1 @@
+"""What is lost about each record of a data set, for its owner: losses, weights, statistics."""

@@ -1,0 +1,1 @@
+"""Runs: mechanisms on samples, their plans, adaptive runs, calibration, certificates."""

@@ -1,0 +1,144 @@
+"""Certificates of what a run costs as (ε, δ)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..accounting.derivation import EX_POST, Assumption
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.notions import PURE
+from ..accounting.relations import RECORD
+from ..accounting.sampling.every_value import ExPost
+from ..accounting.units import Delta, Epsilon
+from ..verification.certificates.approximate import (
+    FILTERED,
+    Certified,
+    ReleaseStatement,
+    RunStatement,
+    certified_by_filter,
+    certified_delta,
+    certified_epsilon,
+)
+from .sampled import declared_loss, declared_rate, statement_of
+
+if TYPE_CHECKING:
+    from .calibration import Budget
+    from .plan import Plan
+    from .run import Accounted, Answer
+    from .sampled_releases import SampledReleases
+
+__all__ = ["Certified", "certified", "certified_dominated", "certified_filtered"]
+
+_DOMINATED = Assumption(
+    "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
+)
+
+
+def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
+    """A certificate of the ε or δ of an answer about a run; what it proves may be a little above the answer.
+
+    Args:
+        run: whose answer it is.
+        answer: what the run was found to cost.
+
+    Raises:
+        InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method that
+            proves it.
+    """
+    stated = _statement(run, ())
+    match answer.asked:
+        case Delta():
+            return certified_epsilon(stated, answer.asked.value, answer.epsilon.upper)
+        case Epsilon():
+            return certified_delta(stated, answer.asked.value, answer.delta.upper)
+
+
+def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate of a budget (ε, δ) for an adaptive run of which every release is dominated by one of a plan.
+
+    Args:
+        run: the plan, fixed beforehand. How many of its releases were used up may be an output, so all count.
+        budget: (ε, δ). The ε certified may be a little above it.
+        assumptions: what the run rests on beside the releases; that they dominate is added.
+
+    Raises:
+        InvalidValue: as `certified`.
+    """
+    stated = _statement(run, [*assumptions, _DOMINATED])
+    return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
+
+
+def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate of a budget (ε, δ) for what a run released that paid from a Rényi filter.
+
+    Args:
+        run: the releases at the parameters that they had. These are outputs: the certificate depends on the data
+            through them alone.
+        order: of the filter, fixed beforehand with the budget.
+        budget: (ε, δ).
+        assumptions: what the run rests on beside the releases; that a filter was paid is added.
+
+    Raises:
+        InvalidValue: as `certified`, and where the releases do not provably fit into the budget.
+    """
+    stated = _statement(run, [*assumptions, FILTERED])
+    return certified_by_filter(stated, order, budget.epsilon.value, budget.delta.value)
+
+
+def _statement(run: SampledReleases[Any] | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
+    """The run as certificates state it, with further assumptions.
+
+    Raises:
+        InvalidValue: for a unit or a cost that no certificate states.
+    """
+    _require_stateable(run)
+    parts = [part.at_worst_ends for part in run.sampled_parts]
+    own = (assumed for part in parts for assumed in part.derivation.assumptions)
+    return RunStatement(
+        parts=tuple(map(_stated, parts)),
+        pairs=run.pairs,
+        relation=run.relation.name,
+        domain=None if run.domain is None else run.domain.at_its_largest,
+        released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
+        assumptions=(*own, *further),
+    )
+
+
+def _require_stateable(run: Accounted[Any]) -> None:
+    """Refuse a run of which no kind of certificate speaks.
+
+    Raises:
+        InvalidValue: for another unit than a record, and for parameters released for an ε and a δ.
+    """
+    if run.derivation.rests_on(EX_POST):
+        raise ExPost.about(", ".join(run.released_values))
+    if run.unit != RECORD:
+        raise InvalidValue(
+            "certificate",
+            f"unit {run.unit.name}",
+            "a run whose unit is a record",
+            "There is no kind of certificate yet for runs about other units: leave the certificate out",
+        )
+    for payment in run.payments:
+        if payment.cost.bound.notion != PURE:
+            raise InvalidValue(
+                "certificate",
+                f"a parameter released for {payment.cost.bound}",
+                "parameters that are public or were released with a pure ε",
+                "There is no kind of certificate yet for other costs: leave the certificate out",
+            )
+
+
+def _stated(part: SampledReleases[Any]) -> ReleaseStatement:
+    return ReleaseStatement(
+        mechanism=statement_of(part.mechanism),
+        sampler=statement_of(part.sampler),
+        loss=declared_loss(part.mechanism),
+        rate=declared_rate(part.sampler),
+        releases=part.releases,
+        corners=len(part.as_it_came_out.worst_cases.bounding),
+        released=part.ranges_assumed,
+    )

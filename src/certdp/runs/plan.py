@@ -1,0 +1,286 @@
+"""Plans: releases of several mechanisms on samples of several kinds, all fixed before the data are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, Self, final
+
+from attrs import frozen
+from numpy.typing import ArrayLike
+
+from ..accounting.accountants import WorstPairs
+from ..accounting.accountants.composed_runs import composed
+from ..accounting.derivation import Assumption, Derivation, Theorem
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.pairs import Pair, compose_pairs
+from ..accounting.provenance import Payment
+from ..accounting.relations import AddRemove, Replace
+from ..accounting.sampling.clipping import Outside
+from ..accounting.sampling.domains import NormBall
+from ..plugins.contract import Coins, Release, stated
+from .keyed import MOST_CASES, KeyedRelease, joint_cases, telling_pair
+from .plan_parts import PlanPart
+from .run import Accounted, Answer, U, refuse_chosen
+from .sampled_releases import SampledReleases
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from .certificates import Certified
+
+_KINDS = "SampledReleases or KeyedRelease"
+
+_FIXED = Theorem("law", "releases fixed beforehand, one after the other")
+
+
+def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
+    if not isinstance(value, Iterable):
+        raise InvalidType("parts", value, f"{_KINDS}, in order", "Write Plan([first, second])")
+    return tuple(value)
+
+
+@final
+@frozen(init=False)
+class Plan(Accounted[U]):
+    """Several runs of releases, one after the other.
+
+    What is released may be chosen by earlier outputs; mechanisms, samplers, their parameters and the number of
+    releases may not: those are fixed here. Every accountant applies.
+
+    Args:
+        parts: at least one run of releases; over one public domain, or none; for one unit of privacy.
+
+    Guarantees:
+        Every bound holds for all records of the domain: each part's pairs dominate it there, and any choice of one
+        pair per part is accounted for. A lower end is proven where one record has exactly known pairs in every part.
+        What a release of parameters cost counts once, in however many parts its values are used.
+
+    Raises:
+        InvalidValue: for no parts, parts with different domains, relations or units, and parameters that an adaptive
+            run chose. InvalidType: for anything but SampledReleases and KeyedRelease.
+    """
+
+    parts: tuple[PlanPart[U], ...]
+
+    def __init__(self, parts: Iterable[PlanPart[U]]) -> None:
+        # written out, because type checkers do not infer the unit through a converter
+        object.__setattr__(self, "parts", _parts(parts))
+        self._check()
+
+    def _check(self) -> None:
+        if not self.parts:
+            raise InvalidValue("parts", "none", "at least one run of releases")
+        known: NormBall | None = None
+        for number, part in enumerate(self.parts):
+            if not isinstance(part, PlanPart):
+                raise InvalidType(
+                    f"parts[{number}]",
+                    part,
+                    _KINDS,
+                    "An adaptive run composes by its filter alone: its guarantee says what all of it costs",
+                )
+            if part.relation != self.relation:
+                raise InvalidValue(f"parts[{number}]", part.relation, f"{self.relation!r}, as in the first part")
+            if part.unit != self.unit:
+                raise InvalidValue(
+                    f"parts[{number}]",
+                    part.unit,
+                    f"{self.unit!r}, as in the first part",
+                    "Beside releases of keyed data say that each record is one element: unit=ELEMENT",
+                )
+            known = known or part.domain
+            if part.domain is not None and known is not None and part.domain != known:
+                raise InvalidValue(
+                    f"parts[{number}].domain",
+                    _stated_domain(part.domain),
+                    f"{_stated_domain(known)}, as before",
+                    "One plan is about the records of one public domain: declare one that holds for all parts",
+                )
+        refuse_chosen("parts", self.payments)
+
+    @property
+    def precision(self) -> int:  # type: ignore[override]
+        """Working precision of proofs, in bits."""
+        return max(part.precision for part in self.parts)
+
+    @property
+    def unit(self) -> U:  # type: ignore[override]
+        """Whom the guarantees protect."""
+        return self.parts[0].unit
+
+    @cached_property
+    def relation(self) -> AddRemove | Replace:
+        """The change of the data that the guarantees protect against."""
+        return self.parts[0].relation
+
+    @property
+    def domain(self) -> NormBall | None:
+        """The public domain of all records, where one matters."""
+        return next((part.domain for part in self.parts if part.domain is not None), None)
+
+    @cached_property
+    def pairs(self) -> WorstPairs:
+        """The pairs of the whole plan."""
+        if len(self.parts) == 1:
+            return self.parts[0].pairs
+        keyed, others = self._by_kind
+        runs = [part.pairs for part in others]
+        if keyed:
+            few = prod(len(run.bounding) for run in runs) == 1
+            runs.append(WorstPairs(joint_cases(keyed, MOST_CASES if few else 1), self._of_one_record))
+        return composed(runs, self._of_one_record)
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """What the pairs rest on."""
+        parts = [Assumption(f"part {number}", " · ".join(row)) for number, *row in self._rows()]
+        return _FIXED.conclude([part.derivation for part in self.parts], parts)
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters of all parts and the values that they came out as."""
+        return {
+            f"part {number}: {name}": value
+            for number, part in enumerate(self.parts, 1)
+            for name, value in part.released_values.items()
+        }
+
+    @property
+    def as_it_came_out(self) -> Self:
+        """The plan at its released values, as filters and ex-post readings take it; itself where it has none."""
+        return self._at_released_values
+
+    @cached_property
+    def _at_released_values(self) -> Self:
+        parts = tuple(part.as_it_came_out for part in self.parts)
+        same = all(mine is theirs for mine, theirs in zip(parts, self.parts, strict=True))
+        return self if same else type(self)(parts)
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What released parameters cost, each release once."""
+        return tuple(dict.fromkeys(payment for part in self.parts for payment in part.payments))
+
+    @property
+    def named(self) -> tuple[str, str]:
+        """The mechanisms."""
+        return "plan", " then ".join(part.plugins[0].about.name for part in self.parts)
+
+    def release(
+        self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None
+    ) -> list[list[Release]]:
+        """Draw and release, as planned.
+
+        Args:
+            records: matrix (n, d) of finite numbers.
+            outside: what happens to records outside the domain.
+            coins: the operating system's unless given; releases with seeded coins are not private.
+
+        Returns:
+            For each part, one release per step.
+
+        Raises:
+            InvalidType, InvalidValue: for a plan with parts that do not release from records, and for records, options
+                and coins that a part does not admit; nothing is released.
+        """
+        ready = [part.prepared(records, outside, coins=coins) for part in self.sampled_parts]
+        return [part.draw() for part in ready]
+
+    def certificate(self, answer: Answer[U]) -> Certified:
+        """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
+
+        The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
+
+        Raises:
+            InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method
+                that proves it.
+        """
+        from .certificates import certified
+
+        return certified(self, answer)
+
+    @property
+    def sampled_parts(self) -> tuple[SampledReleases[U], ...]:
+        """The parts, all of which release from a matrix of records.
+
+        Raises:
+            InvalidValue: where one does not.
+        """
+        return tuple(_sampled(number, part) for number, part in enumerate(self.parts))
+
+    def __str__(self) -> str:
+        return "\n".join(" · ".join(cell for cell in row if cell) for row in self._rows())
+
+    def __rich__(self) -> Table:
+        """The parts as a table."""
+        from rich.table import Table
+
+        table = Table("part", "mechanism", "sampler", "releases", title="Plan, fixed beforehand", title_justify="left")
+        for row in self._rows():
+            table.add_row(*row)
+        if self.domain is not None:
+            table.caption = f"for every record with {_stated_domain(self.domain)}"
+        return table
+
+    # Shared steps
+
+    def _rows(self) -> Iterable[tuple[str, str, str, str]]:
+        for number, part in enumerate(self.parts, 1):
+            way = "on one sample" if part.on_one_sample else "each on a fresh sample"
+            count = "1 release" if part.steps == 1 else f"{part.steps:,} releases, {way}"
+            mechanism, sampler = map(_with_options, part.plugins)
+            yield str(number), mechanism, sampler, count
+
+    @property
+    def _by_kind(self) -> tuple[list[KeyedRelease], list[PlanPart[U]]]:
+        """The parts on keyed data, which see a key's one frequency, and the others."""
+        keyed, others = list[KeyedRelease](), list[PlanPart[U]]()
+        for part in self.parts:
+            match part:
+                case KeyedRelease():
+                    keyed.append(part)
+                case _:
+                    others.append(part)
+        return keyed, others
+
+    @cached_property
+    def _of_one_record(self) -> tuple[Pair, ...]:
+        """The pair of all parts about the record that reaches the domain's radius on an axis, where it is known.
+
+        An element has such a record and a key, whose frequency is free.
+        """
+        size = Fraction(0) if self.domain is None else self.domain.radius.value
+        keyed, others = self._by_kind
+        if any(run.for_every_value for run in keyed):
+            return ()
+        pairs = [telling_pair(keyed)] if keyed else []
+        for part in others:
+            pair = part.pair_of_one(size)
+            if pair is None:
+                return ()
+            pairs.append(pair)
+        return (compose_pairs(pairs),)
+
+
+def _sampled(number: int, part: PlanPart[U]) -> SampledReleases[U]:
+    match part:
+        case SampledReleases():
+            return part
+    raise InvalidValue(
+        f"parts[{number}]",
+        part.plugins[0].about.name,
+        "a part that releases from a matrix of records",
+        "Release keyed data by themselves; the plan says what all of it costs together",
+    )
+
+
+def _with_options(plugin: Any) -> str:
+    options = ", ".join(f"{name}={value}" for name, value in stated(plugin).items())
+    return f"{plugin.about.name} ({options})" if options else str(plugin.about.name)
+
+
+def _stated_domain(domain: NormBall) -> str:
+    return ", ".join(map(str, domain.assumptions))

@@ -1,0 +1,99 @@
+"""Releases that were looked at whole before anything is paid or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import ArrayLike
+
+from ..accounting.errors import InvalidValue
+from ..accounting.expressions.floats import Floats
+from ..accounting.guarantees import require
+from ..accounting.sampling.clipping import Outside, hold
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.records import Features, Realisation
+from ..accounting.sampling.releases import Releases
+from ..plugins.contract import Coins, KnowsAdmissible, Mechanism, Release, WeightedSample, as_records, draw_from
+
+
+@final
+@frozen(kw_only=True, eq=False, repr=False)
+class Prepared:
+    """Releases that only their draws are left of. Private: it holds the records.
+
+    Attributes:
+        mechanism: what is released.
+        releases: how many there are, on one sample or each on a fresh one.
+        features: of the records, all within the domain.
+        realisation: the probability and the weight of each.
+        coins: the randomness.
+    """
+
+    mechanism: Mechanism
+    releases: Releases
+    features: Features
+    realisation: Realisation
+    coins: Coins
+
+    def draw(self) -> list[Release]:
+        """One release per step: call it once, after paying."""
+        samples = self.releases.samples(lambda: draw_from(self.features, self.realisation, self.coins))
+        return [self.mechanism.release(sample, self.coins) for sample in samples]
+
+
+def prepared(
+    mechanism: Mechanism,
+    realise: Callable[[Features], Realisation],
+    releases: Releases,
+    records: ArrayLike,
+    domain: NormBall | None,
+    outside: Outside,
+    coins: Coins | None,
+) -> Prepared:
+    """Look at everything that a release could refuse; nothing is drawn.
+
+    Args:
+        mechanism: what is to be released.
+        realise: the probability and the weight of each record.
+        releases: how many there are to be.
+        records: matrix (n, d) of finite numbers.
+        domain: the public domain, or None where every record is used as it is.
+        outside: what happens to records outside it.
+        coins: the operating system's unless given.
+
+    Raises:
+        InvalidType, InvalidValue: for records, options and coins that are none, and where the mechanism does not
+            release from some sample of these records: it is asked about all that may be drawn.
+    """
+    if coins is not None:
+        require("coins", coins, Coins, "Leave them out for the operating system's, or give Coins.seeded(…)")
+    features = hold(matrix_within(records, domain), domain, outside).features
+    realisation = realise(features)
+    drawn = realisation.probability > 0
+    some = slice(None) if drawn.all() else np.flatnonzero(drawn)
+    possible = WeightedSample(features.records[some], realisation.weight[some])
+    if isinstance(mechanism, KnowsAdmissible):
+        mechanism.require(possible)
+    return Prepared(
+        mechanism=mechanism,
+        releases=releases,
+        features=features,
+        realisation=realisation,
+        coins=Coins() if coins is None else coins,
+    )
+
+
+def matrix_within(records: ArrayLike, domain: NormBall | None) -> Floats:
+    """The records of a data set, of the domain's dimension where it states one."""
+    matrix = as_records(records)
+    if domain is not None and domain.dimension not in (None, matrix.shape[1]):
+        raise InvalidValue(
+            "dimension",
+            domain.dimension,
+            f"{matrix.shape[1]}, the number of columns of the records",
+            "Declare the domain for records of this shape",
+        )
+    return matrix

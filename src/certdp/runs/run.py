@@ -1,0 +1,464 @@
+"""A run that is fixed beforehand: what it costs in each notion, and as (ε, δ) by an accountant."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from typing import Any, Generic, Self, final
+
+from attrs import frozen
+from typing_extensions import TypeVar
+
+from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
+from ..accounting.accountants.trade_off import TradeOff, trade_off
+from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
+from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
+from ..accounting.directions import Direction
+from ..accounting.display import Displayed
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Number
+from ..accounting.guarantees import Guarantee
+from ..accounting.notions import (
+    APPROXIMATE,
+    GAUSSIAN_DP,
+    PURE,
+    RENYI,
+    ZERO_CONCENTRATED,
+    Approximate,
+    Bound,
+    GaussianDP,
+    Notion,
+    Pure,
+    Renyi,
+    ZeroConcentrated,
+)
+from ..accounting.pairs import RandomisedResponsePair, compose_pairs
+from ..accounting.provenance import Payment, named_costs
+from ..accounting.relations import AddRemove, Record, Replace, Unit
+from ..accounting.units import Delta, Epsilon, Order
+
+B = TypeVar("B", bound=Bound)
+U = TypeVar("U", bound=Unit, default=Record)
+"""The unit of privacy of a run; a type without one speaks of records."""
+
+_HIDDEN = Enclosure.of("1e-12")
+"""The δ down to which a trade-off curve looks."""
+_FARTHEST = 64.0
+
+
+class NotionAbsent(InvalidValue):
+    """A notion in which no bound follows from what the mechanism declares."""
+
+
+@final
+@frozen
+class Interval:
+    """Proven bounds of a number, in binary64 rounded outward.
+
+    Attributes:
+        lower: None where only an upper bound is proven.
+        upper: at least the number.
+    """
+
+    lower: float | None
+    upper: float
+
+    @classmethod
+    def of(cls, bounds: Bounds) -> Interval:
+        """The ends of proven bounds of a number ≥ 0."""
+        value = bounds.enclosure
+        return cls(max(0.0, value.lower_float) if bounds.two_sided else None, value.upper_float)
+
+
+@final
+@frozen
+class Compared:
+    """What one accountant proves.
+
+    Attributes:
+        accountant: who.
+        bounds: of the ε or δ that was asked for.
+        order: the Rényi order used, or None.
+    """
+
+    accountant: Accountant
+    bounds: Interval
+    order: Fraction | None
+
+
+@final
+@frozen
+class Comparison:
+    """What each accountant that was asked proves; it prints as a table.
+
+    Those who were not needed for the answer are asked when the rows are first looked at.
+
+    Args:
+        found: the finding that was chosen, or that of one accountant.
+        spent: an ε or δ spent beside it.
+        one_sided: whether what else was spent leaves no lower bound.
+    """
+
+    _found: Finding
+    _spent: Enclosure | None = None
+    _one_sided: bool = False
+
+    @cached_property
+    def rows(self) -> tuple[Compared, ...]:
+        """One for each that found a bound, in the order asked."""
+        spent = self._spent
+
+        def total(bounds: Bounds) -> Bounds:
+            known = bounds if spent is None else with_cost(bounds, spent)
+            return Bounds(known.enclosure, known.two_sided and not self._one_sided)
+
+        each = self._found.compared or (self._found,)
+        return tuple(Compared(one.accountant, Interval.of(total(one.bounds)), one.order) for one in each)
+
+    def __str__(self) -> str:
+        rows = [("accountant", "lower", "upper", "order"), *map(_cells, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+
+def _cells(row: Compared) -> tuple[str, str, str, str]:
+    lower = "" if row.bounds.lower is None else repr(row.bounds.lower)
+    return str(row.accountant), lower, repr(row.bounds.upper), "" if row.order is None else f"{float(row.order):.6g}"
+
+
+def refuse_chosen(parameter: str, payments: Iterable[Payment]) -> None:
+    """Refuse parameters that an adaptive run chose, whose cost is nothing beside that run alone.
+
+    Raises:
+        InvalidValue: for such a parameter.
+    """
+    for payment in payments:
+        if payment.cost.derivation.theorem == CHOSEN:
+            raise InvalidValue(
+                parameter,
+                "a parameter chosen from earlier releases",
+                "parameters fixed beforehand",
+                "Account for adaptive runs by a filter: AdaptiveRun(filter)",
+            )
+
+
+def with_cost(bounds: Bounds, spent: Enclosure) -> Bounds:
+    """Bounds of an ε or δ with what was spent on top; where something is spent no lower bound remains."""
+    return Bounds(bounds.enclosure + spent, bounds.two_sided and not spent.upper)
+
+
+@final
+@frozen(repr=False)
+class Answer(Displayed, Generic[U]):
+    """What a run of releases costs as (ε, δ).
+
+    Attributes:
+        guarantee: the proven statement.
+        epsilon: bounds of the smallest ε for the δ asked for, or the ε asked for.
+        delta: bounds of the smallest δ for the ε asked for, or the δ asked for.
+        accountant: who proves it; of several that were asked, the one with the smallest bound.
+        composed_in: the notion in which the releases were composed.
+        order: the Rényi order used, or None.
+        compared: what each accountant that was asked proves about the ε or δ asked for.
+        asked: the δ or ε that was asked about, exactly.
+    """
+
+    guarantee: Guarantee[Approximate, AddRemove | Replace, U]
+    epsilon: Interval
+    delta: Interval
+    accountant: Accountant
+    composed_in: Notion[Any]
+    order: Fraction | None
+    compared: Comparison
+    asked: Delta | Epsilon
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """The statement, who proves it, and what the guarantee says beside."""
+        yield "statement", self.statement
+        yield "accountant", f"{self.accountant}, composed in {self.composed_in}"
+        yield from islice(self.guarantee.cells(), 1, None)
+
+    @property
+    def statement(self) -> str:
+        """The guarantee in words; what was asked about as it was stated."""
+        epsilon, delta = _stated(self.epsilon.upper, self.asked), _stated(self.delta.upper, self.asked)
+        if self.guarantee.derivation.rests_on(EX_POST):
+            return f"ε = {epsilon} at δ = {delta}, read ex post: no guarantee"
+        return f"({epsilon}, {delta})-DP" if self.delta.upper else f"{epsilon}-DP"
+
+    def __str__(self) -> str:
+        order = "" if self.order is None else f" at order {float(self.order):.6g}"
+        return f"{self.statement} by {self.accountant} accounting{order}"
+
+
+def _stated(upper: float, asked: Delta | Epsilon) -> str:
+    """A proven end, or the exact number asked about where that is the one it was rounded from and is short."""
+    nearest = repr(float(asked.value))
+    near = Enclosure.of(asked.value).upper_float == upper
+    return nearest if near and Fraction(nearest) == asked.value else repr(upper)
+
+
+class Accounted(ABC, Generic[U]):
+    """A run whose releases, parameters and number are fixed before the data are seen.
+
+    An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
+
+    Attributes:
+        precision: working precision of proofs, in bits.
+        unit: whom the guarantees protect.
+    """
+
+    __slots__ = ()
+
+    precision: int
+    unit: U
+
+    @cached_property
+    @abstractmethod
+    def relation(self) -> AddRemove | Replace:
+        """The change of the data that the guarantees protect against."""
+
+    @cached_property
+    @abstractmethod
+    def pairs(self) -> WorstPairs:
+        """The pairs of the whole run."""
+
+    @cached_property
+    @abstractmethod
+    def derivation(self) -> Derivation:
+        """What the pairs rest on."""
+
+    @property
+    @abstractmethod
+    def payments(self) -> tuple[Payment, ...]:
+        """What its released parameters cost, each release once."""
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return {}
+
+    @property
+    def as_it_came_out(self) -> Self:
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none.
+
+        What it costs then is no guarantee: it composes with nothing, and has no certificate.
+        """
+        return self
+
+    @property
+    @abstractmethod
+    def named(self) -> tuple[str, str]:
+        """What a refusal calls the run: a parameter and its value."""
+
+    # What the run costs
+
+    def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
+        """The pure ε.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        return self._guarantee(Pure(self._worst(pure, "pure ε") + self._cost), PURE)
+
+    def renyi(self, order: Order | Number) -> Guarantee[Renyi, AddRemove | Replace, U]:
+        """τ at an order.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        order = Order.of(order)
+        spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
+        return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
+
+    def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, U]:
+        """ρ.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        spent = RandomisedResponsePair(self._cost).zero_concentrated
+        rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
+        return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
+
+    def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, U]:
+        """μ.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        spent = GaussianDP(RandomisedResponsePair(self._cost).gaussian)
+        bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
+        return self._guarantee(bound, GAUSSIAN_DP)
+
+    def epsilon(self, delta: Delta | Number, *, accountant: Accountant = BEST) -> Answer[U]:
+        """The smallest proven ε with which the whole run is (ε, δ)-DP.
+
+        Args:
+            delta: δ.
+            accountant: how it is found; by default whichever proves the smallest ε.
+
+        Raises:
+            NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
+            InvalidValue: for a δ below what released parameters have cost.
+        """
+        delta = Delta.of(delta)
+        target, spent = Enclosure.of(delta.value, precision=self.precision), self._spent
+        found = accountant.epsilon(self.pairs, _left("delta", target, spent.delta))
+        if found is None:
+            role, name = self.named
+            raise NotionAbsent(
+                "delta",
+                str(delta),
+                "a δ at which a finite ε follows",
+                f"{role.capitalize()} {name} declares nothing from which one does: state a δ above 0",
+            )
+        known = Bounds(found.bounds.enclosure, found.bounds.two_sided and not spent.delta.upper)
+        total = with_cost(known, spent.epsilon)
+        compared = Comparison(found, spent.epsilon, bool(spent.delta.upper))
+        return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
+
+    def delta(self, epsilon: Epsilon | Number, *, accountant: Accountant = BEST) -> Answer[U]:
+        """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
+
+        Raises:
+            NotionAbsent: where nothing follows.
+            InvalidValue: for an ε below what released parameters have cost.
+        """
+        epsilon = Epsilon.of(epsilon)
+        target, spent = Enclosure.of(epsilon.value, precision=self.precision), self._spent
+        found = accountant.delta(self.pairs, _left("epsilon", target, spent.epsilon))
+        if found is None:
+            role, name = self.named
+            raise NotionAbsent(
+                "epsilon",
+                str(epsilon),
+                "an ε at which a δ below 1 follows",
+                f"{role.capitalize()} {name} declares nothing from which one does: state a larger ε",
+            )
+        known = Bounds(found.bounds.enclosure.maximum(0), found.bounds.two_sided and not spent.epsilon.upper)
+        total = with_cost(known, spent.delta)
+        value = Bounds(total.enclosure.minimum(1), total.two_sided)
+        compared = Comparison(found, spent.delta, bool(spent.epsilon.upper))
+        return self._answer(Bounds(target, two_sided=True), value, found, compared, epsilon)
+
+    def trade_off(self, *, accountant: Accountant = LOSS_DISTRIBUTION, places: int = 48) -> TradeOff:
+        """The trade-off curve between the two errors of every test for one record (f-DP), from both sides.
+
+        Args:
+            accountant: who proves δ at `places` values of ε.
+            places: more of them bring the two sides closer; at least 2.
+
+        Raises:
+            NotionAbsent: where the accountant proves nothing.
+        """
+        pairs, spent = self.pairs, self._spent
+        if spent.epsilon.upper or spent.delta.upper:
+            response = RandomisedResponsePair(spent.epsilon)
+            pairs = WorstPairs(tuple(compose_pairs([pair, response]) for pair in pairs.bounding), ())
+
+        def law(epsilon: Enclosure) -> Enclosure:
+            found = accountant.delta(pairs, epsilon)
+            if found is None:
+                raise NotionAbsent(*self.named, f"a run for which {accountant} accounting gives δ", "Ask another one")
+            value = (found.bounds.enclosure + spent.delta).minimum(1)
+            return value if found.bounds.two_sided else value.hull(0)
+
+        last = accountant.epsilon(pairs, _HIDDEN)
+        farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
+        return trade_off(law, farthest, places=places)
+
+    # Shared steps
+
+    @property
+    def _costs(self) -> list[Guarantee[Any, Any, Any]]:
+        """The guarantees of the releases of parameters, each once."""
+        spent = named_costs(self.payments)
+        for cost in spent:
+            mine = (cost.relation, cost.unit) == (self.relation, self.unit)
+            if not mine or cost.bound.notion not in (PURE, APPROXIMATE):
+                raise InvalidValue(
+                    "cost",
+                    f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
+                    f"pure or approximate DP, {self.relation!r}, {self.unit!r}",
+                )
+        return spent
+
+    @property
+    def _spent(self) -> Approximate:
+        """ε and δ spent on releasing parameters."""
+        nothing = Enclosure.of(0, precision=self.precision)
+        each = [_as_approximate(cost.bound) for cost in self._costs]
+        return APPROXIMATE.compose([Approximate(nothing, nothing), *each])
+
+    @property
+    def _cost(self) -> Enclosure:
+        """Pure ε spent on releasing parameters.
+
+        Raises:
+            NotionAbsent: where one was released for an ε and a δ above 0.
+        """
+        spent = self._spent
+        if spent.delta.upper:
+            raise NotionAbsent(
+                "cost", str(spent), "released parameters with a pure ε, in this notion", "Ask for ε at a δ instead"
+            )
+        return spent.epsilon
+
+    def _worst(self, law: Law, name: str) -> Enclosure:
+        found = self.pairs.worst(law)
+        if found is None:
+            role, named = self.named
+            raise NotionAbsent(role, named, f"a {role} that has a {name}", "Ask for another notion, or for ε at a δ")
+        return found.enclosure.maximum(0)
+
+    def _guarantee(self, bound: B, notion: Notion[B]) -> Guarantee[B, AddRemove | Replace, U]:
+        return self._stated(bound, notion.composition_theorem.conclude([self.derivation]))
+
+    def _stated(self, bound: B, derivation: Derivation) -> Guarantee[B, AddRemove | Replace, U]:
+        return Guarantee(bound=bound, relation=self.relation, unit=self.unit, derivation=derivation)
+
+    def _answer(
+        self, epsilon: Bounds, delta: Bounds, found: Finding, compared: Comparison, asked: Delta | Epsilon
+    ) -> Answer[U]:
+        first, *then = found.theorems
+        order = [] if found.order is None else [Assumption("order", str(found.order))]
+        derivation = first.conclude([self.derivation], order)
+        for theorem in then:
+            derivation = theorem.conclude([derivation])
+        return Answer(
+            guarantee=self._stated(Approximate(epsilon.enclosure, delta.enclosure), derivation),
+            epsilon=Interval.of(epsilon),
+            delta=Interval.of(delta),
+            accountant=found.accountant,
+            composed_in=found.notion,
+            order=found.order,
+            compared=compared,
+            asked=asked,
+        )
+
+
+def _as_approximate(bound: Pure | Approximate) -> Approximate:
+    match bound:
+        case Pure():
+            return Approximate(bound.epsilon, Enclosure.of(0))
+        case Approximate():
+            return bound
+
+
+def _left(parameter: str, target: Enclosure, spent: Enclosure) -> Enclosure:
+    """What of an ε or δ is left for the releases.
+
+    Raises:
+        InvalidValue: where less than nothing is.
+    """
+    left = target - spent if spent.upper else target
+    if left.lower < 0:
+        admissible = f"at least {spent.upper_float!r}, the cost of released parameters"
+        raise InvalidValue(parameter, float(target.upper), admissible)
+    return left

@@ -1,0 +1,450 @@
+"""Runs with released parameters: every door that a bound goes out by refuses one that moves with the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+import certdp
+from certdp import (
+    AdaptiveRun,
+    Coreset,
+    Count,
+    Delta,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DominatedRun,
+    Enclosure,
+    Epsilon,
+    ExPost,
+    ExPostRun,
+    Full,
+    GaussianSum,
+    Importance,
+    InvalidType,
+    InvalidValue,
+    LaplaceSum,
+    Lloyd,
+    LpSum,
+    Norm,
+    NormBall,
+    Order,
+    Plan,
+    Poisson,
+    PrivacyConstrained,
+    Public,
+    Pure,
+    PureFilter,
+    RandomisedResponse,
+    Released,
+    ResampleEach,
+    SampledMechanism,
+    SampledReleases,
+    ZeroConcentrated,
+    ZeroConcentratedFilter,
+    check,
+)
+from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
+from certdp.mechanisms.dpis_step import DpisStep
+from certdp.records.record_losses import epsilon_per_record, renyi_per_record
+from certdp.runs.constrained import ConstrainedReleases
+from certdp.samplers.dpis import Dpis
+
+BALL = NormBall(norm=Norm.L1, radius=Public(1))
+BALL_2 = NormBall(norm=Norm.L2, radius=Public(1))
+COUNT = SampledReleases(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
+DELTA = Delta("1e-6")
+DATA = np.array([[0.25], [0.5]])
+
+
+def scale_by_count(count: float) -> Released[Any]:
+    """The scale that a noisy count chooses: 100 below 5, and 1/10 otherwise."""
+    return Released(count, COUNT).map(lambda value: 100 if value < 5 else "0.1")
+
+
+def after_a_count(scale: Any, domain: Any = BALL) -> SampledReleases:
+    return SampledReleases(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=domain)
+
+
+def sampled(scale: Any = None, sampler: Any = None) -> SampledMechanism:
+    return SampledMechanism(mechanism=LaplaceSum(scale=scale or Public(1)), sampler=sampler or Full())
+
+
+WITNESS = after_a_count(scale_by_count(3.0))
+
+DOORS: dict[str, Callable[[], object]] = {
+    "pure": WITNESS.pure,
+    "rényi": lambda: WITNESS.renyi(Order(2)),
+    "zero-concentrated": WITNESS.zero_concentrated,
+    "gaussian": WITNESS.gaussian,
+    "epsilon": lambda: WITNESS.epsilon(DELTA),
+    "delta": lambda: WITNESS.delta(Epsilon(1)),
+    "trade-off": WITNESS.trade_off,
+    "certificate": lambda: WITNESS.certificate(after_a_count(Public(100)).epsilon(DELTA)),
+    "plan": lambda: Plan([WITNESS]).epsilon(DELTA),
+    "plan, pure": lambda: Plan([after_a_count(Public(3)), WITNESS]).pure(),
+    "plan, certificate": lambda: Plan([WITNESS]).certificate(after_a_count(Public(100)).epsilon(DELTA)),
+    "profile": lambda: sampled(scale_by_count(3.0)).profile,
+    "supremum": lambda: sampled(scale_by_count(3.0)).guarantee(BALL),
+    "profile's certificate": lambda: sampled(scale_by_count(3.0)).certificate(),
+    "supremum's certificate": lambda: sampled(scale_by_count(3.0)).certificate(BALL),
+    "owner's certificate": lambda: sampled(scale_by_count(3.0)).owners_certificate(DATA, BALL),
+    "losses of records": lambda: sampled(scale_by_count(3.0)).measure(DATA),
+    "ε per record": lambda: epsilon_per_record(WITNESS, DELTA, DATA),
+    "τ per record": lambda: renyi_per_record(WITNESS, Order(2), DATA),
+    "weights": lambda: certdp.weigh(sampled(scale_by_count(3.0)), certdp.Records.of(DATA), BALL),
+    "radius": lambda: after_a_count(Public(1), NormBall(norm=Norm.L1, radius=Released(1, COUNT))).pure(),
+    "radius, supremum": lambda: sampled().guarantee(NormBall(norm=Norm.L1, radius=Released(1, COUNT))),
+    "radius, certificate": lambda: sampled().certificate(NormBall(norm=Norm.L1, radius=Released(1, COUNT))),
+    "rate": lambda: sampled(sampler=Poisson(rate=Released("0.5", COUNT))).guarantee(BALL),
+    "whether weighted": lambda: sampled(sampler=Poisson(rate=Public("0.5"), weighted=Released(True, COUNT))).guarantee(
+        BALL
+    ),
+    "norm": lambda: sampled(sampler=Importance(rate=Public("0.5"), norm=Released(2, COUNT))).profile,
+    "coreset": lambda: sampled(
+        sampler=Coreset(
+            m=Public(10),
+            n=Released(100, COUNT),
+            mean_squared_norm=Public("0.5"),
+            radius=Public(1),
+            mixing=Public("0.5"),
+        )
+    ).guarantee(NormBall(norm=Norm.L1, radius=Public(1), dimension=1)),
+    "target": lambda: sampled(sampler=PrivacyConstrained(target=Released(2, COUNT))).guarantee(BALL),
+    "target of a run": lambda: ConstrainedReleases(
+        mechanism=LaplaceSum(scale=Public(1)), sampler=PrivacyConstrained(target=Released(2, COUNT))
+    ).guarantee(BALL),
+    "target, certificate": lambda: ConstrainedReleases(
+        mechanism=LaplaceSum(scale=Public(1)), sampler=PrivacyConstrained(target=Released(2, COUNT))
+    ).certificate(BALL),
+    "noise multiplier": lambda: SampledReleases(
+        mechanism=GaussianSum(noise_multiplier=Released(1, COUNT)), sampler=Full()
+    ).epsilon(DELTA),
+    "iterations": lambda: SampledMechanism(
+        mechanism=Lloyd(
+            clusters=Public(2),
+            scale_sum=Public(1),
+            scale_count=Public(1),
+            radius=Public(1),
+            iterations=Released(2, COUNT),
+        ),
+        sampler=Full(),
+    ).guarantee(BALL_2),
+    "size of a training step": lambda: SampledReleases(
+        mechanism=DpisStep(
+            noise_multiplier=Public(1), clip=Public(1), size=Released(100, COUNT), batch=Public(10), norm_sum=Public(20)
+        ),
+        sampler=Dpis(batch=Public(10), norm_sum=Public(20), clip=Public(1)),
+        domain=BALL_2,
+    ).epsilon(DELTA),
+    "norm sum of a training step": lambda: SampledReleases(
+        mechanism=DpisStep(
+            noise_multiplier=Public(1), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=Public(20)
+        ),
+        sampler=Dpis(batch=Public(10), norm_sum=Released(20, COUNT), clip=Public(1)),
+        domain=BALL_2,
+    ).epsilon(DELTA),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_bound_that_moves_with_a_released_value_is_stated(door: str) -> None:
+    with pytest.raises(ExPost, match=r"admissible: a value fixed beforehand, or a released number of a public range"):
+        DOORS[door]()
+
+
+@pytest.mark.parametrize("count", [3.0, 7.0])
+def test_the_witness_is_what_the_supremum_says_whatever_came_out(count: float) -> None:
+    ranged = Released(count, COUNT).map(lambda value: 100 if value < 5 else "0.1", within=("0.1", 100))
+    run = after_a_count(ranged)
+    assert run.pure().bound.epsilon.upper_float == pytest.approx(10.1, rel=1e-15)
+    answer = run.epsilon(DELTA)
+    assert 10.09 < answer.epsilon.upper <= 10.1
+    assert answer.epsilon.lower is None
+    found = run.certificate(answer)
+    verdict = check(found.content)
+    assert verdict.accepted
+    assert float(found.epsilon) == answer.epsilon.upper
+    assert verdict.claim is not None
+    assert ("part 1: mechanism.scale was released", "within 1/10 to 100") in verdict.claim.assumptions
+
+
+class TestWhatDoesNotMove:
+    """Such bounds need no range."""
+
+    def test_a_radius_beside_a_noise_multiplier(self) -> None:
+        mechanism, sampler = GaussianSum(noise_multiplier=Public(1)), Poisson(rate=Public("0.01"))
+        free = SampledReleases(mechanism=mechanism, sampler=sampler).epsilon(DELTA).epsilon
+        for radius in (1, 5):
+            run = SampledReleases(
+                mechanism=mechanism, sampler=sampler, domain=NormBall(norm=Norm.L2, radius=Released(radius, COUNT))
+            )
+            answer = run.epsilon(DELTA)
+            assert answer.epsilon.upper == pytest.approx(free.upper + 0.1, rel=1e-12)
+            assert check(run.certificate(answer).content).accepted
+
+    def test_a_target_beside_a_released_scale(self) -> None:
+        """The supremum stands, while what a record loses at its weight moves with the scale."""
+        mechanism, sampler = LaplaceSum(scale=Released(3, COUNT)), PrivacyConstrained(target=Public(1))
+        for run in (
+            SampledMechanism(mechanism=mechanism, sampler=sampler),
+            ConstrainedReleases(mechanism=mechanism, sampler=sampler),
+        ):
+            assert run.guarantee(BALL).bound.epsilon.upper_float == 1.1
+            assert check(run.certificate(BALL)).accepted
+        assert run.losses(run.drawing, None, DATA).tolist() == [1.0, 1.0]  # type: ignore[arg-type]
+
+    def test_a_parameter_that_no_loss_looks_at(self) -> None:
+        mechanism = Lloyd(
+            clusters=Released(2, COUNT),
+            scale_sum=Public(1),
+            scale_count=Public(1),
+            radius=Public(1),
+            iterations=Public(1),
+        )
+        run = SampledMechanism(mechanism=mechanism, sampler=Full())
+        assert run.guarantee(BALL_2).bound.epsilon.upper_float == pytest.approx(2.1)
+        assert check(run.certificate(BALL_2)).accepted
+
+    def test_the_radius_that_a_coreset_is_checked_against(self) -> None:
+        constants: dict[str, Any] = {"m": 10, "n": 100, "mean_squared_norm": "0.5", "mixing": "0.5"}
+        known = {name: Public(value) for name, value in constants.items()}
+        domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=1)
+        free = sampled(sampler=Coreset(**known, radius=Public(1))).guarantee(domain)
+        paid = sampled(sampler=Coreset(**known, radius=Released(1, COUNT))).guarantee(domain)
+        assert paid.bound.epsilon.upper == pytest.approx(free.bound.epsilon.upper + Fraction(1, 10))
+
+
+class TestRanges:
+    """The bound is the supremum over the range: found by trying values one by one."""
+
+    @pytest.mark.parametrize("within", [("0.5", 4), (1, 1), ("0.1", "0.2")])
+    @pytest.mark.parametrize("sampler", [Full(), Poisson(rate=Public("0.3")), Importance(rate=Public("0.7"))])
+    def test_of_a_scale(self, within: Any, sampler: Any) -> None:
+        low, high = (Fraction(end) for end in within)
+        run = sampled(Released(low, COUNT, within=within), sampler)
+        bound = run.guarantee(BALL).bound.epsilon.upper
+        tried = [
+            sampled(Public(low + (high - low) * k / 8), sampler).guarantee(BALL).bound.epsilon.lower for k in range(9)
+        ]
+        assert max(tried) + Fraction(1, 10) <= bound <= (max(tried) + Fraction(1, 10)) * (1 + Fraction(1, 2**40))
+        assert check(run.certificate(BALL)).accepted
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_of_a_rate(self, weighted: bool) -> None:
+        def sampler(rate: Any) -> Poisson:
+            return Poisson(rate=rate, weighted=Public(weighted))
+
+        run = sampled(sampler=sampler(Released("0.2", COUNT, within=("0.1", "0.6"))))
+        bound = run.guarantee(BALL).bound.epsilon.upper
+        tried = [
+            sampled(sampler=sampler(Public(Fraction(k, 20)))).guarantee(BALL).bound.epsilon.upper for k in range(2, 13)
+        ]
+        assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-9)
+
+    @pytest.mark.parametrize(
+        ("mechanism", "numbers"),
+        [
+            (lambda scale: DiscreteLaplace(scale=scale, granularity=Public("0.25")), ("0.5", "0.75", "1", "2")),
+            (lambda scale: DiscreteGaussian(scale=scale, granularity=Public(1)), ("1", "1.5", "2", "4")),
+            (lambda scale: LpSum(scale=scale, norm=Public(2)), ("0.5", "0.75", "1", "2")),
+            (lambda scale: Count(scale=scale), ("0.5", "0.75", "1", "2")),
+            (lambda scale: GaussianSum(scale=scale), ("1", "1.5", "2", "4")),
+        ],
+    )
+    def test_of_the_noise_of_every_mechanism(self, mechanism: Any, numbers: tuple[str, ...]) -> None:
+        domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
+
+        def run(scale: Any) -> SampledReleases:
+            return SampledReleases(mechanism=mechanism(scale), sampler=Poisson(rate=Public("0.5")), domain=domain)
+
+        ranged = run(Released(numbers[1], COUNT, within=(numbers[0], numbers[-1])))
+        answer = ranged.epsilon(Delta("1e-3"))
+        tried = max(run(Public(number)).epsilon(Delta("1e-3")).epsilon.upper for number in numbers)
+        assert tried + 0.1 <= answer.epsilon.upper <= (tried + 0.1) * (1 + 1e-9)
+        assert check(ranged.certificate(answer).content).accepted
+
+    @pytest.mark.parametrize(("option", "numbers"), [("noise", ("0.2", "0.5", "0.9")), ("epsilon", ("0.5", "1", "2"))])
+    def test_of_randomised_response(self, option: str, numbers: tuple[str, ...]) -> None:
+        cost = evolve(COUNT, relation=REPLACE)
+
+        def run(value: Any) -> SampledReleases:
+            return SampledReleases(
+                mechanism=RandomisedResponse(categories=Public(3), **{option: value}), sampler=Full()
+            )
+
+        ranged = run(Released(numbers[1], cost, within=(numbers[0], numbers[-1])))
+        tried = max(run(Public(number)).pure().bound.epsilon.upper for number in numbers)
+        assert ranged.pure().bound.epsilon.upper == pytest.approx(tried + Fraction(1, 10), rel=1e-12)
+        assert check(ranged.certificate(ranged.epsilon(DELTA)).content).accepted
+
+    def test_a_range_over_which_no_bound_is_proven_is_refused(self) -> None:
+        mechanism = DiscreteGaussian(
+            scale=Released(2, COUNT, within=(1, 4)), granularity=Public(1), dimension=Public(1)
+        )
+        run = SampledReleases(mechanism=mechanism, sampler=Full(), domain=BALL_2)
+        with pytest.raises(ExPost, match="over whose range no bound is proven"):
+            run.epsilon(DELTA)
+
+    def test_of_a_radius(self) -> None:
+        domain = NormBall(norm=Norm.L1, radius=Released(2, COUNT, within=(1, 3)))
+        assert sampled().guarantee(domain).bound.epsilon.upper_float == pytest.approx(3.1)
+        assert after_a_count(Public(1), domain).pure().bound.epsilon.upper_float == 3.1
+        verdict = check(sampled().certificate(domain))
+        assert verdict.accepted
+        assert verdict.claim is not None
+        assert verdict.claim.domain == "norm(1) <= 3"
+
+    def test_of_coreset_constants(self) -> None:
+        def coreset(size: Any) -> Coreset:
+            return Coreset(
+                m=Public(10), n=size, mean_squared_norm=Public("0.5"), radius=Public(1), mixing=Public("0.5")
+            )
+
+        domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=1)
+        bound = sampled(sampler=coreset(Released(100, COUNT, within=(80, 400)))).guarantee(domain).bound.epsilon.upper
+        tried = [
+            sampled(sampler=coreset(Public(size))).guarantee(domain).bound.epsilon.upper for size in range(80, 401, 40)
+        ]
+        assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-6)
+        assert bound >= max(tried) + Fraction(1, 10)
+
+    def test_of_a_training_step(self) -> None:
+        """K̃ within its public interval: rate and shift are those of both ends, or better."""
+
+        def step(norm_sum: Any) -> SampledReleases:
+            return SampledReleases(
+                mechanism=DpisStep(
+                    noise_multiplier=Public(2), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=norm_sum
+                ),
+                sampler=Dpis(batch=Public(10), norm_sum=norm_sum, clip=Public(1)),
+                releases=ResampleEach(10),
+                domain=BALL_2,
+            )
+
+        bound = step(Released(30, COUNT, within=(20, 60))).epsilon(DELTA).epsilon.upper
+        for norm_sum in (20, 30, 45, 60):
+            assert step(Public(norm_sum)).epsilon(DELTA).epsilon.upper + 0.1 <= bound
+
+    def test_two_parts_of_a_plan_have_their_own(self) -> None:
+        parts = [after_a_count(Released(2, COUNT, within=within)) for within in ((1, 4), (2, 8))]
+        assert Plan(parts).pure().bound.epsilon.upper_float == pytest.approx(1 + 0.5 + 0.2)
+
+
+class TestFilters:
+    def run(self) -> AdaptiveRun[Any, Any]:
+        return AdaptiveRun(PureFilter(Pure(Enclosure.of(5)), relation=ADD_REMOVE, unit=RECORD, domain=BALL))
+
+    def test_they_charge_the_value_that_came_out_clamped(self) -> None:
+        run = self.run()
+        chosen = Released(1000, COUNT, within=(1, 2))
+        assert run.cost(after_a_count(chosen)).bound.epsilon.upper_float == pytest.approx(
+            0.6
+        )  # 1/2 and the count's 1/10
+        run.pay(WITNESS)
+        assert run.filter.number == 1
+
+    def test_a_chosen_parameter_costs_what_it_came_out_as_and_counts_in_that_run_alone(self) -> None:
+        run = self.run()
+        step = after_a_count(run.chosen(4))
+        assert run.cost(step).bound.epsilon.upper_float == 0.25
+        for question in (step.pure, lambda: step.epsilon(DELTA), lambda: Plan([step])):
+            with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
+                question()
+        beside = SampledReleases(
+            mechanism=GaussianSum(noise_multiplier=Public(1)),
+            sampler=Full(),
+            domain=NormBall(norm=Norm.L2, radius=run.chosen(4)),
+        )
+        with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
+            beside.epsilon(DELTA)
+
+    def test_such_costs_compose_with_nothing_and_have_no_certificate(self) -> None:
+        run, cost = self.run(), self.run().cost(WITNESS)
+        with pytest.raises(InvalidValue, match="what a run cost at released values"):
+            certdp.compose(COUNT, cost)
+        with pytest.raises(InvalidValue, match="what a run cost at released values"):
+            Released(1, cost)
+        at_value = WITNESS.as_it_came_out
+        with pytest.raises(ExPost):
+            at_value.certificate(at_value.epsilon(DELTA))
+        assert "no guarantee" in at_value.epsilon(DELTA).statement
+        assert run.filter.number == 0
+
+
+class TestTrainingSteps:
+    """A step of importance-sampled DP-SGD whose K̃ came out of the run: by a filter, or within a declared pair."""
+
+    @staticmethod
+    def step(norm_sum: Any) -> SampledReleases:
+        return SampledReleases(
+            mechanism=DpisStep(
+                noise_multiplier=Public(2), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=norm_sum
+            ),
+            sampler=Dpis(batch=Public(10), norm_sum=norm_sum, clip=Public(1)),
+            domain=BALL_2,
+        )
+
+    def test_a_filter_pays_for_the_sum_that_came_out(self) -> None:
+        budget = ZeroConcentrated(Enclosure.of(1))
+        run = AdaptiveRun(ZeroConcentratedFilter(budget, relation=ADD_REMOVE, unit=RECORD, domain=BALL_2))
+        for norm_sum in (20, 40):
+            step = self.step(run.chosen(norm_sum))
+            fixed = self.step(Public(norm_sum)).zero_concentrated().bound.rho
+            assert run.cost(step).bound.rho.upper == fixed.upper
+            run.pay(step)
+            with pytest.raises(InvalidValue, match="chosen from earlier releases"):
+                step.epsilon(DELTA)
+
+    def test_a_declared_pair_takes_steps_that_it_dominates(self) -> None:
+        declared = SampledReleases(
+            mechanism=GaussianSum(noise_multiplier=Public(4)),
+            sampler=Poisson(rate=Public("0.51")),  # the drawn rate is within its rounding of 1/2
+            releases=ResampleEach(3),
+            domain=BALL_2,
+        )
+        run = DominatedRun(Plan([declared]))
+        run.use(self.step(run.chosen(20)))  # rate 1/2, shift 1/10
+        run.use(self.step(run.chosen(45)))
+        with pytest.raises(InvalidValue, match=r"step\.pair: .*within the declared"):
+            run.use(self.step(run.chosen(60)))  # shift 3/10 is above 1/4
+        assert run.epsilon(DELTA).epsilon == Plan([declared]).epsilon(DELTA).epsilon
+
+
+class TestReadings:
+    def test_they_say_what_came_out(self) -> None:
+        reading = ExPostRun(WITNESS).pure()
+        assert reading.bounds.upper == pytest.approx(0.11)
+        assert reading.given == {"mechanism.scale": "100"}
+        assert str(reading).endswith("(ex post, no guarantee: others could come out)")
+        assert ExPostRun(after_a_count(scale_by_count(7.0))).pure().bounds.upper == pytest.approx(10.1)
+
+    def test_of_each_notion_and_of_plans(self) -> None:
+        readings = ExPostRun(Plan([WITNESS, after_a_count(Public(10))]))
+        assert readings.pure().given == {"part 1: mechanism.scale": "100"}
+        assert readings.epsilon(DELTA).bounds.upper <= 0.21
+        assert readings.delta(Epsilon(1)).bounds.upper < 1e-12
+        assert readings.renyi(Order(2)).bounds.upper < 0.1
+        assert len(readings.payments) == 1
+
+    def test_they_are_no_guarantees(self) -> None:
+        reading: Any = ExPostRun(WITNESS).pure()
+        with pytest.raises(InvalidType):
+            certdp.compose(COUNT, reading)
+        with pytest.raises(InvalidType):
+            Released(1, reading)
+
+    def test_a_run_whose_bounds_are_guarantees_has_none(self) -> None:
+        with pytest.raises(InvalidType, match="a run with released parameters"):
+            ExPostRun(after_a_count(Public(1)))
+        with pytest.raises(InvalidType, match="a run of releases"):
+            ExPostRun(COUNT)  # type: ignore[arg-type]
+
+    def test_losses_of_records_at_the_values_that_came_out(self) -> None:
+        measured = epsilon_per_record(WITNESS.as_it_came_out, DELTA, DATA).reveal()
+        assert measured.psi == pytest.approx([0.1 + 0.0025, 0.1 + 0.005], abs=1e-5)

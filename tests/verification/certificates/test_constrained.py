@@ -1,0 +1,241 @@
+"""Certificates of privacy-constrained runs as they are written: the independent checker proves them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from attrs import field, frozen
+
+import certdp
+from certdp import (
+    CONTRACT_VERSION,
+    About,
+    Coins,
+    Count,
+    Evidence,
+    Expression,
+    InvalidType,
+    InvalidValue,
+    LaplaceSum,
+    LpSum,
+    Mechanism,
+    Norm,
+    NormBall,
+    Outside,
+    PrivacyConstrained,
+    Public,
+    PureLoss,
+    SampledMechanism,
+    W,
+    WeightedSample,
+    check,
+    norm,
+)
+from certdp.accounting.derivation import Theorem
+from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.expressions import maximum, minimum
+from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.provenance import Released
+from certdp.accounting.sampling.drawing import Rate
+from certdp.verification.certificates.writing import statement_of_rate
+
+Matrix = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Rows:
+    """A matrix as the checker takes it."""
+
+    def __init__(self, records: Matrix) -> None:
+        self._records = records.tolist()
+        self.columns = records.shape[1]
+
+    def __iter__(self) -> Iterator[list[float]]:
+        return iter(self._records)
+
+
+def ball(order: Norm, radius: Any, dimension: int | None = 3) -> NormBall:
+    return NormBall(norm=order, radius=Public(radius), dimension=dimension)
+
+
+def records(rows: int = 25) -> Matrix:
+    matrix = np.random.default_rng(1).normal(size=(rows, 3)) * np.geomspace(1e-4, 9, rows)[:, None]
+    matrix[2], matrix[3] = 0.0, [5e-324, 0.0, 0.0]
+    return matrix
+
+
+def constrained(mechanism: Mechanism, target: Any, cap: Any = None) -> SampledMechanism:
+    sampler = PrivacyConstrained(target=Public(target))
+    if cap is not None:
+        sampler = PrivacyConstrained(target=Public(target), largest_weight=Public(cap))
+    return SampledMechanism(mechanism=mechanism, sampler=sampler)
+
+
+@frozen(kw_only=True)
+class AnyMechanism:
+    about: ClassVar[About] = About(
+        name="any-mechanism", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test"
+    )
+    declared: Public[PureLoss] = field()
+
+    @property
+    def loss(self) -> PureLoss:
+        return self.declared.value
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Any:
+        return sample.weights
+
+
+@frozen(kw_only=True)
+class CitedMechanism(AnyMechanism):
+    about: ClassVar[About] = About(
+        name="cited-mechanism", version="1", contract=CONTRACT_VERSION, evidence=Evidence.CITED, citation="a test"
+    )
+
+
+def losing(loss: Expression) -> AnyMechanism:
+    return AnyMechanism(declared=Public(PureLoss(loss)))
+
+
+RUN = constrained(LaplaceSum(scale=Public("1.5")), "1.5")
+DOMAIN = ball(Norm.L1, 2)
+
+
+def body_of(content: bytes) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(content)
+    del body["digest"]
+    return body
+
+
+MECHANISMS: dict[str, tuple[Mechanism, Any]] = {
+    "a sum": (LaplaceSum(scale=Public(4)), 2),
+    "a sum that reaches the least target": (LaplaceSum(scale=Public(10)), 1),
+    "a count": (Count(scale=Public(20)), 2),
+    "a sum in another norm": (LpSum(scale=Public(9), norm=Public("3/2")), "1/2"),
+    "two parts": (losing(W * (norm(1) / 30 + Fraction(1, 100))), 1),
+    "two norms": (losing(W * maximum(norm(1) / 30, minimum(norm(2) / 20, Fraction(1, 40)))), 1),
+}
+
+
+@pytest.mark.parametrize("cap", [None, 1, "10.1"])
+@pytest.mark.parametrize("target", ["1/10", "2.3", 300])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_is_certified_is_proven_again(name: str, target: Any, cap: Any) -> None:
+    mechanism, radius = MECHANISMS[name]
+    run = constrained(mechanism, target, cap)
+    domain = ball(run.norm, radius)
+    if run.norm == Norm.L1 and name == "a sum" and target == "1/10":
+        with pytest.raises(InvalidValue, match="target"):
+            run.certificate(domain)
+        return
+    verdict = check(run.certificate(domain))
+    proven = "holds" if mechanism.about.name != AnyMechanism.about.name else "holds assuming the profile"
+    assert verdict.outcome.value == proven, verdict
+    assert verdict.claim is not None
+    assert verdict.claim.epsilon is not None
+    assert verdict.claim.epsilon[0] is None
+    upper = Fraction(verdict.claim.epsilon[1])
+    assert 0 <= upper - Fraction(target) <= Fraction(target) / 2**52
+    data = records()
+    for outside in Outside:
+        owned = check(run.owners_certificate(data, domain, outside), Rows(data))
+        assert owned.outcome.value == proven, owned
+        assert owned.data_compared
+
+
+def test_a_whole_target_is_the_epsilon_stated() -> None:
+    run = constrained(LaplaceSum(scale=Public(5)), 1)
+    domain = ball(Norm.L1, 5)
+    supremum = body_of(run.certificate(domain))["claim"]["supremum"]
+    assert (supremum["lower"], supremum["upper"], supremum["maximiser"]) == (None, 1.0, None)
+    epsilon = run.guarantee(domain).bound.epsilon
+    assert epsilon.lower == epsilon.upper == 1
+
+
+def test_without_a_domain_the_profile_alone_is_certified() -> None:
+    verdict = check(RUN.certificate())
+    assert verdict.outcome.value == "holds", verdict
+    assert verdict.claim is not None
+    assert verdict.claim.epsilon is None
+    small = records()[:10]
+    assert check(RUN.owners_certificate(small), Rows(small)).data_compared
+
+
+def test_the_largest_psi_stated_is_never_above_the_target() -> None:
+    body = body_of(RUN.owners_certificate(records(), DOMAIN))
+    assert body["data"]["psi_max"] == 1.5
+    capped = body_of(constrained(LaplaceSum(scale=Public(100)), 1, 2).owners_certificate(records(), DOMAIN))
+    assert 0 < capped["data"]["psi_max"] < 0.05
+
+
+def test_a_certificate_states_nothing_of_the_data() -> None:
+    owned = body_of(RUN.owners_certificate(records(), DOMAIN))
+    public = body_of(RUN.certificate(DOMAIN))
+    assert {**owned, "audience": "public", "data": None} == public
+    again = constrained(LaplaceSum(scale=Public("3/2")), Fraction(3, 2))
+    assert again.certificate(ball(Norm.L1, "4/2")) == RUN.certificate(DOMAIN)
+
+
+def test_other_data_are_refused() -> None:
+    data = records()
+    content = RUN.owners_certificate(data, DOMAIN)
+    changed = data.copy()
+    changed[7, 2] = -changed[7, 2]
+    assert "not those of the commitment" in check(content, Rows(changed)).reason
+
+
+def released(value: Any, cost: Any) -> Any:
+    spent = Guarantee(
+        bound=certdp.Pure(Enclosure.of(cost)),
+        relation=certdp.ADD_REMOVE,
+        unit=certdp.RECORD,
+        derivation=Theorem("test", "release of a constant").conclude(),
+    )
+    return Released(value, spent)
+
+
+def test_what_constants_and_radius_cost_is_added() -> None:
+    run = constrained(LaplaceSum(scale=released(Fraction(4), "1/4")), 1)
+    domain = NormBall(norm=Norm.L1, radius=released(Fraction(2), "1/8"), dimension=3)
+    content = run.certificate(domain)
+    assert body_of(content)["claim"]["supremum"]["upper"] == 1.375
+    assert check(content).accepted, check(content)
+    data = records()
+    verdict = check(run.owners_certificate(data, domain), Rows(data))
+    assert verdict.data_compared, verdict
+
+
+def test_cited_evidence_assumes_the_profile() -> None:
+    run = constrained(CitedMechanism(declared=Public(PureLoss(W * norm(1) / 3))), 1)
+    assert check(run.certificate(DOMAIN)).outcome.value == "holds assuming the profile"
+
+
+def test_what_cannot_be_certified_says_so() -> None:
+    with pytest.raises(InvalidValue, match="proportional"):
+        constrained(losing(W * W * norm(1) / 9), 1).owners_certificate(records()[:3], DOMAIN)
+    with pytest.raises(InvalidValue, match="Raise the target"):
+        RUN.certificate(ball(Norm.L1, 3))
+    with pytest.raises(InvalidType, match="kind"):
+        statement_of_rate(_Other())
+
+
+class _Other(Rate):
+    """A rate that no certificate knows."""
+
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        return ()
+
+    @property
+    def rounding(self) -> Fraction:
+        return Fraction(0)
+
+    def realise(self, features: Any) -> Any:
+        raise NotImplementedError
+
+    def profile(self, loss: Any, premises: Any = ()) -> Any:
+        raise NotImplementedError

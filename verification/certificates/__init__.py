@@ -1,0 +1,1 @@
+"""Writing certificates: of pure profiles, of composed runs, of keyed releases."""

@@ -1,0 +1,565 @@
+"""Writing certificates of (ε, δ) of runs of releases: what is released, how records are covered, and one method.
+
+The method is one that the independent checker can evaluate by itself. So the number certified is the checker's: it
+may be above the answer's, where the answer rests on an accountant without such a method, never below.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import singledispatch
+from heapq import heappop, heappush
+from importlib.metadata import version
+from typing import final
+
+from attrs import frozen
+
+from ...accounting.accountants import RENYI, Finding, WorstPairs
+from ...accounting.accountants.worst_pairs import largest, pure
+from ...accounting.conversions.renyi_search import choose_ratio
+from ...accounting.derivation import Assumption
+from ...accounting.directions import Direction
+from ...accounting.display import Displayed
+from ...accounting.enclosures import Enclosure
+from ...accounting.errors import InvalidValue
+from ...accounting.exact import ratio_text, short_text
+from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
+from ...accounting.expressions import Range as Side
+from ...accounting.expressions.suprema import supremum
+from ...accounting.sampling.domains import NormBall
+from ...accounting.sampling.losses import (
+    DiscreteGaussianLoss,
+    DiscreteLaplaceLoss,
+    FamilyLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    Loss,
+    PureLoss,
+    ZeroConcentratedLoss,
+)
+from ...accounting.sampling.rate import SamplingRate
+from ...accounting.sampling.releases import Releases, SampleOnce
+from ...accounting.sampling.theorem_6 import realised
+from ..checker import NOT_PROVEN, check
+from .lines import Release, line_for
+from .writing import FORMAT, Json, PluginStatement, sealed
+
+KIND = "composed-approximate"
+
+FILTERED = Assumption(
+    "parameters of later releases",
+    "chosen from earlier ones; before the run the order and (epsilon, delta) were fixed, and each release was paid at "
+    "that order before it was drawn",
+)
+"""What the certificate of a run under a filter rests on, whatever else it does."""
+
+_SPARED = Fraction(1, 2**100)
+_LOOSE = Fraction(1, 2**48)
+_MOST_CELLS = 64
+_MOST_PARTS = 64
+_LINE_WORK = 1.5e7
+_SHARES = {Direction.REMOVE: 0.75, Direction.ADD: 0.25}
+_LINE_PATIENCE = 7  # a check takes seconds
+_LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
+"""By how much more than its start a method is tried, relatively."""
+
+
+@final
+@frozen
+class StatedLoss:
+    """A family of pairs that certificates know, and its parameter.
+
+    Attributes:
+        family: as the certificate names it.
+        parameter: an expression in W and norms.
+    """
+
+    family: str
+    parameter: Expression
+
+
+@singledispatch
+def stated_loss(loss: Loss) -> StatedLoss:
+    """What a certificate says that a record costs: the loss's own family, or one that dominates it.
+
+    Raises:
+        InvalidValue: for a loss that no certificate states.
+    """
+    raise InvalidValue(
+        "certificate",
+        type(loss).__name__,
+        "a loss with a pure ε, ρ, or Laplace or Gaussian noise",
+        "No kind of certificate states this loss yet: leave the certificate out",
+    )
+
+
+@stated_loss.register
+def _(loss: GaussianLoss) -> StatedLoss:
+    return StatedLoss("gaussian", loss.shift)
+
+
+@stated_loss.register
+def _(loss: LaplaceLoss) -> StatedLoss:
+    return StatedLoss("laplace", loss.shift)
+
+
+@stated_loss.register
+def _(loss: PureLoss) -> StatedLoss:
+    return StatedLoss("pure", loss.epsilon)
+
+
+@stated_loss.register
+def _(loss: DiscreteLaplaceLoss) -> StatedLoss:
+    return StatedLoss("pure", loss.pure.epsilon)
+
+
+@stated_loss.register
+def _(loss: DiscreteGaussianLoss) -> StatedLoss:
+    return StatedLoss("zero-concentrated", loss.steps * loss.steps * (1 / (2 * loss.variance)))
+
+
+@stated_loss.register
+def _(loss: ZeroConcentratedLoss) -> StatedLoss:
+    return StatedLoss("zero-concentrated", loss.rho)
+
+
+@stated_loss.register
+def _(loss: FamilyLoss) -> StatedLoss:
+    if loss.pure is None:
+        return stated_loss.dispatch(Loss)(loss)
+    return StatedLoss("pure", loss.pure.epsilon)
+
+
+@final
+@frozen(kw_only=True)
+class ReleaseStatement:
+    """Releases of one mechanism on samples drawn by one sampler, as a certificate states them.
+
+    Attributes:
+        mechanism: the mechanism's statement.
+        sampler: the sampler's.
+        loss: what one record costs.
+        rate: with what probability and weight it is drawn.
+        releases: how many, and on which samples.
+        corners: how many pairs bound the records of the domain.
+        released: which of the plugins' parameters were released, and within what ranges.
+    """
+
+    mechanism: PluginStatement
+    sampler: PluginStatement
+    loss: Loss
+    rate: SamplingRate
+    releases: Releases
+    corners: int
+    released: tuple[Assumption, ...] = ()
+
+    def as_json(self, domain: NormBall | None, relation: str, spared: Fraction) -> Json:
+        """As the certificate has it; the loss is about that change of the data."""
+        stated = stated_loss(self.loss)
+        return {
+            "mechanism": self.mechanism.as_json(),
+            "sampler": self.sampler.as_json(),
+            "loss": {"family": stated.family, "parameter": serialise(stated.parameter), "relation": relation},
+            "rate": serialise(self.rate.probability),
+            "weighted": self.rate.weighted,
+            "rounding": ratio_text(self.rate.rounding),
+            "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
+            "steps": self.releases.steps,
+            "cover": _Cover(stated.parameter, self.rate, domain, spared).tree(self.corners),
+        }
+
+    def assumptions(self, number: int) -> Iterator[tuple[str, str]]:
+        """Name the public constants of the part."""
+        place = f"part {number}: "
+        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
+            yield f"{place}evidence of {role} {plugin.name}", plugin.evidence
+            yield from ((f"{place}{role}.{key}", value) for key, value in plugin.options.items())
+        yield from ((f"{place}{assumed.name}", assumed.value) for assumed in self.released)
+        way = "on one sample" if isinstance(self.releases, SampleOnce) else "each on a fresh sample"
+        yield f"{place}releases", f"{self.releases.steps}, {way}"
+        if self.rate.rounding:
+            yield f"{place}relative rounding of probability and weight", ratio_text(self.rate.rounding)
+
+
+class _Cover:
+    """Cells of a domain, each with the largest parameter and rate of its records."""
+
+    def __init__(self, parameter: Expression, rate: SamplingRate, domain: NormBall | None, spared: Fraction) -> None:
+        used = realised(rate)
+        never = rate.probability == Constant(Fraction(0))
+        given = {W: Constant(Fraction(1)) if never else used.weight}
+        roots = substitute(parameter, given), used.probability
+        occurring = frozenset(v for root in (parameter, rate.probability, *roots) for v in variables(root) if v != W)
+        meaning: Mapping[Variable, Expression] = {}
+        self.box: Mapping[Variable, Side] = dict.fromkeys(occurring, Side(Fraction(-1), Fraction(1)))
+        if domain is not None:
+            meaning, self.box = domain.box(occurring)
+        self.roots = [substitute(root, meaning) for root in roots]
+        self.spared = 1 + spared
+
+    def tree(self, corners: int) -> Json:
+        """The cells: one where one pair bounds all records, else as many as are allowed, along the widest side."""
+        return self._split(self.box, 1 if corners == 1 else _MOST_CELLS // 2)
+
+    def _split(self, cell: Mapping[Variable, Side], cells: int) -> Json:
+        wide = {v: _width(side) for v, side in cell.items() if v.symbol is not Symbol.ROUNDING and _width(side)}
+        if cells < 2 or not wide:
+            return self._leaf(cell)
+        chosen = max(wide, key=lambda v: (wide[v], v.name))
+        low, high = _ends(cell[chosen])
+        middle = (low + high) / 2
+        halves = (("below", Side(low, middle)), ("above", Side(middle, high)))
+        sides = {part: self._split({**cell, chosen: side}, cells // 2) for part, side in halves}
+        return {"coordinate": f"{chosen.symbol.value}({chosen.index})", "at": ratio_text(middle), **sides}
+
+    def _leaf(self, cell: Mapping[Variable, Side]) -> Json:
+        parameter, rate = (
+            max(supremum(root, {v: cell[v] for v in variables(root)}, slack=Fraction(0)).enclosure.upper, Fraction(0))
+            for root in self.roots
+        )
+        return {
+            "parameter": ratio_text(parameter * self.spared),
+            "rate": ratio_text(min(rate * self.spared, Fraction(1))),
+        }
+
+
+def _ends(side: Side) -> tuple[Fraction, Fraction]:
+    assert side.lower is not None
+    assert side.upper is not None
+    return side.lower, side.upper
+
+
+def _width(side: Side) -> Fraction:
+    low, high = _ends(side)
+    return high - low
+
+
+@final
+@frozen(kw_only=True)
+class RunStatement:
+    """A run fixed beforehand, as a certificate states it.
+
+    Attributes:
+        parts: its releases, in order.
+        pairs: the pairs of the whole run.
+        relation: the change of the data, by name.
+        domain: the public domain of the records, or None.
+        released_cost: pure ε spent on releasing constants, or a bound of it.
+        assumptions: what its guarantee rests on beside the constants that the parts state.
+    """
+
+    parts: tuple[ReleaseStatement, ...]
+    pairs: WorstPairs
+    relation: str
+    domain: NormBall | None
+    released_cost: Fraction
+    assumptions: tuple[Assumption, ...]
+
+    def as_json(self, spared: Fraction) -> Json:
+        """The certificate's body without claim numbers, method, theorem and digest."""
+        domain = self.domain
+        return {
+            "format": FORMAT,
+            "kind": KIND,
+            "audience": "public",
+            "claim": {
+                "unit": "record",
+                "relation": self.relation,
+                "notion": "approximate",
+                "domain": None
+                if domain is None
+                else {
+                    "norm": domain.norm.value,
+                    "radius": ratio_text(domain.radius.value),
+                    "dimension": domain.dimension,
+                },
+            },
+            "parts": [part.as_json(domain, self.relation, spared) for part in self.parts],
+            "released_cost": ratio_text(self.released_cost),
+            "assumptions": self._assumptions(),
+            "versions": {
+                "certdp": version("certdp"),
+                "mpmath": version("mpmath"),
+                "python": platform.python_version(),
+            },
+        }
+
+    def _assumptions(self) -> list[Json]:
+        own = [item for number, part in enumerate(self.parts, 1) for item in part.assumptions(number)]
+        if self.domain is not None:
+            own += [(a.name, a.value) for a in self.domain.assumptions]
+        if self.released_cost:
+            own.append(("released cost", ratio_text(self.released_cost)))
+        told = {(name.partition(": ")[2] or name, value) for name, value in own}
+        rest = [(a.name, a.value) for a in self.assumptions if (a.name, a.value) not in told]
+        return [{"name": name, "value": value} for name, value in dict.fromkeys([*own, *rest])]
+
+
+@final
+@frozen(repr=False)
+class Certified(Displayed):
+    """A certificate that the checker has accepted.
+
+    Attributes:
+        content: its bytes.
+        epsilon: the ε that it proves; at least that of the answer.
+        delta: the δ that it proves.
+        method: how, as the certificate names it.
+    """
+
+    content: bytes
+    epsilon: Fraction
+    delta: Fraction
+    method: str
+
+    def __str__(self) -> str:
+        stated = f"ε = {short_text(self.epsilon)} and δ = {short_text(self.delta)}"
+        return f"{len(self.content)} bytes that prove {stated} by {self.method}"
+
+
+@final
+@frozen
+class _Proposal:
+    """A method that may prove (ε, δ).
+
+    Attributes:
+        name: as the certificate has it.
+        theorem: what it rests on.
+        parameters: what it needs to be told at (ε, δ).
+        start: the ε or δ from which on it may prove something; at least the answer.
+        patience: how many numbers it is tried with.
+    """
+
+    name: str
+    theorem: str
+    parameters: Callable[[Fraction, Fraction], Json | None]
+    start: float
+    patience: int = len(_LADDER)
+
+
+@final
+@frozen
+class _Question:
+    """What is to be certified: an ε at a δ or a δ at an ε, the other being None, and what was answered."""
+
+    run: RunStatement
+    body: Json
+    epsilon: Fraction | None
+    delta: Fraction | None
+    answer: float
+
+    def claimed(self, found: float) -> tuple[Fraction, Fraction]:
+        """The pair (ε, δ) with what was found."""
+        if self.epsilon is not None:
+            return self.epsilon, Fraction(found)
+        assert self.delta is not None
+        return Fraction(found), self.delta
+
+
+def certified_epsilon(run: RunStatement, delta: Fraction, epsilon: float) -> Certified:
+    """A certificate of an ε at δ that is at least `epsilon`, as near to it as some method proves.
+
+    Args:
+        run: what is released.
+        delta: δ, stated exactly.
+        epsilon: the answer's upper end.
+
+    Raises:
+        InvalidValue: for a loss that no certificate states, and where no method of the checker proves anything.
+    """
+    return _first_proven(run, None, delta, epsilon)
+
+
+def certified_delta(run: RunStatement, epsilon: Fraction, delta: float) -> Certified:
+    """A certificate of a δ at ε that is at least `delta`; otherwise as `certified_epsilon`."""
+    return _first_proven(run, epsilon, None, delta)
+
+
+def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, delta: Fraction) -> Certified:
+    """A certificate of an adaptive run whose filter was set to (ε, δ) at an order, before the run.
+
+    Args:
+        run: what was released, each release paid before it was drawn; its assumptions hold `FILTERED`.
+        order: α of the filter.
+        epsilon: the filter's ε. No smaller one is claimed of a run that paid less: how much it pays may be an output.
+        delta: the filter's δ.
+
+    Raises:
+        InvalidValue: where the checker does not prove that the releases are within (ε, δ) at that order, and for more
+            than 64 parts.
+    """
+    if len(run.parts) > _MOST_PARTS:
+        remedy = "Take fewer epochs, or leave the certificate out"
+        raise InvalidValue("certificate", f"{len(run.parts)} kinds of releases", f"at most {_MOST_PARTS}", remedy)
+    sides = _touching(run, order)(epsilon, delta)
+    parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
+    proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
+    found = _sealed(run.as_json(_SPARED), proposal, epsilon, delta)
+    if isinstance(found, Certified):
+        return found
+    raise InvalidValue(
+        "certificate",
+        "an adaptive run that the checker does not prove to be within its budget",
+        "releases within (ε, δ) at the filter's order",
+        f"It says: {found}. Leave the certificate out",
+    )
+
+
+def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction | None, answer: float) -> Certified:
+    """Try the methods at the answer, then always the smallest number left, until the checker proves one."""
+    reason = "there is none for these losses"
+    for spared in (_SPARED, _LOOSE):
+        question = _Question(run, run.as_json(spared), epsilon, delta, max(answer, 0.0))
+        proposals = enumerate(_proposals(question))
+        trials: list[tuple[float, int, int, _Proposal]] = []
+        while True:
+            # at the answer itself the first that is proven will do: the others need not be worked out
+            at_answer = trials and trials[0][0] <= question.answer
+            if not at_answer and (further := next(proposals, None)) is not None:
+                place, proposal = further
+                heappush(trials, (proposal.start, place, 0, proposal))
+                continue
+            if not trials:
+                break
+            _, place, rung, proposal = heappop(trials)
+            found = _attempt(question, proposal, _LADDER[rung])
+            if isinstance(found, Certified):
+                return found
+            reason = found or reason
+            if NOT_PROVEN in found and rung + 1 < proposal.patience:  # a larger number may help
+                heappush(trials, (proposal.start * (1 + _LADDER[rung + 1]), place, rung + 1, proposal))
+    raise InvalidValue(
+        "certificate",
+        "a run whose (ε, δ) the checker does not prove",
+        "one that it proves by pure losses, one release, Rényi divergences or the loss distribution",
+        f"It says: {reason}. Leave the certificate out",
+    )
+
+
+def _attempt(question: _Question, proposal: _Proposal, step: float) -> Certified | str:
+    """A certificate a step above the proposal's start, or why the checker refuses it."""
+    epsilon, delta = question.claimed(proposal.start * (1 + step))
+    return _sealed(question.body, proposal, epsilon, delta)
+
+
+def _sealed(body: Json, proposal: _Proposal, epsilon: Fraction, delta: Fraction) -> Certified | str:
+    """A certificate of (ε, δ), or why the checker refuses it."""
+    parameters = proposal.parameters(epsilon, delta)
+    if parameters is None or delta >= 1:
+        return ""
+    claim = {**body["claim"], "epsilon": ratio_text(epsilon), "delta": ratio_text(delta)}
+    method = {"name": proposal.name, **parameters}
+    content = sealed({**body, "claim": claim, "theorem": proposal.theorem, "method": method})
+    verdict = check(content)
+    return Certified(content, epsilon, delta, proposal.name) if verdict.accepted else verdict.reason
+
+
+def _proposals(question: _Question) -> Iterator[_Proposal]:
+    """The methods that may prove something about the run."""
+    run, answer = question.run, question.answer
+    yield _Proposal("hockey-stick", _HOCKEY_STICK, lambda e, d: {}, answer)
+    loss = run.pairs.worst(pure)
+    if loss is not None:
+        total = (loss.enclosure + run.released_cost).upper_float
+        if question.epsilon is None:
+            yield _Proposal("pure", _PURE, lambda e, d: {}, max(total, answer))
+        elif total <= question.epsilon:
+            yield _Proposal("pure", _PURE, lambda e, d: {}, answer)
+    yield from _on_lines(question)
+    yield from _by_orders(question)
+
+
+def _on_lines(question: _Question) -> Iterator[_Proposal]:
+    """The loss distribution, of Gaussian noise and of randomised responses."""
+    epsilon, delta = question.claimed(question.answer)
+    level = float(epsilon - question.run.released_cost)
+    known = _releases(question.body["parts"])
+    if known is None or level < 0 or not 0 < delta < 1:
+        return
+    releases, combinations = known
+    work = {d: share * _LINE_WORK / combinations for d, share in _SHARES.items()}
+    lines = {d: line_for(releases, level, math.log(delta), d, work[d]) for d in Direction}
+    if any(line is None for line in lines.values()):
+        return
+    sides = {d.value: line.as_json() for d, line in lines.items() if line is not None}
+    dithered = max(line.raised for line in lines.values() if line is not None)
+    remove = lines[Direction.REMOVE]
+    start = question.answer + dithered
+    if question.epsilon is not None and remove is not None:
+        start = question.answer * math.exp(min(dithered * remove.real_part, 700.0))
+    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, _LINE_PATIENCE)
+
+
+def _releases(parts: Sequence[Json]) -> tuple[list[Release], int] | None:
+    """What is released at the largest parameter and rate of each part, and in how many ways their cells combine."""
+    found, combinations = [], 1
+    for part in parts:
+        leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
+        parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
+        family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
+        once = part["resample"] == "once" and rate < 1
+        if family not in ("gaussian", "pure") or (once and family == "pure" and steps > 1):
+            return None
+        if parameter and rate:
+            shift = parameter * math.sqrt(steps) if once else parameter
+            found.append(Release(family == "gaussian", shift, rate, 1 if once else steps))
+    return (found, combinations) if any(release.gaussian for release in found) else None
+
+
+def _leaves(tree: Json) -> Iterator[Json]:
+    """The cells of a cover."""
+    if "coordinate" in tree:
+        yield from _leaves(tree["below"])
+        yield from _leaves(tree["above"])
+    else:
+        yield tree
+
+
+def _by_orders(question: _Question) -> Iterator[_Proposal]:
+    """Rényi orders: the best one, and the whole ones beside it, where moments on samples are sharp."""
+    run, cost = question.run, question.run.released_cost
+    finding: Finding | None = None
+    if question.delta is not None and question.delta > 0:
+        finding = RENYI.epsilon(run.pairs, Enclosure.of(question.delta))
+    elif question.epsilon is not None and question.epsilon >= cost:
+        finding = RENYI.delta(run.pairs, Enclosure.of(question.epsilon - cost))
+    if finding is None or finding.order is None:
+        return
+    near = {finding.order, Fraction(max(math.floor(finding.order), 2)), Fraction(math.ceil(finding.order))}
+    start = finding.bounds.enclosure
+    if question.delta is not None:
+        start = start + cost
+    for order in sorted(near):
+        yield _Proposal("renyi", _RENYI, _touching(run, order), max(start.upper_float, question.answer))
+
+
+def _touching(run: RunStatement, order: Fraction) -> Callable[[Fraction, Fraction], Json | None]:
+    """The order in both directions, and where the conversion touches best."""
+    laws = [law for pair in run.pairs.bounding if (law := pair.renyi) is not None]
+    taus = {direction: largest(law(order, direction) for law in laws).upper_float for direction in Direction}
+
+    def parameters(epsilon: Fraction, _: Fraction) -> Json | None:
+        level = float(epsilon - run.released_cost)
+        if level < 0:
+            return None
+        sides = {}
+        for direction, tau in taus.items():
+            ratio, value = choose_ratio(float(order - 1), tau, level) if tau else (0.0, math.inf)
+            usable = math.isfinite(ratio) and math.isfinite(value) and ratio > 0
+            sides[direction.value] = {
+                "order": ratio_text(order),
+                "ratio": ratio_text(Fraction(ratio)) if usable else None,
+            }
+        return sides
+
+    return parameters
+
+
+_PURE = "IS Theorem 6 and basic composition"
+_HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
+_LOSS_DISTRIBUTION = "Poisson summation of the moments of the privacy loss"
+_RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
+_FILTER = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"

@@ -1,0 +1,1 @@
+"""Checking runs of several releases at an (ε, δ)."""

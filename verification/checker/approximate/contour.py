@@ -1,0 +1,317 @@
+"""Delta of composed releases from the moments of the privacy loss, on a line in the complex plane.
+
+Legend: M(z) = E_P[e^(z·loss)] of one release, c > 0 the real part of z, y its imaginary part, h the step of y,
+z_k = c + ikh, phi(y) = M(c + iy)/M(c), |phi| <= 1, S the sum of the losses, delta(eps) = E[(1 - e^(eps - S))+].
+
+The contour. For Re z > 0 the integral of e^(zx)(1 - e^(x - S))+ over x is e^(zS)/(z(z + 1)). So by Poisson's formula
+(h/2pi)·sum over k of M(z_k)e^(-z_k·eps)/(z_k(z_k + 1)) = sum over m of e^(c·m·2pi/h)·delta(eps + m·2pi/h), whose terms
+are all at least 0: the left side bounds delta(eps) = (m = 0) from above, for every c > 0 and h > 0. The terms
+|k| >= K are, against k = 0, at most 2T·c(c + 1)/(h²(K - 1)) where |phi| <= T beyond Kh, as |z(z + 1)| >= y².
+
+Dither. One more release, of Gaussian noise with a small shift, dominates the run; it makes |phi| fall.
+
+Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2); on a sample see `composed_nodes`, where f, B, s and q
+are. For randomised response the integral is a sum of two.
+
+|phi| beyond Y. For any x0 the part x < x0 of the integral is at most its mass; the rest, integrated by parts with
+dL/dx = s·rho, L = log B, rho = q·e^w/B, is at most V/Y, V the variation of F = f/(s·rho) on x >= x0, from 0. As
+d log F/dx = (g + 1)s·rho - x - s is a logistic function less a line, F has at most two maxima: V <= 4·sup F. The
+slope of the logistic function is (g + 1)s²·rho(1 - rho): where that is below 1, as it is for (g + 1)s² < 4 and as
+far as rho <= 1/((g + 1)s²), there is one maximum, and V <= 2·sup F; what lies beyond counts with its mass.
+
+Numbers are whole multiples of 2^-BITS with a bound of their error in these units, so that nothing depends on libraries.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import Final, NamedTuple
+
+from mpmath import libmp
+
+from ..budget import Budget
+from ..intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
+from ..verdict import Refused
+from .divergences import pi
+from .factors import GAUSSIAN, PURE, REMOVE, Factor
+from .nodes import NODE, Nodes, Tilt, grid_for, nodes_on, shift_of
+
+MOST_PLACES: Final = 50_000
+_PLACE: Final = 25_000
+_POWER: Final = 10_000
+_WAVE: Final = 100
+"""For a place on the line; for a part's power there; for one of its nodes there."""
+BITS: Final = 160
+_ONE: Final = 1 << BITS
+_GUARD: Final = 64
+_FINE: Final = Arithmetic(256)
+_COARSE: Final = Arithmetic(64)
+_UNIT: Final = Interval(ONE, ONE)
+
+Complex = tuple[int, int]
+"""Real and imaginary part in units of 2^-BITS."""
+
+
+class Line(NamedTuple):
+    """Where the moments are taken: c, h, the number of places, and the shift of the dither."""
+
+    real_part: Fraction
+    step: Fraction
+    places: int
+    dither: Fraction
+
+    @property
+    def end(self) -> Fraction:
+        """The imaginary part from which on the terms are bounded together."""
+        return self.step * self.places
+
+
+class _Part(NamedTuple):
+    """One release on the line.
+
+    `weights` are those of the nodes, in units, and add up to 1; `turns` are e^(i·h·loss) there. `error` bounds how far
+    the ratio of the sums is from phi, in units beside those of the arithmetic; `log_moment` encloses log M(c), `beyond`
+    bounds |phi| from the line's end on.
+    """
+
+    weights: list[int]
+    turns: list[Complex]
+    error: int
+    log_moment: Interval
+    beyond: Mpf
+    times: int
+
+
+def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, line: Line, budget: Budget) -> Mpf:
+    """Bound delta(epsilon) from above."""
+    square = line.dither**2
+    parts = []
+    budget.spend(_PLACE * line.places)
+    for factor in factors:
+        if factor.family == GAUSSIAN and not factor.sampled:
+            square += factor.parameter**2 * factor.together * factor.samples
+            continue
+        budget.spend((_POWER + 2 * _WAVE) * line.places)
+        parts.append(_part(factor, direction, line, budget))
+    square = _FINE.above(square)  # a short number: a larger shift loses more
+    c, h = line.real_part, line.step
+    total, error = _sum(parts, square, epsilon, line)
+    exponent = _FINE.rational(c * (c + 1) * square / 2 - c * epsilon)
+    falling = _FINE.rational(-(line.end**2) * square / 2)
+    for part in parts:
+        times = _FINE.rational(Fraction(part.times))
+        exponent = _FINE.add(exponent, _FINE.multiply(times, part.log_moment))
+        falling = _FINE.add(falling, _FINE.multiply(times, _FINE.log(Interval(part.beyond, part.beyond))))
+    left = _FINE.rational(2 * c * (c + 1) / (h**2 * (line.places - 1)))
+    cut = _FINE.multiply(left, _FINE.exp(falling))
+    value = _FINE.add(_FINE.rational(Fraction(total + error, _ONE)), cut)
+    scale = _FINE.divide(_FINE.rational(h / (c * (c + 1))), _FINE.multiply(_FINE.rational(Fraction(2)), pi(256)))
+    bound = _FINE.multiply(_FINE.multiply(value, scale), _FINE.exp(exponent)).hi
+    return bound if at_most(ZERO, bound) else ZERO
+
+
+class _Waves:
+    """The weighted sums of e^(ik·angle) over a release's nodes, for k = 1, 2, and so on.
+
+    Cosines and sines follow u(k + 1) = 2cos(angle)·u(k) - u(k - 1). A step is wrong by at most 3 units, for its own
+    rounding and that of the cosine; an error made j steps ago counts |sin(j·angle)/sin(angle)| <= j times. So each is
+    within 3k²/2 + 2k units.
+    """
+
+    def __init__(self, part: _Part) -> None:
+        """Start at k = 0."""
+        self.weights = part.weights
+        self.doubled = [2 * cosine for cosine, _ in part.turns]
+        self.cosines, self.last_cosines = [cosine for cosine, _ in part.turns], [_ONE] * len(part.turns)
+        self.sines, self.last_sines = [sine for _, sine in part.turns], [0] * len(part.turns)
+
+    def advance(self) -> Complex:
+        """Give the sum at the next k."""
+        sums = sum(map(mul, self.weights, self.cosines)) >> BITS, sum(map(mul, self.weights, self.sines)) >> BITS
+        doubled, cosines, sines = self.doubled, self.cosines, self.sines
+        following = [((t * u) >> BITS) - v for t, u, v in zip(doubled, cosines, self.last_cosines, strict=True)]
+        self.cosines, self.last_cosines = following, cosines
+        following = [((t * u) >> BITS) - v for t, u, v in zip(doubled, sines, self.last_sines, strict=True)]
+        self.sines, self.last_sines = following, sines
+        return sums
+
+
+def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line) -> tuple[int, int]:
+    """Give the sum over |k| < places of c(c+1)/(z(z+1))·phi^n·e^(-iy·eps), and a bound of its error, in units."""
+    c, h = line.real_part, line.step
+    turn = _turn(_FINE.rational(h * ((2 * c + 1) * square / 2 - epsilon)))
+    rotation = (_ONE, 0)
+    waves = [_Waves(part) for part in parts]
+    total, error = _ONE, 0
+    for k in range(1, line.places):
+        rotation = _product(rotation, turn)
+        y = k * h
+        real, imaginary = c * (c + 1) - y**2, y * (2 * c + 1)
+        size = c * (c + 1) / (real**2 + imaginary**2)
+        term = _product(rotation, (_whole(size * real), _whole(-size * imaginary)))
+        wrong = 4 * k + 8
+        if square:
+            fallen = _FINE.exp(_FINE.rational(-(y**2) * square / 2))
+            term = _product(term, (_units(fallen.lo), 0))
+            wrong += 8
+        for part, wave in zip(parts, waves, strict=True):
+            own = part.error + 3 * k**2 + 8 * k + 4 * len(part.weights) + 4
+            if own * part.times > _ONE >> 8:
+                raise Refused("the moments are too uncertain for so many releases")
+            term = _product(term, _power(wave.advance(), part.times))
+            wrong += 2 * part.times * own + 4 * part.times + 4
+        total += 2 * term[0]
+        error += 3 * wrong  # every modulus is at most 1 but for its own small error, so errors add
+    return total, error
+
+
+def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the nodes of a factor."""
+    if factor.family == GAUSSIAN:
+        return _sampled_gaussian(factor, direction, line, budget)
+    if factor.family == PURE and factor.together == 1:
+        return _response(factor, direction, line)
+    raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
+
+
+def _placed(
+    masses: Sequence[Interval], losses: Sequence[Interval], direction: str, line: Line
+) -> tuple[list[int], list[Complex], Interval]:
+    """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses."""
+    total = NOTHING
+    for mass in masses:
+        total = _FINE.add(total, mass)
+    weights = [_units(_FINE.divide(mass, total).lo) for mass in masses]
+    sign = 1 if direction == REMOVE else -1
+    turns = [_turn(_FINE.multiply(_FINE.rational(sign * line.step), loss)) for loss in losses]
+    return weights, turns, total
+
+
+def _response(factor: Factor, direction: str, line: Line) -> _Part:
+    """Place the two outputs of randomised response."""
+    rate, loss = _FINE.rational(factor.rate), _FINE.rational(factor.parameter)
+    power = _FINE.rational(Tilt(direction, line.real_part, line.end).power)
+    masses, losses = [], []
+    for sign in (loss, _FINE.negate(loss)):
+        losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(sign))))
+        absent = _FINE.divide(_UNIT, _FINE.add(_UNIT, _FINE.exp(sign)))
+        masses.append(_FINE.multiply(absent, _FINE.exp(_FINE.multiply(power, losses[-1]))))
+    weights, turns, total = _placed(masses, losses, direction, line)
+    return _Part(weights, turns, 0, _FINE.log(total), ONE, factor.samples)
+
+
+def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the nodes of the trapezoid rule."""
+    shift, tilt = shift_of(factor), Tilt(direction, line.real_part, line.end)
+    grid = grid_for(shift, tilt)
+    budget.spend(grid.size * (_WAVE * line.places + NODE))
+    nodes = nodes_on(grid, shift, factor.rate, tilt)
+    weights, turns, total = _placed(nodes.masses, nodes.losses, direction, line)
+    hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
+    if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
+        raise Refused("the moments could not be verified with nodes that far apart")
+    mass = nodes.moment
+    beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
+    error = 3 * (_units(hidden.hi) + 1)
+    return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
+
+
+def _beyond(
+    nodes: Nodes,
+    shift: Fraction,
+    power: Fraction,
+    mass: Mpf,
+    line: Line,
+) -> Mpf:
+    """Bound |phi| from the line's end on, by the best x0 of the nodes."""
+
+    def upper(a: Mpf, b: Mpf) -> Mpf:
+        product: Mpf = libmp.mpf_mul(a, b, 64, UP)
+        return product
+
+    tops = [
+        upper(_larger(d.hi, e.hi), _larger(p.hi, r.hi))
+        for (d, e), (p, r) in zip(pairwise(nodes.densities), pairwise(nodes.powers), strict=True)
+    ]  # phi0 and B^g are monotone between nodes, 0 being a node
+    grid, ratios = nodes.grid, nodes.ratios
+    step = _COARSE.rational(grid.step).hi
+    masses = [upper(top, step) for top in tops]
+    below = list(accumulate(masses, _plus, initial=grid.left_out.hi))
+    slopes = [upper(top, ratio.hi) for top, ratio in zip(tops, ratios, strict=False)]  # 1/rho falls
+    steep = _COARSE.rational((power + 1) * shift**2)
+    flat = sum(at_most(steep.hi, ratio.lo) for ratio in ratios)
+    best = ONE
+    for last, maxima in ((len(tops), 1 if (power + 1) * shift**2 < 4 else 2), (max(flat - 1, 0), 1)):
+        beyond = ZERO if last == len(tops) else grid.left_out.hi
+        for mass_of_cell in masses[last:]:
+            beyond = _plus(beyond, mass_of_cell)
+        variation = _COARSE.rational(2 * maxima / (shift * line.end)).hi
+        highest = ZERO
+        for j in range(last - 1, -1, -1):
+            highest = _larger(highest, slopes[j])
+            outside = _plus(below[j], beyond)
+            bound = libmp.mpf_div(_plus(outside, upper(variation, highest)), mass, 64, UP)
+            best = bound if at_most(bound, best) else best
+    return best
+
+
+def _larger(a: Mpf, b: Mpf) -> Mpf:
+    return b if at_most(a, b) else a
+
+
+def _plus(a: Mpf, b: Mpf) -> Mpf:
+    return _COARSE.add(Interval(a, a), Interval(b, b)).hi
+
+
+# Whole multiples of 2^-BITS.
+
+
+def _units(value: Mpf) -> int:
+    """Give a number in units, rounded down."""
+    return floor_in_units(value, BITS)
+
+
+def _whole(value: Fraction) -> int:
+    return value.numerator * _ONE // value.denominator
+
+
+def _product(a: Complex, b: Complex) -> Complex:
+    """Multiply, within 2 units."""
+    (p, q), (r, s) = a, b
+    return (p * r - q * s) >> BITS, (p * s + q * r) >> BITS
+
+
+def _power(base: Complex, exponent: int) -> Complex:
+    """Raise to a whole power, within 4·exponent units for a modulus of at most 1 + 1/(256·exponent)."""
+    result, square = (_ONE, 0), base
+    while exponent:
+        if exponent & 1:
+            result = _product(result, square)
+        exponent >>= 1
+        if exponent:
+            square = _product(square, square)
+    return result
+
+
+def _turn(angle: Interval) -> Complex:
+    """Give e^(i·angle) within 1 unit: a Taylor series at a small part of the angle, squared back."""
+    fine = BITS + _GUARD
+    low, high = floor_in_units(angle.lo, fine), floor_in_units(angle.hi, fine)
+    if high - low > 2**16 or abs(low) >> (fine + 24):
+        raise Refused("an angle on the contour is too uncertain or too large")
+    halvings = max(0, abs(low).bit_length() - fine + 6)
+    small = low >> halvings
+    cosine, sine = 1 << fine, 0
+    real, imaginary = 1 << fine, 0
+    k = 1
+    while real or imaginary:
+        # times i·small/k
+        real, imaginary = -((imaginary * small) >> fine) // k, ((real * small) >> fine) // k
+        cosine, sine = cosine + real, sine + imaginary
+        k += 1
+        if abs(real) <= 1 and abs(imaginary) <= 1:
+            break
+    for _ in range(halvings):
+        cosine, sine = (cosine**2 - sine**2) >> fine, (2 * cosine * sine) >> fine
+    return cosine >> _GUARD, sine >> _GUARD

@@ -1,0 +1,197 @@
+"""The ways to prove (epsilon, delta) of composed releases that a certificate may name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+from .. import shapes
+from ..budget import Budget
+from ..intervals import INFINITY, NOTHING, ZERO, Arithmetic, Mpf, at_most
+from ..verdict import Refused
+from .contour import MOST_PLACES, Line, delta_on_line
+from .divergences import delta_of_one, pure_loss
+from .factors import DIRECTIONS, PURE, Factor
+from .moments import LARGEST_ORDER, Moments, delta_at_order
+
+_ARITHMETIC: Final = Arithmetic(192)
+_ALONE: Final = shapes.record(name=shapes.text)
+_ORDER: Final = shapes.record(order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
+_LINE: Final = shapes.record(
+    real_part=shapes.not_negative,
+    step=shapes.not_negative,
+    places=shapes.integer(2, MOST_PLACES),
+    dither=shapes.not_negative,
+)
+_LINES: Final = shapes.record(name=shapes.text, remove=_LINE, add=_LINE)
+_RESPONSE: Final = 25_000
+_CLOSED_FORM: Final = 25_000_000
+"""For two values of the normal distribution function, 32 standard deviations out."""
+_CONVERSION: Final = 500_000
+_SMALLEST: Final = Fraction(1, 2**60)
+_LARGEST: Final = Fraction(2**40)
+_LONGEST: Final = 2**128
+_ORDERS: Final = shapes.record(name=shapes.text, remove=_ORDER, add=_ORDER)
+_FILTER: Final = shapes.record(name=shapes.text, order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
+
+
+class Method(ABC):
+    """A proof of an upper bound of delta(epsilon) in one direction."""
+
+    name: ClassVar[str]
+    theorem: ClassVar[str]
+    assumed: ClassVar[Mapping[str, str]] = {}
+    """What it needs stated of a run, by name."""
+
+    @abstractmethod
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read the parameters, or refuse them; what is computed is taken from the budget."""
+
+    @abstractmethod
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta(epsilon) of the composed factors from above."""
+
+
+class PureSum(Method):
+    """Pure losses after sampling, added up: delta is 0 from their sum on, and unknown below."""
+
+    name = "pure"
+    theorem = "IS Theorem 6 and basic composition"
+
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read that there are no parameters."""
+        _ALONE(stated, "method")
+        self._budget = budget
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return "the sum of the pure losses"
+
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta."""
+        self._budget.spend(_RESPONSE * len(factors))
+        spent = pure_loss(factors, direction, _ARITHMETIC)
+        return ZERO if at_most(spent.hi, _ARITHMETIC.rational(epsilon).lo) else INFINITY
+
+
+class HockeyStick(Method):
+    """The divergence itself, of what is one release."""
+
+    name = "hockey-stick"
+    theorem = "hockey-stick divergence of the dominating pair after sampling"
+
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read that there are no parameters."""
+        _ALONE(stated, "method")
+        self._budget = budget
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return "the hockey-stick divergence of one release or of Gaussian ones that are one"
+
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta."""
+        responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
+        self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
+        return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
+
+
+class Renyi(Method):
+    """The Rényi divergences at one order for each direction, added up and converted."""
+
+    name = "renyi"
+    theorem = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
+
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read the orders, and the places where the conversion touches."""
+        _ORDERS(stated, "method")
+        self._take({direction: stated[direction] for direction in DIRECTIONS}, budget)
+
+    def _take(self, sides: Mapping[str, Mapping[str, Any]], budget: Budget) -> None:
+        """Read order and ratio of each direction."""
+        self.at: dict[str, tuple[Fraction, Fraction | None]] = {}
+        for direction, side in sides.items():
+            order = Fraction(side["order"])
+            ratio = None if side["ratio"] is None else Fraction(side["ratio"])
+            if not 1 < order <= LARGEST_ORDER:
+                raise Refused(f"the order of the method ({direction}) must be above 1 and at most {LARGEST_ORDER}")
+            if ratio is not None and not 0 < ratio * order <= LARGEST_ORDER:
+                raise Refused(
+                    f"the ratio of the method ({direction}) must be above 0 and at most {LARGEST_ORDER} over the order"
+                )
+            self.at[direction] = order, ratio
+        self._budget, self._moments = budget, Moments(_ARITHMETIC, budget)
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        orders = " and ".join(dict.fromkeys(f"{float(order):.6g}" for order, _ in self.at.values()))
+        return f"the Renyi divergence of order {orders}"
+
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta."""
+        if not factors:
+            return NOTHING.hi
+        order, ratio = self.at[direction]
+        self._budget.spend(_CONVERSION)
+        moment = self._moments.total(factors, order, direction)
+        return delta_at_order(moment, order, ratio, epsilon, _ARITHMETIC).hi
+
+
+class RenyiFilter(Renyi):
+    """What the releases of an adaptive run cost at one order, fixed beforehand with the budget.
+
+    The theorem holds for what came because the filter would have stopped anything else: that is assumed.
+    """
+
+    name = "renyi-filter"
+    theorem = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
+    assumed: ClassVar[Mapping[str, str]] = {
+        "parameters of later releases": "chosen from earlier ones; before the run the order and (epsilon, delta) were "
+        "fixed, and each release was paid at that order before it was drawn"
+    }
+
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read the order, and the place where the conversion touches."""
+        _FILTER(stated, "method")
+        self._take(dict.fromkeys(DIRECTIONS, stated), budget)
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return f"a filter at {super().__str__()}, fixed before the run"
+
+
+class LossDistribution(Method):
+    """The moments of the privacy loss on a line in the complex plane, for each direction."""
+
+    name = "loss-distribution"
+    theorem = "Poisson summation of the moments of the privacy loss"
+
+    def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
+        """Read the lines."""
+        _LINES(stated, "method")
+        self.lines: dict[str, Line] = {}
+        self._budget = budget
+        for direction in ("remove", "add"):
+            side = stated[direction]
+            c, h = Fraction(side["real_part"]), Fraction(side["step"])
+            line = self.lines[direction] = Line(c, h, side["places"], Fraction(side["dither"]))
+            if not all(_SMALLEST <= value <= _LARGEST for value in (c, h)) or line.dither > 1:
+                raise Refused(f"method.{direction} must have a real part and a step within 2^-60 and 2^40, dither <= 1")
+            if any(value.denominator > _LONGEST for value in (c, h, line.dither)):
+                raise Refused(f"method.{direction} has denominators beyond 2^128")
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return "the distribution of the privacy loss, from its moments on a line"
+
+    def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
+        """Bound delta."""
+        if not factors:
+            return ZERO
+        return delta_on_line(factors, epsilon, direction, self.lines[direction], self._budget)
+
+
+METHODS: Final[dict[str, type[Method]]] = {
+    method.name: method for method in (PureSum, HockeyStick, Renyi, RenyiFilter, LossDistribution)
+}
+"""By name; each reads its parameters, or refuses them."""

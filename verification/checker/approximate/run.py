@@ -1,0 +1,243 @@
+"""Certificates of kind "composed-approximate": (epsilon, delta) of a run of releases on samples.
+
+A run is fixed beforehand, or its parameters are chosen while it goes, under a filter. It has parts; each is releases
+of one mechanism on samples drawn by one sampler, all on one sample or each on a fresh one. About one record a release
+costs a pair of laws from a family that grows with its parameter, and sampling grows with the rate. So on a cell of the
+domain the pair at the largest parameter and rate dominates; for any choice of one cell per part the pairs compose, and
+domination survives composition (Zhu, Dong, Wang 2022, Theorem 10). Both directions of adding and removing a record are
+evaluated apart, and the larger delta counts.
+
+What is proven here: the cover of the domain and what each cell states; then that the composed pairs have
+delta(epsilon - c) <= delta by the method named, c being the pure cost of released constants, which adds to epsilon.
+That each mechanism loses as stated is the evidence it carries.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any, Final
+
+from .. import intervals, shapes
+from ..budget import Budget
+from ..data import Data
+from ..declared import hold_mechanism, hold_sampler
+from ..domain import DOMAIN, Domain
+from ..expressions import WEIGHT, Pool, order_of, rounding
+from ..intervals import Arithmetic, Interval, at_most
+from ..profile import realised
+from ..released import released_assumed
+from ..statement import (
+    PART,
+    Assumed,
+    accepted_approximate,
+    cost_assumed,
+    domain_assumed,
+    hold_assumptions,
+    norm_ranges,
+    plugins_assumed,
+    prove_not_negative,
+    prove_rate,
+)
+from ..verdict import Refused, Verdict
+from .cover import Corner, prove_cover
+from .factors import DIRECTIONS, FAMILIES, Factor
+from .methods import METHODS, Method
+
+KIND: Final = "composed-approximate"
+NOT_PROVEN: Final = "(epsilon, delta) was not proven"
+"""How a refusal begins whose only reason is that a number is too small for the method."""
+
+_MOST_PARTS: Final = 64
+_MOST_COMBINATIONS: Final = 64
+_MOST_STEPS: Final = 2**53
+_ARITHMETIC: Final = Arithmetic(192)
+
+_BODY: Final = shapes.record(
+    format=shapes.text,
+    kind=shapes.one_of(KIND),
+    audience=shapes.one_of("public"),
+    theorem=shapes.text,
+    claim=shapes.record(
+        unit=shapes.one_of("record"),
+        relation=shapes.one_of("add-remove", "replace"),
+        notion=shapes.one_of("approximate"),
+        epsilon=shapes.not_negative,
+        delta=shapes.not_negative,
+        domain=shapes.optional(DOMAIN),
+    ),
+    parts=shapes.sequence(
+        shapes.record(
+            mechanism=PART,
+            sampler=PART,
+            loss=shapes.record(
+                family=shapes.one_of(*FAMILIES),
+                parameter=shapes.anything,
+                relation=shapes.one_of("add-remove", "replace"),
+            ),
+            rate=shapes.anything,
+            weighted=shapes.flag,
+            rounding=shapes.not_negative,
+            resample=shapes.one_of("once", "each"),
+            steps=shapes.integer(1, _MOST_STEPS),
+            cover=shapes.anything,
+        )
+    ),
+    released_cost=shapes.not_negative,
+    method=shapes.anything,
+    assumptions=shapes.sequence(shapes.record(name=shapes.text, value=shapes.text)),
+    versions=shapes.mapping(shapes.text),
+)
+
+
+def check_composed_approximate(body: dict[str, Any], data: Data | None, budget: Budget) -> Verdict:
+    """Check a certificate of this kind; it is never bound to data."""
+    _BODY(body, "certificate")
+    parts = body["parts"]
+    if not 1 <= len(parts) <= _MOST_PARTS:
+        raise Refused(f"parts must hold from 1 to {_MOST_PARTS} runs of releases")
+    method = _method(body, budget)
+    claim = body["claim"]
+    domain = None if claim["domain"] is None else Domain.of(claim["domain"])
+    norms_matter = any(_uses_norms(part["loss"]["parameter"], part["rate"]) for part in parts)
+    assumed = _hold_assumptions(body, method, domain, norms_matter=norms_matter)
+    corners = [_prove_part(part, f"parts[{number}]", claim, domain, budget) for number, part in enumerate(parts)]
+    epsilon = Fraction(claim["epsilon"]) - Fraction(body["released_cost"])
+    if Fraction(claim["delta"]) > 1:
+        raise Refused("claim.delta is no probability")
+    if epsilon < 0:
+        raise Refused("epsilon is below the cost of the released constants")
+    delta = _ARITHMETIC.rational(Fraction(claim["delta"])).lo
+    for factors in _combinations(parts, corners):
+        for direction in DIRECTIONS:
+            if not at_most(method.delta(factors, epsilon, direction), delta):
+                raise Refused(f"{NOT_PROVEN} by {method.name} ({direction})")
+    return _accepted(body, method, domain, assumed, data)
+
+
+def _method(body: dict[str, Any], budget: Budget) -> Method:
+    """Read the method, and hold the theorem named against it."""
+    stated = body["method"]
+    if type(stated) is not dict or type(stated.get("name")) is not str or stated["name"] not in METHODS:
+        raise Refused(f"the method must be one of {', '.join(METHODS)}")
+    method = METHODS[stated["name"]](stated, budget)
+    if body["theorem"] != method.theorem:
+        raise Refused(f"the theorem of method {method.name} is {method.theorem!a}")
+    return method
+
+
+def _prove_part(
+    part: dict[str, Any], where: str, claim: dict[str, Any], domain: Domain | None, budget: Budget
+) -> list[Corner]:
+    """Prove the premises of a part and its cover."""
+    pool = Pool(budget)
+    parameter = pool.parse(part["loss"]["parameter"], f"{where}.loss.parameter")
+    rate = pool.parse(part["rate"], f"{where}.rate")
+    in_rate, in_loss = ({v for v in pool.variables(root) if order_of(v) is None} for root in (rate, parameter))
+    if in_rate or not in_loss <= {WEIGHT}:
+        raise Refused(f"{where}: the rate may use norms alone, the loss norms and the weight")
+    used = pool.variables(parameter) | pool.variables(rate)
+    if domain is None and used - {WEIGHT}:
+        raise Refused(f"{where} uses a norm of the record, and there is no domain")
+    if part["loss"]["relation"] != claim["relation"]:
+        raise Refused(f"{where}: the loss stated is about another change of the data than the claim")
+    if claim["relation"] == "replace" and (rate != pool.constant(1) or part["weighted"]):
+        raise Refused(f"{where}: under replace nothing but drawing every record is proven")
+    others = [] if domain is None else domain.others(used)
+    _check_premises(pool, parameter, rate, norm_ranges(used, domain, others, _ARITHMETIC), part["weighted"], where)
+    if rate == pool.constant(0):
+        drawn, weight = rate, pool.constant(1)  # a record that is never drawn has no weight
+    else:
+        drawn, weight = realised(pool, rate, part)
+    spent = pool.replace(parameter, {pool.variable(WEIGHT): weight})
+    both = pool.node("add", spent, drawn)
+    sides: dict[str, Interval] = {}
+    if domain is not None and used - {WEIGHT}:
+        both, sides = domain.place(pool, both, _ARITHMETIC)
+        spent, drawn = pool.nodes[both].arguments
+    box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
+    return prove_cover(part["cover"], pool, spent, drawn, box, _ARITHMETIC, f"{where}.cover")
+
+
+def _check_premises(
+    pool: Pool, parameter: int, rate: int, norms: dict[str, Interval], weighted: bool, where: str
+) -> None:
+    """Prove that the parameter is defined and at least 0 at every weight from 1, and the rate within [0, 1]."""
+    weight = intervals.FROM_ONE if weighted else Interval(intervals.ONE, intervals.ONE)
+    box = {**norms, WEIGHT: weight}
+    prove_not_negative(pool, parameter, box, f"{where}.loss.parameter", _ARITHMETIC)
+    prove_rate(pool, rate, box, f"{where}.rate", _ARITHMETIC)
+
+
+def _combinations(parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner]]) -> Iterator[list[Factor]]:
+    """Give the run about the records of every choice of one cell per part, without what loses nothing."""
+    if prod(map(len, corners)) > _MOST_COMBINATIONS:
+        raise Refused(f"the parts' cells combine in more than {_MOST_COMBINATIONS} ways")
+    for choice in product(*corners):
+        factors = [_factor(part, corner) for part, corner in zip(parts, choice, strict=True)]
+        yield [factor for factor in factors if not factor.null]
+
+
+def _factor(part: dict[str, Any], corner: Corner) -> Factor:
+    steps = part["steps"]
+    # where every record is drawn, releases on one sample are as good as each on its own
+    together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
+    # short numbers above: what is lost grows with parameter and rate
+    parameter, rate = _ARITHMETIC.above(corner.parameter), min(_ARITHMETIC.above(corner.rate), Fraction(1))
+    return Factor(part["loss"]["family"], parameter, rate, together, samples)
+
+
+def _uses_norms(*trees: Any) -> bool:
+    """Whether a norm of the record occurs in expressions as a certificate writes them."""
+    left: list[Any] = list(trees)
+    while left:
+        tree = left.pop()
+        if type(tree) is list:
+            if tree[:1] == ["norm"]:
+                return True
+            left.extend(tree)
+    return False
+
+
+def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | None, *, norms_matter: bool) -> Assumed:
+    """Hold the assumptions against what the certificate rests on."""
+    needed = dict(method.assumed)
+    for number, part in enumerate(body["parts"], 1):
+        place = f"part {number}: "
+        loss, relation = part["loss"], body["claim"]["relation"]
+        hold_sampler(part["sampler"], part["rate"], part["weighted"], domain)
+        needed |= plugins_assumed(part, place) | hold_mechanism(
+            part["mechanism"],
+            loss["parameter"],
+            part["rate"],
+            families=(loss["family"],),
+            relation=relation,
+            domain=domain,
+        )
+        way = "on one sample" if part["resample"] == "once" else "each on a fresh sample"
+        needed[f"{place}releases"] = f"{part['steps']}, {way}"
+        needed |= cost_assumed(part["rounding"], f"{place}relative rounding of probability and weight")
+    needed |= domain_assumed(body["claim"]["domain"]) | cost_assumed(body["released_cost"])
+    needed |= released_assumed(
+        body["assumptions"],
+        {f"part {number}: ": part for number, part in enumerate(body["parts"], 1)},
+        domain=body["claim"]["domain"],
+        norms_matter=norms_matter,
+        cost=body["released_cost"] != "0",
+    )
+    return hold_assumptions(body, needed)
+
+
+def _accepted(
+    body: dict[str, Any], method: Method, domain: Domain | None, assumed: Assumed, data: Data | None
+) -> Verdict:
+    """Say for whom, against what change and by which method."""
+    names = dict.fromkeys(ascii(part["mechanism"]["name"]) for part in body["parts"])
+    steps = sum(part["steps"] for part in body["parts"])
+    whom = "every record" if domain is None else f"every record with {domain}"
+    reason = (
+        f"given the loss stated for mechanism {', '.join(names)}, {steps} release{'s' * (steps > 1)} "
+        f"cost {whom} at most (epsilon, delta), by {method}"
+    )
+    covered = "every record" if domain is None else str(domain)
+    return accepted_approximate(body, body["parts"], reason, assumed, whom="record", domain=covered, data=data)

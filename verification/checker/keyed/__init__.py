@@ -1,0 +1,1 @@
+"""Checking releases of sampled keys."""

@@ -1,0 +1,1 @@
+"""The misprints and gaps of the papers, and the page that lists them."""

@@ -1,0 +1,1 @@
+"""What checks are compared against: written out from definitions, sharing no code with the library."""
