@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from .mutants import PACKAGE, Mutant, mutated
 
+_IMPORTERS = (PACKAGE, "tests.")
 Memory: TypeAlias = "_lru_cache_wrapper[object]"
 """A function that remembers what it returned."""
 
@@ -71,7 +72,7 @@ def _assign(module: ModuleType, name: str, value: ast.expr) -> None:
     old = getattr(module, name)
     new = eval(compile(ast.Expression(value), module.__file__ or "", "eval"), vars(module))
     for importer in list(sys.modules.values()):
-        if getattr(importer, "__name__", "").startswith(PACKAGE) and vars(importer).get(name) is old:
+        if getattr(importer, "__name__", "").startswith(_IMPORTERS) and vars(importer).get(name) is old:
             setattr(importer, name, new)
 
 

@@ -50,6 +50,13 @@ def guaranteed(bound: Any) -> Any:
     return Guarantee(bound=bound, relation=ADD_REMOVE, unit=RECORD, derivation=WHY)
 
 
+def test_a_notion_composes_by_a_theorem() -> None:
+    for notion in (PURE, APPROXIMATE, RENYI, ZERO_CONCENTRATED, GAUSSIAN_DP):
+        assert isinstance(notion.composition_theorem, Theorem)
+        assert notion.composition_theorem.source
+        assert notion.composition_theorem.statement
+
+
 @pytest.mark.parametrize(
     ("make", "parameter"),
     [
