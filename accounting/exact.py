@@ -76,6 +76,11 @@ def exact(value: Number | HoldsNumber, *, parameter: str = "value") -> Fraction:
     raise InvalidType(parameter, value, "an int, float, Fraction, Decimal or text with a number")
 
 
+def python_int(value: int) -> int:
+    """NumPy's integers as Python's, which never overflow; everything else as it is, to be looked at by a validator."""
+    return int(value) if isinstance(value, np.integer) else value
+
+
 def short_text(value: Fraction) -> str:
     """`value` for people: as the nearest binary64 number; beyond these in seven digits, as 1e-330 or 1.5e+400.
 

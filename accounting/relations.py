@@ -7,6 +7,7 @@ from typing import Any, ClassVar, final
 from attrs import field, frozen
 
 from .errors import InvalidType, InvalidValue
+from .exact import python_int
 
 
 @frozen
@@ -68,7 +69,7 @@ class User(Unit):
     """One user, who contributes at most `contributions` records or elements."""
 
     name: ClassVar[str] = "user"
-    contributions: int = field(validator=_positive)
+    contributions: int = field(converter=python_int, validator=_positive)
 
 
 ADD_REMOVE = AddRemove()

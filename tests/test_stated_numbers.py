@@ -23,6 +23,8 @@ from certdp import (
     GaussianSum,
     IndividualFilter,
     LaplaceSum,
+    Norm,
+    NormBall,
     Order,
     Orders,
     Ppswor,
@@ -33,6 +35,8 @@ from certdp import (
     Released,
     ResampleEach,
     SampledReleases,
+    SampleOnce,
+    User,
     audit_one_run,
     release_count,
 )
@@ -122,6 +126,25 @@ def test_where_it_comes_from_is_asked_of_parameters_of_mechanisms() -> None:
             LaplaceSum(scale=value)  # type: ignore[arg-type]
     for number in (1, "0.1", Decimal(1), np.int32(1)):
         assert LaplaceSum(scale=Public(number)).scale.value == exact(number)  # type: ignore[arg-type]
+
+
+COUNTS: dict[str, Callable[[Any], tuple[object, object]]] = {
+    "resampled": lambda value: (ResampleEach(value), ResampleEach(value).steps),
+    "on one sample": lambda value: (SampleOnce(value), SampleOnce(value).steps),
+    "coordinates": lambda value: (ball := NormBall(norm=Norm.L1, radius=Public(1), dimension=value), ball.dimension),
+    "contributions": lambda value: (User(value), User(value).contributions),
+}
+
+
+@pytest.mark.parametrize("door", COUNTS)
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])
+def test_a_count_of_numpy_is_the_whole_number_it_is(door: str, kind: Any) -> None:
+    made, held = COUNTS[door](kind(100))
+    assert made == COUNTS[door](100)[0]
+    assert type(held) is int  # where NumPy's would overflow
+    for other in (np.bool_(True), np.float64(3), "3", 2.0):
+        with pytest.raises(InvalidType):
+            COUNTS[door](other)
 
 
 @given(value=st.decimals(allow_nan=False, allow_infinity=False, min_value="-1e300", max_value="1e300"))

@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any, final
 
 from attrs import field, frozen
+from attrs.converters import optional
 
 from ..derivation import Assumption
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
-from ..exact import Number
+from ..exact import Number, python_int
 from ..expressions import Expression, Range, Symbol, Variable, norm, symbol_range
 from ..norms import Norm
 from ..provenance import Declared, Payment, Public, Released, as_it_came_out, declared_number
@@ -50,7 +51,7 @@ class NormBall:
 
     norm: Norm = field(validator=_norm)
     radius: Declared[Fraction] = field(converter=_radius)
-    dimension: int | None = field(default=None, validator=_dimension)
+    dimension: int | None = field(default=None, converter=optional(python_int), validator=_dimension)
 
     @property
     def payments(self) -> tuple[Payment, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
+from ..exact import python_int
 from ..pairs import Pair
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class SampleOnce:
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    steps: int
+    steps: int = field(converter=python_int)
 
     def __attrs_post_init__(self) -> None:
         whole("steps", self.steps, 1)
@@ -64,7 +65,7 @@ class ResampleEach:
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
 
-    steps: int
+    steps: int = field(converter=python_int)
 
     def __attrs_post_init__(self) -> None:
         whole("steps", self.steps, 1)

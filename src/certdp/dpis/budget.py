@@ -19,7 +19,7 @@ from attrs import field, frozen
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import Number, exact, python_int
 from ..accounting.guarantees import require
 from ..accounting.provenance import Public
 from ..accounting.units import Order
@@ -284,8 +284,8 @@ class RunPlan:
 
     budget: Budget
     batch: Public[Fraction] = field(converter=_positive)
-    epochs: int = field(validator=_whole)
-    steps_per_epoch: int = field(validator=_whole)
+    epochs: int = field(converter=python_int, validator=_whole)
+    steps_per_epoch: int = field(converter=python_int, validator=_whole)
     size: Size
     clip: Clip
     norm_sums: NormSums | None

@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import python_int
 from ..accounting.provenance import Private
 from ..durable.files import write_whole
 from .gradients import Identity
@@ -143,7 +144,7 @@ class Checkpoints:
     """
 
     path: Path
-    every: int = field(default=100, validator=_every)
+    every: int = field(default=100, converter=python_int, validator=_every)
 
     @property
     def lock(self) -> Path:

@@ -21,7 +21,7 @@ from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import Number, exact, python_int
 from ..accounting.pairs import (
     DiscreteLaplacePair,
     FinitePair,
@@ -252,7 +252,7 @@ class DiscreteLaplace(Event):
         validator=_non_negative,
         metadata={"content": UPWARDS},
     )
-    sensitivity: int = field(validator=_counted, metadata={"content": COUNT})
+    sensitivity: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
         """Discrete Laplace laws about two integers."""
@@ -285,7 +285,7 @@ class RandomisedResponse(Event):
         validator=_within_one,
         metadata={"content": DOWNWARDS},
     )
-    num_buckets: int = field(validator=_counted, metadata={"content": COUNT})
+    num_buckets: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def __attrs_post_init__(self) -> None:
         whole("num_buckets", self.num_buckets, 1)
@@ -360,7 +360,7 @@ class SelfComposed(Event):
     name = "SelfComposedDpEvent"
 
     event: Event = field(validator=_event, metadata={"content": CHILD})
-    count: int = field(validator=_counted, metadata={"content": COUNT})
+    count: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
         """Independent repetitions."""

@@ -20,6 +20,7 @@ from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Derivation, T
 from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import python_int
 from ..accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Replace
@@ -56,7 +57,7 @@ class ManySteps(Accounted):
 
     rates: Public[ArrayLike]
     noise_multipliers: Public[ArrayLike]
-    groups: int = 256
+    groups: int = field(default=256, converter=python_int)
     precision: int = DEFAULT_PRECISION
     _columns: tuple[Floats, Floats] = field(init=False, repr=False)
 

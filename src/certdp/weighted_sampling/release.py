@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number
+from ..accounting.exact import Number, python_int
 from ..accounting.guarantees import Guarantee
 from ..accounting.keyed.estimates import Statistic
 from ..accounting.keyed.reporting import Reporting
@@ -64,7 +64,7 @@ _KEY, _TOKEN = "key", "token"
 
 
 def _contributions(value: int | None) -> int | None:
-    return None if value is None else whole("contributions", value, 1)
+    return None if value is None else whole("contributions", python_int(value), 1)
 
 
 @final

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import Number, exact, python_int
 from ..accounting.expressions.floats import Floats
 from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
@@ -127,7 +127,7 @@ class BottomK:
         InvalidValue, InvalidType: outside these ranges.
     """
 
-    size: int
+    size: int = field(converter=python_int)
     order: SeedOrder = SeedOrder.PPSWOR
     power: Fraction = field(default=Fraction(1), converter=exact)
     threshold: float | None = None
