@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.accountants import GAUSSIAN_DP
@@ -44,6 +44,7 @@ from certdp.interoperation import (
     event_of,
 )
 from certdp.runs.run import NotionAbsent
+from tests.support.cases import examples
 
 SMALL = Fraction(1, 10**10)
 
@@ -80,7 +81,7 @@ def test_laplace_under_both_relations() -> None:
     assert DiscreteLaplace("0.5", 3).run(REPLACE).epsilon(Delta(0)).epsilon.upper == 3.0
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(1, 99), st.integers(2, 7), st.integers(1, 2))
 def test_randomised_response_against_exact_sums(percent: int, buckets: int, times: int) -> None:
     uniform = Fraction(percent, 100)
@@ -158,7 +159,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(TREES, st.integers(1, 4))
 def test_repeated_events_count_each_time(event: Event, times: int) -> None:
     together = SelfComposed(event, times).run()
@@ -242,7 +243,7 @@ PAIRS = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.recursive(PAIRS, lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple).map(ComposedPairs)))
 def test_the_event_of_a_pair_dominates_it_closely(pair: Pair) -> None:
     found = event_of(Repeated(pair, 3)).pair(ADD_REMOVE)

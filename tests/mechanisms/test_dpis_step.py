@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from typer.testing import CliRunner
@@ -24,6 +24,7 @@ from certdp.mechanisms.dpis_step import DpisStep
 from certdp.plugins.contract import Coins, WeightedSample
 from certdp.samplers.dpis import Dpis
 from certdp.samplers.poisson import Poisson
+from tests.support.cases import examples
 
 STEP = Step(batch=2, clip=1, noise_multiplier="1.1", size=100, norm_sum=20)
 
@@ -68,7 +69,7 @@ def steps() -> st.SearchStrategy[Step]:
     )
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(steps(), st.booleans(), st.sampled_from([Fraction(5, 2), Fraction(4)]))
 def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: Fraction) -> None:
     known = step.renyi(Order(order))
@@ -77,7 +78,7 @@ def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: F
     assert found.upper <= known.upper * (1 + Fraction(1, 2**30)) + Fraction(1, 10**12)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(steps(), st.booleans(), st.fractions(0, 3, max_denominator=20))
 def test_each_record_has_its_own_rate_and_the_common_shift(step: Step, direct: bool, share: Fraction) -> None:
     length = share * step.clip

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Public
 from certdp.mechanisms.lattice import granularity, lattice_sum, on_lattice
 from certdp.plugins.contract import WeightedSample
+from tests.support.cases import examples
 
 SPACINGS = (
     st.sampled_from([Fraction(1), Fraction(1, 100), Fraction(3), Fraction(1, 1024), Fraction(7, 3), Fraction(2**500)])
@@ -35,7 +36,7 @@ def by_definition(sample: WeightedSample, spacing: Fraction) -> list[int]:
     ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     rows=st.lists(st.tuples(st.tuples(NUMBERS, NUMBERS), WEIGHTS), max_size=6),
     spacing=SPACINGS,
@@ -51,7 +52,7 @@ def test_sums_are_those_of_the_definition(rows: list[tuple[tuple[float, float], 
     assert lattice_sum(sample, spacing) == by_definition(sample, spacing)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(steps=st.integers(-(10**9), 10**9), spacing=SPACINGS, ulps=st.integers(-2, 2), weight=WEIGHTS)
 def test_numbers_beside_a_lattice_point(steps: int, spacing: Fraction, ulps: int, weight: float) -> None:
     value = float(steps * spacing / Fraction(float(weight)))

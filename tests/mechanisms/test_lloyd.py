@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,7 @@ from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build, sta
 from certdp.plugins.registry import Registry, Role
 from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.importance import Importance
+from tests.support.cases import examples
 
 ORDERS = ["1", "3/2", "2", "inf"]
 
@@ -174,7 +175,7 @@ def test_each_iteration_draws_the_noise_that_its_loss_counts(monkeypatch: pytest
     assert len(drawn) == 7 * 2
 
 
-@settings(max_examples=25)  # the first call loads the kernels
+@examples(25)  # the first call loads the kernels
 @given(order=st.sampled_from(ORDERS), scale=st.sampled_from(["0.001", "1", "1000000"]), seed=st.integers(0, 99))
 def test_centres_stay_within_the_public_ball(order: str, scale: str, seed: int) -> None:
     released = mechanism(norm=order, scale_sum=scale, radius="0.7").release(

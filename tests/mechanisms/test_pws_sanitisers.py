@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import EveryKey, InvalidType, InvalidValue, ListedRates, Ppswor, Private, Public, PwsFrequencies, PwsKeys
 from certdp.accounting.keyed.reporting import FrequencyNoise, FrequencyTable, KeyTable
 from certdp.plugins.contract import KeySampler, build, options, stated
+from tests.support.cases import examples
 
 KINDS = [PwsKeys, PwsFrequencies]
 SAMPLERS: list[KeySampler] = [EveryKey(), Ppswor(threshold=Public("0.1"))]
@@ -27,7 +28,7 @@ def test_keys_above_a_largest_frequency_count_as_it(
     assert (free.last, capped.last) == (None, 9)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(1, 2**53))
 def test_it_is_stated_and_read_again(largest: int) -> None:
     for kind in KINDS:

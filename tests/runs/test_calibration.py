@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import (
@@ -27,6 +27,7 @@ from certdp import (
     SampleOnce,
 )
 from certdp.runs.calibration import Budget, Continuous, Whole, calibrate
+from tests.support.cases import examples
 
 SPHERE = NormBall(norm=Norm.L2, radius=Public(1))
 CUBE = NormBall(norm=Norm.L1, radius=Public(1))
@@ -48,7 +49,7 @@ def counts(steps: Fraction) -> SampledReleases:
     return SampledReleases(mechanism=Count(scale=Public(10)), sampler=Full(), releases=ResampleEach(int(steps)))
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(epsilon=st.fractions(Fraction(1, 100), 20, max_denominator=1000))
 def test_the_scale_of_laplace_noise_is_the_inverse_of_epsilon(epsilon: Fraction) -> None:
     found = calibrate(laplace, Budget(epsilon=Epsilon(epsilon), delta=Delta(0)), Continuous())
@@ -59,7 +60,7 @@ def test_the_scale_of_laplace_noise_is_the_inverse_of_epsilon(epsilon: Fraction)
     assert found.gap <= 2.0**-20
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(sigma=st.floats(0.3, 30.0), epsilon=st.floats(0.01, 5.0))
 def test_the_scale_of_gaussian_noise_against_its_closed_form(sigma: float, epsilon: float) -> None:
     import mpmath
@@ -77,7 +78,7 @@ def test_the_scale_of_gaussian_noise_against_its_closed_form(sigma: float, epsil
     assert found.answer.delta.upper <= float(delta)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(epsilon=st.fractions(Fraction(1, 5), 50, max_denominator=100))
 def test_steps_are_the_most_that_the_budget_allows(epsilon: Fraction) -> None:
     found = calibrate(counts, Budget(epsilon=Epsilon(epsilon), delta=Delta(0)), Whole())

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import Accountant, Answer, Delta, Epsilon, GaussianSteps, LaplaceSteps, OutsideDomain, Private, Public
@@ -20,6 +20,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import Composed, GaussianPair, LaplacePair, Pair
 from certdp.runs.many_steps import ManySteps
+from tests.support.cases import examples
 
 Kind = Callable[..., ManySteps]
 BASES: dict[Kind, Callable[[Enclosure], Pair]] = {GaussianSteps: GaussianPair, LaplaceSteps: LaplacePair}
@@ -75,7 +76,7 @@ def test_more_steps_larger_rates_and_less_noise_cost_more(kind: Kind) -> None:
         assert steps(kind, *more, 4).epsilon(Delta("1e-4")).epsilon.upper > least
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     rows=st.lists(st.tuples(st.floats(1e-6, 1.0), st.floats(1e-3, 1e3)), min_size=1, max_size=40),
     most=st.integers(1, 12),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -20,13 +20,14 @@ from certdp.runs.sampled import SampledMechanism
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
 from certdp.samplers.variance_optimal import probabilities, variance_optimal, weighted_sum_variance
+from tests.support.cases import examples
 
 
 def total_variance(squares: Any, q: Any) -> float:
     return float(np.sum((1 / q - 1) * squares))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 10**6), size=st.integers(2, 8), share=st.floats(0.05, 1))
 def test_no_optimiser_does_better(seed: int, size: int, share: float) -> None:
     records = np.random.default_rng(seed).normal(size=(size, 3)) * np.exp(np.arange(size))[:, np.newaxis]

@@ -31,6 +31,11 @@ def register_profiles() -> None:
     settings.load_profile("share")
 
 
+def in_full() -> bool:
+    """Whether this is a soundness run of properties: then they may draw what takes minutes, too."""
+    return settings.default is not None and settings.default.max_examples >= ALL_EXAMPLES
+
+
 def examples(number: int) -> settings:
     """The settings of a property with `number` examples in the soundness runs, and a share of them elsewhere."""
     share = settings.default.max_examples / ALL_EXAMPLES if settings.default is not None else 1

@@ -22,6 +22,7 @@ from pyarrow import parquet
 from certdp import InvalidType, InvalidValue
 from certdp.accounting.private import InvalidData
 from certdp.weighted_sampling import KeyCounts, count_tables, counts, open_counts
+from tests.support.cases import examples
 
 LARGEST = 1 << 53
 KEYS = [
@@ -108,7 +109,7 @@ def test_every_format_gives_the_same(put: Put, name: str, ending: str, aggregate
     assert read(path, aggregate=aggregate) == DATA
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.dictionaries(st.binary(max_size=12), st.integers(1, LARGEST), max_size=30))
 def test_any_bytes_are_keys_in_csv_and_parquet(tmp_path: Path, data: dict[bytes, int]) -> None:
     for name, write in (("d.csv", csv), ("d.parquet", table)):

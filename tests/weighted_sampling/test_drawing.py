@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 from attrs import field, frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
@@ -34,6 +34,7 @@ from certdp.accounting.keyed.reporting import (
 from certdp.accounting.keyed.reporting.budget import DyadicBudget
 from certdp.accounting.keyed.reporting.reporting import Origin, Walk
 from certdp.weighted_sampling.drawing import Drawn, distinct_counts, draw_reports, sanitise_reports, uniform
+from tests.support.cases import examples
 
 WORD = 1 << 64
 RARE = 1e-9  # with which a right law fails one comparison
@@ -194,7 +195,7 @@ def inclusions() -> st.SearchStrategy[Inclusion]:
     )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.fractions("1/10", 2, max_denominator=20),
     st.sampled_from(["1e-3", "0.05", "0.5"]),

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
@@ -54,6 +54,7 @@ from certdp.weighted_sampling.estimation import (
 from certdp.weighted_sampling.pictures import plot_estimates
 from certdp.weighted_sampling.release import PrivateWeightedSampling
 from certdp.weighted_sampling.threshold_samples import ThresholdSample
+from tests.support.cases import examples
 
 LARGEST = 70
 _CONFIDENCE = 1 - 1e-9
@@ -121,7 +122,7 @@ def test_a_sum_adds_the_estimates_of_its_tokens(reporting: Reporting, statistic:
 
 
 @SCHEME
-@settings(max_examples=12)
+@examples(12)
 @given(st.lists(st.integers(1, LARGEST), max_size=40), st.integers(0, 2**32))
 def test_what_is_certain_holds_in_every_release(reporting: Reporting, counts: list[int], seed: int) -> None:
     found, true = released(reporting, counts, seed)

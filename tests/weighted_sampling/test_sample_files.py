@@ -16,6 +16,7 @@ from pyarrow import parquet
 from certdp import InvalidType, InvalidValue
 from certdp.weighted_sampling import SampleStatement, read_sample, write_sample
 from certdp.weighted_sampling.sample_files import CoinKind, Described, StatedGuarantee
+from tests.support.cases import examples
 
 ENDINGS = ("parquet", "csv", "tsv")
 STATED = SampleStatement(
@@ -79,7 +80,7 @@ def test_a_file_is_a_function_of_rows_and_statement(tmp_path: Path, ending: str)
     assert len(contents) == 1
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.binary(max_size=8), st.integers(0, (1 << 64) - 1), max_size=12))
 def test_any_bytes_are_keys(tmp_path: Path, data: dict[bytes, int]) -> None:
     for ending in ("parquet", "csv"):

@@ -6,12 +6,13 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import EveryKey, InvalidValue, ListedRates, OutsideDomain, Pps, Ppswor, Public, PwsFrequencies, PwsKeys
 from certdp.plugins.contract import KeySampler
 from certdp.weighted_sampling.tables import ReportingTable
+from tests.support.cases import examples
 
 SAMPLERS = [EveryKey(), Ppswor(threshold=Public("0.05")), Pps(threshold=Public("0.05"))]
 
@@ -68,7 +69,7 @@ def test_the_paper_s_reference_values() -> None:
     assert rows[36].reported < rows[37].reported == 1
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.fractions(0, 3, max_denominator=50), st.sampled_from(["0.5", "1e-2", "1e-7", "1"]))
 def test_probabilities_are_dyadic(epsilon: Fraction, delta: str) -> None:
     reporting = PwsKeys(epsilon=Public(epsilon), delta=Public(delta)).reporting(EveryKey().inclusion)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
@@ -35,6 +35,7 @@ from certdp.weighted_sampling import (
 )
 from certdp.weighted_sampling.drawing import sanitise_reports
 from certdp.weighted_sampling.sample_files import CoinKind
+from tests.support.cases import examples
 
 WORD = 1 << 64
 RARE = 1e-9
@@ -81,7 +82,7 @@ def hashed(salt: bytes, key: str) -> int:
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: sampler.about.name)
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.integers(1, 10_000), min_size=1, max_size=20), st.data())
 def test_a_key_is_kept_by_its_leading_bits(sampler: KeySampler, counts: list[int], data_: st.DataObject) -> None:
     words = []

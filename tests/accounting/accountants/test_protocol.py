@@ -10,7 +10,7 @@ from math import comb
 import flint
 import pytest
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.accountants import (
@@ -46,6 +46,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     compose_pairs,
 )
+from tests.support.cases import examples
 
 HALF, ONE = Enclosure.of("0.5"), Enclosure.of(1)
 _SHARP = Fraction(1, 2**20)
@@ -239,7 +240,7 @@ def hockey_stick(laws: Sequence[tuple[Sequence[Fraction], Sequence[Fraction]]], 
 
 
 @each
-@settings(max_examples=4)
+@examples(4)
 @given(factor=st.fractions(1, 4, max_denominator=40), counts=st.tuples(st.integers(1, 3), st.integers(1, 3)))
 def test_different_releases_against_every_outcome(
     accountant: Accountant, factor: Fraction, counts: tuple[int, int]

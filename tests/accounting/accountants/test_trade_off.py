@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import NormalDist
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.accountants.trade_off import TradeOff, trade_off
@@ -16,6 +16,7 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.pairs import FinitePair, GaussianPair, Pair
+from tests.support.cases import examples
 
 NORMAL = NormalDist()
 
@@ -60,7 +61,7 @@ def symmetric_tables(draw: st.DrawFn) -> tuple[tuple[Fraction, ...], tuple[Fract
     return law, law[::-1]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(tables=symmetric_tables(), alpha=st.fractions(0, 1, max_denominator=30))
 def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction) -> None:
     """Infinite losses included."""
@@ -70,7 +71,7 @@ def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], 
     assert found.width < Fraction(1, 8)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(tables=symmetric_tables())
 def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]]) -> None:
     curve = curve_of(FinitePair(*tables), 2.0, places=9)

@@ -9,7 +9,7 @@ from typing import Any
 
 import flint
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.amplification import proposition_3, psi, psi_add
@@ -36,8 +36,9 @@ from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate
 from certdp.accounting.sampling.theorem_6 import realised, theorem_6
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=200)
+SETTINGS = examples(200)
 EPSILONS = st.fractions(0, 60, max_denominator=10**6) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
 RATES = st.fractions(0, 1, max_denominator=10**6) | st.integers(1, 300).map(lambda n: Fraction(1, 3**n))
 X = norm(1)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
@@ -15,8 +15,9 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import GaussianPair, LaplacePair, RenyiCurve, Sampled, SampledGaussian
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=20)
+SETTINGS = examples(20)
 ONE, HALF = Enclosure.of(1), Enclosure.of("0.5")
 LAPLACE, GAUSSIAN = LaplacePair(ONE), GaussianPair(ONE)
 

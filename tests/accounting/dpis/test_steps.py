@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
@@ -17,6 +17,7 @@ from certdp.accounting.dpis.steps import Step, norm_sum_renyi, sampled_sum_renyi
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.units import Order, Probability
+from tests.support.cases import examples
 
 
 def step(**changes: Any) -> Step:
@@ -64,7 +65,7 @@ def integrated(rate: float, shift: float, order: float) -> float:
     st.sampled_from(["1.25", "2", "3.5", "6"]),
     st.floats(0, 1),
 )
-@settings(max_examples=12)
+@examples(12)
 def test_against_another_quadrature(share: float, sigma: float, order: str, length: float) -> None:
     least, most = 5, 100
     one = step(noise_multiplier=sigma, norm_sum=least + (most - least) * share)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import (
@@ -34,6 +34,7 @@ from certdp.accounting.enclosures import (
     pi,
 )
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
+from tests.support.cases import examples
 
 
 def assert_same(one: Enclosure, other: Enclosure) -> None:
@@ -62,7 +63,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Enclosure], Enclosure], Fraction, Fraction]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_the_image_of_an_interval_holds_the_images_of_its_points(name: str, data: st.DataObject) -> None:
     function, least, most = FUNCTIONS[name]
     numbers = st.fractions(least, most, max_denominator=10**6)
@@ -135,7 +136,7 @@ def test_generalised_binomials_satisfy_pascals_rule(alpha: Fraction, k: int) -> 
     assert generalised_binomial(Fraction(40), k) == (math.comb(40, k) if k >= 0 else 0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 60), st.data(), st.sampled_from([Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)]))
 def test_confidence_bounds_are_where_the_exact_tail_says(trials: int, data: st.DataObject, error: Fraction) -> None:
     successes = data.draw(st.integers(0, trials))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 
@@ -33,8 +33,9 @@ from certdp.accounting.expressions import (
     sqrt,
     upper,
 )
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=250)
+SETTINGS = examples(250)
 X = norm(1)
 VARIABLES = (W, norm(1), norm(2), norm("inf"))
 UNIT = Fraction(1, 2**53)

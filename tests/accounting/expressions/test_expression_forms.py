@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 
@@ -54,8 +54,9 @@ from certdp.accounting.expressions import (
     variables,
 )
 from certdp.accounting.norms import Norm
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=200)
+SETTINGS = examples(200)
 X, Y = norm(1), norm(2)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 
@@ -41,6 +41,7 @@ from certdp.accounting.expressions import (
     sqrt,
     variables,
 )
+from tests.support.cases import examples
 
 Trees = SearchStrategy[Expression]
 Points = SearchStrategy[dict[Variable, Fraction]]
@@ -48,8 +49,8 @@ Boxes = SearchStrategy[dict[Variable, tuple[Fraction, Fraction]]]
 Arb = Callable[..., Any]
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
 Bits = Callable[[int], AbstractContextManager[None]]
-MANY = settings(max_examples=200)
-SOME = settings(max_examples=100)
+MANY = examples(200)
+SOME = examples(100)
 
 
 def box_at(values: Mapping[Variable, Fraction], precision: int) -> dict[Variable, Enclosure]:

@@ -6,12 +6,13 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Truth
 from certdp.accounting.expressions import Expression, derivative, expm1, log1p, minimum, norm, rounding
 from certdp.accounting.expressions.slopes import Reader, slope_of
+from tests.support.cases import examples
 
 X, THETA = norm(2), rounding("rate")
 SHARES = st.fractions(Fraction(1, 100), 1, max_denominator=100)
@@ -24,7 +25,7 @@ def sampled(base: Fraction, growth: Fraction, constant: Fraction, slope: Fractio
     return log1p(q * expm1((constant + slope * X) / q)) + Fraction(1, 3)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     base=SHARES,
     growth=SHARES,
@@ -64,7 +65,7 @@ def test_slopes_enclose_the_derivative(
     assert lowest <= found.upper
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(base=SHARES, growth=SHARES, constant=SIZES, slope=SIZES, low=SIZES, width=SIZES, at=SHARES)
 def test_bends_enclose_the_slope_of_the_numerator(
     base: Fraction, growth: Fraction, constant: Fraction, slope: Fraction, low: Fraction, width: Fraction, at: Fraction

@@ -9,7 +9,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, SearchStrategy
 
@@ -33,6 +33,7 @@ from certdp.accounting.expressions import (
     sqrt,
 )
 from certdp.accounting.expressions.suprema import NoFiniteSupremum, Supremum, supremum
+from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 10**6
@@ -131,7 +132,7 @@ def test_a_maximiser_is_a_witness(arb: Arb, ends: Ends) -> None:
     assert high <= found.enclosure.upper
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(data=st.data())
 def test_no_sampled_value_is_above(
     data: DataObject,
@@ -157,7 +158,7 @@ def test_no_sampled_value_is_above(
         assert value is None or found.enclosure.lower <= ends(value)[1]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     coefficients=st.lists(st.integers(-6, 6), min_size=2, max_size=5),
     low=st.integers(0, 20).map(lambda n: Fraction(n, 7)),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure, Truth
@@ -44,6 +44,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
+from tests.support.cases import examples
 
 L1 = norm(1)
 NOTHING: dict[Any, Enclosure] = {}
@@ -197,7 +198,7 @@ def test_assumption_8_is_checked() -> None:
     st.fractions(Fraction(1, 2), 2, max_denominator=8),
     st.fractions(1, 3, max_denominator=10),
 )
-@settings(max_examples=15)
+@examples(15)
 def test_powers(scale: Fraction, power: Fraction, factor: Fraction) -> None:
     """The weight is feasible, one a little beyond is not, and so are weights on a grid below."""
     target = scale * factor

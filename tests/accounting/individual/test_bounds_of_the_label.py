@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -18,6 +18,7 @@ from certdp.accounting.pairs.pair import DeltaLaw
 from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
 from certdp.accounting.units import Delta
 from certdp.verification.oracles.divergences import gaussian_delta
+from tests.support.cases import examples
 
 PAIR = SampledGaussian(Enclosure.of(1), Enclosure.of(Fraction(1, 50)))
 DELTA = Delta("1e-4")
@@ -57,7 +58,7 @@ def test_the_upper_ends_of_a_law_count() -> None:
     assert found.mu >= sure.mu * (1 - Fraction(1, 10**4))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(1, 300).map(lambda k: Fraction(k, 100)),
     st.fractions(0, 3, max_denominator=50),
@@ -73,7 +74,7 @@ def test_a_tangent_lies_below_the_curve_and_touches_it(mu: Fraction, left: Fract
         assert abs(gaussian_delta(mu, middle) - tangent.upper) < ROUNDING
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(20, 200).map(lambda k: Fraction(k, 100)), st.integers(0, 16), st.sampled_from([0, 1]))
 def test_a_single_bound_above_the_curve_is_not_covered(mu: Fraction, place: int, side: int) -> None:
     """Bounds far below are covered; with one of them at the curve, the chord to it is not below the tangent."""

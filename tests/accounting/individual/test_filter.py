@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.bulk.sampled_gaussian import renyi_upper
@@ -20,6 +20,7 @@ from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_reny
 from certdp.accounting.provenance import Private
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.units import Delta, Order
+from tests.support.cases import examples
 
 Path = tuple[int, ...]
 Shares = Callable[[Path], Fraction]
@@ -61,7 +62,7 @@ def divergence_moments(laws: Sequence[tuple[Fraction, Fraction]], order: int) ->
 SHARE = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(SHARE, min_size=31, max_size=31), st.integers(2, 5), st.fractions(0, 2, max_denominator=16))
 def test_adaptive_trajectories_never_exceed_the_budget(shares: list[Fraction], order: int, budget: Fraction) -> None:
     """Every output chooses the next step; the divergence of all five outputs is exact."""

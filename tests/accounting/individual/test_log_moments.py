@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from certdp.accounting.individual.log_moments import SMALLEST_RATE, LogMoments, 
 from certdp.accounting.individual.orders import LARGEST_SUMMED, WHOLE_ORDERS, Orders
 from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from certdp.accounting.units import Delta, Order
+from tests.support.cases import examples
 
 Floats = NDArray[np.float64]
 MIXED = Orders(map(Order, ("1.5", "2", "3", "3.25", "8", "32", "200")))
@@ -48,7 +49,7 @@ RATES = st.floats(-18, 0).map(lambda e: min(2.0**e, 1.0)) | st.floats(0.5, 1)
 SHIFTS = st.floats(-14, 3).map(lambda e: 2.0**e)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(RATES, SHIFTS)
 @example(1.0, 1.0)
 @example(1.0 - 2.0**-53, 0.5)
@@ -61,7 +62,7 @@ def test_whole_orders_are_just_above_the_truth(rate: float, shift: float) -> Non
     assert_above(values, rate, shift, WHOLE_ORDERS, TIGHT)
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(RATES, st.floats(-10, 0).map(lambda e: 2.0**e))
 def test_orders_of_all_kinds_keep_their_columns(rate: float, shift: float) -> None:
     assert_above(each(MIXED, np.array([rate]), np.array([shift]))[0], rate, shift, MIXED, 1e-8)
@@ -72,7 +73,7 @@ def test_the_largest_summed_order() -> None:
     assert_above(each(orders, np.array([0.003]), np.array([0.2]))[0], 0.003, 0.2, orders, 1e-9)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(RATES, SHIFTS)
 @example(1.0, 1.0)
 @example(1.0 - 2.0**-53, 3.0)

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.individual.steps import record_shifts
+from tests.support.cases import examples
 
 FINITE = st.floats(0, 2.0**300)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(FINITE, FINITE, st.fractions(Fraction(1, 10**9), 10**9))
 @example(5e-324, 0.25, Fraction(3))
 @example(1e-323, 1.7, Fraction(1))  # 3.4 times the smallest number

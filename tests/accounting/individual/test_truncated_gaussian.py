@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -16,6 +16,7 @@ from certdp.accounting.pairs import GaussianPair, LaplacePair
 from certdp.accounting.pairs.pair import DeltaLaw, Pair
 from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
 from certdp.accounting.units import Delta
+from tests.support.cases import examples
 
 
 def law_of(pair: Pair) -> DeltaLaw:
@@ -40,7 +41,7 @@ def assert_holds(pair: Pair, label: TruncatedGaussian) -> None:
         assert worse(pair, Enclosure.of(label.epsilon * factor, precision=96)).lower <= label.delta.value
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(st.integers(0, 12).map(lambda k: 2.0**-k), st.integers(-12, 8).map(lambda k: 2.0 ** (k / 4)), st.integers(1, 14))
 def test_the_label_holds(rate: float, shift: float, digits: int) -> None:
     pair = SampledGaussian(Enclosure.of(shift), Enclosure.of(rate))

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from certdp.accounting.bulk import sampled_gaussian as bulk
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
+from tests.support.cases import examples
 
 Floats = NDArray[np.float64]
 CASES = [  # rate, shift, order
@@ -53,7 +54,7 @@ def test_divergence_is_just_above_the_truth(rate: float, shift: float, order: fl
     assert_just_above(value, bounds(rate, shift, order), 3e-11 if order * shift < 100 else NEAR)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     rate=st.floats(-30, 0).map(lambda e: min(10.0**e, 1 - 2.0**-53)),
     shift=st.floats(-4, 0.7).map(lambda e: 10.0**e),
@@ -65,7 +66,7 @@ def test_divergence_at_random(rate: float, shift: float, beta: float) -> None:
 
 
 @pytest.mark.soundness
-@settings(max_examples=1500)
+@examples(1500)
 @given(
     rate=st.floats(-60, 0).map(lambda e: min(10.0**e, 1 - 2.0**-53)),
     shift=st.floats(-6, 1.3).map(lambda e: 10.0**e),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import mpmath
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
@@ -23,6 +23,7 @@ from certdp.accounting.keyed.stability_histograms import (
     reporting_probability,
 )
 from certdp.accounting.units import Delta, Epsilon
+from tests.support.cases import examples
 
 _DIGITS = 40
 _CLOSE = mpmath.mpf(10) ** -12
@@ -90,7 +91,7 @@ CASES = {
 }
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(**CASES)
 @example(
     epsilon=Fraction(1, 10),
@@ -135,7 +136,7 @@ def test_a_key_of_one_element_is_reported_with_at_most_delta(threshold: Threshol
     threshold=st.sampled_from(Threshold),
     frequency=st.integers(0, 60),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_reporting_is_private_between_neighbours(
     epsilon: Fraction, delta: Fraction, threshold: Threshold, frequency: int
 ) -> None:
@@ -153,7 +154,7 @@ def test_reporting_is_private_between_neighbours(
     threshold=st.sampled_from(Threshold),
     frequency=st.integers(0, 60),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_both_ways_to_the_probability_agree(
     epsilon: Fraction, delta: Fraction, threshold: Threshold, frequency: int
 ) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -30,6 +30,7 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from tests.support.cases import examples
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
@@ -161,7 +162,7 @@ def test_laplace_masses_are_within_their_units_of_arb() -> None:
         ctx.prec = before
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(
         st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 1e-17, 1e-9, 1.0])), min_size=3, max_size=12

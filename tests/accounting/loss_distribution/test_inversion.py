@@ -12,7 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
@@ -24,6 +24,7 @@ from certdp.accounting.loss_distribution import inversion
 from certdp.accounting.loss_distribution.inversion import Parts, delta_by_transforms, epsilon_by_transforms
 from certdp.accounting.loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
 from certdp.accounting.pairs import GaussianPair, SampledGaussian
+from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 4 * 10**7
@@ -72,7 +73,7 @@ def test_gaussians_have_the_known_delta(level: str) -> None:
 
 
 @given(st.floats(0.15, 6), st.integers(1, 10**9), st.floats(0, 40), st.sampled_from([0.0, 1e-3, 1.0]))
-@settings(max_examples=40)
+@examples(40)
 def test_any_gaussian(mu: float, steps: int, level: float, first: float) -> None:
     variance = Fraction(mu) ** 2 / steps
     parts = [(GaussianTransform(number(float(variance))), steps), (GaussianTransform(number(first)), 1)]
@@ -249,7 +250,7 @@ def test_more_costs_more(direction: Direction) -> None:
     st.sampled_from(["1e-2", "1e-5", "1e-12", "1e-100"]),
     st.sampled_from(list(Direction)),
 )
-@settings(max_examples=20)
+@examples(20)
 def test_epsilon_inverts_delta(log_rate: float, log_shift: float, steps: int, level: str, direction: Direction) -> None:
     parts = [(sampled(10**log_rate, 10**log_shift, direction), steps)]
     found = epsilon_by_transforms(parts, number(level))

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.fft
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtrc
 
@@ -33,6 +33,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 from certdp.accounting.pairs.smallest_epsilon import smallest_epsilon
+from tests.support.cases import examples
 
 UNIT = 2.0**-53
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -220,7 +221,7 @@ def test_contours_agree(rate: str, shift: str, times: int, epsilon: str, directi
     assert gap(found) < 0.2
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     st.sampled_from(
         [

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
@@ -21,6 +21,7 @@ from certdp.accounting.loss_distribution.inversion import epsilon_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice
 from certdp.accounting.loss_distribution.lattice_sums import Composed, composed
 from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair, Sampled, SampledGaussian
+from tests.support.cases import examples
 
 REMOVE = Direction.REMOVE
 
@@ -142,7 +143,7 @@ def test_ten_releases_against_direct_convolution(
     assert found.upper_float < 1.3 * low
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.floats(0.05, 3), st.floats(0, 2), st.sampled_from([1e-9, 1e-3, 1.0, 1e4]))
 def test_any_cut_of_a_discrete_law_is_exact_but_for_the_rest(threshold: float, epsilon: float, left_out: float) -> None:
     pair = FinitePair(

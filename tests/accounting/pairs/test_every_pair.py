@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -30,8 +30,9 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=20)
+SETTINGS = examples(20)
 ONE = Enclosure.of(1)
 HALF = Enclosure.of("0.5")
 TABLES = (Fraction(1, 4), Fraction(3, 4)), (Fraction(2, 3), Fraction(1, 3))

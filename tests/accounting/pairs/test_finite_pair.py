@@ -8,15 +8,16 @@ from statistics import NormalDist
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import FinitePair, Repeated, RepeatedResponse, Sampled
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=60)
+SETTINGS = examples(60)
 Q = Fraction
 FACTORS = st.fractions(1, 4, max_denominator=9)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import flint
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -25,8 +25,9 @@ from certdp.accounting.pairs import (
     RepeatedResponse,
     SampledGaussian,
 )
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=25)
+SETTINGS = examples(25)
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
 SHIFTS = st.fractions(Fraction(1, 100), 30, max_denominator=100) | st.integers(1, 300).map(lambda n: Fraction(1, 2**n))
 LEVELS = st.fractions(0, 40, max_denominator=32)
@@ -371,7 +372,7 @@ def lattice(variance: Fraction, centre: Fraction | int, reach: int) -> list[flin
     return [(-((ball(x) - ball(centre)) ** 2) / (2 * ball(variance))).exp() for x in range(-reach, reach + 1)]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     variance=st.fractions(Fraction(1, 20), 60, max_denominator=20),
     steps=st.integers(1, 12),

@@ -10,12 +10,13 @@ from typing import Any
 import flint
 import pytest
 from flint import acb, arb, fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
+from tests.support.cases import examples
 
 LAWS = {"remove": sampled_gaussian_renyi, "add": sampled_gaussian_renyi_add}
 CASES = [  # rate, shift, order
@@ -82,7 +83,7 @@ ORDERS = st.fractions(Fraction(11, 10), 60, max_denominator=50)
 
 
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@settings(max_examples=12)
+@examples(12)
 @given(rate=RATES, shift=SHIFTS, order=ORDERS)
 def test_encloses_the_integral_at_random(direction: str, rate: float, shift: float, order: Fraction) -> None:
     flint.ctx.prec = 250
@@ -96,7 +97,7 @@ def test_encloses_the_integral_at_random(direction: str, rate: float, shift: flo
 
 @pytest.mark.soundness
 @pytest.mark.parametrize("direction", ["remove", "add"])
-@settings(max_examples=400)
+@examples(400)
 @given(rate=RATES, shift=st.floats(1e-5, 8.0), order=st.fractions(Fraction(10, 9), 900, max_denominator=9))
 def test_encloses_the_integral_at_many_more(direction: str, rate: float, shift: float, order: Fraction) -> None:
     flint.ctx.prec = 400
@@ -185,7 +186,7 @@ def test_ranges_of_rate_and_shift_are_covered() -> None:
             assert whole.contains(law(Enclosure.of(rate), Enclosure.of(shift), order).midpoint)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(rate=RATES, shift=SHIFTS, order=ORDERS)
 def test_remove_dominates_add(rate: float, shift: float, order: Fraction) -> None:
     """Mironov, Talwar, Zhang 2019, Theorem 5."""

@@ -8,7 +8,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -18,6 +18,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling.clipping import Outside, confine, hold, largest_radius
 from certdp.accounting.sampling.domains import NormBall
+from tests.support.cases import examples
 
 TINY = 5e-324
 HUGE = 1.7e308
@@ -71,7 +72,7 @@ def _power(value: Fraction, order: Fraction) -> flint.arb:
 @example(np.full((1, 3), TINY), Norm("3/2"), "1e-323")
 @example(np.full((1, 3), HUGE), Norm("3/2"), 1e308)
 @example(np.array([[0.75, 0.0]]), Norm("3/2"), 0.75)
-@settings(max_examples=400)
+@examples(400)
 def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import norm_enclosure
@@ -16,6 +16,7 @@ from certdp.accounting.expressions import Range, Symbol, Variable, W, norm, roun
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Private, Public
 from certdp.accounting.sampling.domains import NormBall
+from tests.support.cases import examples
 
 NORMS = (Norm.L1, Norm.L2, Norm.LINF, Norm("3/2"), Norm(3), Norm("1.0001"), Norm(Fraction(10**40 + 1, 10**40)))
 
@@ -29,7 +30,7 @@ def holds(side: Any, low: Fraction, high: Fraction) -> bool:
     return bool(side.lower <= high * (1 + slack) and low * (1 - slack) <= side.upper)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     row=st.lists(st.integers(-99, 99), min_size=1, max_size=6),
     own=st.sampled_from(NORMS),

@@ -9,7 +9,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.bulk import arrays as bulk
@@ -22,8 +22,9 @@ from certdp.accounting.sampling.rate import ALWAYS, SamplingRate, norm_roundings
 from certdp.accounting.sampling.records import Features, Realisation, psi_upper, realise
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
+from tests.support.cases import examples
 
-SETTINGS = settings(max_examples=150)
+SETTINGS = examples(150)
 SMALLEST = Fraction(1, 2**960)
 ENTRIES = st.one_of(
     st.floats(-10, 10),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -34,6 +34,7 @@ from certdp.accounting.sampling.losses import GaussianLoss, LaplaceLoss, PureLos
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate
 from certdp.accounting.sampling.theorem_6 import realised
 from certdp.accounting.sampling.worst_cases import WorstCases, worst_cases
+from tests.support.cases import examples
 
 BITS = 96
 NEAR = Fraction(1, 2**30)
@@ -86,7 +87,7 @@ def test_every_record_is_dominated_by_a_corner(rate: SamplingRate) -> None:
     shift_of = substitute(loss.shift, {W: used.weight})
     coordinates = st.fractions(-5, 5, max_denominator=64)
 
-    @settings(max_examples=60)
+    @examples(60)
     @given(st.tuples(coordinates, coordinates).filter(lambda x: 0 < x[0] ** 2 + x[1] ** 2 <= 25))
     @example((Fraction(3), Fraction(4)))
     @example((Fraction(5), Fraction(0)))

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.plugins.contract import Coins
+from tests.support.cases import examples
 
 
 class Chosen:
@@ -40,7 +41,7 @@ PROBABILITIES = st.floats(0, 1) | st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(q=PROBABILITIES, above=st.integers(-1, 1), tail=st.lists(st.integers(0, 2**64 - 1), min_size=20, max_size=20))
 @example(0.5, 0, [0] * 20)
 @example(5e-324, 0, [0] * 20)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from certdp.plugins.contract import Coins
 from certdp.plugins.contract.coins import Seeded
 from certdp.plugins.contract.exact_draws import ExactDraws
+from tests.support.cases import examples
 
 TOP = 2**64
 REACH = 160
@@ -153,7 +154,7 @@ def test_the_law_of_the_discrete_gaussian(scale: Fraction) -> None:
         assert masses.get(z, 0) == pytest.approx(gaussian_law(scale, z), abs=1e-12)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     ratio=st.fractions(0, 1) | st.builds(Fraction, st.integers(0, 2**90), st.just(2**90)),
     beside=st.integers(-1, 1),

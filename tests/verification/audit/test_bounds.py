@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.units import Delta, Epsilon
 from certdp.verification.audit import Count, epsilon_lower_bound, fewest_runs
+from tests.support.cases import examples
 
 
 def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
@@ -27,7 +28,7 @@ def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
     st.sampled_from(["0", "1e-5", "0.1", "0.5"]),
     st.sampled_from([Fraction(9, 10), Fraction(999, 1000)]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_with_so_many_runs_the_best_outcome_refutes_and_with_fewer_it_does_not(
     epsilon: Fraction, delta: str, confidence: Fraction
 ) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.units import Delta, Epsilon
 from certdp.verification.audit import audit_one_run, correct_guesses, probability_of_correct_guesses
+from tests.support.cases import examples
 
 Law = dict[Any, float]
 """Outputs and their probabilities."""
@@ -104,7 +105,7 @@ def test_what_leaks_with_chance_delta_stays_below_the_bound(leak: dict[str, floa
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, 1.0]), st.floats(0.05, 4.0))
-@settings(max_examples=60)
+@examples(60)
 def test_no_mechanism_and_no_guesser_exceed_the_bound(seed: int, epsilon: float, concentration: float) -> None:
     """Any three canaries, any law of four outputs, whose exact δ at ε is computed from the definition."""
     generator = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
@@ -20,6 +20,7 @@ from certdp.accounting.units import Delta, Epsilon
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Coins, WeightedSample
 from certdp.verification.audit import Audit, Count, Event, Releases, Statistic, audit, epsilon_lower_bound, repeated
+from tests.support.cases import examples
 
 Floats = NDArray[np.float64]
 ONE = Epsilon(1)
@@ -191,7 +192,7 @@ def test_how_it_prints() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000), st.sampled_from(["0", "0.01", "0.2"]))
-@settings(max_examples=40)
+@examples(40)
 def test_the_bound_is_that_of_the_exact_quantiles(likelier: int, rarer: int, delta: str) -> None:
     """Clopper and Pearson's bounds from scipy's beta quantiles, each at 0.0005."""
     found = epsilon_lower_bound(Count(likelier, 1000), Count(rarer, 1000), Delta(delta), Fraction(1, 1000))

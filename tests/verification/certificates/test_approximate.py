@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import mpmath
 import pytest
 from attrs import frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import libmp, mp
 
@@ -60,6 +60,7 @@ from certdp.verification.checker.approximate.factors import ADD, DIRECTIONS, REM
 from certdp.verification.checker.approximate.moments import Moments, delta_at_order
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.intervals import Arithmetic, Interval
+from tests.support.cases import examples
 
 Body = dict[str, Any]
 FINE = Arithmetic(192)
@@ -476,7 +477,7 @@ class TestTheCheckersNumbers:
     """Each against quadrature or exact sums by mpmath."""
 
     @given(st.floats(-60, 60))
-    @settings(max_examples=15)
+    @examples(15)
     def test_the_normal_distribution_function(self, x: float) -> None:
         point = libmp.from_float(x)
         with mp.workprec(3000):
@@ -600,7 +601,7 @@ class TestTheCheckersNumbers:
         st.fractions(Fraction(1, 50), 3, max_denominator=50),
         st.fractions(Fraction(0), 4, max_denominator=50),
     )
-    @settings(max_examples=80)
+    @examples(80)
     def test_the_conversion_bounds_any_law(
         self, order: Fraction, low: float, high: float, ratio: Fraction, epsilon: Fraction
     ) -> None:

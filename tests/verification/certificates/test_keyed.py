@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import flint
 import pytest
 from attrs import evolve, frozen
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -36,6 +36,7 @@ from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.certificates.writing import sealed
+from tests.support.cases import examples
 
 Body = dict[str, Any]
 
@@ -145,7 +146,7 @@ class TestWhatIsTrue:
         st.sampled_from([Ppswor, Pps]),
     )
     @example(Fraction(1), Fraction(1, 10), Fraction(1, 9), "3/2", Ppswor)
-    @settings(max_examples=40)
+    @examples(40)
     def test_keys_whatever_the_parameters(
         self, epsilon: Fraction, delta: Fraction, threshold: Fraction, power: str, scheme: Any
     ) -> None:
@@ -160,7 +161,7 @@ class TestWhatIsTrue:
         st.sampled_from([Ppswor, Pps]),
     )
     @example(Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 50), "1", Pps)
-    @settings(max_examples=15)
+    @examples(15)
     def test_tokens_whatever_the_parameters(
         self, epsilon: Fraction, delta: Fraction, threshold: Fraction, power: str, scheme: Any
     ) -> None:

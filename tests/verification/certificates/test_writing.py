@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from attrs import field, frozen
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from certdp import (
@@ -50,6 +50,7 @@ from certdp import (
 from certdp.accounting.expressions import Constant, evaluate, exp, expm1, log1p, maximum, minimum, sqrt, variables
 from certdp.accounting.expressions import Symbol as Kind
 from certdp.verification.certificates.writing import commit, sealed
+from tests.support.cases import examples, in_full
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 Body = dict[str, Any]
@@ -387,8 +388,8 @@ def _grown(parts: Any) -> Any:
 def compositions(draw: Any) -> tuple[Expression, Expression]:
     """A loss and a rate, in one norm: two may take minutes to search."""
     length = st.just(norm(draw(st.sampled_from([1, 2, "inf", "3/2"]))))
-    losses = st.recursive(st.one_of(CONSTANTS, length, st.just(W)), _grown, max_leaves=5)
-    rates = st.recursive(st.one_of(CONSTANTS, length), _grown, max_leaves=4)
+    losses = st.recursive(st.one_of(CONSTANTS, length, st.just(W)), _grown, max_leaves=5 if in_full() else 3)
+    rates = st.recursive(st.one_of(CONSTANTS, length), _grown, max_leaves=4 if in_full() else 3)
     return draw(losses), draw(rates)
 
 
@@ -396,7 +397,7 @@ FLOORS = st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 3)])
 
 
 @given(compositions(), FLOORS, st.booleans(), st.sampled_from(["1/2", "1", "3"]))
-@settings(max_examples=30)
+@examples(30)
 def test_producer_and_checker_agree(
     composition: tuple[Expression, Expression], floor: Fraction, weighted: bool, radius: str
 ) -> None:

@@ -19,11 +19,12 @@ from typing import Any
 import flint
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.verification import checker
 from certdp.verification.checker import Budget, Outcome, Verdict, check
+from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 6 * 10**6
@@ -692,7 +693,7 @@ PLACES = list(places(RICH))
 
 
 @given(st.sampled_from(PLACES), JSON)
-@settings(max_examples=500)
+@examples(500)
 def test_anything_anywhere_gives_a_verdict(way: tuple[Any, ...], junk: Any) -> None:
     verdict = check(seal(with_change(RICH, put(*way, junk))))
     assert not verdict.reason.startswith("the check failed"), verdict.reason

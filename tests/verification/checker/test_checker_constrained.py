@@ -13,7 +13,7 @@ from typing import Any
 import flint
 import mpmath
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.verification.checker import Outcome, Verdict, check
@@ -23,6 +23,7 @@ from certdp.verification.checker.homogeneous import prove_proportional
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exact
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
+from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 10**6
@@ -421,7 +422,7 @@ RICH = build(lloyd(2), 3, largest=8, cost="1/7", dimension=9)
 
 
 @given(st.sampled_from(list(places(RICH))), JSON)
-@settings(max_examples=300)
+@examples(300)
 def test_anything_anywhere_gives_a_verdict(way: tuple[Any, ...], junk: Any) -> None:
     def change(body: Body) -> None:
         inner: Any = body
@@ -520,7 +521,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-@settings(max_examples=400)
+@examples(400)
 def test_what_is_called_proportional_is(tree: Any) -> None:
     pool = Pool()
     try:
@@ -555,7 +556,7 @@ def test_what_is_proportional_by_structure_is_called_so(tree: Any) -> None:
 
 
 @given(TREES, st.fractions(0, 3, max_denominator=50), st.fractions(0, 3, max_denominator=50))
-@settings(max_examples=300)
+@examples(300)
 def test_rational_ranges_hold_every_value(tree: Any, first: Fraction, second: Fraction) -> None:
     low, high = min(first, second), max(first, second)
     pool = Pool()
@@ -582,7 +583,7 @@ SIZES = st.recursive(
 
 
 @given(SIZES)
-@settings(max_examples=100)
+@examples(100)
 def test_no_target_below_a_record_of_the_domain_is_accepted(size: Any) -> None:
     flint.ctx.prec = 300
     balls = [value(size, Fraction(1), Fraction(k, 16)) for k in range(17)]

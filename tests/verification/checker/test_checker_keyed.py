@@ -7,7 +7,7 @@ from typing import Any
 
 import flint
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mpmath import libmp
 
@@ -20,6 +20,7 @@ from certdp.verification.checker.keyed.release import _geometric_sum
 from certdp.verification.checker.keyed.units import Units
 from certdp.verification.checker.statement import in_decimals
 from certdp.verification.checker.verdict import Refused
+from tests.support.cases import examples
 
 Body = dict[str, Any]
 FINE = Arithmetic(160)
@@ -151,7 +152,7 @@ class TestSmallTables:
     @given(st.lists(st.integers(0, 5), min_size=1, max_size=5), st.integers(1, 3), st.integers(8, 20))
     @example([1, 1, 1, 1, 1, 1, 1, 1], 1, 8)
     @example([1, 2, 2, 2, 1], 1, 16)
-    @settings(max_examples=150)
+    @examples(150)
     def test_every_law_of_delays(self, units: list[int], allowance: int, growth: int) -> None:
         """Exactly those are accepted whose copies, one moved by one, satisfy the definition for all sets of tokens."""
         factor, spare = Fraction(growth, 8), Fraction(allowance, 8)
@@ -310,7 +311,7 @@ def test_a_number_just_below_a_short_one_is_shown_as_that() -> None:
 
 
 @given(st.integers(1, 300), st.fractions(1, 3, max_denominator=50))
-@settings(max_examples=30)
+@examples(30)
 def test_geometric_sums(terms: int, factor: Fraction) -> None:
     found = _geometric_sum(FINE.rational(factor), terms, FINE)
     exact = sum((factor**k for k in range(terms)), Fraction(0))

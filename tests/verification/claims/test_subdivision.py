@@ -7,7 +7,7 @@ import pkgutil
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
@@ -15,6 +15,7 @@ from certdp.accounting.expressions import Constant, Expression, exp, expm1, log,
 from certdp.plugins.contract import Claim
 from certdp.verification import claims as built_in
 from certdp.verification.claims.subdivision import prove, quantity
+from tests.support.cases import examples
 
 X, Y = quantity("x"), quantity("y")
 UNIT = {X: (0, 1)}
@@ -48,7 +49,7 @@ def test_true_inequalities_in_two_variables(margin: Expression) -> None:
     assert prove("true", margin, SQUARE).holds
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.fractions(-1, 2, max_denominator=40), st.fractions(-1, 1, max_denominator=40))
 @example(Fraction(1, 2), Fraction(0))  # touches 0 inside: true, and not within reach
 @example(Fraction(1, 3), Fraction(1, 10**6))  # false on a sliver alone

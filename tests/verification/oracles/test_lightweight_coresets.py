@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
@@ -28,6 +28,7 @@ from certdp.verification.oracles.lightweight_coresets import (
     size_for_sets,
     stated_size,
 )
+from tests.support.cases import examples
 
 
 def centred(seed: int, size: int, columns: int) -> Floats:
@@ -64,7 +65,7 @@ def directly(records: Floats, sample: WeightedSample | WeightedPoints, centres: 
     return 2 * abs(full - cost(sample.records, sample.weights)) / (full + spread)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 4), columns=st.integers(1, 4), offset=st.integers(-50, 50))
 def test_error_is_its_definition(seed: int, k: int, columns: int, offset: int) -> None:
     random = np.random.default_rng(seed)
@@ -83,7 +84,7 @@ def test_the_data_themselves_have_no_error() -> None:
     assert search_largest_error(records, sample, 3).reveal().error < 1e-12
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 10**6), columns=st.integers(1, 4), size=st.integers(0, 8))
 def test_no_single_centre_is_worse_than_the_closed_form(seed: int, columns: int, size: int) -> None:
     random = np.random.default_rng(seed)

@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from certdp.accounting.errors import InvalidValue
 from certdp.verification.oracles import linear_programmes as oracles_linear_programmes
 from certdp.verification.oracles.linear_programmes import maximum
+from tests.support.cases import examples
 
 _NUMBERS = st.fractions(-5, 5, max_denominator=4)
 
@@ -27,7 +28,7 @@ def programmes(draw: st.DrawFn) -> tuple[list[Fraction], list[tuple[list[Fractio
 
 
 @given(programmes())
-@settings(max_examples=40)
+@examples(40)
 def test_the_maximum_is_scipys(programme: tuple[list[Fraction], list[tuple[list[Fraction], Fraction]]]) -> None:
     objective, constraints = programme
     found = linprog(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.verification.oracles.renyi import AGREEMENT, NOISE, binomial_sum, mixture_divergence
+from tests.support.cases import examples
 
 _DISTANCES = st.fractions(0, 6, max_denominator=10)
 _DEVIATIONS = st.fractions(1, 4, max_denominator=10)
@@ -16,7 +17,7 @@ _ORDERS = st.fractions(Fraction(17, 16), 8, max_denominator=16)
 
 
 @given(_DISTANCES, _DEVIATIONS, _ORDERS, st.booleans())
-@settings(max_examples=20)
+@examples(20)
 def test_two_normal_distributions(distance: Fraction, deviation: Fraction, order: Fraction, adding: bool) -> None:
     """Without sampling the divergence is α·c²/(2σ²) in both directions."""
     found = mixture_divergence(Fraction(1), distance, deviation, order, reversed_=adding)
@@ -25,7 +26,7 @@ def test_two_normal_distributions(distance: Fraction, deviation: Fraction, order
 
 
 @given(st.fractions(0, 1, max_denominator=1000), _DISTANCES, _DEVIATIONS, st.integers(2, 8))
-@settings(max_examples=20)
+@examples(20)
 def test_integer_orders(rate: Fraction, distance: Fraction, deviation: Fraction, order: int) -> None:
     found = mixture_divergence(rate, distance, deviation, Fraction(order))
     series = binomial_sum(rate, (distance / deviation) ** 2 / 2, order)

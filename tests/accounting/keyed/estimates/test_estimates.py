@@ -9,7 +9,7 @@ from itertools import combinations, islice
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue, OutsideDomain
@@ -54,6 +54,7 @@ from certdp.accounting.keyed.reporting import (
     Reporting,
 )
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.cases import examples
 
 RATES: tuple[Inclusion, ...] = (EveryKey(), PoissonPps(threshold="0.04"), Ppswor(threshold="0.9"))
 """Their tables come to repeat: the first two with q = 1, the last one with q as near to 1 as units are."""
@@ -121,7 +122,7 @@ def test_without_privacy() -> None:
         inverse_probability(ListedRates((Probability(0),)), identity, 1)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.floats(0.1, 2), st.fractions(Fraction(1, 100), Fraction(1, 2), max_denominator=100), st.integers(1, 25))
 def test_moments_of_likely_estimates(epsilon: float, delta: Fraction, frequency: int) -> None:
     rows = FrequencyTable(epsilon=Epsilon(epsilon), delta=Delta(delta))
@@ -352,7 +353,7 @@ def test_curves_are_exact_expectations(reporting: Reporting, statistic: Statisti
         moment_curve(read, statistic, [3, 3])
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.tuples(st.integers(1, 80), st.floats(0, 10)), min_size=1, max_size=6), st.integers(1, 40))
 def test_the_worst_relative_bias_bounds_that_of_sums(keys: list[tuple[int, float]], least: int) -> None:
     curve = CURVE

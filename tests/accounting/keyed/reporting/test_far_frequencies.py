@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import count, islice, pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
@@ -30,6 +30,7 @@ from certdp.accounting.keyed.reporting import (
     tables,
 )
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.cases import examples
 
 EPSILON, DELTA = Epsilon("0.5"), Delta("0.01")
 RATES = ListedRates(tuple(map(Probability, ("0.2", "0.5", "0.6", "0.9"))))
@@ -50,7 +51,7 @@ def recursion(table: KeyTable) -> Iterator[tuple[int, int]]:
         yield kept, before
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.fractions(0, 2, max_denominator=50),
     st.fractions(Fraction(1, 10**4), Fraction(1, 2), max_denominator=10**4) | st.just(Fraction(1, 10**9)),
@@ -70,7 +71,7 @@ def test_keys_are_those_of_the_recursion(epsilon: Fraction, delta: Fraction, inc
     assert [row.frequency for row in table.at(asked)] == list(asked)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.fractions(0, 1, max_denominator=20),
     st.fractions(Fraction(1, 50), Fraction(1, 2), max_denominator=50),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.directions import Direction
@@ -31,6 +31,7 @@ from certdp.accounting.keyed.reporting import (
 from certdp.accounting.pairs import FinitePair
 from certdp.accounting.units import Delta, Epsilon, Probability
 from certdp.verification.oracles.sanitisers import algorithm_3, algorithm_5, divergence
+from tests.support.cases import examples
 
 _ZERO = Fraction(0)
 FACTORS = [Fraction(f) for f in ("0", "1/10", "1", "1.05", "1.6", "2", "3", "20", "1e6")]
@@ -78,7 +79,7 @@ LISTED: st.SearchStrategy[Inclusion] = st.lists(st.fractions(0, 1, max_denominat
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(SETTINGS, LISTED, st.booleans(), st.integers(0, 8))
 @example((Fraction(0), Fraction(1, 2)), ListedRates((Probability(0),)), False, 0)
 def test_listed_rates(parameters: tuple[Fraction, Fraction], inclusion: Inclusion, alone: bool, pieces: int) -> None:
@@ -127,7 +128,7 @@ def test_every_frequency(reporting: Reporting) -> None:
     assert len(pair.present) <= 100
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.fractions(Fraction(1, 4), 1, max_denominator=8), st.fractions(Fraction(1, 40), Fraction(1, 4)), LISTED)
 def test_against_algorithms_in_rational_numbers(growth: Fraction, delta: Fraction, inclusion: Inclusion) -> None:
     """The algorithms of the paper with e^ε known to 2^−140, where breakpoints are not rounded to units."""
@@ -238,7 +239,7 @@ def test_nothing_is_lost_at_the_growth(monkeypatch: pytest.MonkeyPatch, reportin
         assert few.hockey_stick(growth, direction) == fine.hockey_stick(growth, direction)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 30), st.fractions(0, 4, max_denominator=7), st.integers(0, 5))
 def test_divergences_of_two_frequencies(frequency: int, factor: Fraction, which: int) -> None:
     reporting = [*ENDLESS[:3], *ENDLESS[-6:-3]][which]

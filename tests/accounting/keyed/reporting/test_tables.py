@@ -9,7 +9,7 @@ import attrs
 import flint
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -33,6 +33,7 @@ from certdp.accounting.keyed.reporting import (
     tables,
 )
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.cases import examples
 
 EPSILONS = st.fractions(0, 3, max_denominator=20) | st.sampled_from([Fraction(1, 10**12), Fraction(60), Fraction(700)])
 DELTAS = st.fractions(Fraction(1, 200), 1, max_denominator=200) | st.integers(1, 15).map(lambda k: Fraction(1, 10**k))
@@ -76,7 +77,7 @@ def divergences(epsilon: Fraction, lower: FrequencyRow, higher: FrequencyRow) ->
     return divergence(above, below), divergence(below, above)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(EPSILONS, DELTAS, INCLUSIONS, st.integers(0, 40))
 @example(Fraction(1, 10**12), Fraction(1, 10**3), Ppswor(threshold="0.01"), 20)
 def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion, subdivision: int) -> None:
@@ -98,7 +99,7 @@ def test_rows_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion
         before = row
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(EPSILONS, DELTAS, INCLUSIONS)
 def test_keys_as_drawn_are_private(epsilon: Fraction, delta: Fraction, inclusion: Inclusion) -> None:
     growth, before = below_growth(epsilon), Fraction(0)
@@ -226,7 +227,7 @@ def chain_optimum(growth: float, delta: float, rows: list[FrequencyRow], cut: in
     return float(-found.fun)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     st.fractions(0, 2, max_denominator=8),
     st.fractions(Fraction(1, 40), Fraction(1, 2), max_denominator=40),
@@ -247,7 +248,7 @@ def test_no_rows_order_keys_better(epsilon: Fraction, delta: Fraction, rates: li
     assert float(concordance(rows[0], rows[-1])) == pytest.approx(best, abs=2e-6)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(EPSILONS, DELTAS, st.sampled_from([20, 32, 40]), st.integers(1, 10**12))
 @example(Fraction(0), Fraction(1, 7), 20, 5)
 @example(Fraction(1), Fraction(1), 20, 1)

@@ -8,7 +8,7 @@ from math import floor
 
 import flint
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
@@ -17,6 +17,7 @@ from certdp.accounting.keyed.reporting import DyadicBudget, Inclusion, PoissonPp
 from certdp.accounting.keyed.reporting import inclusion as inclusions
 from certdp.accounting.keyed.reporting.decay import SHORT, WIDEST, decayed
 from certdp.accounting.units import Delta, Epsilon
+from tests.support.cases import examples
 
 THRESHOLDS = st.fractions(Fraction(1, 10**6), 2, max_denominator=10**6) | st.integers(1, 15).map(
     lambda k: Fraction(1, 10**k)
@@ -44,7 +45,7 @@ def test_the_exponential_is_short_by_little(bits: int, size: Fraction, low: int)
         flint.ctx.prec = 53
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.sampled_from([Ppswor, PoissonPps]), THRESHOLDS, POWERS, FREQUENCIES, st.sampled_from([60, 114, 256]))
 @example(PoissonPps, Fraction(1, 3), Fraction(1, 2), 9, 60)
 @example(PoissonPps, Fraction(1, 4), Fraction(1, 3), 27, 60)
@@ -138,7 +139,7 @@ CONCAVE = st.builds(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(BUDGETS, CONCAVE, st.integers(1, 300))
 @example(DyadicBudget(epsilon=Epsilon("0.5"), delta=Delta("0.001")), PoissonPps(threshold="0.01"), 5)
 @example(DyadicBudget(epsilon=Epsilon("0.01"), delta=Delta("0.001")), PoissonPps(threshold="0.0035"), 5)
@@ -157,7 +158,7 @@ def test_what_is_attached_stays_attached(budget: DyadicBudget, inclusion: Inclus
             assert budget.reported(before, kept) == kept
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(CONCAVE, st.sampled_from([60, 114]))
 def test_where_units_settle(inclusion: Inclusion, bits: int) -> None:
     settled, most = inclusion.settled(bits), inclusion.most(bits)
@@ -184,7 +185,7 @@ def test_a_stretch_begins_and_ends_a_unit_to_the_upper_left(sampler: type[Ppswor
     assert inclusion.corners(bits, 1, 2) == () or inclusion.units(1, bits) > 0
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(THRESHOLDS, st.sampled_from([Fraction(p) for p in ("1/2", "1", "2")]), st.integers(1, 5000), st.integers(1, 6))
 def test_units_are_exact_whatever_is_spared(threshold: Fraction, power: Fraction, frequency: int, finer: int) -> None:
     """With a few bits to spare the fast way has to give way to the slow one often, and never errs."""
@@ -196,7 +197,7 @@ def test_units_are_exact_whatever_is_spared(threshold: Fraction, power: Fraction
         assert inclusion.units(frequency, 70) == expected
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(BUDGETS, st.integers(1, 2**20), st.integers(0, 2**20))
 def test_ample_leaves_room_for_the_rounding_of_both_rates(budget: DyadicBudget, before: int, more: int) -> None:
     """q_i − G·q_{i−1} ≤ Δ and (1 − q_{i−1}) − G·(1 − q_i) ≤ Δ, for rates a unit to the worse side."""
@@ -225,7 +226,7 @@ def test_stretches_end_where_they_should() -> None:
     assert Ppswor(threshold="0.0015", power=2).attached(budget, 10) == 10
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(CONCAVE, st.integers(1, 300), st.integers(2, 60), st.booleans(), st.sampled_from([7, 10, 13, 60]))
 def test_corners_bound_what_lies_between(
     inclusion: Inclusion, first: int, length: int, endless: bool, bits: int
