@@ -11,7 +11,7 @@ import mpmath
 import pytest
 from mpmath import mp
 
-from certdp.verification.checker.composed_cover import Corner, prove_cover
+from certdp.verification.checker.approximate.cover import Corner, prove_cover
 from certdp.verification.checker.domain import Domain, Extreme
 from certdp.verification.checker.expressions import Pool, norm
 from certdp.verification.checker.intervals import Arithmetic, Interval

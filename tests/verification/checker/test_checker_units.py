@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from certdp.verification.checker.keyed_units import Units, a_whole_number
+from certdp.verification.checker.keyed.units import Units, a_whole_number
 from certdp.verification.checker.verdict import Refused
 
 
