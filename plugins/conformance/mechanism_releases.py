@@ -15,7 +15,20 @@ from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
 from ...accounting.units import Delta, Epsilon
-from ...verification.audit import Audit, audit, directions, power_of, repeated
+from ...verification.audit import (
+    Audit,
+    Releases,
+    Searched,
+    audit,
+    directions,
+    fewest_runs,
+    most_telling,
+    power_of,
+    repeated,
+)
+from ...verification.audit import (
+    Pair as AuditedPair,
+)
 from ..contract import Case, Coins, Finding, ReleasesMany, WeightedSample
 from .conformance import Audited
 from .divergences import pair_at, point, shown
@@ -34,6 +47,8 @@ _CLOSE = 1e-9
 _AUDITED = 2.0
 """The ε near which an audit of few runs sees most."""
 _AUDITS = 3
+_SEARCHED = 2**32
+"""The first seed of a search, whose runs no audit may draw again."""
 _CONFIDENCE = Fraction(10**6 - 1, 10**6)
 _DELTA = Fraction(1, 10**4)
 _EPSILONS = (Fraction(2), Fraction(1), Fraction(1, 2))
@@ -238,18 +253,55 @@ def _told(sample: Weighted) -> str:
     return " and ".join(f"{record} of weight {weight:g}" for record, weight in sample) or "no record"
 
 
-@lru_cache(maxsize=1)
-def _neighbours(subject: MechanismSubject) -> tuple[Neighbours, ...]:
-    """Neighbours whose declared ε is where an audit sees most, of several constants and in several directions.
+@final
+@frozen(kw_only=True)
+class Chosen:
+    """The neighbours that a search chose, on runs that their audit does not use."""
 
-    The norms of one length differ most between records on an axis and on the diagonal; the alternating diagonal tells
-    noise that is spread unevenly over directions.
-    """
-    on_axes = (_nearest(subject, trial, 0) for trial in subject.trials)
-    trials = [found.trial for found in sorted(filter(None, on_axes), key=_distance)[:_AUDITS]]
-    audits = min(_AUDITS, max([len(trials), *(len(_directions(trial.ground)) for trial in trials)]))
-    chosen = ((trials[turn % len(trials)], turn) for turn in range(audits))
-    return tuple(filter(None, (_nearest(subject, trial, turn) for trial, turn in chosen)))
+    neighbours: Neighbours
+    search: Searched
+
+    def __str__(self) -> str:
+        return str(self.neighbours)
+
+
+@final
+class _Searches:
+    """The searches of one plugin, and what those chose that were made."""
+
+    def __init__(self, subject: MechanismSubject) -> None:
+        on_axes = (_nearest(subject, trial, 0) for trial in subject.trials)
+        trials = [found.trial for found in sorted(filter(None, on_axes), key=_distance)[:_AUDITS]]
+        audits = min(_AUDITS, max([len(trials), *(len(_directions(trial.ground)) for trial in trials)]))
+        every = [_in_every_direction(subject, trials[turn % len(trials)], turn) for turn in range(audits)]
+        self.all = tuple(filter(None, every))
+        self.made: dict[int, Chosen] = {}
+        self._runs = subject.audit_trials
+
+    def chosen(self, place: int) -> Chosen:
+        """What a search chooses; it is made once."""
+        if place not in self.made:
+            among = self.all[place]
+            search = self._search(among)
+            self.made[place] = Chosen(neighbours=among[search.chosen], search=search)
+        return self.made[place]
+
+    def _search(self, among: tuple[Neighbours, ...]) -> Searched:
+        fewest = max(fewest_runs(one.epsilon, one.delta, _CONFIDENCE) for one in among)
+        try:
+            pairs = [_pair(one, _SEARCHED + place) for place, one in enumerate(among)]
+            return most_telling(pairs, runs=self._runs, fewest=fewest)
+        except Exception:  # what breaks is told with the case on which it does
+            return Searched(chosen=0, tried=0, left=self._runs)
+
+
+_searches = lru_cache(maxsize=1)(_Searches)
+
+
+def _in_every_direction(subject: MechanismSubject, trial: Trial, turn: int) -> tuple[Neighbours, ...]:
+    """Neighbours nearest to where an audit sees most, in each direction, from that of the turn on."""
+    places = range(turn, turn + len(_directions(trial.ground)))
+    return tuple(filter(None, (_nearest(subject, trial, place) for place in places)))
 
 
 def _nearest(subject: MechanismSubject, trial: Trial, turn: int) -> Neighbours | None:
@@ -329,7 +381,7 @@ def _none_to_audit(subject: MechanismSubject) -> str | None:
     if refused is not None:
         return refused
     try:
-        found = _neighbours(subject)
+        found = _searches(subject).all
     except Exception:  # what breaks is told with the case on which it does
         return None
     return None if found else "no neighbours were found whose declared ε an audit of few runs could refute"
@@ -338,32 +390,48 @@ def _none_to_audit(subject: MechanismSubject) -> str | None:
 def _audits(subject: MechanismSubject) -> SearchStrategy[Case]:
     from hypothesis import strategies
 
+    searches = _searches(subject)
     return strategies.fixed_dictionaries(
-        {"neighbours": strategies.sampled_from(_neighbours(subject)), "seed": strategies.just(0)}
+        {
+            "neighbours": strategies.sampled_from(range(len(searches.all))).map(searches.chosen),
+            "seed": strategies.just(0),
+        }
     )
 
 
 def _withstands_audit(subject: MechanismSubject, case: Case) -> Finding:
     """Runs on neighbouring samples do not refute the declared loss."""
-    found: Neighbours = case["neighbours"]
+    chosen: Chosen = case["neighbours"]
+    found = chosen.neighbours
     samples = found.with_record, found.without
-    seen = _audit(found.trial, samples, found.delta, case["seed"], subject.audit_trials)
+    seen = _audit(found.trial, samples, found.delta, case["seed"], chosen.search.left)
     return broken(seen, f"ε ≤ {float(found.epsilon.value):.6g}, as declared") if seen.refutes(found.epsilon) else kept()
 
 
 def _power(subject: MechanismSubject) -> tuple[Audited, ...]:
-    """How far each audit sees."""
-    runs = subject.audit_trials
-    return tuple(
-        Audited(str(found), power_of(found.epsilon, found.delta, runs=runs, confidence=_CONFIDENCE))
-        for found in _neighbours(subject)
-    )
+    """How far each audit sees that was made, on the runs that its search left."""
+
+    def power(chosen: Chosen) -> Audited:
+        found, left = chosen.neighbours, chosen.search.left
+        return Audited(str(found), power_of(found.epsilon, found.delta, runs=left, confidence=_CONFIDENCE))
+
+    return tuple(power(chosen) for _, chosen in sorted(_searches(subject).made.items()))
+
+
+def _pair(found: Neighbours, seed: int) -> AuditedPair:
+    first, second = _repeated(found.trial, (found.with_record, found.without), Coins.seeded(seed))
+    return AuditedPair(first=first, second=second, delta=found.delta, claimed=found.epsilon)
 
 
 def _audit(trial: Trial, samples: tuple[Weighted, Weighted], delta: Delta, seed: int, runs: int) -> Audit:
-    plugin, coins = trial.setup.build(), Coins.seeded(seed)
-    first, second = (repeated(plugin, _weighted(trial.ground, sample), coins) for sample in samples)
+    first, second = _repeated(trial, samples, Coins.seeded(seed))
     return audit(first, second, delta=delta, runs=runs, confidence=_CONFIDENCE)
+
+
+def _repeated(trial: Trial, samples: tuple[Weighted, Weighted], coins: Coins) -> tuple[Releases, Releases]:
+    plugin = trial.setup.build()
+    first, second = (repeated(plugin, _weighted(trial.ground, sample), coins) for sample in samples)
+    return first, second
 
 
 def _one_by_one(subject: MechanismSubject) -> str | None:

@@ -38,6 +38,7 @@ from .verification.audit import (
     CONFIDENCE,
     RUNS,
     Audit,
+    Pair,
     Power,
     Releases,
     Searched,
@@ -142,7 +143,8 @@ def audit_run(
         )
     used = Coins() if coins is None else coins
     inputs = subject.inputs(claim, neighbours, used, one_by_one, progress)
-    search = most_telling([(one.first, one.second) for one in inputs], delta=limit, runs=runs, fewest=fewest)
+    pairs = [Pair(first=one.first, second=one.second, delta=limit, claimed=claim) for one in inputs]
+    search = most_telling(pairs, runs=runs, fewest=fewest)
     chosen = inputs[search.chosen]
     return RunAudit(
         found=audit(chosen.first, chosen.second, delta=limit, runs=search.left, confidence=confidence),

@@ -13,6 +13,7 @@ from attrs import evolve
 import certdp
 from certdp import (
     AdaptiveRun,
+    Coins,
     Coreset,
     Count,
     Delta,
@@ -37,6 +38,7 @@ from certdp import (
     Plan,
     Poisson,
     PrivacyConstrained,
+    Private,
     Public,
     Pure,
     PureFilter,
@@ -48,6 +50,7 @@ from certdp import (
     ZeroConcentrated,
     ZeroConcentratedFilter,
     check,
+    release_count,
 )
 from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
 from certdp.mechanisms.dpis_step import DpisStep
@@ -448,3 +451,32 @@ class TestReadings:
     def test_losses_of_records_at_the_values_that_came_out(self) -> None:
         measured = epsilon_per_record(WITNESS.as_it_came_out, DELTA, DATA).reveal()
         assert measured.psi == pytest.approx([0.1 + 0.0025, 0.1 + 0.005], abs=1e-5)
+
+
+# Released with seeded coins
+
+
+def counted_with(coins: Coins) -> Released[Any]:
+    """A scale in a public range, from a noisy count."""
+    count = release_count(Private(np.ones(40, dtype=np.bool_)), Epsilon("0.1"), coins=coins)
+    return count.map(lambda found: Fraction(max(3, min(found, 6))), within=(3, 6))
+
+
+CERTIFIED: dict[str, Callable[[Released[Any]], bytes]] = {
+    "supremum": lambda scale: sampled(scale).certificate(BALL),
+    "run": lambda scale: certified(after_a_count(scale)),
+    "plan": lambda scale: certified(Plan([after_a_count(scale), after_a_count(Public(8))])),
+    "radius": lambda size: sampled().certificate(NormBall(norm=Norm.L1, radius=size)),
+}
+
+
+def certified(run: SampledReleases[Any] | Plan[Any]) -> bytes:
+    return run.certificate(run.epsilon(DELTA)).content
+
+
+@pytest.mark.parametrize("kind", CERTIFIED)
+def test_what_was_released_with_seeded_coins_has_no_certificate(kind: str) -> None:
+    """Whoever knows the seed knows the count: only of one that the system's coins hid is there a certificate."""
+    with pytest.raises(InvalidValue, match=r"seeded coins; admissible: releases with private coins"):
+        CERTIFIED[kind](counted_with(Coins.seeded(1)))
+    assert b"seeded" not in CERTIFIED[kind](counted_with(Coins()))

@@ -5,7 +5,7 @@ from .neighbours import directions, telling_records
 from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
 from .power import Power, power_of
 from .runs import audited_releases
-from .search import Searched, most_telling
+from .search import Pair, Searched, most_telling
 from .statistics import Event, Statistic, statistics_of
 from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
 
@@ -16,6 +16,7 @@ __all__ = [
     "Count",
     "Event",
     "OneRunAudit",
+    "Pair",
     "Power",
     "Releases",
     "Searched",

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, log
-from typing import TypeAlias, final
+from typing import final
 
 from attrs import frozen
 
-from ...accounting.units import Delta
+from ...accounting.units import Delta, Epsilon
 from .two_inputs import Audit, Releases, audit
-
-Pair: TypeAlias = tuple[Releases, Releases]
-"""The releases on two neighbouring inputs."""
 
 _SHARE = 5
 _FEWEST = 200
@@ -40,17 +37,28 @@ class Searched:
     left: int
 
 
-def most_telling(pairs: Sequence[Pair], *, delta: Delta, runs: int, fewest: int) -> Searched:
-    """Try each pair with its part of a fifth of the runs.
+@final
+@frozen(kw_only=True)
+class Pair:
+    """The releases on two neighbouring inputs, and the claim about them that is in question."""
+
+    first: Releases
+    second: Releases
+    delta: Delta
+    claimed: Epsilon
+
+
+def most_telling(pairs: Sequence[Pair], *, runs: int, fewest: int) -> Searched:
+    """Try each pair with its part of a fifth of the runs: the one whose bound is farthest above its claim tells most.
 
     Args:
         pairs: at least one, the likeliest to tell first.
-        delta: the δ of the guarantee in question.
         runs: per input, of search and audit together.
         fewest: how many an audit needs at least.
 
     Guarantees:
-        Another pair than the first is chosen only where its bound is above what the first shows without a margin.
+        Another pair than the first is chosen only where its bound is farther above its claim than what the first shows
+        without a margin is above that of the first.
         No pair is tried where there is one alone, where each would have fewer than 200 runs, and where fewer than
         `fewest` would be left. What was drawn for the search is used for nothing else.
     """
@@ -58,9 +66,11 @@ def most_telling(pairs: Sequence[Pair], *, delta: Delta, runs: int, fewest: int)
     left = runs - each * len(pairs)
     if len(pairs) == 1 or each < _FEWEST or left < fewest:
         return Searched(chosen=0, tried=0, left=runs)
-    found = [audit(*pair, delta=delta, runs=each, confidence=_LOOSE) for pair in pairs]
-    best = max(range(len(pairs)), key=lambda place: found[place].lower)
-    return Searched(chosen=best if found[best].lower > _estimate(found[0]) else 0, tried=len(pairs), left=left)
+    found = [audit(pair.first, pair.second, delta=pair.delta, runs=each, confidence=_LOOSE) for pair in pairs]
+    beyond = [one.lower - float(pair.claimed.value) for one, pair in zip(found, pairs, strict=True)]
+    best = max(range(len(pairs)), key=lambda place: beyond[place])
+    first = _estimate(found[0]) - float(pairs[0].claimed.value)
+    return Searched(chosen=best if beyond[best] > first else 0, tried=len(pairs), left=left)
 
 
 def _estimate(found: Audit) -> float:

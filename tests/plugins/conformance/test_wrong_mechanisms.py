@@ -185,7 +185,7 @@ def test_a_loss_in_another_norm_than_the_noise() -> None:
     """ℓ2 for Laplace noise is right about records on an axis, and too small by √2 about those on the diagonal."""
     found = outcome(fast(of_another_norm), "audit", audit_trials=20_000)
     assert found.verdict is Verdict.FAILED
-    assert "(0.25, 0.25)" in found.witness["neighbours"]
+    assert re.search(r"\(0\.25, -?0\.25\)", found.witness["neighbours"])
     along_one_axis = outcome(fast(of_another_norm), "audit", audit_trials=20_000, records=[[1.0, 0.0]])
     assert along_one_axis.verdict is Verdict.PASSED
     assert outcome(fast(), "audit", audit_trials=20_000).verdict is Verdict.PASSED
@@ -193,6 +193,7 @@ def test_a_loss_in_another_norm_than_the_noise() -> None:
 
 WRONG_DIRECTIONS: dict[str, tuple[Losses, list[float], str]] = {
     "axis": (lambda scale: LaplaceLoss(W * norm(1) / (2 * scale)), [1, 0], r"\((.*), 0\.0\)"),
+    "another axis": (lambda scale: LaplaceLoss(W * norm(1) / (2 * scale)), [0, 1], r"\(0\.0, (.*)\)"),
     "diagonal": (lambda scale: LaplaceLoss(W * norm("inf") / scale), [1, 1], r"\((.*), \1\)"),
     "alternating": (lambda scale: LaplaceLoss(W * norm("inf") / scale), [1, -1], r"\((.*), -\1\)"),
 }
@@ -216,13 +217,14 @@ def test_how_far_an_audit_sees_is_told_where_it_finds_nothing() -> None:
     blind, sharp = (outcome(quiet, "audit", audit_trials=runs) for runs in (20_000, 60_000))
     assert (blind.verdict, sharp.verdict) == (Verdict.PASSED, Verdict.FAILED)
     for found in (blind, sharp):
-        assert len(found.audited) == 3
         for audited in found.audited:
             power = audited.power
             assert power.claimed.value < power.refutable < power.most
             assert "declared ε = " in audited.inputs
             assert f"refute the claim as a rule only where the true ε is {power.refutable:.4g} or more" in str(audited)
             assert any(str(audited) in line for line in found.told)
+    assert len(blind.audited) == 3
+    assert len(sharp.audited) >= 1  # what follows a refutation is not made
     assert blind.as_json()["audited"][0]["epsilon_refutable"] == blind.audited[0].power.refutable
     assert outcome(quiet, "weight").audited == ()
 
