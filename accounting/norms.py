@@ -24,8 +24,10 @@ def _order(value: Number) -> Fraction | None:
         case float() if value == math.inf:
             return None
     try:
-        order = exact(value)
+        order = exact(value, parameter="norm")
     except InvalidValue as error:
+        if error.parameter != "norm":  # a refusal to read it at all, which says why
+            raise
         raise type(error)("norm", value, _ADMISSIBLE) from None
     if order < 1:
         raise InvalidValue("norm", value, _ADMISSIBLE, "Below 1 the triangle inequality fails: it is no norm")
