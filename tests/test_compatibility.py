@@ -113,7 +113,8 @@ def signature(value: Any) -> str:
         return "(...)"
     parameters = [item.replace(annotation=written(item.annotation)) for item in found.parameters.values()]
     shown = found.replace(parameters=parameters, return_annotation=written(found.return_annotation))
-    return re.sub(r" at 0x[0-9a-f]+", "", str(shown))
+    text = re.sub(r"Optional\[ForwardRef\('(\w+)'[^)]*\)\]", r"\1 | None", str(shown))  # of a converter's annotation
+    return re.sub(r" at 0x[0-9a-f]+", "", text)
 
 
 def kind_of(value: Any) -> str:
