@@ -9,8 +9,8 @@ import pytest
 from certdp.dpis.budget import AdaptiveClip
 from certdp.dpis.claims import CLAIMS
 from certdp.dpis.run_account import NormSumRelease
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

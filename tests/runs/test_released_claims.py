@@ -11,8 +11,8 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.notions import Pure
 from certdp.plugins.contract import Expectation
 from certdp.runs import released_claims as claims
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

@@ -34,7 +34,7 @@ Note: TypeAlias = Callable[[int, Case | None], None]
 """Told how many cases were tried, and the one that is being examined, if any."""
 
 
-def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) -> Result:
+def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None, *, shrink: bool = True) -> Result:
     """Look for a case that contradicts the claim, then examine the witness that it states and prove what it proves.
 
     Args:
@@ -42,6 +42,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
         examples: most cases to generate; shrinking a witness examines some more.
         seed: of the search.
         note: told before and after each examination.
+        shrink: whether to look for the smallest witness once one is found.
 
     Guarantees:
         Nothing that the claim raises passes through, but an interruption.
@@ -74,7 +75,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None) 
         example = Example(case=case, finding=outcome)
 
     try:
-        _search(claim, attempt, examples, seed)
+        _search(claim, attempt, examples, seed, shrink)
     except _Contradicted as contradiction:
         witness, finding = contradiction.case, contradiction.finding
     except _Broken as broken:
@@ -118,16 +119,17 @@ def _outcome(claim: Claim, witness: Case | None, proof: Proof | None, error: str
     return Outcome.HOLDS if witness is None and (proof is None or proof.holds) else Outcome.FAILS
 
 
-def _search(claim: Claim, attempt: Callable[[Case], None], examples: int, seed: int) -> None:
-    """Raise what `attempt` raises on the smallest case found, if it raises on any."""
+def _search(claim: Claim, attempt: Callable[[Case], None], examples: int, seed: int, shrink: bool) -> None:
+    """Raise what `attempt` raises on the smallest case found, or on the first, if it raises on any."""
     import hypothesis
 
+    phases = (hypothesis.Phase.generate, *([hypothesis.Phase.shrink] if shrink else []))
     configured = hypothesis.settings(
         max_examples=examples,
         database=None,
         deadline=None,
         derandomize=False,  # the seed decides
-        phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+        phases=phases,
         print_blob=False,
         report_multiple_bugs=False,
         # Slow cases cost time, which the result states; they say nothing about the claim. The checks that bear on

@@ -12,9 +12,9 @@ from certdp.accounting.pairs import FinitePair, sampled
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import amplification as claims
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
 from certdp.verification.running.runner import run
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 CONTROLS = {claim.id for claim in claims.CLAIMS if claim.expectation is Expectation.REJECTED}

@@ -30,7 +30,7 @@ from certdp.verification.claims import (
     stability_histograms,
     weighted_samples,
 )
-from certdp.verification.running.examination import check
+from tests.support.claims import check
 
 MANY = {
     accountants: 400,
@@ -66,7 +66,7 @@ BY_ID: dict[str, tuple[Claim, int]] = {claim.id: (claim, n) for module, n in MAN
 def test_every_claim_is_as_expected(name: str) -> None:
     claim, _ = BY_ID[name]
     control = claim.expectation is Expectation.REJECTED
-    result = check(claim, 100 if control else 12, 0)
+    result = check(claim, 100 if control else 5, 0)
     assert result.passed, (result.error, result.finding)
     assert (result.witness is not None) is control
 

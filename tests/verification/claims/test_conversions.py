@@ -22,8 +22,8 @@ from certdp.accounting.notions import Approximate, GaussianDP, Renyi
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import conversions as claims
 from certdp.verification.oracles import divergences as oracle
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 SLIGHTLY = Fraction(10**6 - 1, 10**6), Fraction(10**6 + 1, 10**6)

@@ -15,7 +15,7 @@ from certdp.accounting.units import Order, Probability
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import dpis as claims
 from certdp.verification.oracles.renyi import binomial_sum, mixture_divergence
-from certdp.verification.running.examination import check
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

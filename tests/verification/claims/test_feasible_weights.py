@@ -17,8 +17,8 @@ from certdp.accounting.feasible_weights import FeasibleWeights, constrained_weig
 from certdp.accounting.sampling.losses import PureLoss
 from certdp.verification.claims import feasible_weights as claims
 from certdp.verification.oracles import weights as oracles_weights
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

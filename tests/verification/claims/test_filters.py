@@ -21,8 +21,8 @@ from certdp.accounting.filters import (
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import filters as claims
 from certdp.verification.claims.finite import randomised_response
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 
@@ -41,7 +41,7 @@ def test_a_filter_that_refuses_nothing_is_told(
     claim: str, kind: type[Filter[Any, Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kind, "_exceeds", lambda self, totals: Truth.FALSE)
-    result = check(BY_ID[claim], 150, 0)
+    result = check(BY_ID[claim], 150, 0, smallest=True)
     assert not result.passed
     assert result.finding is not None
 

@@ -14,8 +14,8 @@ from certdp.accounting.keyed import estimates as frequency_estimates
 from certdp.accounting.keyed.reporting import DyadicBudget, FrequencyRow, Ppswor, Run, tables
 from certdp.verification.claims import frequency_reporting as claims
 from certdp.verification.oracles import sanitisers as oracles_sanitisers
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

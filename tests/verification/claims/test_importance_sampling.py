@@ -32,8 +32,8 @@ from certdp.plugins.contract import Expectation
 from certdp.verification.claims import importance_sampling as claims
 from certdp.verification.claims.exact_logarithms import exponential, logarithm
 from certdp.verification.oracles import profiles as oracles
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

@@ -11,7 +11,7 @@ from certdp.accounting.sampling.losses import PureLoss
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import lloyd as claims
-from certdp.verification.running.examination import check
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

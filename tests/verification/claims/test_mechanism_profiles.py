@@ -10,7 +10,7 @@ from certdp.accounting.sampling.losses import LaplaceLoss, PureLoss
 from certdp.mechanisms.exponential import Exponential
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.verification.claims import mechanism_profiles as claims
-from certdp.verification.running.examination import check
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

@@ -18,7 +18,7 @@ from certdp.mechanisms.lp_sum import LpSum
 from certdp.plugins.contract import Coins, Release, WeightedSample
 from certdp.verification.claims import mechanisms as claims
 from certdp.verification.mutation.declared import DECLARED
-from certdp.verification.running.examination import check
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 GUARDED = [(type(item.example), claim) for item in DECLARED for claim in item.claims if claim in BY_ID]

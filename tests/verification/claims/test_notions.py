@@ -23,8 +23,8 @@ from certdp.accounting.notions import (
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import notions as claims
 from certdp.verification.claims.finite import law, randomised_response
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

@@ -25,9 +25,9 @@ from certdp.plugins.contract import Expectation
 from certdp.verification.claims import pairs as claims
 from certdp.verification.claims.finite import law
 from certdp.verification.oracles import pairs as oracles
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
 from certdp.verification.running.runner import run
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

@@ -14,8 +14,8 @@ from certdp.accounting.keyed import stability_histograms
 from certdp.accounting.keyed.stability_histograms import Threshold
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import stability_histograms as claims
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 

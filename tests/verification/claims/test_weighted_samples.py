@@ -16,8 +16,8 @@ from certdp.accounting.notions.approximate import APPROXIMATE, Approximate
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import weighted_samples as claims
 from certdp.verification.oracles.sanitisers import algorithm_3
-from certdp.verification.running.examination import check
 from certdp.verification.running.results import Outcome
+from tests.support.claims import check
 
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 
