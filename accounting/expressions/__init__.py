@@ -12,7 +12,6 @@ from .normal_form import is_identically, simplify, terms
 from .pruned import prune
 from .ranges import Range, range_of, ranges, symbol_range
 from .serialised import Serialised, deserialise, serialise
-from .text import text
 from .tree import (
     ARITY,
     ONE,
@@ -44,6 +43,7 @@ from .tree import (
     select,
     sqrt,
     substitute,
+    text,
     variables,
 )
 

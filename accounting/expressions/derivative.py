@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from attrs import frozen
 
+from .normal_form import simplify
 from .tree import (
     ONE,
     ZERO,
@@ -88,4 +89,4 @@ def derivative(root: Expression, variable: Variable) -> Expression:
             _OPERATIONS,
         ),
     )
-    return dual.slope.simplified()
+    return simplify(dual.slope)

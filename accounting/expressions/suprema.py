@@ -355,7 +355,7 @@ def supremum(
 
 def _unproven(root: Expression) -> NoFiniteSupremum:
     return NoFiniteSupremum(
-        f"no finite supremum of {root.simplified()} could be proven on the public domain. Where the probability of "
+        f"no finite supremum of {simplify(root)} could be proven on the public domain. Where the probability of "
         "being drawn falls to 0, the weight grows without bound. Set a floor above 0, or ask for the ψ-PDP profile "
         "alone by leaving out the radius"
     )

@@ -31,6 +31,7 @@ from ..expressions import (
     W,
     derivative,
     range_of,
+    simplify,
     substitute,
     upper,
     variables,
@@ -542,8 +543,8 @@ def constrained_rate(
 
 def linear_part(root: Expression) -> Expression | None:
     """A(x) where an expression in W and norms is A(x)·W by its structure, else None."""
-    slope = derivative(root, W).simplified()
-    at_zero = substitute(root, {W: Constant(Fraction(0))}).simplified()
+    slope = simplify(derivative(root, W))
+    at_zero = simplify(substitute(root, {W: Constant(Fraction(0))}))
     if W in variables(slope) or at_zero != Constant(Fraction(0)):
         return None
     return substitute(root, {W: ONE})

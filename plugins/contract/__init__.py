@@ -43,7 +43,7 @@ from ...accounting.sampling.losses import (
 from ...accounting.sampling.rate import SamplingRate
 from .about import CONTRACT_VERSION, About
 from .claims import Box, Case, Claim, Expectation, Finding, Proof
-from .coins import Coins, Source
+from .coins import Coins
 from .draw import draw, draw_from
 from .keyed import KeySampler, Sanitiser
 from .many import ReleasesMany, many_releases
@@ -63,6 +63,7 @@ from .released_parameters import (
     worst_at,
 )
 from .sampler import AnySampler, LossSampler, Sampler
+from .source import Source
 
 __all__ = [
     "ADD_REMOVE",

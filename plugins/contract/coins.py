@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from fractions import Fraction
-from typing import Protocol, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 from attrs import field, frozen
@@ -13,23 +13,9 @@ from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidType, InvalidValue
 from .exact_draws import ExactDraws
+from .source import Bits, Source
 
 Floats: TypeAlias = NDArray[np.float64]
-Bits: TypeAlias = NDArray[np.uint64]
-
-
-class Source(Protocol):
-    """Where random bits come from."""
-
-    @property
-    def private(self) -> bool:
-        """Whether nobody but the operating system can know the bits."""
-        ...
-
-    def bits(self, count: int) -> Bits:
-        """`count` independent uniform 64-bit words."""
-        ...
-
 
 _LARGEST = Fraction(2**1023)
 _FEWEST_WORDS, _MOST_WORDS = 8, 8192  # asked of a source at a time; what an exact draw leaves over is thrown away

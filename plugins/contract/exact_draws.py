@@ -7,10 +7,9 @@ afresh, with comparisons of a lazily expanded uniform number in place of uniform
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
-if TYPE_CHECKING:
-    from .coins import Source
+from .source import Source
 
 _WORD = 64
 

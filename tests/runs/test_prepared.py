@@ -31,7 +31,8 @@ from certdp.mechanisms.lloyd import Lloyd
 from certdp.mechanisms.lp_sum import LpSum
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, KnowsAdmissible, Real, WeightedSample, positive
-from certdp.plugins.contract.coins import Bits, OperatingSystem
+from certdp.plugins.contract.coins import OperatingSystem
+from certdp.plugins.contract.source import Bits
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
 from certdp.runs.constrained import ConstrainedReleases
 from certdp.runs.plan import Plan

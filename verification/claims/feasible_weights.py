@@ -11,7 +11,19 @@ from math import ceil, log2
 from typing import TYPE_CHECKING
 
 from ...accounting.enclosures import Enclosure, Truth
-from ...accounting.expressions import Constant, Expression, W, derivative, enclose, exp, expm1, log1p, minimum, norm
+from ...accounting.expressions import (
+    Constant,
+    Expression,
+    W,
+    derivative,
+    enclose,
+    exp,
+    expm1,
+    log1p,
+    minimum,
+    norm,
+    simplify,
+)
 from ...accounting.feasible_weights import ConstrainedWeight, Reach, constrained_weight, largest_weights
 from ...accounting.feasible_weights.convexity import assumption_8, assumption_9, convexity
 from ...accounting.norms import Norm
@@ -222,7 +234,7 @@ def _examine_proposition_12(case: Case) -> Finding:
 
 
 def _told_profile(case: Case) -> str:
-    return f"ε(w) = {str(_expression(case).simplified()).replace('W', 'w')}, ε* = {float(_target(case)):.6g}"
+    return f"ε(w) = {str(simplify(_expression(case))).replace('W', 'w')}, ε* = {float(_target(case)):.6g}"
 
 
 def _evaluations(count: int) -> str:

@@ -13,7 +13,18 @@ import attrs
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import ONE, Apply, Constant, Expression, Operation, Power, Symbol, Variable, norm
+from ...accounting.expressions import (
+    ONE,
+    Apply,
+    Constant,
+    Expression,
+    Operation,
+    Power,
+    Symbol,
+    Variable,
+    norm,
+    simplify,
+)
 
 Declared = TypeVar("Declared")
 """A loss or a sampling rate: a frozen class some of whose attributes are expressions."""
@@ -53,9 +64,9 @@ def expression_mutants(root: Expression) -> tuple[ExpressionMutant, ...]:
     The slips: a factor or divisor dropped, the whole doubled, no square or root, another norm, no weight, + for −,
     minimum for maximum, 1 more in a constant or an exponential, the other branch.
     """
-    own = root.simplified()
+    own = simplify(root)
     found = dict.fromkeys((("doubled factor", 2 * root), *_slips(root)))
-    return tuple(ExpressionMutant(name, tree) for name, tree in found if tree.simplified() != own)
+    return tuple(ExpressionMutant(name, tree) for name, tree in found if simplify(tree) != own)
 
 
 def declared_mutants(declared: Declared) -> Iterator[tuple[str, ExpressionMutant, Callable[[Declared], Declared]]]:

@@ -3,7 +3,7 @@
 Legend: g stands for e^ε; a row is the probability of "not reported" and a density on (0, i], constant between rational
 edges, as PWS Algorithm 5 has it. Algorithm 4 is the same with edges at whole numbers only.
 
-It knows nothing of the tables in `accounting.frequency_reporting`.
+It knows nothing of the tables in `accounting.keyed.reporting`.
 """
 
 from __future__ import annotations

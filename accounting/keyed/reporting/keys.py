@@ -122,7 +122,7 @@ class KeyTable(Reporting):
         Guarantees:
             kept and reported do not fall, reported ≤ kept, and both outcomes of every two neighbouring frequencies
             satisfy (ε, δ), both ways: `DyadicBudget.reported` takes two of the four limits, and the other two are slack
-            where reported does not fall (`accounting.key_reporting`).
+            where reported does not fall (`accounting.keyed.key_sanitiser`).
         """
         walk, end = self._walk(), self.last
         frequencies = count(1) if end is None else range(1, end + 1)

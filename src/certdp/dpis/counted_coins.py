@@ -7,7 +7,7 @@ from typing import final
 from attrs import define
 
 from ..plugins.contract import Coins
-from ..plugins.contract.coins import Bits, Source
+from ..plugins.contract.source import Bits, Source
 
 _WORDS = 1 << 20
 """Words that are passed over at a time."""

@@ -8,7 +8,7 @@ statements are kept apart:
 2. Their errors, estimated in the same way: bias and standard error as they would be if the frequencies were those
    estimated. These are estimates, not confidence statements: of keys so infrequent that none of their kind was reported
    they know nothing, and that part of the bias, always downwards, is missing in them. What the bias is at most, key by
-   key, is public: `accounting.frequency_estimates.moment_curve`.
+   key, is public: `accounting.keyed.estimates.moment_curve`.
 3. Certainties: a token is reported by frequencies in a known range alone (its reach). So the reported keys of a
    selection add up to at least Σ g(least), and with them all of its keys. What the keys that were not reported add is
    bounded only where the number of keys is (a public number), and every frequent key is reported.
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 from attrs import field, frozen
@@ -55,12 +55,37 @@ from .keys import Keys, arrow
 from .selections import Coefficients, Where, coefficients
 from .threshold_samples import ThresholdSample
 
-if TYPE_CHECKING:
-    from .release import PrivateSample
-
 _RATE_BITS = 128
 _MARGIN = 2.0**-48
 _ROUNDING = 1e-12
+
+
+class HowDrawn(Protocol):
+    """With what a sample was drawn."""
+
+    @property
+    def reporting(self) -> Reporting:
+        """With how many units a key of each frequency was reported with each token."""
+        ...
+
+
+class ReleasedSample(Protocol):
+    """What estimates need of a released sample: `PrivateSample` has it."""
+
+    @property
+    def keys(self) -> Keys:
+        """The reported keys."""
+        ...
+
+    @property
+    def tokens(self) -> NDArray[np.uint64] | None:
+        """The token of each key, None where keys alone are reported."""
+        ...
+
+    @property
+    def sampling(self) -> HowDrawn:
+        """How the sample was drawn."""
+        ...
 
 
 @final
@@ -214,7 +239,7 @@ class SampleEstimates:
             raise InvalidValue("tokens", f"{len(self.tokens)} tokens", f"{len(self.keys)}, one for each key")
 
     @classmethod
-    def of(cls, sample: PrivateSample) -> SampleEstimates:
+    def of(cls, sample: ReleasedSample) -> SampleEstimates:
         """The estimates from a released sample."""
         return cls(sample.keys, sample.tokens, sample.sampling.reporting)
 
@@ -466,7 +491,7 @@ class SampleEstimates:
 
 
 def estimate_sum(
-    sample: PrivateSample,
+    sample: ReleasedSample,
     where: Where = None,
     statistic: Statistic | None = None,
     *,
@@ -476,7 +501,7 @@ def estimate_sum(
     return SampleEstimates.of(sample).sum(where, statistic, population=population)
 
 
-def estimate_count(sample: PrivateSample, where: Where = None, *, population: int | None = None) -> SumEstimate:
+def estimate_count(sample: ReleasedSample, where: Where = None, *, population: int | None = None) -> SumEstimate:
     """How many keys there are, from a released sample; as `SampleEstimates.count`."""
     return SampleEstimates.of(sample).count(where, population=population)
 

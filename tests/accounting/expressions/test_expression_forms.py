@@ -117,7 +117,7 @@ def test_every_node_kind_has_one_serialised_form() -> None:
     ]
 
 
-TABLES = ("bulk_upper", "derivative", "enclosing", "floats", "ranges", "text")
+TABLES = ("bulk_upper", "derivative", "enclosing", "floats", "ranges", "tree")
 OPERATIONS: dict[str, Mapping[Operation, object]] = {
     "arity": ARITY,
     **{name: import_module(f"certdp.accounting.expressions.{name}")._OPERATIONS for name in TABLES},

@@ -21,6 +21,7 @@ from certdp.accounting.expressions import (
     norm,
     rounding,
     serialise,
+    simplify,
     variables,
 )
 from certdp.accounting.expressions.suprema import NoFiniteSupremum
@@ -99,7 +100,7 @@ def test_a_rate_that_falls_faster_than_the_loss_has_no_supremum() -> None:
 def test_composition_adds_per_record_and_direction() -> None:
     total = compose_profiles(plain(X, X / 2), plain(2 * X, X / 3), plain(ONE))
     assert total.at({X: Enclosure.of(2)}).contains(7)
-    assert str(total.add.simplified()) == "5/6·‖x‖₁"
+    assert str(simplify(total.add)) == "5/6·‖x‖₁"
     assert total.derivation.premises == (WHY, WHY, WHY)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import ZERO, Expression, Symbol, norm, prune, substitute, variables
+from ...accounting.expressions import ZERO, Expression, Symbol, norm, prune, simplify, substitute, variables
 from ...accounting.expressions.floats import Floats
 from ...accounting.expressions.suprema import NoFiniteSupremum
 from ...accounting.provenance import Private
@@ -117,7 +117,7 @@ def _write(
 def _ideal(profile: Expression) -> Expression:
     """The profile as people read it: without rounding, and simplified."""
     exact = substitute(profile, {v: ZERO for v in variables(profile) if v.symbol is Symbol.ROUNDING})
-    return prune(exact.simplified(), {}).simplified()
+    return simplify(prune(simplify(exact), {}))
 
 
 def _show(request: Request, claim: SampledPureClaim, measured: Measurement, output: Output) -> None:
