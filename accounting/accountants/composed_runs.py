@@ -12,7 +12,7 @@ from attrs import frozen
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..pairs import Pair, PureLaw, RenyiLaw, compose_pairs
-from ..pairs.pair import RenyiEstimate
+from ..pairs.laws import RenyiEstimate
 from .worst_pairs import Law, WorstPairs, gaussian, largest, zero_concentrated
 
 _MOST_COMBINATIONS = 64

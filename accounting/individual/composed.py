@@ -11,7 +11,7 @@ from ..enclosures.arguments import whole
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import Number
 from ..pairs import Pair
-from ..pairs.sampled_gaussian import SampledGaussian
+from ..pairs.gaussian import SampledGaussian
 from ..units import Delta
 from .nodes import FigureOf
 from .truncated_gaussian import truncated_gaussian

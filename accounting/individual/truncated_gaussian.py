@@ -20,7 +20,7 @@ from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import Number
-from ..pairs.pair import DeltaLaw
+from ..pairs.laws import DeltaLaw
 from ..pairs.smallest_epsilon import smallest_epsilon
 from ..units import Delta
 

@@ -7,19 +7,22 @@ to tell apart above, and with the others below. The proofs are in `docs/soundnes
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
 from ..bulk import arrays as bulk
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..errors import InvalidType, OutsideDomain
-from ..pairs.pair import DeltaLaw, Pair
+from ..errors import OutsideDomain
 from .cells import NO_ATOMS, NOTHING, Atoms, Cells, LaplaceSpread, Law, NormalSpread, single_losses
+
+DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
+"""δ(ε) in a direction."""
 
 _LEAST_SHIFT, _GREATEST_SHIFT = 1e-10, 1e3
 _LEAST_LOSS = 1e-12
@@ -209,16 +212,12 @@ def discrete_gaussian_cells(
 _NATS = 700
 
 
-@lru_cache(maxsize=64)
-def interpolated_cells(pair: Pair, direction: Direction) -> Cells:
+def interpolated_cells(law: DeltaLaw, direction: Direction) -> Cells:
     """Of a pair of which δ(ε) is known, in both directions: the dots of the curve connected in e^ε, from above.
 
     Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022: a law with losses at the dots whose δ runs straight between them
     dominates. At negative losses δ(−ε) = 1 − e^(−ε)·(1 − δ(ε) of the other direction). No law below is given.
     """
-    law = pair.delta
-    if law is None:
-        raise InvalidType("pair", pair, "a pair with a δ(ε)")
     other = Direction.ADD if direction is Direction.REMOVE else Direction.REMOVE
     curve = {Fraction(0): Fraction(1)}
     for epsilon in _dots(law, other)[1:]:

@@ -5,15 +5,12 @@ from .density import DensityPair
 from .discrete_gaussian import DiscreteGaussianPair, admissible_variance
 from .discrete_laplace import DiscreteLaplacePair
 from .finite import FinitePair
-from .gaussian import GaussianPair
+from .gaussian import GaussianPair, SampledGaussian
 from .laplace import LaplacePair
-from .pair import DeltaLaw, Pair, PureLaw, RenyiLaw
-from .randomised_response import RandomisedResponsePair
+from .laws import DeltaLaw, PureLaw, RenyiLaw
+from .pair import Pair, Repeated, Sampled
+from .randomised_response import RandomisedResponsePair, RepeatedResponse
 from .renyi_curve import RenyiCurve
-from .repeated import Repeated
-from .repeated_response import RepeatedResponse
-from .sampled import Sampled
-from .sampled_gaussian import SampledGaussian
 from .zero_concentrated_curve import ZeroConcentratedCurve
 
 __all__ = [

@@ -15,7 +15,9 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from .gaussian import GaussianPair
-from .pair import DeltaLaw, Pair, PureLaw, RenyiEstimate, RenyiLaw, checked_pair
+from .laws import DeltaLaw, PureLaw, RenyiEstimate, RenyiLaw
+from .loss_distribution import composed_delta, composed_epsilon, follows
+from .pair import Pair, checked_pair
 
 
 @final
@@ -61,8 +63,6 @@ class Composed(Pair):
     @property
     def delta(self) -> DeltaLaw | None:
         """From the loss distributions of the parts, where they are known."""
-        from .loss_distribution import composed_delta, follows
-
         releases = self.releases
         if not follows(releases):
             return None
@@ -124,8 +124,6 @@ class Composed(Pair):
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
         """By the same distributions."""
-        from .loss_distribution import composed_epsilon, follows
-
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:

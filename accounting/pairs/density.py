@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from functools import lru_cache
+from typing import final
 
 from attrs import frozen
 
@@ -11,10 +12,10 @@ from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one, probability
 from ..errors import InvalidType, InvalidValue
-from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import interpolated_cells
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .pair import Pair
 
 
 @final
@@ -97,9 +98,7 @@ class DensityPair(Pair):
         return None if self.delta_law is None else self._cells
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import interpolated_cells
-
-        return interpolated_cells(self, direction)
+        return _interpolated(self, direction)
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
@@ -110,3 +109,11 @@ class DensityPair(Pair):
     def gaussian(self) -> Enclosure | None:
         """μ as given."""
         return self.mu
+
+
+@lru_cache(maxsize=64)
+def _interpolated(pair: DensityPair, direction: Direction) -> Cells:
+    law = pair.delta
+    if law is None:
+        raise InvalidType("pair", pair, "a pair with a δ(ε)")
+    return interpolated_cells(law, direction)

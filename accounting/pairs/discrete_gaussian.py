@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from attrs import field, frozen
 
@@ -16,13 +16,13 @@ from ..enclosures.corners import writable
 from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import discrete_gaussian_cells, few_points
 from .falling_sums import with_falling_terms
 from .gaussian import GaussianPair
 from .lattice_steps import lattice_steps, over_steps
-from .pair import DeltaLaw, LossCells, Pair, RenyiLaw
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
+from .laws import DeltaLaw, LossCells, RenyiLaw
+from .pair import Pair
 
 _LEAST, _GREATEST = Fraction(1, 2**32), Fraction(2**128)
 _SUMMED = 2**12
@@ -91,13 +91,9 @@ class DiscreteGaussianPair(Pair):
     @property
     def loss_cells(self) -> LossCells | None:
         """An atom for each point that matters; None where they are too many."""
-        from ..loss_distribution.families import few_points
-
         return self._cells if few_points(self.variance, lattice_steps(self.steps)[1]) else None
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import discrete_gaussian_cells
-
         total = _sum_of_all(self.variance, self.precision)
         return discrete_gaussian_cells(self.variance, total, *lattice_steps(self.steps), direction)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TypeAlias, final
 
 from attrs import frozen
 
@@ -14,12 +14,12 @@ from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative, order_above_one, positive
 from ..enclosures.corners import between_corners
 from ..enclosures.monotone import increasing
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import discrete_laplace_cells, few_steps
 from .lattice_steps import lattice_steps, over_steps
-from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .pair import Pair
 from .randomised_response import RandomisedResponsePair
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
 
 _Law: TypeAlias = Callable[[Enclosure, int], Enclosure]
 
@@ -98,13 +98,9 @@ class DiscreteLaplacePair(Pair):
     @property
     def loss_cells(self) -> LossCells | None:
         """An atom for each step from one centre to the other; None where they are too many."""
-        from ..loss_distribution.families import few_steps
-
         return self._cells if few_steps(self.unit, lattice_steps(self.steps)[1]) else None
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import discrete_laplace_cells
-
         return discrete_laplace_cells(self.unit, *lattice_steps(self.steps), direction)
 
     def _pure(self, direction: Direction) -> Enclosure:

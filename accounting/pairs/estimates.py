@@ -6,7 +6,7 @@ import math
 from math import exp, expm1, floor, log, log1p
 
 from ..directions import Direction
-from .pair import RenyiEstimate
+from .laws import RenyiEstimate
 
 _HIGHEST_SUMMED = 600
 _MODERATE = math.log(2.0**1000)

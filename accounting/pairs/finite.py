@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -16,12 +16,11 @@ from ..enclosures.arguments import non_negative, order_above_one, probability, w
 from ..enclosures.enclosure import checked_precision
 from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue, OutsideDomain
-from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiLaw
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import finite_cells
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
+from .pair import Pair, Repeated
 from .randomised_response import RandomisedResponsePair
-from .repeated import Repeated
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
 
 Table: TypeAlias = tuple[Fraction, ...]
 """The probabilities of the outputs; they sum to 1."""
@@ -148,8 +147,6 @@ class FinitePair(Pair):
         return FinitePair(present, absent, precision=self.precision)
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import finite_cells
-
         return finite_cells(self.present, self.absent, direction)
 
     def _laws(self, direction: Direction) -> tuple[Table, Table]:

@@ -1,21 +1,29 @@
-"""Two normal distributions."""
+"""Two normal distributions, and the pair of the sampled Gaussian mechanism."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
+import numpy as np
 from attrs import frozen
 
+from ..amplification import delta_after_sampling
 from ..directions import Direction
 from ..enclosures import Enclosure
-from ..enclosures.arguments import non_negative, order_above_one, whole
+from ..enclosures.arguments import non_negative, order_above_one, probability, whole
 from ..enclosures.corners import between_corners
-from .pair import DeltaLaw, LossCells, LossTransform, Pair, RenyiLaw, always
+from ..enclosures.normal import normal_cdf
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import normal_cells
+from ..loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
+from .laws import DeltaLaw, LossCells, LossTransform, RenyiEstimate, RenyiLaw
+from .pair import Pair, always
+from .sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
 
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
-    from ..loss_distribution.transforms import Transform
+_REACH = 9.0
+_MOST_NODES = 100_000
+_SERIES = 1e-5  # below, the leading term of the excess is more accurate than its difference
 
 
 @final
@@ -79,8 +87,6 @@ class GaussianPair(Pair):
 
     def sampled(self, rate: Enclosure) -> Pair:
         """The sampled Gaussian pair, which has Rényi divergences at every real order."""
-        from .sampled_gaussian import SampledGaussian
-
         return self if always(rate) else SampledGaussian(self.shift, rate)
 
     def repeated(self, times: int) -> Pair:
@@ -88,8 +94,6 @@ class GaussianPair(Pair):
         return GaussianPair((self.shift.square() * whole("times", times, 1)).sqrt())
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
-        from ..enclosures.normal import normal_cdf
-
         def at(shift: Enclosure, level: Enclosure) -> Enclosure:
             if shift.upper == 0:
                 return shift  # equal laws
@@ -99,14 +103,114 @@ class GaussianPair(Pair):
         return between_corners(at, rising=self.shift, falling=non_negative("epsilon", epsilon)).minimum(1)
 
     def _transform(self, direction: Direction) -> Transform:
-        from ..loss_distribution.transforms import GaussianTransform
-
         return GaussianTransform(self.shift.square())
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import normal_cells
-
         return normal_cells(self.shift, direction)
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
         return self.shift.square() * (order_above_one(order) / 2)
+
+
+@final
+@frozen
+class SampledGaussian(Pair):
+    """P = (1 − q)·N(0, 1) + q·N(shift, 1), Q = N(0, 1); its two directions differ.
+
+    Attributes:
+        shift: distance of the centres in standard deviations; at least 0.
+        rate: q in [0, 1].
+
+    Raises:
+        InvalidValue: outside these ranges. InvalidType: for anything but enclosures.
+    """
+
+    shift: Enclosure
+    rate: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("shift", self.shift)
+        probability("rate", self.rate)
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """Exact, in both directions, from that of the unsampled pair."""
+        return self._delta
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """Enclosed from both sides at every real order, in both directions."""
+        return self._renyi
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate:
+        """The trapezoid rule in binary64."""
+        return self._estimate
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """That of the unsampled pair, s²/2, which dominates this one: far from the truth at small rates."""
+        return GaussianPair(self.shift).zero_concentrated
+
+    @property
+    def gaussian(self) -> Enclosure:
+        """That of the unsampled pair, s: no smaller μ holds at any rate above 0."""
+        return self.shift
+
+    @property
+    def loss_transform(self) -> LossTransform:
+        """By the trapezoid rule."""
+        return self._transform
+
+    @property
+    def loss_cells(self) -> LossCells:
+        """Those of the unsampled pair, mixed."""
+        return self._cells
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """REMOVE alone: the unsampled pair is symmetric."""
+        return (Direction.REMOVE,)
+
+    def sampled(self, rate: Enclosure) -> Pair:
+        """Sampling a sample multiplies the rates."""
+        return self if always(rate) else SampledGaussian(self.shift, self.rate * rate)
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        return delta_after_sampling(GaussianPair(self.shift).delta, self.rate, epsilon, direction)
+
+    def _transform(self, direction: Direction) -> Transform:
+        return sampled_gaussian_transform(self.rate, self.shift, direction)
+
+    def _cells(self, direction: Direction) -> Cells:
+        return normal_cells(self.shift, direction).sampled(self.rate)
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        law = sampled_gaussian_renyi if direction is Direction.REMOVE else sampled_gaussian_renyi_add
+        precision = max(self.shift.precision, self.rate.precision)
+        return law(self.rate, self.shift, order_above_one(order), precision=precision)
+
+    def _estimate(self, order: float, direction: Direction) -> float:
+        """log E_Q[1 + ((1 + qz)^γ − 1 − γqz)]/(α − 1) with z = P/Q − 1, γ being α for REMOVE and 1 − α for ADD."""
+        q, s = self.rate.upper_float, self.shift.upper_float
+        if not q or not s:
+            return 0.0
+        power = order if direction is Direction.REMOVE else 1 - order
+        step = min(0.25, 1 / (2 * s))
+        first, last = min(power, 0.0) * s - _REACH, max(power, 1.0) * s + _REACH
+        if not step or (last - first) / step > _MOST_NODES:  # the laws hardly overlap
+            if direction is Direction.ADD:
+                return float(-np.log1p(-q))
+            return max(float(order * np.log(q) / (order - 1) + order * s * s / 2), 0.0)
+        nodes = np.arange(first, last + step, step)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            linear = q * np.expm1(s * nodes - s * s / 2)
+            log_sampled = np.logaddexp(np.log1p(-q) if q < 1 else -np.inf, np.log(q) + s * nodes - s * s / 2)
+            weight = np.log(step) - nodes * nodes / 2 - np.log(2 * np.pi) / 2
+            excess = np.expm1(power * log_sampled) - power * linear
+            moderate = np.abs(power * linear) < _SERIES
+            excess = np.where(moderate, power * (power - 1) / 2 * linear**2, excess)
+            total = float(np.sum(np.exp(weight) * np.maximum(excess, 0)))
+            if np.isfinite(total):
+                return float(np.log1p(total) / (order - 1))
+            return float(np.logaddexp.reduce(weight + power * log_sampled) / (order - 1))

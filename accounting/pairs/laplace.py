@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from attrs import frozen
 
@@ -11,12 +11,12 @@ from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative, order_above_one
 from ..enclosures.monotone import increasing
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import laplace_cells
 from .estimates import mean_of_two
-from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
+from .pair import Pair
 from .randomised_response import RandomisedResponsePair
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
 
 
 @final
@@ -94,8 +94,6 @@ class LaplacePair(Pair):
         return self._cells
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import laplace_cells
-
         return laplace_cells(self.shift, direction)
 
     def _pure(self, direction: Direction) -> Enclosure:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from ..bulk.arrays import Floats
 from ..directions import Direction
@@ -19,9 +19,38 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.transforms import Transform
-from .pair import Pair
+from .laws import DeltaLaw, LossCells, LossTransform, PureLaw
 
-Releases: TypeAlias = Sequence[tuple[Pair, int]]
+
+class Single(Protocol):
+    """What is asked of one release; every pair has it."""
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """The pure loss, where it is finite."""
+        ...
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """The hockey-stick divergence."""
+        ...
+
+    @property
+    def loss_transform(self) -> LossTransform | None:
+        """The moments of the privacy loss."""
+        ...
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """The privacy loss cut in cells."""
+        ...
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """Enclosure of inf{ε ≥ 0 : δ(ε) ≤ δ}."""
+        ...
+
+
+Releases: TypeAlias = Sequence[tuple[Single, int]]
 """Pairs, and how often each is composed."""
 
 

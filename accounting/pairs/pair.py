@@ -10,39 +10,23 @@ A law that does not follow from a pair is None, and typed so: asking a Gaussian 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import final
 
+from attrs import frozen
+
+from ..amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import probability, whole
+from ..enclosures.corners import between_low_and_high
 from ..errors import InvalidType
-
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
-    from ..loss_distribution.transforms import Transform
-
-PureLaw: TypeAlias = Callable[[Direction], Enclosure]
-"""The smallest ε with P ≤ e^ε Q (REMOVE) or Q ≤ e^ε P (ADD)."""
-
-DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
-"""The hockey-stick divergence δ(ε) = sup_Y P(Y) − e^ε Q(Y) for ε ≥ 0, or with P and Q swapped.
-
-Raises InvalidValue for an ε that reaches below 0.
-"""
-
-RenyiLaw: TypeAlias = Callable[[Fraction, Direction], Enclosure]
-"""The Rényi divergence τ(α) of order α > 1 of P from Q, or of Q from P; InvalidValue for α ≤ 1."""
-
-RenyiEstimate: TypeAlias = Callable[[float, Direction], float]
-"""About τ(α), quickly: it tells a search where to look and proves nothing."""
-
-LossTransform: TypeAlias = "Callable[[Direction], Transform]"
-"""The moments of the privacy loss on vertical lines, with proven errors."""
-
-LossCells: TypeAlias = "Callable[[Direction], Cells]"
-"""Laws of the privacy loss, above and below, that can be cut at the points of a lattice."""
+from ..loss_distribution.cells import Cells
+from . import response
+from .estimates import sampled_estimate
+from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw
+from .loss_distribution import composed_delta, composed_epsilon, follows
+from .smallest_epsilon import smallest_epsilon
 
 
 class Pair:
@@ -128,8 +112,6 @@ class Pair:
         Raises:
             InvalidValue: where the law is not proven to fall to δ.
         """
-        from .smallest_epsilon import smallest_epsilon
-
         law = self.delta
         return None if law is None else smallest_epsilon(lambda epsilon: law(epsilon, direction), delta)
 
@@ -139,8 +121,6 @@ class Pair:
         Args:
             rate: enclosure of q in [0, 1].
         """
-        from .sampled import Sampled
-
         return self if always(rate) else Sampled(self, rate)
 
     def repeated(self, times: int) -> Pair:
@@ -149,9 +129,246 @@ class Pair:
         Args:
             times: at least 1.
         """
-        from .repeated import Repeated
-
         return self if whole("times", times, 1) == 1 else Repeated(self, times)
+
+
+@final
+@frozen
+class Sampled(Pair):
+    """((1 − q)Q + qP, Q): the record is seen with probability q. Each law has one amplification theorem.
+
+    Attributes:
+        base: the pair of the mechanism with the record drawn for certain.
+        rate: q in [0, 1].
+
+    Raises:
+        InvalidValue: for a rate outside [0, 1]. InvalidType: for anything but a pair and an enclosure.
+    """
+
+    base: Pair
+    rate: Enclosure
+
+    def __attrs_post_init__(self) -> None:
+        checked_pair("base", self.base)
+        probability("rate", self.rate)
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """IS Theorem 6: log(1 + q(e^ε − 1)) for REMOVE, −log(1 − q(1 − e^−ε)) for ADD."""
+        law = self.base.pure
+        if law is None:
+            return None
+
+        def amplified(direction: Direction) -> Enclosure:
+            return between_low_and_high(_PSI[direction], law(direction), self.rate)
+
+        return amplified
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """Exact, in both directions."""
+        law = self.base.delta
+        if law is None:
+            return None
+
+        def amplified(epsilon: Enclosure, direction: Direction) -> Enclosure:
+            return delta_after_sampling(law, self.rate, epsilon, direction)
+
+        return amplified
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """Exact for REMOVE at integer orders; between them, and for ADD, a bound.
+
+        ADD is at most REMOVE where the base is symmetric. Where there is a pure loss, neither exceeds randomised
+        response with the amplified one.
+        """
+        law, pure = self.base.renyi, self._amplified
+        if law is None:
+            if pure is None:
+                return None
+            return lambda order, direction: response.renyi(pure, order).hull(0)
+
+        def amplified(order: Fraction, direction: Direction) -> Enclosure:
+            found = renyi_after_sampling(law, self.rate, order, direction)
+            if direction is Direction.ADD and self.base.symmetric:
+                found = found.intersection(renyi_after_sampling(law, self.rate, order, Direction.REMOVE).hull(0))
+            return found if pure is None else found.intersection(response.renyi(pure, order).hull(0))
+
+        return amplified
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """The same bound in binary64, where the base has an estimate."""
+        estimate, pure = self.base.renyi_estimate, self._amplified
+        if estimate is None:
+            return None
+        sampled = sampled_estimate(estimate, self.rate.upper_float, symmetric=self.base.symmetric)
+        if pure is None:
+            return sampled
+        limit = response.renyi_estimate(pure)
+        return lambda order, direction: min(sampled(order, direction), limit(order, direction))
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """The smaller of the base's and that of randomised response with the amplified pure loss.
+
+        Sampling is post-processing: what either law gives is replaced, with probability 1 − q, by a draw from Q.
+        """
+        amplified = self._amplified
+        return _smallest(
+            self.base.zero_concentrated, None if amplified is None else response.zero_concentrated(amplified)
+        )
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """The smaller of the base's and that of randomised response with the amplified pure loss."""
+        amplified = self._amplified
+        return _smallest(self.base.gaussian, None if amplified is None else response.gaussian(amplified))
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """REMOVE alone, where the base is symmetric."""
+        return (Direction.REMOVE,) if self.base.symmetric else tuple(Direction)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """REMOVE: as δ' = q·δ(ε) there, it is the amplified ε of the base at δ'/q; ADD has no such form."""
+        if direction is Direction.ADD:
+            return super().smallest_epsilon(delta, direction)
+
+        def at(rate: Fraction, level: Fraction) -> Enclosure | None:
+            q = Enclosure.of(rate, precision=self.rate.precision)
+            if level >= rate:
+                return q - q
+            own = self.base.smallest_epsilon(Enclosure.of(level / rate, precision=delta.precision), direction)
+            return None if own is None else psi(own, q)
+
+        least, most = at(self.rate.lower, delta.upper), at(self.rate.upper, delta.lower)
+        return None if least is None or most is None else least.hull(most)
+
+    @property
+    def loss_cells(self) -> LossCells | None:
+        """Those of the base, mixed."""
+        law, rate = self.base.loss_cells, self.rate
+        if law is None:
+            return None
+
+        def mixed(direction: Direction) -> Cells:
+            return law(direction).sampled(rate)
+
+        return mixed
+
+    def sampled(self, rate: Enclosure) -> Pair:
+        """Sampling a sample multiplies the rates."""
+        return Sampled(self.base, self.rate * probability("rate", rate))
+
+    @property
+    def _amplified(self) -> Enclosure | None:
+        """The larger of both directions' amplified pure losses."""
+        law = self.pure
+        return None if law is None else law(Direction.REMOVE).maximum(law(Direction.ADD))
+
+
+_PSI = {Direction.REMOVE: psi, Direction.ADD: psi_add}
+
+
+def _smallest(*bounds: Enclosure | None) -> Enclosure | None:
+    known = [bound for bound in bounds if bound is not None]
+    if not known:
+        return None
+    least, *others = known
+    for other in others:
+        least = least.minimum(other)
+    return least
+
+
+@final
+@frozen
+class Repeated(Pair):
+    """(P, …, P) and (Q, …, Q): pure and Rényi losses add; δ(ε) follows from the distribution of the losses' sum.
+
+    Attributes:
+        base: the pair.
+        times: how often; at least 1.
+
+    Raises:
+        InvalidValue: for times below 1. InvalidType: for anything but a pair and a whole number.
+    """
+
+    base: Pair
+    times: int
+
+    def __attrs_post_init__(self) -> None:
+        checked_pair("base", self.base)
+        whole("times", self.times, 1)
+
+    @property
+    def pure(self) -> PureLaw | None:
+        """T·ε."""
+        law, times = self.base.pure, self.times
+        if law is None:
+            return None
+
+        def total(direction: Direction) -> Enclosure:
+            return law(direction) * times
+
+        return total
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """From the loss distribution of one, where it is known."""
+        releases = self.releases
+        if not follows(releases):
+            return None
+        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
+
+    @property
+    def symmetric(self) -> bool:
+        """Where the base is."""
+        return self.base.symmetric
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        """T·τ(α)."""
+        law, times = self.base.renyi, self.times
+        if law is None:
+            return None
+
+        def total(order: Fraction, direction: Direction) -> Enclosure:
+            return law(order, direction) * times
+
+        return total
+
+    @property
+    def renyi_estimate(self) -> RenyiEstimate | None:
+        """T times the base's."""
+        estimate, times = self.base.renyi_estimate, self.times
+        return None if estimate is None else lambda order, direction: estimate(order, direction) * times
+
+    @property
+    def zero_concentrated(self) -> Enclosure | None:
+        """T·ρ."""
+        rho = self.base.zero_concentrated
+        return None if rho is None else rho * self.times
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """√T·μ (Dong, Roth, Su 2022, Corollary 3.3)."""
+        mu = self.base.gaussian
+        return None if mu is None else (mu.square() * self.times).sqrt()
+
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """Those of the base, T times as often."""
+        return tuple((one, count * self.times) for one, count in self.base.releases)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """By the same distribution."""
+        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
+
+    def repeated(self, times: int) -> Pair:
+        """T·T' repetitions of the base."""
+        return Repeated(self.base, self.times * whole("times", times, 1))
 
 
 def always(rate: Enclosure) -> bool:

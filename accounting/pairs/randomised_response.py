@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from math import floor
+from typing import final
 
 from attrs import frozen
 
 from ..directions import Direction
-from ..enclosures import Enclosure, Truth
-from ..enclosures.arguments import non_negative, order_above_one, whole
+from ..enclosures import Enclosure, Truth, binomial_tail
+from ..enclosures.arguments import non_negative, whole
 from ..enclosures.corners import between_corners
-from ..enclosures.monotone import increasing
-from .estimates import mean_of_two
-from .pair import DeltaLaw, LossCells, Pair, PureLaw, RenyiEstimate, RenyiLaw
+from ..loss_distribution.cells import Cells
+from ..loss_distribution.families import response_cells
+from . import response
+from .falling_sums import with_falling_terms
+from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
+from .loss_distribution import composed_delta, composed_epsilon
+from .pair import Pair, Repeated
 
-if TYPE_CHECKING:
-    from ..loss_distribution.cells import Cells
+_MOST_SUMMED = 100_000
+_MOST_LIES = 10
 
 
 @final
@@ -63,29 +67,17 @@ class RandomisedResponsePair(Pair):
     @property
     def renyi_estimate(self) -> RenyiEstimate:
         """The same formula in binary64."""
-        epsilon = self.epsilon.upper_float
-        likely = 1 / (1 + math.exp(-epsilon))
-
-        def estimate(order: float, direction: Direction) -> float:
-            return mean_of_two(likely, (order - 1) * epsilon, (1 - order) * epsilon) / (order - 1)
-
-        return estimate
+        return response.renyi_estimate(self.epsilon)
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ = ε·tanh(ε/2), which τ(α)/α approaches for α → 1 and never exceeds.
-
-        With u = α − ½, (α − 1)τ(α) = h(u) − h(½) for h(u) = log cosh(uε). As h'(u)/(2u) = ε·tanh(uε)/(2u) decreases,
-        h is concave in u², so h(u) − h(½) ≤ (u² − ¼)·h'(½) = α(α − 1)·ε·tanh(ε/2).
-        """
-        return increasing(lambda e: e * -(-e).expm1() / ((-e).exp() + 1), self.epsilon)
+        """ρ = ε·tanh(ε/2)."""
+        return response.zero_concentrated(self.epsilon)
 
     @property
     def gaussian(self) -> Enclosure:
-        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the Gaussian trade-off curve meets the kink of this pair's (Dong, Roth, Su 2022)."""
-        from ..enclosures.normal import normal_upper_quantile
-
-        return increasing(lambda e: normal_upper_quantile(1 / (e.exp() + 1)) * 2, self.epsilon).maximum(0)
+        """μ = 2Φ⁻¹(e^ε/(1 + e^ε))."""
+        return response.gaussian(self.epsilon)
 
     @property
     def loss_cells(self) -> LossCells:
@@ -94,13 +86,9 @@ class RandomisedResponsePair(Pair):
 
     def repeated(self, times: int) -> Pair:
         """Repeated randomised response, which has an exact δ."""
-        from .repeated_response import RepeatedResponse
-
         return self if whole("times", times, 1) == 1 else RepeatedResponse(self.epsilon, times)
 
     def _cells(self, direction: Direction) -> Cells:
-        from ..loss_distribution.families import response_cells
-
         return response_cells(self.epsilon, direction)
 
     def _pure(self, direction: Direction) -> Enclosure:
@@ -113,12 +101,125 @@ class RandomisedResponsePair(Pair):
         return between_corners(at, rising=self.epsilon, falling=non_negative("epsilon", epsilon))
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
-        above = order_above_one(order) - 1
+        return response.renyi(self.epsilon, order)
 
-        def at(epsilon: Enclosure) -> Enclosure:
-            if (epsilon * above).greater(1) is Truth.TRUE:  # e^{(α−1)ε} is taken out: it may be beyond any exponent
-                return epsilon + ((epsilon * (-2 * above - 1)).exp().log1p() - (-epsilon).exp().log1p()) / above
-            likely = 1 / ((-epsilon).exp() + 1)
-            return ((epsilon * above).expm1() * likely + (epsilon * -above).expm1() * (1 - likely)).log1p() / above
 
-        return increasing(at, self.epsilon).maximum(0)
+@final
+@frozen
+class RepeatedResponse(Pair):
+    """Randomised response with loss ε, T times: it dominates every adaptive sequence of T mechanisms that are ε-DP.
+
+    Attributes:
+        epsilon: the pure loss of one; at least 0.
+        times: T ≥ 1.
+
+    Raises:
+        InvalidValue: outside these ranges. InvalidType: for anything but an enclosure and a whole number.
+    """
+
+    epsilon: Enclosure
+    times: int
+
+    def __attrs_post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        whole("times", self.times, 1)
+
+    @property
+    def pure(self) -> PureLaw:
+        """T·ε."""
+        return self._pure
+
+    @property
+    def delta(self) -> DeltaLaw:
+        """δ(ε') = Σ_k C(T, k)·p^k·(1 − p)^{T−k}·[1 − e^{ε' − (2k−T)ε}]₊ (Kairouz, Oh, Viswanath 2015, Theorem 3.3).
+
+        p = e^ε/(1 + e^ε); of T responses, k tell the truth with this probability. It is a difference of two binomial
+        tails.
+        """
+        return self._delta
+
+    @property
+    def symmetric(self) -> bool:
+        """By swapping the two outputs of each release."""
+        return True
+
+    @property
+    def renyi(self) -> RenyiLaw:
+        """T·τ(α)."""
+        return self._renyi
+
+    @property
+    def zero_concentrated(self) -> Enclosure:
+        """T·ρ."""
+        return self._one.zero_concentrated * self.times
+
+    @property
+    def gaussian(self) -> Enclosure | None:
+        """√T·μ."""
+        return Repeated(self._one, self.times).gaussian
+
+    @property
+    def releases(self) -> tuple[tuple[Pair, int], ...]:
+        """T single responses."""
+        return ((self._one, self.times),)
+
+    def repeated(self, times: int) -> Pair:
+        """T·T' responses."""
+        return RepeatedResponse(self.epsilon, self.times * whole("times", times, 1))
+
+    @property
+    def _one(self) -> RandomisedResponsePair:
+        return RandomisedResponsePair(self.epsilon)
+
+    def _pure(self, direction: Direction) -> Enclosure:
+        return self.epsilon * self.times
+
+    def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:
+        return self._one.renyi(order, direction) * self.times
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """From the sum, or the lattice, whichever `delta` comes from."""
+        if self.times <= _MOST_SUMMED:
+            return super().smallest_epsilon(delta, direction)
+        return composed_epsilon(self.releases, delta, direction)
+
+    def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:
+        if self.times > _MOST_SUMMED:
+            return composed_delta(self.releases, epsilon, direction)
+        return between_corners(
+            lambda own, level: _delta_at(own, level, self.times),
+            rising=self.epsilon,
+            falling=non_negative("epsilon", epsilon),
+        ).minimum(1)
+
+
+def _delta_at(own: Enclosure, level: Enclosure, times: int) -> Enclosure:
+    """δ for a single ε and ε'."""
+    zero = Enclosure.of(0, precision=own.precision)
+    if own.upper == 0:
+        return zero
+    gain = (level / own + times) * Fraction(1, 2)  # up to so many truths a bracket is 0
+    first = floor(gain.lower) + 1  # exact: rounding passes no whole number
+    if first > times:
+        return zero
+    lies = times / (own.exp() + 1)  # expected ones
+    composed = _tails if lies.greater(_MOST_LIES) is Truth.TRUE else _summed
+    return composed(own, level, times, first)
+
+
+def _tails(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
+    """P(X ≥ first) − e^ε'·Q(X ≥ first) over the number X of truths."""
+    truth, lie = 1 / ((-own).exp() + 1), 1 / (own.exp() + 1)
+    return binomial_tail(times, first, truth) - level.exp() * binomial_tail(times, first, lie)
+
+
+def _summed(own: Enclosure, level: Enclosure, times: int, first: int) -> Enclosure:
+    """The sum over k, from all truths down to the first: few lies are likely here."""
+
+    def bracket(truths: int) -> Enclosure:
+        return -(level - own * (2 * truths - times)).expm1()
+
+    decay = (-own).exp()
+    probability = (1 / (decay + 1)).power(times)
+    downward = ((decay * Fraction(k, times - k + 1), bracket(k - 1)) for k in range(times, first, -1))
+    return with_falling_terms(probability * bracket(times), probability, downward)

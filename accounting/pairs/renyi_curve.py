@@ -11,7 +11,8 @@ from attrs import field, frozen
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one
-from .pair import Pair, RenyiLaw
+from .laws import RenyiLaw
+from .pair import Pair
 
 
 @final

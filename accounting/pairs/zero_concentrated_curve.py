@@ -10,7 +10,8 @@ from attrs import field, frozen
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one
-from .pair import Pair, RenyiEstimate, RenyiLaw
+from .laws import RenyiEstimate, RenyiLaw
+from .pair import Pair
 
 
 @final

@@ -16,7 +16,7 @@ from ...accounting.individual.filter import IndividualFilter
 from ...accounting.individual.losses import IndividualLosses
 from ...accounting.individual.orders import Orders
 from ...accounting.individual.truncated_gaussian import TruncatedGaussian, truncated_gaussian
-from ...accounting.pairs.sampled_gaussian import SampledGaussian
+from ...accounting.pairs.gaussian import SampledGaussian
 from ...accounting.provenance import Public
 from ...accounting.units import Delta, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding

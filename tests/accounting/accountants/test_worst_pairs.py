@@ -24,7 +24,7 @@ from certdp.accounting.accountants.worst_pairs import (
 from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import Pair
-from certdp.accounting.pairs.pair import DeltaLaw, PureLaw, RenyiLaw
+from certdp.accounting.pairs.laws import DeltaLaw, PureLaw, RenyiLaw
 
 NUMBERS = st.integers(0, 576).map(lambda n: Fraction(n, 64))
 ORDER, EPSILON = Fraction(7, 2), Enclosure.of(Fraction(3, 4))

@@ -14,8 +14,8 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.individual import truncated_gaussian as module
 from certdp.accounting.individual.truncated_gaussian import TruncatedGaussian, truncated_gaussian
-from certdp.accounting.pairs.pair import DeltaLaw
-from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
+from certdp.accounting.pairs.gaussian import SampledGaussian
+from certdp.accounting.pairs.laws import DeltaLaw
 from certdp.accounting.units import Delta
 from certdp.verification.oracles.divergences import gaussian_delta
 from tests.support.cases import examples

@@ -16,7 +16,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.composed import epsilon_of_steps, truncated_mu_of_steps
 from certdp.accounting.individual.nodes import NodeTable
-from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
+from certdp.accounting.pairs.gaussian import SampledGaussian
 from certdp.accounting.units import Delta, Order
 
 

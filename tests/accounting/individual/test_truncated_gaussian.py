@@ -13,8 +13,9 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.individual.truncated_gaussian import TruncatedGaussian, truncated_gaussian
 from certdp.accounting.pairs import GaussianPair, LaplacePair
-from certdp.accounting.pairs.pair import DeltaLaw, Pair
-from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
+from certdp.accounting.pairs.gaussian import SampledGaussian
+from certdp.accounting.pairs.laws import DeltaLaw
+from certdp.accounting.pairs.pair import Pair
 from certdp.accounting.units import Delta
 from tests.support.cases import examples
 

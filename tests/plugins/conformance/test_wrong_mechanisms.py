@@ -17,7 +17,7 @@ from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import Expression, Variable, W, norm
 from certdp.accounting.pairs import DensityPair, LaplacePair, Pair, RandomisedResponsePair
-from certdp.accounting.pairs.pair import PureLaw
+from certdp.accounting.pairs.laws import PureLaw
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling.losses import BulkReading, FamilyLoss, LaplaceLoss, Loss, PureLoss, Reading
 from certdp.plugins.conformance import Outcome, Verdict, check, mechanism_losses

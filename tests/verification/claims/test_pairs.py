@@ -19,7 +19,8 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     discrete_laplace,
     finite,
-    repeated_response,
+    randomised_response,
+    response,
 )
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import pairs as claims
@@ -48,8 +49,8 @@ LAWS: list[tuple[str, Any, str]] = [
     ("pairs/composition", FinitePair, "_delta"),
     ("pairs/composition", FinitePair, "_renyi"),
     ("pairs/randomised-response", RandomisedResponsePair, "_delta"),
-    ("pairs/randomised-response", RandomisedResponsePair, "_renyi"),
-    ("pairs/optimal-composition", repeated_response, "_delta_at"),
+    ("pairs/randomised-response", response, "renyi"),
+    ("pairs/optimal-composition", randomised_response, "_delta_at"),
     ("pairs/discrete-laplace", discrete_laplace, "_delta_at"),
     ("pairs/discrete-laplace", discrete_laplace, "_log_moment"),
     ("pairs/discrete-laplace-zcdp", discrete_laplace, "_divergence"),

@@ -9,7 +9,7 @@ import pytest
 
 from certdp.accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs.sampled_gaussian import SampledGaussian
+from certdp.accounting.pairs.gaussian import SampledGaussian
 from certdp.verification.oracles.divergences import gaussian_delta, gaussian_renyi
 from certdp.verification.oracles.runs import delta_of_run, delta_of_sample, renyi_of_run
 
