@@ -8,7 +8,7 @@ import pytest
 
 from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
 from certdp.accounting.directions import Direction
-from certdp.accounting.pairs import FinitePair, sampled
+from certdp.accounting.pairs import FinitePair, pair
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import amplification as claims
@@ -56,14 +56,14 @@ def half_the_rate(row: Any) -> Any:
     ],
 )
 def test_a_wrong_row_is_told(claim: str, row: Any, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, row.__name__, wrong(row))
+    monkeypatch.setattr(pair, row.__name__, wrong(row))
     (result,) = run([BY_ID[claim]], examples=60).results
     assert not result.passed
 
 
 @pytest.mark.parametrize("wrong", [dict.fromkeys(Direction, psi), dict.fromkeys(Direction, psi_add)])
 def test_one_psi_for_both_directions_is_told(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampled, "_PSI", wrong)
+    monkeypatch.setattr(pair, "_PSI", wrong)
     assert check(BY_ID["amplification/pure"], 100, 0).outcome is Outcome.FAILS
 
 
