@@ -4,6 +4,9 @@ It needs the standard library and mpmath, shares no code with what produces cert
 that a certificate names, and gives the same verdict on every machine.
 """
 
+from . import interrupted as interrupted  # first: to import the rest takes a while
+
+# isort: split
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -210,6 +210,7 @@ EXCLUDED = {
     "plots.claims": "Draws pictures of numbers that are computed elsewhere.",
     "__main__": "Starts the command line.",
     "verification.checker.__main__": "Starts the checker.",
+    "verification.checker.interrupted": "Says what a signal does to the checker as a program.",
 }
 """Globs of modules that have no score, each with the reason."""
 
