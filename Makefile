@@ -90,9 +90,9 @@ TRAINING := $(PYTHON) -m certdp reproduce
 experiments: .venv/installed-all
 	@test -n "$$CERTDP_DATA" || { echo "CERTDP_DATA must name the folder of the data" >&2; exit 1; }
 	for table in 3 4 5 6 7 8; do \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/mnist.npz.xz" --divide-by 255 --out run/mnist && \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/fashion_mnist.npz.xz" --divide-by 255 --out run/fashion && \
-	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/imdb_pad80_top20k.npz.xz" --out run/imdb || exit; \
+	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/mnist.npz.xz" --divide-by 255 --output run/mnist && \
+	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/fashion_mnist.npz.xz" --divide-by 255 --output run/fashion && \
+	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/imdb_pad80_top20k.npz.xz" --output run/imdb || exit; \
 	done
 
 # NO_MKDOCS_2_WARNING silences the theme's notice about a program that is not in use here.

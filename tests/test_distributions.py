@@ -139,12 +139,12 @@ class TestExamplesOnTheCommandLine:
     ) -> None:
         """With scale 1/2, one vote costs ε = 2."""
         options = ("--option", "scale=1/2", "--option", "dimension=3", "--trials", 2000, "--seed", 1)
-        told = environment.certdp("audit", *self.SELECTION, *options, "--claim", f"epsilon={epsilon}", code=code)
+        told = environment.certdp("audit", *self.SELECTION, *options, "--epsilon", epsilon, code=code)
         assert told["refuted"] is bool(code)
 
     def test_the_wrong_one_is_rejected_for_the_right_reason(self, environment: Environment) -> None:
         """That no other law fails is held by its own test, in the soundness runs."""
-        options = ("--option", "scale=1", "--only", "audit", "--audit-trials", 2000)
+        options = ("--option", "scale=1", "--only", "audit", "--trials", 2000)
         told = environment.certdp("plugins", "check", "forgotten-weight", *options, code=1)
         (audit,) = told["laws"]
         assert (audit["law"], audit["verdict"]) == ("audit", "failed")

@@ -15,7 +15,10 @@ from certdp.commands.app import app
 
 _ROOT = Path(__file__).parents[2]
 _PROJECT = ("ARCHITECTURE", "CONTRIBUTING", "RELEASING", "SECURITY", "CHANGELOG")
-_INTRODUCTION = "Every command takes `--json`. Exit codes: 0 success, 1 a claim or certificate that fails, 2 bad input."
+_INTRODUCTION = (
+    "Every command takes `--json` and `--full`. Exit codes: 0 success, 1 a claim or certificate that fails, 2 bad "
+    "input, 3 a certificate that holds only assuming the profile."
+)
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:

@@ -120,12 +120,11 @@ REPEATED = "*"
 
 WRITING: Mapping[str, tuple[str, str]] = {
     "weights": (
-        f"weights {LAPLACE} --target-epsilon 1 --data {{in}}/records.csv --output {{out}}/w.csv "
-        "--certificate {out}/c",
+        f"weights {LAPLACE} --epsilon 1 --data {{in}}/records.csv --output {{out}}/w.csv --certificate {{out}}/c",
         "w.csv c",
     ),
     "weights parquet": (
-        f"weights {LAPLACE} --target-epsilon 1 --data {{in}}/records.csv --output {{out}}/w.parquet",
+        f"weights {LAPLACE} --epsilon 1 --data {{in}}/records.csv --output {{out}}/w.parquet",
         "w.parquet",
     ),
     "psi": (
@@ -154,29 +153,29 @@ WRITING: Mapping[str, tuple[str, str]] = {
     "mutants": ("mutants --table --only accounting.amplification.psi --markdown {out}/m", "m"),
     "verify errata": ("verify --errata --only PWS-L4.2 --markdown {out}/m", "m"),
     "reproduce": (
-        "reproduce is-fig4 --data {in}/records.csv --repetitions 1 --size 20 --out {out}/made",
+        "reproduce is-fig4 --data {in}/records.csv --repetitions 1 --size 20 --output {out}/made",
         REPEATED,
     ),
     "pws release": (
         "pws release {in}/counts.csv --epsilon 1 --delta 1e-6 --output {out}/s.csv --certificate {out}/c "
-        "--report {out}/r",
+        "--owner-report {out}/r",
         "r c s.csv.json s.csv",
     ),
-    "pws table": ("pws table --epsilon 1 --delta 1e-6 --max-frequency 20 --plot {out}/p.png", "p.png"),
+    "pws table": ("pws table --epsilon 1 --delta 1e-6 --rows 20 --plot {out}/p.png", "p.png"),
     "pws sample": (SAMPLED % "s.parquet", "s.parquet"),
     "pws merge": ("pws merge {in}/one.csv {in}/two.csv --output {out}/m.csv", "m.csv.json m.csv"),
-    "pws sanitize": (
-        "pws sanitize {in}/one.csv --epsilon 1 --delta 1e-6 --output {out}/s.tsv --certificate {out}/c",
+    "pws sanitise": (
+        "pws sanitise {in}/one.csv --epsilon 1 --delta 1e-6 --output {out}/s.tsv --certificate {out}/c",
         "c s.tsv.json s.tsv",
     ),
     "pws estimate": ("pws estimate {in}/tokens.csv --statistic count --plot {out}/p.png", "p.png"),
     "dpis plan": (f"dpis plan {RUN_PLAN} --plot {{out}}/p.png --certificate {{out}}/c", "c p.png"),
     "dpis train": (
-        f"dpis train {TRAINED} --out {{out}}/run --certificate {{out}}/c",
+        f"dpis train {TRAINED} --output {{out}}/run --certificate {{out}}/c",
         f"private-checkpoint.npz {REPEATED} private-figures.json private-steps.csv private-steps.png run.json "
         "history.csv history.png c model.npz",
     ),
-    "plugins new": ("plugins new tested-here --kind sampler --out {out}", "tested-here"),
+    "plugins new": ("plugins new tested-here --role sampler --output {out}", "tested-here"),
 }
 """Every command that writes, and what appears in which order; whatever comes before the star may come several times."""
 

@@ -101,7 +101,7 @@ COMMANDS: dict[str, tuple[dict[str, bytes], Callable[[Path, Path], tuple[object,
     "psi": (RECORDS, lambda data, _: ("psi", *LAPLACE, "--sampler", "poisson", "--option", "rate=0.5", "--data", data)),
     "weights": (
         RECORDS,
-        lambda data, out: ("weights", *LAPLACE, "--target-epsilon", "1", "--data", data, "--output", out / "w.csv"),
+        lambda data, out: ("weights", *LAPLACE, "--epsilon", "1", "--data", data, "--output", out / "w.csv"),
     ),
     "cluster": (
         RECORDS,
@@ -111,12 +111,12 @@ COMMANDS: dict[str, tuple[dict[str, bytes], Callable[[Path, Path], tuple[object,
         ),
     ),
     "check": (RECORDS, lambda data, out: ("check", out / "certificate.json", "--data", data)),
-    "reproduce": (RECORDS, lambda data, out: ("reproduce", "is-fig1", "--data", data, "--out", out)),
+    "reproduce": (RECORDS, lambda data, out: ("reproduce", "is-fig1", "--data", data, "--output", out)),
     "plugins check": (RECORDS, lambda data, _: ("plugins", "check", "laplace-sum", "--data", data)),
     "dpis train": (
         LABELLED,
         lambda data, out: (
-            *("dpis", "train", "--data", data, "--target", "y", "--out", out / "run", "--epsilon", "8"),
+            *("dpis", "train", "--data", data, "--target", "y", "--output", out / "run", "--epsilon", "8"),
             *("--delta", "1e-5", "--records", "300", "--batch", "20", "--epochs", "2", "--order", "4"),
             *("--classes", "2", "--model", "logistic", "--norm-noise", "6"),
         ),
@@ -125,7 +125,7 @@ COMMANDS: dict[str, tuple[dict[str, bytes], Callable[[Path, Path], tuple[object,
         KEYED,
         lambda data, out: (
             *("pws", "release", data, "--epsilon", "1", "--delta", "1e-3", "--output", out / "s.csv"),
-            *("--report", out / "r.json"),
+            *("--owner-report", out / "r.json"),
         ),
     ),
     "pws sample": (
@@ -133,9 +133,9 @@ COMMANDS: dict[str, tuple[dict[str, bytes], Callable[[Path, Path], tuple[object,
         lambda data, out: ("pws", "sample", data, "--scheme", "ppswor", "--threshold", "1", "--output", out / "s.csv"),
     ),
     "pws merge": (SAMPLES, lambda data, out: ("pws", "merge", data, data, "--output", out / "s.csv")),
-    "pws sanitize": (
+    "pws sanitise": (
         SAMPLES,
-        lambda data, out: (*("pws", "sanitize", data, "--epsilon", "1", "--delta", "1e-3", "--output", out / "s.csv"),),
+        lambda data, out: (*("pws", "sanitise", data, "--epsilon", "1", "--delta", "1e-3", "--output", out / "s.csv"),),
     ),
     "pws estimate": (SAMPLES, lambda data, _: ("pws", "estimate", data)),
 }

@@ -68,15 +68,15 @@ COMMANDS = {
     ),
     "weights": Command(
         "weights --mechanism laplace-sum --data {}/records.csv --output {}/w.csv",
-        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--divide-by": "1"},
+        {"--option scale=": "10", "--option radius=": "3", "--epsilon": "1", "--divide-by": "1"},
     ),
     "weights at a δ": Command(
         f"weights --mechanism gaussian-sum {SAMPLED} --data {{}}/records.csv --output {{}}/w.csv",
-        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--delta": "1e-5", "--steps": "1"},
+        {"--option scale=": "10", "--option radius=": "3", "--epsilon": "1", "--delta": "1e-5", "--steps": "1"},
     ),
     "weights at an order": Command(
         f"weights --mechanism gaussian-sum {SAMPLED} --data {{}}/records.csv --output {{}}/w.csv",
-        {"--option scale=": "10", "--option radius=": "3", "--target-epsilon": "1", "--order": "4"},
+        {"--option scale=": "10", "--option radius=": "3", "--epsilon": "1", "--order": "4"},
     ),
     "cluster": Command(
         "cluster --data {}/records.csv --output {}/c.csv --clusters 2",
@@ -104,7 +104,7 @@ COMMANDS = {
     ),
     "audit": Command(
         "audit --mechanism laplace-sum --trials 200 --seed 1",
-        {"--option scale=": "2", "--option radius=": "1", "--confidence": "0.99", "--claim epsilon=": "1"},
+        {"--option scale=": "2", "--option radius=": "1", "--confidence": "0.99", "--epsilon": "1", "--delta": "0"},
     ),
     "pws release": Command(
         "pws release {}/counts.csv --overwrite --scheme ppswor --output {}/s.csv",
@@ -122,7 +122,7 @@ COMMANDS = {
         "pws release {}/counts.csv --overwrite --frequencies --output {}/s.csv", {**BUDGET, "--max-frequency": "100"}
     ),
     "pws table": Command(
-        "pws table", {**BUDGET, "--max-frequency": "20", "--threshold": "0.1", "--power": "1", "--user-bound": "1"}
+        "pws table", {**BUDGET, "--rows": "20", "--threshold": "0.1", "--power": "1", "--user-bound": "1"}
     ),
     "pws sample": Command(
         "pws sample {}/counts.csv --overwrite --scheme ppswor --output {}/t.csv", {"--threshold": "0.1", "--power": "1"}
@@ -130,8 +130,8 @@ COMMANDS = {
     "pws sample of the lowest seeds": Command(
         "pws sample {}/counts.csv --overwrite --scheme ppswor --output {}/t.csv", {"--bottom": "2", "--power": "1"}
     ),
-    "pws sanitize": Command(
-        "pws sanitize {}/sampled.csv --overwrite --output {}/s.csv",
+    "pws sanitise": Command(
+        "pws sanitise {}/sampled.csv --overwrite --output {}/s.csv",
         {**BUDGET, "--max-frequency": "100", "--user-bound": "1"},
     ),
     "pws estimate": Command(
@@ -153,15 +153,15 @@ COMMANDS = {
     ),
     "dpis train": Command(
         "dpis train --data {}/labelled.npz --target y --model logistic --classes 2 --epochs 1 --steps-per-epoch 3 "
-        "--out {}/run",
+        "--output {}/run",
         {"--records": "40", "--batch": "8", "--epsilon": "8", "--delta": "1e-5", "--clip": "1", "--norm-noise": "6"}
         | {"--order": "4", "--multiplier": "5", "--floor": "0.01", "--noise-decay": "1", "--divide-by": "1"}
-        | {"--norm-rate": "1", "--margin": "0.01", "--divider": "0.8", "--size-noise": "10", "--rate": "0.1"}
+        | {"--norm-rate": "1", "--margin": "0.01", "--divider": "0.8", "--size-noise": "10", "--learning-rate": "0.1"}
         | {"--momentum": "0.5"},
     ),
     "dpis train by DP-SGD": Command(
         "dpis train --uniform --data {}/labelled.npz --target y --model logistic --classes 2 --epochs 2 "
-        "--steps-per-epoch 3 --out {}/run --clip-interval 0.1:5",
+        "--steps-per-epoch 3 --output {}/run --clip-interval 0.1:5",
         {"--records": "40", "--batch": "8", "--epsilon": "8", "--delta": "1e-5", "--clip": "1", "--largest-rate": "0.5"}
         | {"--clip-quantile": "2", "--clip-external": "5", "--clip-noise": "30"},
     ),
@@ -247,7 +247,7 @@ def hold(name: str, number: str, text: str, files: Path, tmp_path: Path, certdp:
     if name == "pws estimate":
         released = (*("--epsilon", 1, "--delta", "1e-6"), "--frequencies", "--output", tmp_path / "tokens.csv")
         assert certdp("pws", "release", tmp_path / "counts.csv", *released).code == 0
-    if name == "pws sanitize":
+    if name == "pws sanitise":
         sampled = ("--scheme", "ppswor", "--threshold", "0.1", "--output", tmp_path / "sampled.csv")
         assert certdp("pws", "sample", tmp_path / "counts.csv", *sampled).code == 0
     ran = certdp(*COMMANDS[name].line(tmp_path, {number: text}))  # which raises what the command lets through

@@ -108,12 +108,12 @@ def spend_is_recorded(folder: Path) -> None:
 
 TRAIN = (
     "dpis train --data {in}/data.npz --target y --records 200 --batch 20 --epochs 3 --epsilon 8 --delta 1e-5 --order 4 "
-    "--model logistic --classes 2 --norm-noise 6 --checkpoint-every 3 --out {out}/run "
+    "--model logistic --classes 2 --norm-noise 6 --checkpoint-every 3 --output {out}/run "
 )
 TRAINING = ("private-figures.json", "private-steps.csv", "run.json", "history.csv", "model.npz")
 COMMANDS = {
     "weights": Command(
-        words="weights --mechanism laplace-sum --option scale=10 --option radius=3 --target-epsilon 1 "
+        words="weights --mechanism laplace-sum --option scale=10 --option radius=3 --epsilon 1 "
         "--data {in}/records.csv --output {out}/w.csv --certificate {out}/c",
         records=("w.csv",),
         statements=("c",),
@@ -123,7 +123,7 @@ COMMANDS = {
     ),
     "pws release": Command(
         words="pws release {in}/counts.csv --epsilon 1 --delta 1e-6 --scheme ppswor --threshold 0.01 --overwrite "
-        "--output {out}/s.csv --certificate {out}/c --report {out}/r",
+        "--output {out}/s.csv --certificate {out}/c --owner-report {out}/r",
         records=("r",),
         statements=("c", "s.csv.json"),
         releases=("s.csv",),

@@ -65,8 +65,8 @@ def test_words_that_no_command_takes(refusal: Refusal, words: tuple[str, ...]) -
 @pytest.mark.parametrize("words", [(), ("dpis",)])
 def test_a_group_without_a_command_shows_its_help(certdp: Run, words: tuple[str, ...]) -> None:
     ran = certdp(*words)
-    assert "Usage:" in ran.out
-    assert "error" not in ran.err
+    assert "Usage:" in ran.err
+    assert "error:" not in ran.err
 
 
 def test_an_error_does_nothing_to_the_terminal(certdp: Run) -> None:

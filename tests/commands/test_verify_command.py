@@ -21,7 +21,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from certdp.commands.app import app
-from certdp.commands.verify_table import print_report
+from certdp.commands.digits import Numbers
+from certdp.commands.page import Page
+from certdp.commands.verify_table import show_report
 from certdp.plugins.contract import Case, Claim, Expectation, Finding
 from certdp.plugins.registry import Listing, Registry, Role, Status
 from certdp.verification.running.runner import run
@@ -244,7 +246,7 @@ class TestReports:
     def test_an_interrupted_run_leaves_the_old_report(
         self, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        from certdp.commands import verify
+        from certdp.commands import claim_runs
 
         def interrupted(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
@@ -252,7 +254,7 @@ class TestReports:
         claims(HOLDS)
         place = tmp_path / "report.xml"
         place.write_text("old", encoding="utf-8")
-        monkeypatch.setattr(verify, "run_claims", interrupted)
+        monkeypatch.setattr(claim_runs, "run_claims", interrupted)
         result = CliRunner().invoke(app, ["verify", "--junit", str(place)])
         assert result.exit_code != 0
         assert [path.read_text("utf-8") for path in tmp_path.iterdir()] == ["old"]
@@ -354,7 +356,7 @@ def test_ids_and_indents_survive_a_narrow_terminal(claims: Callable[..., None]) 
     name = "test/" + "-".join(["long"] * 9)
     claims(attrs.evolve(FAILS, id=name, examine=lambda case: Finding(case["a"] < 10, "word " * 40, "")))
     told = io.StringIO()
-    print_report(Console(width=60, file=told), run(Registry().claims()[0]), [], {})
+    show_report(Page(Console(width=60, file=told), Numbers()), run(Registry().claims()[0]), [], {})
     text = told.getvalue()
     assert f" {name} " in text
     folded = [line for line in text.splitlines() if line.strip().startswith("word")]

@@ -24,7 +24,7 @@ KEYS = {
 }
 PRIVATE_KEYS = {"notice", "n", "expected_sample_size", "psi_max", "gap", "gap_proven", "outside_domain", "reach"}
 LAPLACE = ("weights", "--mechanism", "laplace-sum", "--option", "scale=5")
-CONSTRAINED = (*LAPLACE, "--target-epsilon", "1.5")
+CONSTRAINED = (*LAPLACE, "--epsilon", "1.5")
 IMPORTANCE = (*LAPLACE, "--sampler", "importance", "--option", "rate=0.2", "--option", "floor=0.01")
 
 
@@ -41,7 +41,7 @@ def test_the_largest_weights_within_a_target(certdp: Run, table: Path, tmp_path:
     assert data["sampler"]["name"] == "privacy-constrained"
     assert data["sampler"]["options"] == {"target": "3/2"}
     assert data["epsilon"] == [None, 1.5]
-    assert data["domain"] == {"norm": "1", "radius": "6"}
+    assert data["domain"] == {"norm": "1", "radius": "6", "dimension": None}
     assert (data["output"], data["certificate"]) == (str(output), None)
     norms = np.abs(np.load(table)).sum(axis=1)
     weights = pairs(output)
@@ -62,7 +62,7 @@ def test_without_a_domain_there_is_no_epsilon(certdp: Run, table: Path, tmp_path
     data = certdp(*CONSTRAINED, "--option", "mechanism.scale=5", "--data", table, "--output", tmp_path / "w.csv")
     assert data.code == 2  # given twice
     ran = certdp(
-        *("weights", "--mechanism", "laplace-sum", "--option", "scale=20", "--target-epsilon", "1"),
+        *("weights", "--mechanism", "laplace-sum", "--option", "scale=20", "--epsilon", "1"),
         *("--data", table, "--output", tmp_path / "w.csv", "--json"),
     )
     assert ran.json["epsilon"] is ran.json["domain"] is None
@@ -150,8 +150,8 @@ class TestRefusals:
         return run
 
     def test_a_target_for_a_sampler_without_one(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
-        error = refuse(*IMPORTANCE, "--target-epsilon", "1", "--data", table, "--output", tmp_path / "w.csv")
-        assert error["parameter"] == "target-epsilon"
+        error = refuse(*IMPORTANCE, "--epsilon", "1", "--data", table, "--output", tmp_path / "w.csv")
+        assert error["parameter"] == "epsilon"
         assert "privacy-constrained" in error["remedy"]
 
     def test_no_target_or_two(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ class TestRefusals:
     @pytest.mark.parametrize("target", ["0", "-1", "nan", "text", "701"])
     def test_a_target_that_is_none(self, refuse: Refusal, table: Path, tmp_path: Path, target: str) -> None:
         places = ("--option", "radius=1", "--data", table, "--output", tmp_path / "w.csv")
-        assert refuse(*LAPLACE, "--target-epsilon", target, *places)["parameter"] == "target"
+        assert refuse(*LAPLACE, "--epsilon", target, *places)["parameter"] == "target"
 
     def test_a_target_below_what_a_record_loses(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
         error = refuse(*CONSTRAINED, "--option", "radius=9", "--data", table, "--output", tmp_path / "w.csv")
@@ -171,7 +171,7 @@ class TestRefusals:
 
     def test_a_mechanism_without_a_pure_loss(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
         error = refuse(
-            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--target-epsilon", "1"),
+            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--epsilon", "1"),
             *("--data", table, "--output", tmp_path / "w.csv"),
         )
         assert error["parameter"] == "mechanism"
@@ -216,14 +216,14 @@ def test_the_song_sample(certdp: Run, tmp_path: Path) -> None:
     data = Path(os.environ["CERTDP_DATA"]) / "song_uniform_25000.npz"
     ran = certdp(
         *("weights", "--mechanism", "laplace-sum", "--option", "scale=20", "--option", "radius=15"),
-        *("--target-epsilon", "1", "--data", data, "--divide-by", "1000", "--output", tmp_path / "w.csv", "--json"),
+        *("--epsilon", "1", "--data", data, "--divide-by", "1000", "--output", tmp_path / "w.csv", "--json"),
     )
     assert ran.code == 0, ran
     assert (ran.json["private"]["n"], ran.json["private"]["psi_max"]) == (25_000, 1.0)
     assert len(pairs(tmp_path / "w.csv")) == 25_000
 
 
-GAUSSIAN = ("weights", "--mechanism", "gaussian-sum", "--option", "scale=40", "--target-epsilon", "1")
+GAUSSIAN = ("weights", "--mechanism", "gaussian-sum", "--option", "scale=40", "--epsilon", "1")
 PLUGIN = """
 from typing import Any, ClassVar
 import attrs
@@ -273,14 +273,14 @@ class TestGeneralTargets:
         assert (data["steps"], data["resample"], data["private"]["gap_proven"]) == (4, "each", False)
         assert {"name": "releases", "value": "4, each on a fresh sample"} in data["assumptions"]
         text = certdp(*arguments).out
-        assert "τ ≤ 1.0 at order 3" in text
+        assert "τ ≤ 1 at order 3" in text
         assert "4 releases, sampled afresh for each" in text
 
     @pytest.mark.parametrize("resample", ["once", "each"])
     def test_several_releases_of_a_pure_loss(self, certdp: Run, table: Path, tmp_path: Path, resample: str) -> None:
         certificate, output = tmp_path / "c.json", tmp_path / "w.csv"
         ran = certdp(
-            *("weights", "--mechanism", "laplace-sum", "--option", "scale=60", "--target-epsilon", "2"),
+            *("weights", "--mechanism", "laplace-sum", "--option", "scale=60", "--epsilon", "2"),
             *("--option", "radius=6", "--steps", "5", "--resample", resample, "--data", table, "--output", output),
             *("--certificate", certificate, "--json"),
         )
@@ -308,7 +308,7 @@ class TestGeneralTargets:
         certificate, output = tmp_path / "c.json", tmp_path / "w.csv"
         ran = certdp(
             *("weights", "--mechanism", "logarithmic", "--option", "scale=3", "--option", "radius=6"),
-            *("--target-epsilon", "2", "--data", table, "--output", output, "--certificate", certificate, "--json"),
+            *("--epsilon", "2", "--data", table, "--output", output, "--certificate", certificate, "--json"),
         )
         assert ran.code == 0, ran
         assert ran.json["mechanism"]["distribution"] == "logarithmic"
@@ -333,7 +333,7 @@ class TestGeneralTargets:
         assert refusal(*IMPORTANCE, "--delta", "1e-6", *places)["parameter"] == "delta"
         assert refusal(*IMPORTANCE, "--steps", "3", "--resample", "each", *places)["parameter"] == "steps"
         error = refusal(
-            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--target-epsilon", "1"),
+            *("weights", "--mechanism", "gaussian-sum", "--option", "scale=5", "--epsilon", "1"),
             *("--delta", "1e-6", *places),
         )
         assert error["parameter"] == "target"

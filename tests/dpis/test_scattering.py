@@ -124,7 +124,7 @@ def test_models_train_on_features(tmp_path: Path) -> None:
     run = ("--records", 300, "--batch", 30, "--epochs", 2, "--epsilon", 8, "--delta", "1e-5", "--order", 4)
     model = ("--model", "logistic", "--classes", 2, "--norm-noise", 6, "--features", "scattering", "--seed", 1)
     source = ("--data", tmp_path / "waves.npz", "--target", "y_train", "--test", "X_test")
-    arguments = ["dpis", "train", *map(str, (*source, *run, *model, "--out", tmp_path / "out"))]
+    arguments = ["dpis", "train", *map(str, (*source, *run, *model, "--output", tmp_path / "out"))]
     shown = CliRunner().invoke(app, arguments)
     assert shown.exit_code == 0, shown.output
     with np.load(tmp_path / "out/model.npz") as stored:

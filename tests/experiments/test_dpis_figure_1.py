@@ -36,7 +36,7 @@ def test_norm_sums_from_a_file_make_the_table(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(dpis_figure_1, "EPSILONS", ("4",))
     sums = tmp_path / "sums.txt"
     sums.write_text("60000\n40000\n20000\n", "utf-8")
-    found = reproduced("--data", sums, "--out", tmp_path / "out")
+    found = reproduced("--data", sums, "--output", tmp_path / "out")
     assert found["epochs"] == 3
     (text, picture) = map(Path, found["files"])
     rows = list(csv.DictReader(io.StringIO(text.read_text("utf-8"))))

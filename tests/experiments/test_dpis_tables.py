@@ -68,7 +68,7 @@ def test_the_tables_are_the_catalogue_s() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table(name: str, folder: Path) -> None:
-    found = run(name, "--epsilon", "8", "--repetitions", 2, "--out", folder)
+    found = run(name, "--epsilon", "8", "--repetitions", 2, "--output", folder)
     table = rows(folder / f"{name}.csv")
     assert [{key: row[key] for key in cell} for row, cell in zip(table, TABLES[name], strict=True)] == TABLES[name]
     made = rows(folder / RUNS)
@@ -88,7 +88,7 @@ def test_every_table(name: str, folder: Path) -> None:
 
 
 def test_interrupted_tables_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments: tuple[Any, ...] = ("dpis-table3", "--epsilon", "8", "--repetitions", 1, "--out", tmp_path)
+    arguments: tuple[Any, ...] = ("dpis-table3", "--epsilon", "8", "--repetitions", 1, "--output", tmp_path)
     monkeypatch.setattr(dpis_tables, "METHODS", METHODS[2:])
     train, limit = engine.train, 3
     calls: list[int] = []
@@ -121,7 +121,17 @@ def test_a_file_of_pictures(tmp_path: Path) -> None:
     path = tmp_path / "digits.npz"
     np.savez(path, X_train=pictures[:200], y_train=labels[:200], X_test=pictures[200:], y_test=labels[200:])
     found = run(
-        "dpis-table6", "--data", path, "--divide-by", 255, "--epsilon", 8, "--repetitions", 1, "--out", tmp_path / "out"
+        "dpis-table6",
+        "--data",
+        path,
+        "--divide-by",
+        255,
+        "--epsilon",
+        8,
+        "--repetitions",
+        1,
+        "--output",
+        tmp_path / "out",
     )
     assert found["n"] == 200
     assert "not for publication" in found["notice"]

@@ -137,7 +137,7 @@ def test_moments_of_the_histogram_against_simulated_releases() -> None:
 
 
 def test_what_figure_1_finds(tmp_path: Path) -> None:
-    first, second = run("pws-fig1", "--out", tmp_path / "out")["rows"]
+    first, second = run("pws-fig1", "--output", tmp_path / "out")["rows"]
     assert (first["pws_without_loss_from"], first["unsampled_sbh_above_1_minus_delta_from"]) == (37, 87)
     assert second["pws_without_loss_from"] == 1705
     for row in (first, second):
@@ -176,7 +176,7 @@ def test_sweet_spot_of_figure_5() -> None:
 
 
 def test_variance_of_figure_6(tmp_path: Path) -> None:
-    unsampled, sampled = run("pws-fig6", "--out", tmp_path / "out")["rows"]
+    unsampled, sampled = run("pws-fig6", "--output", tmp_path / "out")["rows"]
     assert unsampled["largest_of_sampling"] == 0
     assert sampled["largest_of_sampling"] == pytest.approx(1 / -math.expm1(-0.01) - 1)
     with (tmp_path / "out/pws-fig6.csv").open(encoding="utf-8", newline="") as stream:
@@ -192,7 +192,7 @@ def test_figures_of_single_frequencies(name: str, tmp_path: Path, monkeypatch: p
     """The last setting alone: the picture and the CSV behind it."""
     kind = "UNSAMPLED" if name == "pws-fig1" else "SAMPLED"
     monkeypatch.setattr(pws_probabilities, kind, getattr(pws_probabilities, kind)[:1])
-    picture, table = sorted(map(Path, run(name, "--out", tmp_path / "out")["files"]), reverse=True)
+    picture, table = sorted(map(Path, run(name, "--output", tmp_path / "out")["files"]), reverse=True)
     assert picture.read_bytes().startswith(b"\x89PNG")
     with table.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
@@ -204,7 +204,7 @@ def test_figures_of_single_frequencies(name: str, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("name", ["pws-fig2", "pws-fig4", "pws-fig5"])
 def test_counts_of_a_file(name: str, counts: Path, tmp_path: Path) -> None:
-    found = run(name, "--data", counts, "--out", tmp_path / "out")
+    found = run(name, "--data", counts, "--output", tmp_path / "out")
     assert "not for publication" in found["notice"]
     assert found["source"] == "the file given"
     assert all(stat.S_IMODE(Path(file).stat().st_mode) & 0o077 == 0 for file in found["files"])

@@ -66,7 +66,7 @@ def arguments_for(name: str, table: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize("name", ON_RECORDS)
 def test_every_experiment_writes_its_files(name: str, table: Path, tmp_path: Path) -> None:
     arguments = arguments_for(name, table)
-    files = [Path(file) for file in run(name, *arguments, "--out", tmp_path / "out")["files"]]
+    files = [Path(file) for file in run(name, *arguments, "--output", tmp_path / "out")["files"]]
     assert sorted(files) == sorted((tmp_path / "out").iterdir())
     tables = [file for file in files if file.suffix == ".csv"]
     pictures = [file for file in files if file.suffix == ".png"]
@@ -82,14 +82,14 @@ def test_every_experiment_writes_its_files(name: str, table: Path, tmp_path: Pat
 @pytest.mark.parametrize("name", ["is-fig1", "is-fig2", "is-fig4"])
 def test_results_follow_from_the_seed(name: str, table: Path, tmp_path: Path) -> None:
     for folder, seed in (("one", 1), ("again", 1), ("other", 2)):
-        run(name, *arguments_for(name, table), "--seed", seed, "--out", tmp_path / folder)
+        run(name, *arguments_for(name, table), "--seed", seed, "--output", tmp_path / folder)
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
         assert file.read_bytes() != (tmp_path / "other" / file.name).read_bytes()
 
 
 def test_costs_against_epsilon(table: Path, tmp_path: Path) -> None:
-    found = run("is-fig3", *arguments_for("is-fig3", table), "--out", tmp_path)
+    found = run("is-fig3", *arguments_for("is-fig3", table), "--output", tmp_path)
     cells = rows(tmp_path / "is-fig3.csv")
     assert [(cell["sampler"], cell["epsilon"]) for cell in cells] == [
         *((name, "100.0") for name in CONTENDERS),
@@ -140,7 +140,7 @@ def test_coins_differ_from_place_to_place() -> None:
 
 
 def test_figure_2_compares_at_equal_sizes(tmp_path: Path) -> None:
-    found = run("is-fig2", "--repetitions", 100, "--out", tmp_path)
+    found = run("is-fig2", "--repetitions", 100, "--output", tmp_path)
     weights = rows(tmp_path / "is-fig2-weights.csv")
     for scale in {row["noise_scale"] for row in weights}:
         of_one = [row for row in weights if row["noise_scale"] == scale]
@@ -178,7 +178,7 @@ def test_without_data_stand_ins_are_named_so() -> None:
         (("is-fig2", "--data", "some.npy"), "data"),
         (("is-fig3", "--transpose"), "transpose"),
         (("is-fig3", "--split", "even"), "split"),
-        (("is-table1", "--out", "missing/folder"), "out"),
+        (("is-table1", "--output", "missing/folder"), "output"),
     ],
 )
 def test_refusals(arguments: tuple[str, ...], parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_refusals(arguments: tuple[str, ...], parameter: str, tmp_path: Path, mo
 
 
 def test_sizes_beyond_the_data_are_refused(table: Path, tmp_path: Path) -> None:
-    error = run("is-fig3", "--data", table, "--size", 5000, "--out", tmp_path / "out")["error"]
+    error = run("is-fig3", "--data", table, "--size", 5000, "--output", tmp_path / "out")["error"]
     assert error["parameter"] == "size"
     assert not (tmp_path / "out").exists()
 

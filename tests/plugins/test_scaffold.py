@@ -141,7 +141,7 @@ class TestCommand:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_writes_and_says_what(self, kind: str, tmp_path: Path) -> None:
-        code, told = self.invoke("first-try", "--kind", kind, "--out", tmp_path, "--json")
+        code, told = self.invoke("first-try", "--role", kind, "--output", tmp_path, "--json")
         assert code == 0
         answer = json.loads(told)
         assert answer["name"] == "first-try"
@@ -150,16 +150,16 @@ class TestCommand:
 
     def test_tells_people_how_to_install_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        code, told = self.invoke("first-try", "--kind", "sampler")
+        code, told = self.invoke("first-try", "--role", "sampler")
         assert code == 0
         assert "cd first-try" in told
         assert 'python -m pip install -e ".[test]"' in told
 
     def test_bad_input(self, tmp_path: Path) -> None:
-        code, told = self.invoke("first-try", "--kind", "notion", "--out", tmp_path, "--json")
+        code, told = self.invoke("first-try", "--role", "notion", "--output", tmp_path, "--json")
         assert code == 2
         assert json.loads(told)["error"]["admissible"] == "one of: mechanism, sampler, claims"
-        code, told = self.invoke("First", "--kind", "claims", "--out", tmp_path, "--json")
+        code, told = self.invoke("First", "--role", "claims", "--output", tmp_path, "--json")
         assert code == 2
         assert json.loads(told)["error"]["parameter"] == "name"
         assert not list(tmp_path.iterdir())

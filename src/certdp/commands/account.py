@@ -1,33 +1,34 @@
-"""`certdp epsilon` and `certdp delta`: what T releases on samples of the data cost."""
+"""What T releases on samples of the data cost, as `certdp epsilon`, `delta` and `calibrate` state it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attrs import frozen
-from rich.console import Console
+from attrs import asdict, frozen
 
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions import norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
-from ..accounting.units import Delta, Epsilon
 from ..durable.files import Rank, published
 from ..runs.keyed import KeyedRelease
 from ..runs.plan import Plan
-from ..runs.run import Accounted, Answer
+from ..runs.plan_parts import PlanPart
+from ..runs.run import Accounted
+from ..runs.run import Answer as RunAnswer
 from ..runs.sampled_releases import SampledReleases
+from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import Composition, KeyedComposition, chosen, composed
-from .output import Output
+from .digits import Numbers
 from .outputs import check_places
+from .page import Page, whom
 from .plan import plan_of
 from .plan_files import plan_from_file
-from .run_certificates import print_certified, write_certificate
+from .run_certificates import Certificate, show_certified, write_certificate
 
 
 @frozen(kw_only=True)
@@ -47,35 +48,150 @@ class Request:
     certificate: Path | None = None
 
 
-_Question: TypeAlias = Callable[[Accounted[Any], Accountant], Answer[Any]]
-_ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
+_Run: TypeAlias = SampledReleases[Any] | KeyedRelease | Plan[Any]
+ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
+Question: TypeAlias = Callable[[Accounted[Any], Accountant], RunAnswer[Any]]
+"""A run and an accountant to what is proven."""
 
 
-def run_epsilon(request: Request, delta: str, output: Output) -> None:
-    """The smallest proven ε at δ."""
-    wanted = Delta(delta)
-    _answer(request, lambda releases, accountant: releases.epsilon(wanted, accountant=accountant), "epsilon", output)
+@frozen(kw_only=True)
+class Cost(Answer):
+    """What one or many releases cost.
+
+    Attributes:
+        request: what was asked.
+        run: the releases.
+        answer: what is proven.
+        asked: epsilon or delta, whichever is the answer.
+        certified: what the certificate proves, where one was written.
+    """
+
+    request: Request
+    run: _Run
+    answer: RunAnswer[Any]
+    asked: str
+    certified: Certificate | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        request, answer, guarantee = self.request, self.answer, self.answer.guarantee
+        plan = {"file": str(request.plan), "releases": [one.as_json() for one in self._parts]}
+        return {
+            "mechanism": request.mechanism,
+            "sampler": request.sampler,
+            "resample": request.resample,
+            "steps": request.steps if request.plan is None else None,
+            "plan": None if request.plan is None else plan,
+            "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
+            "delta": [answer.delta.lower, answer.delta.upper],
+            "notion": guarantee.bound.notion.name,
+            "accountant": answer.accountant.name,
+            "composed_in": answer.composed_in.name,
+            "order": _order(answer.order),
+            "accountants": [
+                {
+                    "name": row.accountant.name,
+                    "bounds": [row.bounds.lower, row.bounds.upper],
+                    "order": _order(row.order),
+                }
+                for row in answer.compared.rows
+            ],
+            "guarantee": {
+                "statement": answer.statement,
+                "unit": guarantee.unit.name,
+                "relation": guarantee.relation.name,
+                "derivation": str(guarantee.derivation),
+                "domain": domain_as_json(self.run.domain),
+            },
+            "assumptions": assumptions_as_json(guarantee.assumptions),
+            "certificate": path_as_json(request.certificate),
+            "plot": path_as_json(request.plot),
+            "certified": None if self.certified is None else self.certified.as_json(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
+        for part in self._parts:
+            page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
+        page.bold(statement_of(answer, numbers))
+        if self.run.domain is not None:
+            page.say(f"for {whom(self.run.domain)}", 2)
+        bounds, sign = {"epsilon": (answer.epsilon, "ε"), "delta": (answer.delta, "δ")}[self.asked]
+        if bounds.lower is None:
+            page.say(f"an upper bound of {sign}; no lower bound is proven", 2)
+        else:
+            page.say(f"the true {sign} lies in {numbers.between(bounds.lower, bounds.upper)}", 2)
+        order = "" if answer.order is None else f" at order {numbers.about(float(answer.order))}"
+        page.say(f"by {answer.accountant} accounting, in the {answer.composed_in.name} notion{order}", 2)
+        if len(answer.compared.rows) > 1:
+            page.say("accountants", 2)
+            for row in answer.compared.rows:
+                page.say(f"{row.accountant.name:<{_NAME_WIDTH}}  {numbers.most(row.bounds.upper)}", 4)
+        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.say(str(guarantee.derivation), 2)
+        page.files({"certificate": self.request.certificate})
+        show_certified(page, self.certified, answer)
+        page.files({"plot": self.request.plot})
+        page.assumptions(guarantee.assumptions)
+
+    @property
+    def _parts(self) -> list[_Part]:
+        parts = self.run.parts if isinstance(self.run, Plan) else (self.run,)
+        if self.request.plan is None:
+            (only,) = parts
+            return [_Part.of(only, self.request.resample)]
+        return [_Part.of(part, "once" if part.on_one_sample else "each") for part in parts]
 
 
-def run_delta(request: Request, epsilon: str, output: Output) -> None:
-    """The smallest proven δ at ε."""
-    wanted = Epsilon(epsilon)
-    _answer(request, lambda releases, accountant: releases.delta(wanted, accountant=accountant), "delta", output)
+@frozen
+class _Part:
+    """What is released.
+
+    Attributes:
+        mechanism: its name.
+        sampler: its name.
+        resample: once or each; None where nothing is said about one release.
+        steps: how often.
+    """
+
+    mechanism: str
+    sampler: str
+    resample: str | None
+    steps: int
+
+    @classmethod
+    def of(cls, part: PlanPart[Any], resample: str | None) -> _Part:
+        """A part of a plan, or a run of its own."""
+        mechanism, sampler = part.plugins
+        return cls(mechanism.about.name, sampler.about.name, resample, part.steps)
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        return asdict(self)
 
 
-def _answer(request: Request, question: _Question, asked: str, output: Output) -> None:
+_NAME_WIDTH = max(map(len, ACCOUNTANTS))
+
+
+def statement_of(answer: RunAnswer[Any], numbers: Numbers) -> str:
+    """The guarantee in words, its numbers as people read them; what was asked about as it was stated."""
+    return answer.stated(lambda upper: numbers.most_or_stated(upper, answer.asked.value))
+
+
+def cost_of(request: Request, question: Question, asked: str) -> Cost:
+    """Compose, prove, plot and certify."""
     accountant = accountant_of(request)
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
-    releases = _one_run(request) if request.plan is None else _from_file(request, request.plan)
-    answer = question(releases, accountant)
+    run = _one_run(request) if request.plan is None else _from_file(request, request.plan)
+    answer = question(run, accountant)
     with published() as files:
         if request.plot is not None:
             from ..plots.runs import plot_accounting
 
-            files.write(request.plot, plot_accounting(releases, answer), Rank.STATEMENT)
-        certified = write_certificate(files, request.certificate, releases, answer)
-    data = {**_as_json(request, releases, answer), "certified": certified}
-    output.show(data, lambda console: _print(console, data, asked))
+            files.write(request.plot, plot_accounting(run, answer), Rank.STATEMENT)
+        certified = write_certificate(files, request.certificate, run, answer)
+    return Cost(request=request, run=run, answer=answer, asked=asked, certified=certified)
 
 
 def accountant_of(request: Request) -> Accountant:
@@ -84,12 +200,9 @@ def accountant_of(request: Request) -> Accountant:
     Raises:
         InvalidValue: for an unknown name.
     """
-    if request.accountant not in _ACCOUNTANTS:
-        raise InvalidValue("accountant", request.accountant, ", ".join(_ACCOUNTANTS), "Choose one of them")
-    return _ACCOUNTANTS[request.accountant]
-
-
-_Run: TypeAlias = SampledReleases[Any] | KeyedRelease | Plan[Any]
+    if request.accountant not in ACCOUNTANTS:
+        raise InvalidValue("accountant", request.accountant, ", ".join(ACCOUNTANTS), "Choose one of them")
+    return ACCOUNTANTS[request.accountant]
 
 
 def _from_file(request: Request, plan: Path) -> Plan[Any]:
@@ -159,88 +272,5 @@ def _whole(text: str) -> int:
         raise InvalidValue("dimension", text, "a whole number ≥ 1") from None
 
 
-def _as_json(request: Request, releases: _Run, answer: Answer) -> dict[str, Any]:
-    guarantee = answer.guarantee
-    return {
-        "mechanism": request.mechanism,
-        "sampler": request.sampler,
-        "resample": request.resample,
-        "steps": request.steps if request.plan is None else None,
-        "plan": None if request.plan is None else {"file": str(request.plan), "releases": _parts(releases)},
-        "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
-        "delta": [answer.delta.lower, answer.delta.upper],
-        "notion": guarantee.bound.notion.name,
-        "accountant": answer.accountant.name,
-        "composed_in": answer.composed_in.name,
-        "order": _order(answer.order),
-        "accountants": [
-            {"name": row.accountant.name, "bounds": [row.bounds.lower, row.bounds.upper], "order": _order(row.order)}
-            for row in answer.compared.rows
-        ],
-        "guarantee": {
-            "statement": answer.statement,
-            "unit": guarantee.unit.name,
-            "relation": guarantee.relation.name,
-            "derivation": str(guarantee.derivation),
-            "domain": _stated_domain(releases.domain),
-        },
-        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
-        "certificate": None if request.certificate is None else str(request.certificate),
-        "plot": None if request.plot is None else str(request.plot),
-    }
-
-
-def _parts(releases: _Run) -> list[dict[str, Any]]:
-    """What a plan releases, as its file says it."""
-    parts = releases.parts if isinstance(releases, Plan) else (releases,)
-    return [
-        {
-            "mechanism": part.plugins[0].about.name,
-            "sampler": part.plugins[1].about.name,
-            "resample": "once" if part.on_one_sample else "each",
-            "steps": part.steps,
-        }
-        for part in parts
-    ]
-
-
 def _order(order: Fraction | None) -> float | None:
     return None if order is None else float(order)
-
-
-def _stated_domain(domain: NormBall | None) -> dict[str, Any] | None:
-    if domain is None:
-        return None
-    return {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension}
-
-
-def _print(console: Console, data: dict[str, Any], asked: str) -> None:
-    guarantee, domain = data["guarantee"], data["guarantee"]["domain"]
-    for part in [data] if data["plan"] is None else data["plan"]["releases"]:
-        times = "" if part["steps"] == 1 else f", {part['steps']:,} releases, sampled {_HOW[part['resample']]}"
-        console.print(f"[bold]{part['mechanism']}[/bold] on a sample drawn by [bold]{part['sampler']}[/bold]{times}")
-    console.print(f"  [bold]{guarantee['statement']}[/bold]", highlight=False)
-    if domain is not None:
-        console.print(f"  for every record with {norm(domain['norm'])} ≤ {domain['radius']}", markup=False)
-    lower, upper = data[asked]
-    if lower is None:
-        console.print(f"  an upper bound of {_SIGNS[asked]}; no lower bound is proven", markup=False)
-    else:
-        console.print(f"  the true {_SIGNS[asked]} lies in [{lower!r}, {upper!r}]", markup=False)
-    order = "" if data["order"] is None else f" at order {data['order']:.6g}"
-    console.print(f"  by {data['accountant']} accounting, in the {data['composed_in']} notion{order}", markup=False)
-    if len(data["accountants"]) > 1:
-        console.print("  accountants")
-        for row in data["accountants"]:
-            console.print(f"    {row['name']:<{_NAME_WIDTH}}  {row['bounds'][1]!r}", markup=False)
-    print_certified(console, data)
-    console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
-    console.print(f"  {guarantee['derivation']}", markup=False)
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
-
-
-_NAME_WIDTH = max(map(len, _ACCOUNTANTS))
-_SIGNS = {"epsilon": "ε", "delta": "δ"}
-_HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}

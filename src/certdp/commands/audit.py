@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated
 
+import typer
 from attrs import frozen
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import exact
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
@@ -26,88 +24,173 @@ from ..runs.constrained import ConstrainedReleases
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
+from .answer import Answer
+from .answering import application
 from .composition import Composition, KeyedComposition, chosen
-from .output import Output
+from .options import Allow, AnySampler, AnySeed, Mechanism, Options, Resample, Steps, ThirdParty, Trials
+from .output import FAILED, Terminal
+from .page import Page
 from .plan import plan_of
+from .progress import counting, watched
 from .psi.request import domain_of
 
 _DIMENSION = 2
-_CLAIM = "epsilon=E,delta=D, of which either may be left out"
-_WRITTEN = "Write it like --claim epsilon=1,delta=1e-5"
 _SHARE_OF_AUDITS = "Give a share of all audits, such as --confidence 0.999"
 _DEFAULT_SAMPLERS = {False: "full", True: "every-key"}
 """What draws every record, and every key."""
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Audited(Answer):
+    """What an audit found.
+
+    Attributes:
+        mechanism: its name.
+        sampler: its name.
+        releases: how often, and on which samples.
+        resample: how that was stated.
+        seed: of all coins, or None.
+        runs: on each of the two inputs.
+        audit: what they show.
+    """
 
     mechanism: str
-    sampler: str | None
-    options: list[str]
+    sampler: str
+    releases: Releases
     resample: str | None
-    steps: int
-    claim: str | None
-    trials: int
-    confidence: str
-    neighbours: Path | None
     seed: int | None
-    one_by_one: bool
-    third_party: bool
-    allow: list[str] | None
+    runs: int
+    audit: RunAudit
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        audited, found = self.audit, self.audit.found
+        return {
+            "mechanism": self.mechanism,
+            "sampler": self.sampler,
+            "resample": self.resample,
+            "steps": self.releases.steps,
+            "claim": {
+                "epsilon": Enclosure.of(audited.claimed.value).upper_float,
+                "delta": float(found.delta.value),
+                "source": "proven by certdp" if audited.proven else "given",
+            },
+            "trials": self.runs,
+            "confidence": float(found.confidence),
+            "inputs": audited.difference,
+            "search": {"tried": audited.search.tried, "runs": self.runs - audited.search.left},
+            "event": {
+                "statistic": found.event.statistic.name,
+                "threshold": found.event.threshold if isfinite(found.event.threshold) else None,
+                "above": found.event.above,
+            },
+            "counts": {name: {"hits": count.hits, "trials": count.trials} for name, count in self._counts.items()},
+            "epsilon_lower": found.lower,
+            "refuted": audited.refuted,
+            "power": audited.power.as_json(),
+            "seed": self.seed,
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        audited, found, numbers = self.audit, self.audit.found, page.numbers
+        page.run(self.mechanism, self.sampler, steps=self.releases.steps, resample=self.resample)
+        source = "what certdp proves" if audited.proven else "as claimed"
+        verdict = ("refuted", "bold red") if audited.refuted else ("not refuted", "bold")
+        claimed = numbers.most_or_stated(Enclosure.of(audited.claimed.value).upper_float, audited.claimed.value)
+        page.say(Text.assemble(f"ε = {claimed} at δ = {numbers.stated(found.delta.value)}, {source}: ", verdict), 2)
+        page.say(f"ε ≥ {numbers.least(found.lower)} with confidence {numbers.about(float(found.confidence))}", 2)
+        among = f", of {audited.search.tried} tried on other runs" if audited.search.tried else ""
+        page.say(f"inputs: {audited.difference}{among}", 2)
+        page.say(f"event: {found.event}, chosen on other runs", 2)
+        for name, count in self._counts.items():
+            page.say(f"in {count} runs on the {name} input ({count.hits / count.trials:.4%})", 4)
+        page.say(f"power: {audited.power}", 2)
+        if not audited.refuted:
+            page.say("that proves no ε: an audit can refute a claim, never confirm one", 2)
+
+    @property
+    def exit_code(self) -> int:
+        """1 where the claim is refuted."""
+        return FAILED if self.audit.refuted else 0
+
+    @property
+    def _counts(self) -> Mapping[str, Count]:
+        """How often the event occurred, by input: the one on which it is the likelier first."""
+        found = self.audit.found
+        inputs = ("first", "second") if found.first_is_likelier else ("second", "first")
+        return dict(zip(inputs, (found.likelier, found.rarer), strict=True))
 
 
-def run(request: Request, output: Output) -> None:
-    """Audit the run; fail where the claim is refuted."""
-    with advising({"epsilon": _WRITTEN, "delta": _WRITTEN}):
-        epsilon, delta = _claim(request.claim)
-    plan = plan_of(request.resample, request.steps)
-    sampler = _sampler(request)
-    with advising(about_options(request.options)):
-        given = chosen(
-            request.mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow
-        )
+def audit(
+    mechanism: Mechanism,
+    terminal: Terminal,
+    sampler: AnySampler = None,
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="The ε that is doubted; else what certdp proves at δ.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="The δ that goes with it; else 0.")] = None,
+    trials: Trials = 200_000,
+    confidence: Annotated[
+        str, typer.Option(metavar="P", help="With this probability a right claim is not refuted.")
+    ] = "0.999",
+    neighbours: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Records of your own; the other input lacks the last, or under replace has it for the one before.",
+        ),
+    ] = None,
+    seed: AnySeed = None,
+    one_by_one: Annotated[
+        bool, typer.Option("--one-by-one", help="Call the mechanism once for each release, however slow.")
+    ] = False,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Audited:
+    """Whether runs on two neighbouring inputs refute a claimed (ε, δ): a lower bound on ε, with its confidence.
+
+    The inputs are synthetic: the record, or the frequency of a key, about which most is declared to be lost. Half of
+    the runs choose an event. Without a sampler every record or key is drawn.
+    """
+    options = option or []
+    with advising({"epsilon": "Change --epsilon", "delta": "Change --delta"}):
+        claimed = None if epsilon is None else Epsilon(epsilon)
+        beside = None if delta is None else Delta(delta)
+    plan = plan_of(resample, steps)
+    if sampler is None:
+        kind = Registry(third_party=third_party, allow=allow).get(Role.MECHANISM, mechanism)
+        sampler = _DEFAULT_SAMPLERS[hasattr(kind, "reporting")]
+    with advising(about_options(options)):
+        given = chosen(mechanism, sampler, options, third_party=third_party, allow=allow)
         audited, domain = _run(given, plan)
-    neighbours = None if request.neighbours is None else neighbours_among(audited, read_records(request.neighbours))
-    with advising({"confidence": _SHARE_OF_AUDITS}), _progress(2 * request.trials, output) as advance:
+    own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
+    columns = counting("auditing", "runs")
+    with advising({"confidence": _SHARE_OF_AUDITS}), watched(terminal, 2 * trials, *columns) as bar:
         found = audit_run(
             audited,
             domain,
-            claimed=epsilon,
-            delta=delta,
-            runs=request.trials,
-            confidence=request.confidence,
-            neighbours=neighbours,
-            coins=None if request.seed is None else Coins.seeded(request.seed),
-            one_by_one=request.one_by_one,
-            progress=advance,
+            claimed=claimed,
+            delta=beside,
+            runs=trials,
+            confidence=confidence,
+            neighbours=own,
+            coins=None if seed is None else Coins.seeded(seed),
+            one_by_one=one_by_one,
+            progress=None if bar is None else bar.add,
         )
-    data = _as_json(request, sampler, found)
-    output.show(data, lambda console: _print(console, request, sampler, found))
-    if found.refuted:
-        output.fail()
-
-
-def _claim(text: str | None) -> tuple[Epsilon | None, Delta | None]:
-    """The claimed ε and δ, each None where it is not stated."""
-    stated: dict[str, str] = {}
-    for part in [] if text is None else text.split(","):
-        name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in {"epsilon", "delta"} or not value or name in stated:
-            raise InvalidValue("claim", text, _CLAIM, _WRITTEN)
-        stated[name] = value
-    epsilon, delta = (
-        None if name not in stated else exact(stated[name], parameter=name) for name in ("epsilon", "delta")
+    return Audited(
+        mechanism=mechanism,
+        sampler=sampler,
+        releases=plan,
+        resample=resample,
+        seed=seed,
+        runs=trials,
+        audit=found,
     )
-    return None if epsilon is None else Epsilon(epsilon), None if delta is None else Delta(delta)
-
-
-def _sampler(request: Request) -> str:
-    if request.sampler is not None:
-        return request.sampler
-    kind = Registry(third_party=request.third_party, allow=request.allow).get(Role.MECHANISM, request.mechanism)
-    return _DEFAULT_SAMPLERS[hasattr(kind, "reporting")]
 
 
 def _run(given: Composition | KeyedComposition, plan: Releases) -> tuple[AnyRun, NormBall | None]:
@@ -127,81 +210,4 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-_Advance: TypeAlias = Callable[[int], None]
-
-
-@contextmanager
-def _progress(total: int, output: Output) -> Iterator[_Advance | None]:
-    """A progress bar where someone watches."""
-    terminal = Console(stderr=True)
-    if output.as_json or not terminal.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("auditing"), BarColumn(), TextColumn("{task.completed:,} runs"), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bar:
-        task = bar.add_task("audit", total=total)
-        yield lambda done: bar.advance(task, done)
-
-
-def _as_json(request: Request, sampler: str, audited: RunAudit) -> dict[str, Any]:
-    found = audited.found
-    inputs = ("first", "second") if found.first_is_likelier else ("second", "first")
-    return {
-        "mechanism": request.mechanism,
-        "sampler": sampler,
-        "resample": request.resample,
-        "steps": request.steps,
-        "claim": {
-            "epsilon": _float_up(audited.claimed),
-            "delta": float(found.delta.value),
-            "source": _SOURCES[audited.proven],
-        },
-        "trials": request.trials,
-        "confidence": float(found.confidence),
-        "inputs": audited.difference,
-        "search": {"tried": audited.search.tried, "runs": request.trials - audited.search.left},
-        "event": {
-            "statistic": found.event.statistic.name,
-            "threshold": found.event.threshold if isfinite(found.event.threshold) else None,
-            "above": found.event.above,
-        },
-        "counts": {
-            name: {"hits": count.hits, "trials": count.trials}
-            for name, count in zip(inputs, (found.likelier, found.rarer), strict=True)
-        },
-        "epsilon_lower": found.lower,
-        "refuted": audited.refuted,
-        "power": audited.power.as_json(),
-        "seed": request.seed,
-    }
-
-
-_SOURCES = {True: "proven by certdp", False: "given"}
-
-
-def _float_up(epsilon: Epsilon) -> float:
-    return Enclosure.of(epsilon.value).upper_float
-
-
-def _print(console: Console, request: Request, sampler: str, audited: RunAudit) -> None:
-    found = audited.found
-    times = "" if request.steps == 1 else f", {request.steps:,} releases"
-    console.print(f"[bold]{request.mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]{times}")
-    source = "what certdp proves" if audited.proven else "as claimed"
-    verdict = "[red]refuted[/red]" if audited.refuted else "not refuted"
-    console.print(f"  ε = {float(audited.claimed.value):.6g} at δ = {found.delta}, {source}: [bold]{verdict}[/bold]")
-    console.print(f"  ε ≥ {found.lower:.6g} with confidence {float(found.confidence)}", markup=False)
-    search = audited.search
-    among = f", of {search.tried} tried on other runs" if search.tried else ""
-    console.print(f"  inputs: {audited.difference}{among}", markup=False)
-    console.print(f"  event: {found.event}, chosen on other runs", markup=False)
-    names = ("first", "second") if found.first_is_likelier else ("second", "first")
-    for name, count in zip(names, (found.likelier, found.rarer), strict=True):
-        console.print(f"    in {count} runs on the {name} input ({_share(count)})", markup=False)
-    console.print(f"  power: {audited.power}", markup=False)
-    if not audited.refuted:
-        console.print("  that proves no ε: an audit can refute a claim, never confirm one", markup=False)
-
-
-def _share(count: Count) -> str:
-    return f"{count.hits / count.trials:.4%}"
+command = application(audit)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from attrs import evolve, frozen
-from rich.console import Console
 
+from ..accounting import units
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Public
-from ..accounting.units import Delta, Epsilon
 from ..durable.files import published
 from ..plugins.contract import options
-from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, calibrate, spent
-from ..runs.run import Answer
+from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
+from ..runs.calibration import calibrate as value_within
+from ..runs.run import Answer as RunAnswer
 from ..runs.sampled_releases import SampledReleases
-from .account import Request, accountant_of, composition_of, run_of
+from .account import Request, accountant_of, composition_of, run_of, statement_of
+from .answer import Answer, assumptions_as_json, path_as_json
+from .answering import application
 from .composition import Composition
-from .output import Output
+from .digits import Numbers
+from .options import Accountant, Allow, Certificate, Epsilon, Mechanism, Options, Resample, Sampler, Steps, ThirdParty
 from .outputs import check_places
+from .page import Page
 from .plan import plan_of
-from .run_certificates import print_certified, write_certificate
+from .run_certificates import Certificate as WrittenCertificate
+from .run_certificates import show_certified, write_certificate
 
 _STEPS = "steps"
 _LARGEST = 2.0**200
@@ -33,36 +39,123 @@ _LEVELS = ("0", "1", "4")
 
 
 @frozen(kw_only=True)
-class Target:
-    """What is looked for, and within what.
+class Calibrated(Answer):
+    """The value that uses a budget best, and what the run then costs.
 
     Attributes:
-        find: an option of mechanism or sampler, or steps.
-        epsilon: ε of the budget.
-        delta: δ of the budget; 0 asks for the pure loss.
-        at_least: the least value admitted, or None.
-        at_most: the largest, or None.
+        find: what was looked for.
+        request: what was asked.
+        budget: within what.
+        found: the value.
+        answer: what the run costs with it.
+        certified: what the certificate proves, where one was written.
     """
 
     find: str
-    epsilon: str
-    delta: str
+    request: Request
+    budget: Budget
+    found: Calibration[Any]
+    answer: RunAnswer[Any]
+    certified: WrittenCertificate | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        found, answer, guarantee = self.found, self.answer, self.answer.guarantee
+        return {
+            "find": self.find,
+            "value": float(found.value),
+            "exact": str(found.value),
+            "gap": found.gap,
+            "refused": None if found.refused is None else float(found.refused),
+            "refuted": found.refuted,
+            "budget": {"epsilon": float(self.budget.epsilon.value), "delta": float(self.budget.delta.value)},
+            "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
+            "delta": [answer.delta.lower, answer.delta.upper],
+            "accountant": answer.accountant.name,
+            "guarantee": {
+                "statement": answer.statement,
+                "unit": guarantee.unit.name,
+                "relation": guarantee.relation.name,
+                "derivation": str(guarantee.derivation),
+            },
+            "assumptions": assumptions_as_json(guarantee.assumptions),
+            "certificate": path_as_json(self.request.certificate),
+            "certified": None if self.certified is None else self.certified.as_json(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people; the values looked for are there to be typed again, so they keep their digits."""
+        found, answer, guarantee = self.found, self.answer, self.answer.guarantee
+        page.run(str(self.request.mechanism), str(self.request.sampler))
+        page.bold(f"{self.find} = {_typed(found.value, page.numbers)}")
+        page.say(f"{statement_of(answer, page.numbers)}, proven by {answer.accountant} accounting", 2)
+        if found.refused is None:
+            page.say("the end of the range: the budget allows more than was looked for", 2)
+        else:
+            known = "is proven to exceed the budget" if found.refuted else "was not proven to keep it"
+            page.say(f"{self.find} = {_typed(found.refused, page.numbers)} {known}", 2)
+        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.files({"certificate": self.request.certificate})
+        show_certified(page, self.certified, answer)
+        page.assumptions(guarantee.assumptions)
+
+
+def _typed(value: Fraction, numbers: Numbers) -> str:
+    """A value that is there to be typed again: all digits of binary64, or exactly."""
+    return str(value) if numbers.full else Numbers(full=True).about(value)
+
+
+@frozen(kw_only=True)
+class _Target:
+    """What is looked for: an option or steps, and its least and largest value, where they are stated."""
+
+    find: str
     at_least: str | None
     at_most: str | None
 
 
-def run_calibrate(request: Request, target: Target, output: Output) -> None:
-    """The value that uses a budget best, and what the run then costs."""
-    budget = Budget(epsilon=Epsilon(target.epsilon), delta=Delta(target.delta))
-    accountant = accountant_of(request)
-    check_places(None, {"certificate": request.certificate})
-    family = _steps(request, target) if target.find == _STEPS else _option(request, target)
-    found = calibrate(family.run, budget, family.over)
-    answer = spent(found.run, budget, accountant)
+def calibrate(
+    mechanism: Mechanism,
+    sampler: Sampler,
+    find: Annotated[
+        str, typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler.")
+    ],
+    epsilon: Epsilon,
+    delta: Annotated[str, typer.Option(metavar="D", help="δ of the budget; at 0 the pure ε.")] = "0",
+    option: Options = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None,
+    at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None,
+    accountant: Accountant = "best",
+    certificate: Certificate = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Calibrated:
+    """The least noise, the most releases or the highest rate within a budget: the safe end, proven."""
+    request = Request(
+        plan=None,
+        mechanism=mechanism,
+        sampler=sampler,
+        options=option or [],
+        resample=resample,
+        steps=steps,
+        accountant=accountant,
+        plot=None,
+        third_party=third_party,
+        allow=allow,
+        certificate=certificate,
+    )
+    target = _Target(find=find, at_least=at_least, at_most=at_most)
+    budget = Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(delta))
+    asked = accountant_of(request)
+    check_places(None, {"certificate": certificate})
+    family = _steps(request, target) if find == _STEPS else _option(request, target)
+    found = value_within(family.run, budget, family.over)
+    answer = spent(found.run, budget, asked)
     with published() as files:
-        certified = write_certificate(files, request.certificate, found.run, answer)
-    data = {**_as_json(request, target, budget, found, answer), "certified": certified}
-    output.show(data, lambda console: _print(console, request, data))
+        certified = write_certificate(files, certificate, found.run, answer)
+    return Calibrated(find=find, request=request, budget=budget, found=found, answer=answer, certified=certified)
 
 
 @frozen
@@ -73,7 +166,7 @@ class _Family:
     over: Scale
 
 
-def _steps(request: Request, target: Target) -> _Family:
+def _steps(request: Request, target: _Target) -> _Family:
     if request.steps > 1:
         raise InvalidValue(_STEPS, request.steps, "nothing, where the steps are looked for", "Leave --steps out")
     if request.resample is None:
@@ -88,7 +181,7 @@ def _steps(request: Request, target: Target) -> _Family:
     return _Family(run, Whole() if target.at_most is None else Whole(highest=int(exact(target.at_most))))
 
 
-def _option(request: Request, target: Target) -> _Family:
+def _option(request: Request, target: _Target) -> _Family:
     """The family over one option; its direction is read off two runs that are close to each other."""
     stated = [text.partition("=")[0] for text in request.options]
     if target.find in stated:
@@ -130,7 +223,7 @@ def _size(run: SampledReleases) -> Fraction:
 
 
 def _at(epsilon: str) -> Budget:
-    return Budget(epsilon=Epsilon(epsilon), delta=Delta(1))
+    return Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(1))
 
 
 def _admits(run: Callable[[Fraction], SampledReleases], value: float) -> bool:
@@ -159,45 +252,4 @@ def _number(parameter: str, text: str | None, otherwise: float | None) -> Any:
     return float(exact(text, parameter=parameter))
 
 
-def _as_json(
-    request: Request, target: Target, budget: Budget, found: Calibration[Any], answer: Answer
-) -> dict[str, Any]:
-    return {
-        "find": target.find,
-        "value": float(found.value),
-        "exact": str(found.value),
-        "gap": found.gap,
-        "refused": None if found.refused is None else float(found.refused),
-        "refuted": found.refuted,
-        "budget": {"epsilon": float(budget.epsilon.value), "delta": float(budget.delta.value)},
-        "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
-        "delta": [answer.delta.lower, answer.delta.upper],
-        "accountant": answer.accountant.name,
-        "guarantee": {
-            "statement": answer.statement,
-            "unit": answer.guarantee.unit.name,
-            "relation": answer.guarantee.relation.name,
-            "derivation": str(answer.guarantee.derivation),
-        },
-        "assumptions": [{"name": a.name, "value": a.value} for a in answer.guarantee.assumptions],
-        "certificate": None if request.certificate is None else str(request.certificate),
-    }
-
-
-def _print(console: Console, request: Request, data: dict[str, Any]) -> None:
-    console.print(f"[bold]{request.mechanism}[/bold] on a sample drawn by [bold]{request.sampler}[/bold]")
-    value = int(data["value"]) if data["find"] == _STEPS else data["value"]
-    console.print(f"  [bold]{data['find']} = {value!r}[/bold]", highlight=False)
-    guarantee = data["guarantee"]
-    console.print(f"  {guarantee['statement']}, proven by {data['accountant']} accounting", markup=False)
-    if data["refused"] is None:
-        console.print("  the end of the range: the budget allows more than was looked for", markup=False)
-    else:
-        known = "is proven to exceed the budget" if data["refuted"] else "was not proven to keep it"
-        refused = int(data["refused"]) if data["find"] == _STEPS else data["refused"]
-        console.print(f"  {data['find']} = {refused!r} {known}", markup=False)
-    print_certified(console, data)
-    console.print(f"  unit {guarantee['unit']}, relation {guarantee['relation']}", markup=False)
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
+command = application(calibrate)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from attrs import frozen
-from rich.console import Console
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from ..accounting.expressions.floats import Floats
 from ..data import Reading, read_records, refuse_without_file
 from ..verification import checker
-from ..verification.checker import check, read_file
+from ..verification.checker import Verdict, read_file
+from ..verification.checker import check as checked
 from ..verification.checker.intervals import upper_float
-from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Policy, exit_status
-from .output import Output
+from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy, exit_status
+from .answer import Answer
+from .answering import application
+from .options import AnyData, Array, DivideBy, Transpose
+from .page import Page
 
 
 @frozen(eq=False)
@@ -77,56 +82,133 @@ def _largest(name: str, text: str | None, most: int | None) -> Fraction | None:
     return number
 
 
-def print_schema(certificate: Path | None, data: Path | None, reading: Reading, policy: Policy, output: Output) -> None:
-    """Print the JSON Schema of certificates of all kinds, and nothing else: it checks no file.
+@frozen(kw_only=True)
+class Checked(Answer):
+    """The verdict of the independent checker, and what is demanded of a certificate.
 
-    Raises:
-        InvalidValue: for a file, how to read one, or a demand on one.
+    Attributes:
+        certificate: the file.
+        verdict: what the checker says.
+        demands: what is demanded beside it, met or not.
     """
-    if policy != Policy():
-        raise InvalidValue("schema", "beside a demand", "alone", "Check the certificate without --schema")
-    for name, path in (("certificate", certificate), ("data", data)):
-        if path is not None:
-            raise InvalidValue(name, str(path), "no file beside --schema", "Check the certificate without --schema")
-    refuse_without_file(reading)
-    schema = resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8")
-    typer.echo(schema, nl=False, file=output.console.file)
+
+    certificate: Path
+    verdict: Verdict
+    demands: tuple[Demand, ...]
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        verdict, claim = self.verdict, self.verdict.claim
+        return {
+            "certificate": str(self.certificate),
+            "verdict": verdict.outcome.value,
+            "reason": verdict.reason,
+            "data_compared": verdict.data_compared,
+            "theorem": None if claim is None else claim.theorem,
+            "guarantee": None if claim is None else claim.guarantee,
+            "unit": None if claim is None else claim.unit,
+            "relation": None if claim is None else claim.relation,
+            "audience": None if claim is None else claim.audience,
+            "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
+            "delta": None if claim is None or claim.bound is None else upper_float(claim.bound[1]),
+            "domain": None if claim is None else claim.domain,
+            "distributions": None if claim is None else list(claim.distributions),
+            "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],
+            "not_used": None if claim is None else [{"name": n, "value": v} for n, v in claim.beside],
+            "demands": [{"demand": d.name, "wanted": d.wanted, "found": d.found, "met": d.met} for d in self.demands],
+        }
+
+    def show(self, page: Page) -> None:
+        """For people: in the checker's own words, which round to the safe side."""
+        for line in (self.verdict, *self.demands):
+            page.copy(str(line))
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 3 holds assuming the profile, 1 refused or a demand is not met."""
+        return exit_status(self.verdict, self.demands)
 
 
-def run(certificate: Path | None, data: Path | None, reading: Reading, policy: Policy, output: Output) -> None:
-    """Check, print the verdict and what is demanded, and end with the exit code that says how it went."""
-    if certificate is None:
+@frozen
+class Schema(Answer):
+    """The JSON Schema of certificates of all kinds.
+
+    Attributes:
+        text: as the checker has it.
+    """
+
+    text: str
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        schema: Mapping[str, object] = json.loads(self.text)
+        return schema
+
+    def show(self, page: Page) -> None:
+        """The same for people."""
+        page.copy(self.text.rstrip("\n"))
+
+
+def check(
+    certificate: Annotated[
+        Path | None, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")
+    ] = None,
+    data: AnyData = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    require: Annotated[
+        str | None,
+        typer.Option(metavar="proved", help="Fail on what holds only assuming the profile, on an author's word."),
+    ] = None,
+    max_epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Fail on a larger ε; without --max-delta also on a δ above 0.")
+    ] = None,
+    max_delta: Annotated[str | None, typer.Option(metavar="D", help="Fail on a larger δ.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="record|element|user", help="Fail on a claim about another unit of privacy.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(metavar="add-remove|replace", help="Fail on a claim about another change of the data.")
+    ] = None,
+    distribution: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Fail on mechanisms and samplers of other distributions; repeatable."),
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
+) -> Answer:
+    """Verify a certificate again, without the code that made it, and hold it against what is demanded.
+
+    Exit codes: 0 it holds, 3 it holds assuming the profile (something is taken from an author), 1 it is refused or a
+    demand is not met, 2 bad input.
+    """
+    reading = Reading(array=array, transpose=transpose, divide_by=divide_by)
+    policy = policy_of(
+        require=require,
+        max_epsilon=max_epsilon,
+        max_delta=max_delta,
+        unit=unit,
+        relation=relation,
+        distributions=tuple(distribution or ()),
+    )
+    if schema:
+        if policy != Policy():
+            raise InvalidValue("schema", "beside a demand", "alone", "Check the certificate without --schema")
+        for name, path in (("certificate", certificate), ("data", data)):
+            if path is not None:
+                raise InvalidValue(name, str(path), "no file beside --schema", "Check the certificate without --schema")
+    if certificate is None and not schema:
         raise InvalidValue("certificate", "nothing", "the file of a certificate", "Name it: certdp check FILE")
     if data is None:
         refuse_without_file(reading)
+    if certificate is None:
+        return Schema(resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8"))
     try:
         text = read_file(certificate)
     except OSError as error:
         raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or str(error)) from None
-    verdict = check(text, None if data is None else _Rows(read_records(data, reading)))
-    claim, demands = verdict.claim, policy.demands(verdict)
-    result = {
-        "certificate": str(certificate),
-        "verdict": verdict.outcome.value,
-        "reason": verdict.reason,
-        "data_compared": verdict.data_compared,
-        "theorem": None if claim is None else claim.theorem,
-        "guarantee": None if claim is None else claim.guarantee,
-        "unit": None if claim is None else claim.unit,
-        "relation": None if claim is None else claim.relation,
-        "audience": None if claim is None else claim.audience,
-        "epsilon": None if claim is None or claim.epsilon is None else list(claim.epsilon),
-        "delta": None if claim is None or claim.bound is None else upper_float(claim.bound[1]),
-        "domain": None if claim is None else claim.domain,
-        "distributions": None if claim is None else list(claim.distributions),
-        "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],
-        "not_used": None if claim is None else [{"name": n, "value": v} for n, v in claim.beside],
-        "demands": [{"demand": d.name, "wanted": d.wanted, "found": d.found, "met": d.met} for d in demands],
-    }
+    verdict = checked(text, None if data is None else _Rows(read_records(data, reading)))
+    return Checked(certificate=certificate, verdict=verdict, demands=policy.demands(verdict))
 
-    def for_people(console: Console) -> None:
-        console.print("\n".join(map(str, (verdict, *demands))), markup=False, soft_wrap=True)
 
-    output.show(result, for_people)
-    if code := exit_status(verdict, demands):
-        output.end(code)
+command = application(check, about_data=True)

@@ -6,11 +6,10 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from attrs import frozen
-from rich.console import Console
-from rich.table import Table
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
@@ -18,78 +17,134 @@ from ..data import Reading, read_records
 from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Registry, Role
-from .options import key_and_value
-from .output import Output
+from .answer import Answer, domain_as_json, path_as_json
+from .answering import application
+from .options import (
+    Allow,
+    Array,
+    Certificate,
+    Data,
+    DivideBy,
+    Epsilon,
+    Options,
+    Output,
+    Outside,
+    Sampler,
+    ThirdParty,
+    Transpose,
+    key_and_value,
+)
 from .outputs import check_places, checked_certificate
+from .page import Page, whom
 
 _RUN_OPTIONS = ("radius", "norm", "noise_scale", "split", "max_iter")
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Clustered(Answer):
+    """The centres that were released, and what they cost.
 
-    data: Path
-    reading: Reading
-    epsilon: str
+    Attributes:
+        model: fitted.
+        clusters: how many centres.
+        sampler: its name.
+        outside: what happened to records outside the domain.
+        output: where the centres are.
+        certificate: where it is.
+    """
+
+    model: Any
     clusters: int
     sampler: str
-    options: list[str]
     outside: str
     output: Path
     certificate: Path | None
-    third_party: bool
-    allow: list[str] | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        model, fit = self.model, self.model.private_.reveal()
+        return {
+            "clusters": self.clusters,
+            "sampler": self.sampler,
+            "epsilon": [None, model.epsilon_spent_],
+            "guarantee": {
+                "notion": "pure",
+                "unit": "record",
+                "relation": "add-remove",
+                "domain": domain_as_json(model.domain_),
+            },
+            "noise_scale": float(model.mechanism_.scale_sum.value),
+            "iterations": model.n_iter_,
+            "output": str(self.output),
+            "certificate": path_as_json(self.certificate),
+            "private": {
+                "notice": "computed from the records: for the data's owner, not for publication",
+                "n": fit.records,
+                "outside_domain": fit.outside,
+                "sample_size": fit.sample_size,
+                "cost": fit.inertia,
+            },
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        model, fit, numbers = self.model, self.model.private_.reveal(), page.numbers
+        page.say(f"{self.clusters} centres after {model.n_iter_} iterations on a sample by {self.sampler}")
+        page.bold(f"ε ≤ {numbers.most(model.epsilon_spent_)}", f" for {whom(model.domain_)}")
+        page.say("pure DP, unit record, relation add-remove", 2)
+        page.say(f"scale of the noise of sums {numbers.about(float(model.mechanism_.scale_sum.value))}", 2)
+        page.files({"centres": self.output, "certificate": self.certificate})
+        page.owners(
+            [
+                ("records", f"{fit.records:,}"),
+                ("outside the domain", f"{fit.outside:,} ({self.outside})"),
+                ("sample", f"{fit.sample_size:,}"),
+                ("k-means cost", numbers.about(fit.inertia)),
+            ]
+        )
 
 
-def run(request: Request, output: Output) -> None:
-    """Calibrate, prove, cluster, check the certificate; then write and print."""
+def cluster(
+    data: Data,
+    epsilon: Epsilon,
+    clusters: Annotated[int, typer.Option(metavar="K", min=1, help="Number of centres.")],
+    output: Output,
+    sampler: Sampler = "full",
+    option: Options = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    outside: Outside = "clip",
+    certificate: Certificate = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Clustered:
+    """Private k-means: centres by weighted DP-Lloyd on a sample, calibrated to a certified ε.
+
+    Needs --option radius=R. The centres are written to --output as CSV.
+    """
     estimators = _estimators()
-    kind = Registry(third_party=request.third_party, allow=request.allow).get(Role.SAMPLER, request.sampler)
-    of_run, of_sampler = _sorted(request.options, kind)
+    kind = Registry(third_party=third_party, allow=allow).get(Role.SAMPLER, sampler)
+    of_run, of_sampler = _sorted(option or [], kind)
     if "target" in {option.name for option in options(kind)}:  # a sampler with a target of its own gets the run's
-        of_sampler.setdefault("target", request.epsilon)
-    sampler: AnySampler = build(kind, "sampler", of_sampler)
-    check_places(request.data, {"output": request.output, "certificate": request.certificate})
+        of_sampler.setdefault("target", epsilon)
+    built: AnySampler = build(kind, "sampler", of_sampler)
+    check_places(data, {"output": output, "certificate": certificate})
     settings: dict[str, Any] = {**of_run, "max_iter": _whole("max_iter", of_run.get("max_iter", "10"))}
-    model = estimators.DPKMeans(
-        n_clusters=request.clusters,
-        epsilon=request.epsilon,
-        sampler=sampler,
-        outside=request.outside,
-        **settings,
-    )
-    model.fit(read_records(request.data, request.reading))
+    model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
+    model.fit(read_records(data, Reading(array=array, transpose=transpose, divide_by=divide_by)))
     with published() as files:
-        if request.certificate is not None:
-            certificate = checked_certificate("certificate", model.certificate_)
-            files.write(request.certificate, certificate, Rank.STATEMENT)
-        files.write(request.output, _table_of(model.cluster_centers_), Rank.RELEASE)
-    fit = model.private_.reveal()
-    domain = model.domain_
-    data = {
-        "clusters": request.clusters,
-        "sampler": request.sampler,
-        "epsilon": [None, model.epsilon_spent_],
-        "guarantee": {
-            "notion": "pure",
-            "unit": "record",
-            "relation": "add-remove",
-            "domain": {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension},
-        },
-        "noise_scale": float(model.mechanism_.scale_sum.value),
-        "iterations": model.n_iter_,
-        "output": str(request.output),
-        "certificate": None if request.certificate is None else str(request.certificate),
-        "private": {
-            "notice": "computed from the records: for the data's owner, not for publication",
-            "n": fit.records,
-            "outside_domain": fit.outside,
-            "sample_size": fit.sample_size,
-            "cost": fit.inertia,
-        },
-    }
-    output.show(data, lambda console: _print(console, data))
+        if certificate is not None:
+            files.write(certificate, checked_certificate("certificate", model.certificate_), Rank.STATEMENT)
+        files.write(output, _table_of(model.cluster_centers_), Rank.RELEASE)
+    return Clustered(
+        model=model,
+        clusters=clusters,
+        sampler=sampler,
+        outside=outside,
+        output=output,
+        certificate=certificate,
+    )
 
 
 def _estimators() -> Any:
@@ -141,22 +196,4 @@ def _table_of(centres: Floats) -> bytes:
     return text.getvalue().encode("ascii")
 
 
-def _print(console: Console, data: Mapping[str, Any]) -> None:
-    guarantee, private = data["guarantee"], data["private"]
-    domain = guarantee["domain"]
-    console.print(f"{data['clusters']} centres after {data['iterations']} iterations on a sample by {data['sampler']}")
-    console.print(
-        f"  [bold]ε ≤ {data['epsilon'][1]!r}[/bold] for every record with ‖x‖ ≤ {domain['radius']} in ℓ{domain['norm']}"
-    )
-    console.print(f"  scale of the noise of sums {data['noise_scale']:.6g}", markup=False)
-    console.print(f"  centres: {data['output']}", markup=False)
-    if data["certificate"] is not None:
-        console.print(f"  certificate: {data['certificate']}", markup=False)
-    table = Table(box=None, show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, key in (("records", "n"), ("outside the domain", "outside_domain"), ("sample", "sample_size")):
-        table.add_row(name, f"{private[key]:,}")
-    table.add_row("k-means cost", f"{private['cost']:.6g}")
-    console.print("\n[bold]for the data's owner only, not for publication[/bold]")
-    console.print(table)
+command = application(cluster, about_data=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import Annotated
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+import typer
+from attrs import asdict, fields, frozen
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ..accounting.errors import InvalidValue, blamed_on
@@ -22,65 +23,165 @@ from ..verification.mutation.exemptions import exemptions
 from ..verification.mutation.guarded import EXCLUDED
 from ..verification.mutation.recorded import Standing, standing
 from ..verification.mutation.score import Fate, Score, together
-from ..verification.mutation.score_page import page
+from ..verification.mutation.score_page import page as page_of
 from ..verification.mutation.scoring import Benches, Mutated, matching, score
 from ..verification.mutation.traces import Traces
-from .output import Output
+from .answer import Answer
+from .answering import application
+from .options import Jobs, Markdown, Only, Seed
+from .output import FAILED, Terminal
+from .page import Page
+from .progress import watched
 
 _COLUMNS = (Fate.KILLED, Fate.TIMED_OUT, Fate.EXEMPTED, Fate.SURVIVED)
 _EACH = 40  # mutants of a module in a share
 _SHARE_MINUTES = 8.0
 
 
-def choose(
-    only: Sequence[str],
-    sample: int | None,
-    each: int | None,
-    workers: int,
-    seed: int,
-    minutes: float | None,
-    recording: bool,
-    sharing: bool,
-    showing: bool,
-    markdown: Path | None,
-) -> Callable[[Output], None]:
-    """What the options ask for.
+@frozen(kw_only=True)
+class _Counts:
+    """What became of the mutants of a module, by its record."""
 
-    Raises:
-        InvalidValue: for options that do not go together.
+    killed: int
+    timed_out: int
+    exempted: int
+    survived: int
+    source: str
+
+
+@frozen(kw_only=True)
+class _Row:
+    """What is recorded of a module; no counts where nothing is."""
+
+    module: str
+    standing: str
+    mutants: int
+    counts: _Counts | None
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        known = {} if self.counts is None else asdict(self.counts)
+        return {"module": self.module, "standing": self.standing, "mutants": self.mutants, **known}
+
+
+@frozen
+class Recorded(Answer):
+    """What is recorded of the modules that match, and what of it is stale."""
+
+    rows: tuple[_Row, ...]
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return {"modules": [row.as_json() for row in self.rows]}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        columns = ("module", "standing", "mutants", *(one.name for one in fields(_Counts)))
+        page.table(
+            [column.replace("_", " ") for column in columns],
+            [[str(row.as_json().get(column, "")) for column in columns] for row in self.rows],
+        )
+
+
+@frozen
+class Scored(Answer):
+    """What became of the mutants that were run."""
+
+    score: Score
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return self.score.as_json()
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        found = self.score
+        table = Table(box=None)
+        for heading in ("", "module", "mutants", *(fate.value for fate in _COLUMNS)):
+            table.add_column(heading, justify="left" if heading in ("", "module") else "right", overflow="fold")
+        for module in found.modules:
+            counts = [found.count(fate, module) for fate in Fate]
+            passed = not (found.count(Fate.SURVIVED, module) or found.count(Fate.KILLED_THOUGH_EXEMPTED, module))
+            mark = "[green]✓[/green]" if passed else "[red]✗[/red]"
+            table.add_row(mark, module, str(sum(counts)), *(str(found.count(fate, module)) for fate in _COLUMNS))
+        page.console.print(table)
+        for verdict in found.survivors:
+            page.copy(f"survived: {verdict.mutant}")
+        for verdict in found.stale:
+            page.copy(f"exempted, and killed by {verdict.by}: {verdict.mutant}")
+        for file in found.unfit:
+            page.copy(f"takes too long to be a guard: {file}")
+        for stray in found.strays:
+            place = f"{stray.module} {stray.place}, {stray.operator}"
+            page.copy(f"an exemption fits no mutant: {place}: {stray.before}  →  {stray.after}")
+        share = "none judged" if found.noticed is None else f"{found.noticed:.1%}"
+        drawn = "all" if found.seed is None else f"seed {found.seed}"
+        page.say(f"\nscore {share}: {len(found.verdicts)} of {found.population} mutants run ({drawn})")
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a mutant survives or an exemption is stale."""
+        return 0 if self.score.passed else FAILED
+
+
+def mutants(
+    terminal: Terminal,
+    only: Only = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many mutants, at random; or else all.")
+    ] = None,
+    each: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="At most so many of each module, always the same ones.")
+    ] = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, metavar="M", help="Begin no further mutant after so many minutes.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Run modules whose record is stale or missing, and write it.")
+    ] = False,
+    share: Annotated[
+        bool, typer.Option("--share", help="Run, for 8 minutes or so many, what is recorded as noticed.")
+    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="Run none; show what is recorded of each module.")] = False,
+    markdown: Markdown = None,
+) -> Answer:
+    """Score the verification suite: which small faults, planted in the formulas, do its claims and tests notice?
+
+    --only names modules. --jobs goes with --record, --markdown with --table.
     """
-    modes = {"record": recording, "share": sharing, "table": showing}
+    modes = {"record": record, "share": share, "table": table}
     chosen = [name for name, wanted in modes.items() if wanted]
     if len(chosen) > 1:
         raise InvalidValue(chosen[1], "given", f"one of --{' and --'.join(chosen)}")
     if sample is not None and chosen:
         raise InvalidValue("sample", sample, f"none beside --{chosen[0]}")
-    if each is not None and (sharing or showing or sample is not None):
+    if each is not None and (share or table or sample is not None):
         raise InvalidValue("each", each, "given alone, or beside --record")
-    if workers != 1 and not recording:
-        raise InvalidValue("workers", workers, "1, or so many beside --record")
-    if markdown is not None and not showing:
+    if jobs != 1 and not record:
+        raise InvalidValue("jobs", jobs, "1, or so many beside --record")
+    if markdown is not None and not table:
         raise InvalidValue("markdown", str(markdown), "a file beside --table")
-    if recording:
-        return partial(record, only, each, workers, minutes)
-    if sharing:
-        return partial(share, only, seed, _SHARE_MINUTES if minutes is None else minutes)
-    if showing:
-        return partial(table, only, markdown)
-    return partial(run, only, sample, each, seed, minutes)
+    globs = only or ()
+    if table:
+        return _recorded(globs, markdown)
+    if record:
+        return Scored(_record(globs, each, jobs, minutes, terminal))
+    if share:
+        return Scored(_share(globs, seed, _SHARE_MINUTES if minutes is None else minutes, terminal))
+    return Scored(_run(globs, sample, each, seed, minutes, terminal))
 
 
-def run(
-    only: Sequence[str], sample: int | None, each: int | None, seed: int, minutes: float | None, output: Output
-) -> None:
-    """Run the mutants of the modules that match, and fail where one survives or an exemption is stale."""
+def _run(
+    only: Sequence[str], sample: int | None, each: int | None, seed: int, minutes: float | None, terminal: Terminal
+) -> Score:
     total = sum(_count(mutated, each) for mutated in matching(*only)) if sample is None else sample
-    with _bar(output, total) as (bar, task):
-        found = score(*only, sample=sample, each=each, seed=seed, minutes=minutes, progress=lambda _: bar.advance(task))
-    _tell(found, output)
+    with _bar(terminal, total) as advance:
+        return score(*only, sample=sample, each=each, seed=seed, minutes=minutes, progress=advance)
 
 
-def record(only: Sequence[str], each: int | None, workers: int, minutes: float | None, output: Output) -> None:
+def _record(only: Sequence[str], each: int | None, jobs: int, minutes: float | None, terminal: Terminal) -> Score:
     """Run the modules that match and have no fresh record of so many mutants, and write down what became of them."""
     known = records.read()
     asked = [mutated for mutated in matching(*only) if not _is_recorded(mutated, known.get(mutated.module), each)]
@@ -106,19 +207,19 @@ def record(only: Sequence[str], each: int | None, workers: int, minutes: float |
                 records.keep(mutated.module, records.recorded(mutated, found.verdicts))
 
     total = sum(_count(mutated, each) for mutated in asked)
-    with _bar(output, total) as (bar, task), ThreadPoolExecutor(workers) as pool:
+    with _bar(terminal, total) as advance, ThreadPoolExecutor(jobs) as pool:
         waiting = iter(asked)
-        working = [pool.submit(work, waiting, lambda _: bar.advance(task)) for _ in range(workers)]
+        working = [pool.submit(work, waiting, advance) for _ in range(jobs)]
         for ended in as_completed(working):
             ended.result()
-    _tell(together(scores), output)
+    return together(scores)
 
 
 def _is_recorded(mutated: Mutated, record: records.Recorded | None, each: int | None) -> bool:
     return record is not None and standing(mutated, record) is Standing.FRESH and record.suffices(each)
 
 
-def share(only: Sequence[str], seed: int, minutes: float, output: Output) -> None:
+def _share(only: Sequence[str], seed: int, minutes: float, terminal: Terminal) -> Score:
     """Run, for so many minutes, mutants that the record says are noticed, in an order that the seed chooses."""
     known = records.read()
     recorded = [mutated for mutated in matching(*only) if mutated.module in known]
@@ -126,7 +227,7 @@ def share(only: Sequence[str], seed: int, minutes: float, output: Output) -> Non
         raise InvalidValue("only", ", ".join(only), "modules that have a record", "Run certdp mutants --record")
     random.Random(seed).shuffle(recorded)
     scores, end = [], time.monotonic() + 60 * minutes
-    with _bar(output, None) as (bar, task), Benches() as benches:
+    with _bar(terminal, None) as advance, Benches() as benches:
         for mutated in recorded:
             left = (end - time.monotonic()) / 60
             if left <= 0:
@@ -140,45 +241,38 @@ def share(only: Sequence[str], seed: int, minutes: float, output: Output) -> Non
                     minutes=left,
                     leaving=leaving,
                     benches=benches,
-                    progress=lambda _: bar.advance(task),
+                    progress=advance,
                 )
             )
-    _tell(together(scores), output)
+    return together(scores)
 
 
-def table(only: Sequence[str], markdown: Path | None, output: Output) -> None:
-    """Tell what is recorded of the modules that match, and what of it is stale."""
+def _recorded(only: Sequence[str], markdown: Path | None) -> Recorded:
     known, asked = records.read(), matching(*only)
     if markdown is not None:
         listed = {m.module: known[m.module] for m in asked if m.module in known}
         missing = {m.module: _count(m) for m in asked if m.module not in known}
         with blamed_on(path="markdown"):
-            write_whole(markdown, page(listed, missing, EXCLUDED, exemptions()).encode())
-    rows = list(_rows(asked, known))
-    output.show({"modules": rows}, lambda console: _print_rows(console, rows))
+            write_whole(markdown, page_of(listed, missing, EXCLUDED, exemptions()).encode())
+    return Recorded(tuple(_rows(asked, known)))
 
 
-def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Iterator[dict[str, object]]:
+def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Iterator[_Row]:
     for mutated in asked:
         found = known.get(mutated.module)
-        row: dict[str, object] = {"module": mutated.module}
-        row |= {"standing": standing(mutated, found).value, "mutants": _count(mutated)}
-        if found is not None:
-            exempted, survived = found.split(mutated.module)
-            killed = found.mutants - found.timed_out - exempted - survived
-            row |= {"killed": killed, "timed_out": found.timed_out, "exempted": exempted, "survived": survived}
-            row["source"] = found.source
-        yield row
-
-
-def _print_rows(console: Console, rows: Sequence[dict[str, object]]) -> None:
-    columns = ("module", "standing", "mutants", "killed", "timed_out", "exempted", "survived", "source")
-    shown = Table(box=None)
-    for column in columns:
-        shown.add_column(column.replace("_", " "), overflow="fold")
-    for row in rows:
-        shown.add_row(*(str(row.get(column, "")) for column in columns))
-    console.print(shown)
+        stands, mutants = standing(mutated, found), _count(mutated)
+        if found is None:
+            yield _Row(module=mutated.module, standing=stands.value, mutants=mutants, counts=None)
+            continue
+        exempted, survived = found.split(mutated.module)
+        counts = _Counts(
+            killed=found.mutants - found.timed_out - exempted - survived,
+            timed_out=found.timed_out,
+            exempted=exempted,
+            survived=survived,
+            source=found.source,
+        )
+        yield _Row(module=mutated.module, standing=stands.value, mutants=mutants, counts=counts)
 
 
 def _count(mutated: Mutated, most: int | None = None) -> int:
@@ -187,45 +281,11 @@ def _count(mutated: Mutated, most: int | None = None) -> int:
 
 
 @contextmanager
-def _bar(output: Output, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
-    """A bar of so many mutants on a terminal."""
-    terminal = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(
-        *columns, console=terminal, transient=True, disable=output.as_json or not terminal.is_terminal
-    ) as bar:
-        yield bar, bar.add_task("mutants", total=total)
+def _bar(terminal: Terminal, total: int | None) -> Iterator[Callable[[object], None]]:
+    """Told of each mutant that was run."""
+    columns = TextColumn("mutants"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with watched(terminal, total, *columns) as bar:
+        yield lambda _: None if bar is None else bar.add(1)
 
 
-def _tell(found: Score, output: Output) -> None:
-    output.show(found.as_json(), lambda console: _print(console, found))
-    if not found.passed:
-        output.fail()
-
-
-def _print(console: Console, found: Score) -> None:
-    table = Table(box=None)
-    for heading in ("", "module", "mutants", *(fate.value for fate in _COLUMNS)):
-        table.add_column(heading, justify="left" if heading in ("", "module") else "right", overflow="fold")
-    for module in found.modules:
-        counts = [found.count(fate, module) for fate in Fate]
-        passed = not (found.count(Fate.SURVIVED, module) or found.count(Fate.KILLED_THOUGH_EXEMPTED, module))
-        mark = "[green]✓[/green]" if passed else "[red]✗[/red]"
-        table.add_row(mark, module, str(sum(counts)), *(str(found.count(fate, module)) for fate in _COLUMNS))
-    console.print(table)
-    for verdict in found.survivors:
-        console.print(f"survived: {verdict.mutant}", markup=False, soft_wrap=True)
-    for verdict in found.stale:
-        console.print(f"exempted, and killed by {verdict.by}: {verdict.mutant}", markup=False, soft_wrap=True)
-    for file in found.unfit:
-        console.print(f"takes too long to be a guard: {file}", markup=False, soft_wrap=True)
-    for stray in found.strays:
-        console.print(
-            f"an exemption fits no mutant: {stray.module} {stray.place}, {stray.operator}: "
-            f"{stray.before}  →  {stray.after}",
-            markup=False,
-            soft_wrap=True,
-        )
-    share = "none judged" if found.noticed is None else f"{found.noticed:.1%}"
-    drawn = "all" if found.seed is None else f"seed {found.seed}"
-    console.print(f"\nscore {share}: {len(found.verdicts)} of {found.population} mutants run ({drawn})")
+command = application(mutants)

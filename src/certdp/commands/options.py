@@ -1,8 +1,9 @@
-"""Options that commands of several groups have, and how KEY=VALUE is read."""
+"""The options of the commands: what has one meaning has one name, in every command that takes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from ..accounting.errors import InvalidValue
 
 
 def _warned(names: list[str] | None) -> list[str] | None:
-    """The names; those that stand for nothing here are told, as an allow-list may be meant for several machines."""
+    """The names, with a warning about those that stand for nothing here: an allow-list may serve several machines."""
     if names:
         from ..plugins.registry import Registry
 
@@ -20,9 +21,51 @@ def _warned(names: list[str] | None) -> list[str] | None:
     return names
 
 
+# How the answer is wanted
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Full = Annotated[bool, typer.Option("--full", help="Print all digits, not six rounded to the safe side.")]
 ShowValues = Annotated[
     bool, typer.Option("--show-values", help="Show what was found where data are refused; for the data's owner.")
+]
+
+# Which plugins, and with which constants
+
+_MECHANISM = typer.Option("--mechanism", metavar="NAME", help="What is released; `certdp plugins` lists the names.")
+_SAMPLER = typer.Option("--sampler", metavar="NAME", help="How records or keys are drawn.")
+Mechanism = Annotated[str, _MECHANISM]
+AnyMechanism = Annotated[str | None, _MECHANISM]
+Sampler = Annotated[str, _SAMPLER]
+AnySampler = Annotated[str | None, _SAMPLER]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="A public constant of mechanism, sampler or run (radius, dimension); repeatable. Where several have KEY, "
+        "write mechanism.KEY, sampler.KEY or run.KEY.",
+    ),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", metavar="FILE", help="TOML file with several releases, in place of one mechanism."),
+]
+Resample = Annotated[
+    str | None,
+    typer.Option(
+        "--resample",
+        metavar="once|each",
+        help="One sample for all releases or a fresh one for each; required for several.",
+    ),
+]
+Steps = Annotated[int, typer.Option("--steps", metavar="T", min=1, help="Number of releases.")]
+Accountant = Annotated[
+    str,
+    typer.Option(
+        "--accountant",
+        metavar="NAME",
+        help="best, or one of basic, advanced, optimal, zcdp, gdp, renyi and loss-distribution.",
+    ),
 ]
 ThirdParty = Annotated[
     bool, typer.Option("--third-party/--no-third-party", help="Admit plugins of other distributions.")
@@ -35,6 +78,56 @@ Allow = Annotated[
         callback=_warned,
         help="Admit this distribution's plugins and no others; repeatable.",
     ),
+]
+Role = Annotated[str | None, typer.Option("--role", metavar="mechanism|sampler|claims", help="What the plugin is.")]
+
+# Records in files
+
+_RECORDS = typer.Option(
+    "--data", metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz."
+)
+Data = Annotated[Path, _RECORDS]
+AnyData = Annotated[Path | None, _RECORDS]
+Array = Annotated[
+    str | None, typer.Option("--array", metavar="NAME", help="Array in an npz file; else X, or the only matrix.")
+]
+Transpose = Annotated[bool, typer.Option("--transpose", help="Records are the columns.")]
+DivideBy = Annotated[str, typer.Option("--divide-by", metavar="BOUND", help="Divide every entry by this public bound.")]
+Outside = Annotated[
+    str, typer.Option("--outside", metavar="clip|drop", help="What happens to a record outside the radius.")
+]
+
+# What is written
+
+_RESULT = typer.Option("--output", metavar="PATH", help="Write the result to this file or folder.")
+Output = Annotated[Path, _RESULT]
+AnyOutput = Annotated[Path | None, _RESULT]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+Certificate = Annotated[
+    Path | None, typer.Option("--certificate", metavar="OUT.json", help="Write the publishable certificate here.")
+]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="OUT.png", help="Write a publishable picture here.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="OUT.md", help="Write the table as a page here.")]
+
+# Numbers
+
+Epsilon = Annotated[str, typer.Option("--epsilon", metavar="E", help="ε of the budget, or asked about; in nats.")]
+_SEED = typer.Option(
+    "--seed", metavar="N", min=0, help="Seed of all random choices: the run repeats, and releases nothing privately."
+)
+Seed = Annotated[int, _SEED]
+AnySeed = Annotated[int | None, _SEED]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", metavar="GLOB", help="Run these alone, by name; repeatable. Else all.")
+]
+Trials = Annotated[
+    int, typer.Option("--trials", metavar="N", min=20, help="Runs on each of the two inputs of an audit.")
+]
+Examples = Annotated[int, typer.Option("--examples", metavar="N", min=1, help="Most cases of each claim or law.")]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Claims or modules to run at a time.")]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="How long one claim or law may take."),
 ]
 
 

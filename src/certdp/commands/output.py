@@ -1,13 +1,13 @@
-"""What commands print: for people or as JSON; errors with their exit codes."""
+"""Where answers go: to people or as JSON; errors with their exit codes."""
 
 from __future__ import annotations
 
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 from attrs import frozen
@@ -17,37 +17,36 @@ from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.private import InvalidData
 from ..plugins.registry import PluginError
 from ..verification.reports.foreign_words import harmless
+from .answer import Answer
+from .digits import Numbers
+from .page import Page
 
 FAILED, BAD_INPUT = 1, 2
 
 
 @frozen
-class Output:
-    """Where a command's results go.
+class Terminal:
+    """Where a command's answer goes.
 
     Attributes:
         as_json: whether JSON is wanted.
-        console: the terminal, for people.
+        page: the terminal, for people.
     """
 
     as_json: bool
-    console: Console
+    page: Page
 
-    def show(self, data: dict[str, Any], for_people: Callable[[Console], None]) -> None:
-        """Print the result in the wanted form."""
+    def give(self, answer: Answer) -> None:
+        """Print an answer in the wanted form, and end with its exit code where that is not 0."""
         if self.as_json:
-            text = json.dumps(data, indent=2, ensure_ascii=not _knows_all(self.console.encoding), allow_nan=False)
-            typer.echo(text, file=self.console.file)
+            console = self.page.console
+            plain = not _knows_all(console.encoding)
+            text = json.dumps(answer.as_json(), indent=2, ensure_ascii=plain, allow_nan=False)
+            typer.echo(text, file=console.file)
         else:
-            for_people(self.console)
-
-    def fail(self) -> NoReturn:
-        """End with the exit code of a claim or certificate that fails."""
-        self.end(FAILED)
-
-    def end(self, code: int) -> NoReturn:
-        """End with this exit code."""
-        raise typer.Exit(code)
+            answer.show(self.page)
+        if answer.exit_code:
+            raise typer.Exit(answer.exit_code)
 
 
 def _knows_all(encoding: str) -> bool:
@@ -78,7 +77,7 @@ def _parts(error: InvalidValue) -> dict[str, str]:
 
 
 @contextmanager
-def reporting(as_json: bool, show_values: bool = False) -> Iterator[Output]:
+def reporting(as_json: bool, *, full: bool = False, show_values: bool = False) -> Iterator[Terminal]:
     """Run a command; an error that certdp raises on purpose ends it with exit code 2.
 
     An error about the data tells what was found where `show_values` asks for it, for the data's owner.
@@ -88,7 +87,7 @@ def reporting(as_json: bool, show_values: bool = False) -> Iterator[Output]:
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False, file=sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
-            yield Output(as_json, console)
+            yield Terminal(as_json, Page(console, Numbers(full)))
     except CertdpError as problem:
         refuse(problem, as_json, show_values=show_values)
 

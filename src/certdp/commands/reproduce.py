@@ -2,87 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from attrs import frozen
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
 from ..data import Reading
 from ..experiments.catalogue import experiment_named
-from ..experiments.experiment import Asked
-from ..experiments.findings import Advance
+from ..experiments.experiment import Asked, Experiment, Prepared
+from ..experiments.findings import Findings
 from ..mechanisms.lloyd import Split
-from .output import Output
+from .answer import Answer
+from .answering import application
+from .options import AnyData, AnyOutput, Array, DivideBy, Seed, Transpose
+from .output import Terminal
+from .page import Page
+from .progress import watched
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Reproduced(Answer):
+    """What an experiment comes to.
 
-    experiment: str
-    data: Path | None
-    reading: Reading
-    repetitions: int | None
-    sizes: tuple[int, ...]
-    epsilons: tuple[str, ...]
-    split: str
-    seed: int
-    out: Path | None
+    Attributes:
+        name: of the experiment.
+        experiment: what it shows.
+        prepared: on which data, and how.
+        findings: its summary.
+        written: the files with its pictures and tables.
+    """
+
+    name: str
+    experiment: Experiment
+    prepared: Prepared
+    findings: Findings
+    written: Sequence[Path]
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return {"experiment": self.name, "shows": self.experiment.shows, **self._rest}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        page.bold(self.name, f": {self.experiment.shows}", indent=0)
+        page.copy(json.dumps(self._rest, indent=2, ensure_ascii=False))
+
+    @property
+    def _rest(self) -> dict[str, object]:
+        return {
+            "source": self.prepared.source,
+            "notice": self.prepared.notice,
+            **self.prepared.settings,
+            **self.findings.summary,
+            "files": [str(path) for path in self.written],
+        }
 
 
-def run(request: Request, output: Output) -> None:
-    """Compute, write, print."""
-    experiment = experiment_named(request.experiment)
-    if request.out is not None and not request.out.absolute().parent.is_dir():
-        raise InvalidValue("out", str(request.out), "a folder, or a new name in an existing one", "Create its parent")
-    prepared = experiment.prepare(
-        Asked(
-            name=request.experiment,
-            data=request.data,
-            reading=request.reading,
-            repetitions=request.repetitions,
-            sizes=request.sizes,
-            epsilons=request.epsilons,
-            split=Split.named(request.split),
-            seed=request.seed,
-            out=request.out,
-        )
+def reproduce(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="is-fig1 to is-fig7, is-table1 to is-table3, pws-fig1 to pws-fig6, dpis-fig1, dpis-table3 to -table8.",
+        ),
+    ],
+    terminal: Terminal,
+    output: AnyOutput = None,
+    data: AnyData = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    repetitions: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs of each kind; else as many as in the paper.")
+    ] = None,
+    size: Annotated[
+        list[int] | None, typer.Option(min=1, metavar="K", help="Expected sample size, else shares of n; repeatable.")
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option(metavar="E", help="ε of training runs, else those of the paper; repeatable.")
+    ] = None,
+    split: Annotated[
+        str, typer.Option(metavar="published|derived", help="Rule for the noise of counts beside that of sums.")
+    ] = "published",
+    seed: Seed = 0,
+) -> Reproduced:
+    """A figure or table of a paper, on your data or on synthetic data in their place.
+
+    Pictures, and the CSV behind them, are written to the folder of --output.
+    """
+    found = experiment_named(experiment)
+    if output is not None and not output.absolute().parent.is_dir():
+        raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
+    asked = Asked(
+        name=experiment,
+        data=data,
+        reading=Reading(array=array, transpose=transpose, divide_by=divide_by),
+        repetitions=repetitions,
+        sizes=tuple(size or ()),
+        epsilons=tuple(epsilon or ()),
+        split=Split.named(split),
+        seed=seed,
+        out=output,
     )
-    with _progress(request.experiment, output) as advance:
-        findings = prepared.compute(advance)
-    written = [] if request.out is None else findings.write(request.out, secret=request.data is not None)
-    result = {
-        "experiment": request.experiment,
-        "shows": experiment.shows,
-        "source": prepared.source,
-        "notice": prepared.notice,
-        **prepared.settings,
-        **findings.summary,
-        "files": [str(path) for path in written],
-    }
-
-    def for_people(console: Console) -> None:
-        import json
-
-        shown = {key: value for key, value in result.items() if key not in ("experiment", "shows")}
-        console.print(f"[bold]{request.experiment}[/bold]: {experiment.shows}")
-        console.print(json.dumps(shown, indent=2, ensure_ascii=False), markup=False, soft_wrap=True)
-
-    output.show(result, for_people)
+    columns = TextColumn(experiment), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn()
+    with blamed_on(out="output"):
+        prepared = found.prepare(asked)
+        with watched(terminal, 1.0, *columns) as bar:
+            findings = prepared.compute((lambda _: None) if bar is None else bar.reach)
+        written = [] if output is None else findings.write(output, secret=data is not None)
+    return Reproduced(name=experiment, experiment=found, prepared=prepared, findings=findings, written=written)
 
 
-@contextmanager
-def _progress(name: str, output: Output) -> Iterator[Advance]:
-    """A progress bar where someone watches."""
-    terminal = Console(stderr=True)
-    if output.as_json or not terminal.is_terminal:
-        yield lambda _: None
-        return
-    columns = (TextColumn(name), BarColumn(), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bar:
-        task = bar.add_task(name, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+command = application(reproduce, about_data=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from attrs import frozen
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
@@ -15,15 +16,41 @@ from ..runs.keyed import KeyedRelease
 from ..runs.plan import Plan
 from ..runs.run import Answer
 from ..runs.sampled_releases import SampledReleases
+from .page import Page
 
 if TYPE_CHECKING:
     from ..runs.certificates import Certified
 
 
+@frozen(kw_only=True)
+class Certificate:
+    """What a certificate that was written proves.
+
+    Attributes:
+        epsilon: its ε.
+        delta: its δ.
+        method: how the checker proves it.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    method: str
+
+    def as_json(self) -> dict[str, object]:
+        """For programs: JSON's key `certified`, in binary64 rounded up."""
+        epsilon, delta = (Enclosure.of(value).upper_float for value in (self.epsilon, self.delta))
+        return {"epsilon": epsilon, "delta": delta, "method": self.method}
+
+    def show(self, page: Page) -> None:
+        """For people, below the path of the file."""
+        numbers = page.numbers
+        page.say(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
+
+
 def write_certificate(
     files: Publication, path: Path | None, run: SampledReleases[Any] | KeyedRelease | Plan[Any], answer: Answer[Any]
-) -> dict[str, Any] | None:
-    """Write the certificate of an answer, and say what it proves: JSON's key `certified`; None without a path.
+) -> Certificate | None:
+    """Write the certificate of an answer, and say what it proves; None without a path.
 
     Raises:
         InvalidValue: where no certificate states the run, and for a place that cannot be written.
@@ -41,34 +68,20 @@ def write_certificate(
     return write_certified(files, path, lambda: run.certificate(answer))
 
 
-def write_certified(
-    files: Publication, path: Path | None, certificate: Callable[[], Certified]
-) -> dict[str, Any] | None:
+def write_certified(files: Publication, path: Path | None, certificate: Callable[[], Certified]) -> Certificate | None:
     """Make and write a certificate where a path is given; otherwise as `write_certificate`."""
     if path is None:
         return None
     found = certificate()
     files.write(path, found.content, Rank.STATEMENT)
-    epsilon, delta = (Enclosure.of(value).upper_float for value in (found.epsilon, found.delta))
-    return {"epsilon": epsilon, "delta": delta, "method": found.method}
+    return Certificate(epsilon=found.epsilon, delta=found.delta, method=found.method)
 
 
-def print_certified(console: Console, data: dict[str, Any]) -> None:
-    """Say where the certificate is and what it proves, which may be a little more than the answer."""
-    certified = data["certified"]
+def show_certified(page: Page, certified: Certificate | None, answer: Answer[Any]) -> None:
+    """Print what a certificate proves, which may be a little more than the answer."""
     if certified is None:
         return
-    print_proven(console, data)
-    if certified["epsilon"] > data["epsilon"][1] or certified["delta"] > data["delta"][1]:
-        console.print("    more than above: no method of the independent checker is as sharp", markup=False)
-
-
-def print_proven(console: Console, data: dict[str, Any]) -> None:
-    """Say where a certificate is, if there is one, and what it proves."""
-    certified = data["certified"]
-    if certified is None:
-        return
-    console.print(f"  certificate {data['certificate']}", markup=False, soft_wrap=True)
-    console.print(
-        f"    proves ({certified['epsilon']!r}, {certified['delta']!r})-DP by {certified['method']}", markup=False
-    )
+    certified.show(page)
+    proven = Enclosure.of(certified.epsilon).upper_float, Enclosure.of(certified.delta).upper_float
+    if proven[0] > answer.epsilon.upper or proven[1] > answer.delta.upper:
+        page.say("more than above: no method of the independent checker is as sharp", 2)

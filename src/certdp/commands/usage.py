@@ -1,4 +1,4 @@
-"""What is wrong with a command line, told like every other error."""
+"""What is wrong with a command line, reported like every other error."""
 
 from __future__ import annotations
 
@@ -10,32 +10,15 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from ..accounting.errors import InvalidValue
 
 _errors: Any = import_module(typer.BadParameter.__module__)  # Click's own, or the copy of Click within Typer
 
 
-class Commands(TyperGroup):
-    """A group of commands; a command line that it cannot read is refused in words, or as JSON where JSON is wanted."""
-
-    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
-        """Read the words before the command."""
-        words = list(args)
-        with _refusing(words):
-            context = super().make_context(info_name, args, *rest, **extra)
-        context.meta[__name__] = words
-        return context
-
-    def invoke(self, ctx: Any) -> Any:
-        """Read the words of the command, and run it."""
-        with _refusing(ctx.meta[__name__]):
-            return super().invoke(ctx)
-
-
 @contextmanager
-def _refusing(words: Sequence[str]) -> Iterator[None]:
+def refusing_usage(words: Sequence[str]) -> Iterator[None]:
+    """Refuse a command line that cannot be read in words, or as JSON where JSON is wanted."""
     try:
         yield
     except _errors.UsageError as error:
@@ -43,7 +26,7 @@ def _refusing(words: Sequence[str]) -> Iterator[None]:
             raise
         from .output import refuse
 
-        refuse(_told(error, words), as_json="--json" in words)
+        refuse(_as_error(error, words), as_json="--json" in words)
     except (ArithmeticError, ValueError):
         extreme = _most_extreme(words)
         if extreme is None:
@@ -85,7 +68,7 @@ def _values(words: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield (key, number) if inner else (option.lstrip("-"), part)
 
 
-def _told(error: Any, words: Sequence[str]) -> InvalidValue:
+def _as_error(error: Any, words: Sequence[str]) -> InvalidValue:
     command = error.ctx.command_path if error.ctx is not None else "certdp"
     manual = f"`{command} --help` tells what it takes"
     match error:

@@ -1,153 +1,135 @@
-"""`certdp verify`: run the claims, print the witnesses and write the reports."""
+"""`certdp verify`: run the claims, show the witnesses and write the reports."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+import typer
 from attrs import evolve, frozen
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..accounting.errors import blamed_on
 from ..durable.files import Rank, published, writing
-from ..plugins.contract import Claim
-from ..plugins.forks import can_fork
 from ..plugins.registry import Registry, Role, Status
-from ..verification.reports.foreign_words import harmless
-from ..verification.running.runner import Report, Result, select
-from ..verification.running.runner import run as run_claims
+from ..verification.running.runner import Report, select
 from .absent_claims import absent_as_json, mentioning, unusable
-from .output import Output
+from .answer import Answer
+from .answering import application
+from .claim_runs import Request, checked
+from .errata import misprints
+from .options import Allow, Examples, Jobs, Markdown, Only, Seed, ThirdParty, Timeout, refuse_unused
+from .output import FAILED, Terminal
 from .outputs import check_places
-from .verify_table import print_report, say
-
-TIMEOUT = 600.0
-"""Seconds that a claim may take where nothing else is asked for."""
+from .page import Page
+from .verify_table import show_report
 
 _Writer: TypeAlias = Callable[[Report, Sequence[Status]], bytes]
 
 
 @frozen(kw_only=True)
-class Request:
-    """What `verify` was asked for."""
+class Verified(Answer):
+    """What became of the claims.
 
-    only: Sequence[str]
-    examples: int
-    seed: int
-    timeout: float | None
-    jobs: int
-    html: Path | None
-    junit: Path | None
-    third_party: bool
-    allow: list[str] | None
+    Attributes:
+        report: by claim.
+        problems: claims plugins that were not run.
+        written: the files that hold the report, by option.
+    """
+
+    report: Report
+    problems: Sequence[Status]
+    written: Mapping[str, Path]
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        written = {name: str(path) for name, path in self.written.items()}
+        return {**self.report.as_json(), **absent_as_json(self.problems), **written}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        show_report(page, self.report, self.problems, self.written)
 
     @property
-    def command(self) -> str:
-        """What repeats the run."""
-        words = ["certdp", "verify"]
-        for glob in self.only:
-            words += ["--only", glob]
-        words += ["--seed", str(self.seed), "--examples", str(self.examples)]
-        if self.timeout is not None:
-            words += ["--timeout", f"{self.timeout:g}"]
-        if not self.third_party:
-            words.append("--no-third-party")
-        for name in self.allow or ():
-            words += ["--allow", name]
-        return shlex.join(words)
+    def exit_code(self) -> int:
+        """1 where a claim fails or a claims plugin cannot be used."""
+        return 0 if self.report.passed and not unusable(self.problems) else FAILED
 
 
-def run(request: Request, output: Output) -> None:
-    """Run the claims that match, and fail where one fails or a claims plugin cannot be used."""
-    places = {"html": request.html, "junit": request.junit}
+def verify(
+    terminal: Terminal,
+    only: Only = None,
+    examples: Examples = 100,
+    seed: Seed = 0,
+    timeout: Timeout = None,
+    jobs: Jobs = 1,
+    html: Annotated[
+        Path | None, typer.Option(metavar="OUT.html", help="Write a page with everything found here.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="OUT.xml", help="Write JUnit XML for continuous integration here.")
+    ] = None,
+    errata: Annotated[
+        bool, typer.Option("--errata", help="Every misprint of the papers: what is printed, what holds, a witness.")
+    ] = False,
+    markdown: Markdown = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Answer:
+    """Run the claims: closed forms against independent solves, and misprints that must be rejected.
+
+    Where processes can be forked, a claim may take 600 seconds unless --timeout says otherwise.
+    """
+    request = Request(
+        only=only or (),
+        examples=examples,
+        seed=seed,
+        timeout=timeout,
+        jobs=jobs,
+        third_party=third_party,
+        allow=allow,
+    )
+    if errata:
+        refuse_unused({"html": html, "junit": junit}, "beside --errata", "Leave out --errata, or write --markdown")
+        return misprints(request, markdown, terminal)
+    refuse_unused({"markdown": markdown}, "without --errata", "Add --errata")
+    return _verified(request, {"html": html, "junit": junit}, terminal)
+
+
+def _verified(request: Request, places: Mapping[str, Path | None], terminal: Terminal) -> Verified:
     check_places(None, places)
-    writers = _writers(request)
+    written = {name: path for name, path in places.items() if path is not None}
+    writers = _writers(request, written)
     registry = Registry(third_party=request.third_party, allow=request.allow)
     claims, problems = registry.claims()
     with mentioning(problems):
         chosen = select(claims, *request.only)
-    written = {name: path for name, path in places.items() if path is not None}
     with published() as files:  # open before the run, so that what cannot be written is refused now
         streams = {name: files.stream(path, Rank.RELEASE, parameter=name) for name, path in written.items()}
-        report = checked(request, chosen, output)
+        report = checked(request, chosen, terminal)
         report = evolve(report, versions={**report.versions, **_third_parties(registry, problems)})
         for name, write in writers.items():
             content = write(report, problems)
             with blamed_on(path=name), writing(written[name]):
                 streams[name].write(content)
-    told = {name: str(path) for name, path in written.items()}
-    output.show(
-        {**report.as_json(), **absent_as_json(problems), **told},
-        lambda console: print_report(console, report, problems, told),
-    )
-    if not report.passed or unusable(problems):
-        output.fail()
+    return Verified(report=report, problems=problems, written=written)
 
 
-def _writers(request: Request) -> Mapping[str, _Writer]:
+def _writers(request: Request, written: Mapping[str, Path]) -> Mapping[str, _Writer]:
     """What makes each file that is asked for, by its option; what it needs is known to be installed."""
     writers: dict[str, _Writer] = {}
-    if request.html is not None:
+    if "html" in written:
         from ..plots.claims import drawings, require_plots
         from ..verification.reports.page import page, require_pages
 
         require_pages()
         require_plots()
         writers["html"] = lambda report, problems: page(report, problems, drawings(report), request.command)
-    if request.junit is not None:
+    if "junit" in written:
         from ..verification.reports.junit import junit
 
         writers["junit"] = junit
     return writers
-
-
-def checked(request: Request, claims: Sequence[Claim], output: Output) -> Report:
-    """Check claims as asked for, with a progress bar where someone watches."""
-    timeout = request.timeout
-    if timeout is None and can_fork():
-        timeout = TIMEOUT
-    with _watching(len(claims), output) as (tick, progress):
-        return run_claims(
-            claims,
-            examples=request.examples,
-            seed=request.seed,
-            timeout=timeout,
-            jobs=request.jobs,
-            tick=tick,
-            progress=progress,
-        )
-
-
-@contextmanager
-def _watching(
-    total: int, output: Output
-) -> Iterator[tuple[Callable[[Sequence[Claim]], None], Callable[[Result], None]]]:
-    """A progress bar where someone watches. It has no thread of its own, because processes are forked beside it."""
-    terminal = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("claims"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    hidden = output.as_json or not terminal.is_terminal
-    with Progress(*columns, console=terminal, transient=True, auto_refresh=False, disable=hidden) as bar:
-        task = bar.add_task("", total=total)
-
-        def tick(running: Sequence[Claim]) -> None:
-            bar.update(task, description=harmless(", ".join(claim.id for claim in running)), refresh=True)
-
-        def progress(result: Result) -> None:
-            bar.advance(task)
-            if not result.passed and not hidden:
-                say(bar.console, f"{result.claim.id}: {result.outcome.value}")
-
-        yield tick, progress
 
 
 def _third_parties(registry: Registry, problems: Sequence[Status]) -> dict[str, str]:
@@ -155,3 +137,6 @@ def _third_parties(registry: Registry, problems: Sequence[Status]) -> dict[str, 
     absent = {problem.listing for problem in problems}
     found = [listing for listing in registry.listings(Role.CLAIMS) if not listing.built_in and listing not in absent]
     return {listing.distribution: listing.version for listing in found}
+
+
+command = application(verify)

@@ -1,14 +1,12 @@
-"""What `certdp verify` prints for people: a table of claims, then their witnesses and proofs."""
+"""What `certdp verify` shows people: a table of claims, then their witnesses and proofs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
 from ..plugins.contract import Case
 from ..plugins.registry import Status
@@ -16,36 +14,36 @@ from ..verification.reports.foreign_words import harmless, shortened
 from ..verification.reports.readable import readable, shown
 from ..verification.running.runner import Report, Result
 from .absent_claims import absent_in_words
+from .page import Page
 
 _WIDE = 100
 """Characters from which on there is room for statements beside ids."""
 
 
-def say(console: Console, text: str, indent: int = 0) -> None:
-    """Print words that may be a third party's; lines that are too long go on at the same indent."""
-    words = Text(harmless(text))
-    console.print(Padding.indent(words, indent) if indent else words)
+def say(page: Page, text: str, indent: int = 0) -> None:
+    """Print words that may be a third party's."""
+    page.say(harmless(text), indent)
 
 
-def print_report(console: Console, report: Report, problems: Sequence[Status], written: Mapping[str, str]) -> None:
+def show_report(page: Page, report: Report, problems: Sequence[Status], written: Mapping[str, Path]) -> None:
     """Print a report.
 
     Args:
-        console: where.
+        page: where.
         report: what came of the claims.
         problems: plugins whose claims were not run.
         written: the files that hold the report, by the name of their option.
     """
-    console.print(_table(report, statements=console.width >= _WIDE))
+    page.console.print(_table(report, statements=page.console.width >= _WIDE))
     for result in report.results:
         for indent, line in _details(result):
-            say(console, line, indent)
+            say(page, line, indent)
     for line in absent_in_words(problems):
-        say(console, line)
+        say(page, line)
     for path in written.values():
-        say(console, f"report written to {path}")
+        page.copy(harmless(f"report written to {path}"))
     passed = sum(result.passed for result in report.results)
-    console.print(f"\n{passed} of {len(report.results)} claims as expected; seed {report.seed}")
+    page.console.print(f"\n{passed} of {len(report.results)} claims as expected; seed {report.seed}")
 
 
 def _table(report: Report, *, statements: bool) -> Table:

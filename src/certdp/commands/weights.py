@@ -6,22 +6,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from attrs import frozen
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+import typer
+from attrs import evolve, frozen
 
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.expressions import norm
 from ..accounting.expressions.suprema import NoFiniteSupremum
 from ..accounting.feasible_weights import Reach
 from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.notions import APPROXIMATE, PURE, RENYI, Approximate, Bound, Pure, Renyi
-from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
 from ..data import Reading, Records, open_records
@@ -31,59 +27,68 @@ from ..plugins.registry import Registry, Role
 from ..records.weights import Run, Weighting, put_weights, require_weights_path, weigh
 from ..runs.constrained import ConstrainedReleases
 from ..runs.sampled import SampledMechanism, declared_loss, drawing_of, statement_of
+from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
+from .answering import application
 from .composition import Composition, composed
-from .output import Output
+from .digits import Numbers
+from .options import (
+    Allow,
+    Array,
+    Certificate,
+    Data,
+    DivideBy,
+    Mechanism,
+    Options,
+    Output,
+    Outside,
+    Resample,
+    Sampler,
+    Steps,
+    ThirdParty,
+    Transpose,
+)
+from .output import Terminal
 from .outputs import check_places, checked_certificate
+from .page import Page, whom
 from .plan import plan_of
+from .progress import counting, watched
 from .psi.request import domain_of, outside_of
 
-_NO_FIGURES: Mapping[str, Any] = {"epsilon": None, "delta": None, "order": None, "tau": None}
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class _Loss:
+    """A proven loss, and at what it is stated.
 
-    mechanism: str
-    sampler: str
-    target: str | None
-    delta: str | None
-    order: str | None
-    resample: str | None
-    steps: int
-    options: list[str]
-    data: Path
-    reading: Reading
-    outside: str
-    output: Path
-    certificate: Path | None
-    third_party: bool
-    allow: list[str] | None
+    Attributes:
+        notion: its notion.
+        sign: what it is called: ε or τ.
+        lower: None where only an upper bound is proven.
+        upper: None where there is no public domain.
+        delta: δ in the approximate notion.
+        order: of the Rényi notion.
+    """
 
-    @property
-    def all_options(self) -> list[str]:
-        """The options with the target among them.
+    notion: str
+    sign: str = "ε"
+    lower: float | None = None
+    upper: float | None = None
+    delta: float | None = None
+    order: float | None = None
 
-        Raises:
-            InvalidValue: for a part of the target that the sampler does not have.
-        """
-        registry = Registry(third_party=self.third_party, allow=self.allow)
-        parts = [("target-epsilon", "target", self.target), ("delta", "delta", self.delta)]
-        parts.append(("order", "order", self.order))
-        stated = [(flag, name, value) for flag, name, value in parts if value is not None]
-        if not stated:
-            return self.options
-        known = {option.name for option in options(registry.get(Role.SAMPLER, self.sampler))}
-        for flag, name, value in stated:
-            if name not in known:
-                raise InvalidValue(
-                    flag,
-                    value,
-                    f"nothing, for sampler {self.sampler}: it has no {name}",
-                    "Leave it out, or use --sampler privacy-constrained",
-                )
-        return [*self.options, *(f"sampler.{name}={value}" for _, name, value in stated)]
+    def as_json(self) -> dict[str, object]:
+        """For programs; null where the notion or the domain has no such figure."""
+        bounds = None if self.upper is None else [self.lower, self.upper]
+        epsilon, tau = (bounds, None) if self.sign == "ε" else (None, bounds)
+        return {"notion": self.notion, "epsilon": epsilon, "delta": self.delta, "order": self.order, "tau": tau}
+
+    def beside(self, numbers: Numbers, stated_delta: str | None) -> str:
+        """At what it is stated, in words."""
+        if self.delta is not None:
+            delta = numbers.most(self.delta) if stated_delta is None else numbers.stated(stated_delta)
+            return f" at δ = {delta}"
+        return "" if self.order is None else f" at order {numbers.about(self.order)}"
 
 
 @frozen(kw_only=True)
@@ -92,14 +97,12 @@ class _Proven:
 
     Attributes:
         derivation: the theorem, with its assumptions.
-        notion: of the loss.
-        figures: the loss and what goes with it, as JSON has them: epsilon, delta, order and tau.
+        loss: the bound.
         gap: whether the gap to the largest weights is proven too.
     """
 
     derivation: Derivation
-    notion: str
-    figures: Mapping[str, Any]
+    loss: _Loss
     gap: bool = True
 
 
@@ -116,24 +119,196 @@ class _Asked:
     prove: Callable[[NormBall | None, str], _Proven]
 
 
-def run(request: Request, output: Output) -> None:
-    """Compose, prove and certify; then read, weigh and write."""
-    plan = plan_of(request.resample, request.steps)
-    given = composed(
-        request.mechanism, request.sampler, request.all_options, third_party=request.third_party, allow=request.allow
-    )
+@frozen(kw_only=True)
+class Weighed(Answer):
+    """The weights that were written, and what is proven about them.
+
+    Attributes:
+        run: what was weighed.
+        releases: how often, and on which samples.
+        resample: how that was stated.
+        delta: the δ of the target, where it was stated beside the sampler's options.
+        domain: the public domain, or None.
+        proven: what holds.
+        outside: what happened to records outside the domain.
+        measured: for the data's owner.
+        output: where the weights are.
+        certificate: where it is.
+    """
+
+    run: Run
+    releases: Releases
+    resample: str | None
+    delta: str | None
+    domain: NormBall | None
+    proven: _Proven
+    outside: str
+    measured: Weighting
+    output: Path
+    certificate: Path | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        derivation, measured, domain = self.proven.derivation, self.measured, self.domain
+        gap = None if measured.gap is None or math.isinf(measured.gap) else measured.gap
+        return {
+            "mechanism": statement_of(self.run.mechanism).as_json(),
+            "sampler": statement_of(self.run.sampler).as_json(),
+            "resample": self.resample,
+            "steps": self.releases.steps,
+            **self.proven.loss.as_json(),
+            "theorem": str(derivation),
+            "domain": domain_as_json(domain),
+            "assumptions": assumptions_as_json(derivation.assumptions),
+            "output": str(self.output),
+            "certificate": path_as_json(self.certificate),
+            "private": {
+                "notice": "computed from the records: for the data's owner, not for publication; so is the output",
+                "n": measured.records,
+                "outside_domain": measured.outside,
+                "expected_sample_size": list(measured.expected_sample_size),
+                "psi_max": None if math.isinf(measured.psi_max) else measured.psi_max,
+                "gap": gap,
+                "gap_proven": None if measured.gap is None else self._gap_is_proven,
+                "reach": None
+                if measured.reach is None
+                else [{"name": _name(one), "proven": one.value, "n": n} for one, n in measured.reach.items()],
+            },
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        loss, numbers = self.proven.loss, page.numbers
+        page.run(
+            self.run.mechanism.about.name,
+            self.run.sampler.about.name,
+            steps=self.releases.steps,
+            resample=self.resample,
+        )
+        if loss.upper is None:
+            beside = loss.beside(numbers, self.delta)
+            page.say(f"{loss.sign}      none{beside}: no public domain was declared (--option radius=R)", 2)
+        else:
+            bound = f"{loss.sign} ≤ {numbers.most(loss.upper)}{loss.beside(numbers, self.delta)}"
+            page.bold(bound, f" for {whom(self.domain)}")
+        page.say(str(self.proven.derivation), 2)
+        if loss.notion != PURE.name:
+            page.say("no kind of certificate states this target yet", 2)
+        page.files({"certificate": self.certificate})
+        page.assumptions(self.proven.derivation.assumptions)
+        self._show_owners(page)
+
+    def _show_owners(self, page: Page) -> None:
+        measured, numbers, loss = self.measured, page.numbers, self.proven.loss
+        reach = measured.reach or {}
+        gap = [] if measured.reach is None else [("gap to the largest weights", self._gap(numbers))]
+        page.owners(
+            [
+                ("records", f"{measured.records:,}"),
+                ("outside the domain", f"{measured.outside:,} ({self.outside})"),
+                ("expected sample size", numbers.about(measured.expected_sample_size[1])),
+                (f"{'ψ' if loss.notion == PURE.name else loss.sign}, largest", numbers.most(measured.psi_max)),
+                *((_name(one), f"{n:,}") for one, n in reach.items()),
+                *gap,
+            ]
+        )
+        for one in reach:
+            page.say(f"{_name(one)}: {one.value}", 2)
+        page.files({"weights": self.output})
+
+    @property
+    def _gap_is_proven(self) -> bool:
+        return self.proven.gap and self.measured.gap is not None and math.isfinite(self.measured.gap)
+
+    def _gap(self, numbers: Numbers) -> str:
+        gap = self.measured.gap
+        if gap is None or math.isinf(gap):
+            return "none is known"
+        return f"at most {numbers.most(gap)}" if self._gap_is_proven else f"about {numbers.about(gap)}"
+
+
+def _name(reach: Reach) -> str:
+    return reach.name.lower().replace("_", " ")
+
+
+def weights(
+    mechanism: Mechanism,
+    data: Data,
+    output: Output,
+    terminal: Terminal,
+    sampler: Sampler = "privacy-constrained",
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Loss that no record may exceed: ε, or τ at an order.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(metavar="D", help="δ of the target, for Gaussian sums.")] = None,
+    order: Annotated[
+        str | None, typer.Option(metavar="A", help="Rényi order of the target above 1, for Gaussian sums.")
+    ] = None,
+    resample: Resample = None,
+    steps: Steps = 1,
+    option: Options = None,
+    array: Array = None,
+    transpose: Transpose = False,
+    divide_by: DivideBy = "1",
+    outside: Outside = "clip",
+    certificate: Certificate = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Weighed:
+    """Weight and probability of every record of a file, however long; by default the largest within a target.
+
+    They are written to --output, csv or parquet, for the data's owner alone.
+    """
+    plan = plan_of(resample, steps)
+    registry = Registry(third_party=third_party, allow=allow)
+    target = _target(registry, sampler, {"epsilon": epsilon, "delta": delta, "order": order})
+    given = composed(mechanism, sampler, [*(option or []), *target], third_party=third_party, allow=allow)
     asked = _asked(given, plan)
-    outside = outside_of(request.outside, "radius" in given.run)
-    require_weights_path(request.output)
-    check_places(request.data, {"output": request.output, "certificate": request.certificate})
-    with open_records(request.data, request.reading) as records:
+    outside_domain = outside_of(outside, "radius" in given.run)
+    require_weights_path(output)
+    check_places(data, {"output": output, "certificate": certificate})
+    with open_records(data, Reading(array=array, transpose=transpose, divide_by=divide_by)) as records:
         domain = domain_of(given.run, asked.run.norm, asked.run.features, records.columns)
         proven = asked.prove(domain, given.run.get("radius", ""))
-        certificate = (
-            None if request.certificate is None else checked_certificate("certificate", asked.run.certificate(domain))
-        )
-        measured = _write(request, asked.run, records, domain, outside, certificate, output)
-    _show(request, plan, asked.run, domain, proven, measured, output)
+        content = None if certificate is None else checked_certificate("certificate", asked.run.certificate(domain))
+        # the weights appear once all are there, and the certificate with them
+        with published() as files:
+            with put_weights(files, output) as into, _progress(records, terminal) as advance:
+                private = weigh(asked.run, records, domain, outside_domain, into=into, progress=advance)
+            if certificate is not None and content is not None:
+                files.write(certificate, content, Rank.STATEMENT)
+    return Weighed(
+        run=asked.run,
+        releases=plan,
+        resample=resample,
+        delta=delta,
+        domain=domain,
+        proven=proven,
+        outside=outside,
+        measured=private.reveal(),
+        output=output,
+        certificate=certificate,
+    )
+
+
+def _target(registry: Registry, sampler: str, stated: Mapping[str, str | None]) -> list[str]:
+    """The target as options of the sampler.
+
+    Raises:
+        InvalidValue: for a part of the target that the sampler does not have.
+    """
+    known = {"epsilon": "target"}
+    target = {flag: value for flag, value in stated.items() if value is not None}
+    declared = {one.name for one in options(registry.get(Role.SAMPLER, sampler))} if target else set()
+    for flag, value in target.items():
+        if known.get(flag, flag) not in declared:
+            raise InvalidValue(
+                flag,
+                value,
+                f"nothing, for sampler {sampler}: it has no {known.get(flag, flag)}",
+                "Leave it out, or use --sampler privacy-constrained",
+            )
+    return [f"sampler.{known.get(flag, flag)}={value}" for flag, value in target.items()]
 
 
 def _asked(given: Composition, plan: Releases) -> _Asked:
@@ -161,29 +336,28 @@ def _asked(given: Composition, plan: Releases) -> _Asked:
 
 def _target_proven(run_of: ConstrainedReleases, domain: NormBall | None) -> _Proven:
     derivation = run_of.derivation(None) if domain is None else run_of.guarantee(domain).derivation
-    bound = run_of.bound(domain)
-    figures = {**_NO_FIGURES, **_figures(bound)}
+    loss = _loss(run_of.bound(domain))
     if domain is None:
-        figures |= {"epsilon": None, "tau": None}
-    gap = run_of.drawing.proves_gap
-    return _Proven(derivation=derivation, notion=bound.notion.name, figures=figures, gap=gap)
+        loss = evolve(loss, upper=None)
+    return _Proven(derivation=derivation, loss=loss, gap=run_of.drawing.proves_gap)
 
 
-def _figures(bound: Bound) -> dict[str, Any]:
+def _loss(bound: Bound) -> _Loss:
     match bound:
         case Pure(epsilon):
-            return {"epsilon": [None, epsilon.upper_float]}
+            return _Loss(notion=PURE.name, upper=epsilon.upper_float)
         case Approximate(epsilon, delta):
-            return {"epsilon": [None, epsilon.upper_float], "delta": delta.upper_float}
+            return _Loss(notion=APPROXIMATE.name, upper=epsilon.upper_float, delta=delta.upper_float)
         case Renyi(order, tau):
-            return {"order": Enclosure.of(order).lower_float, "tau": [None, tau.upper_float]}
+            lowest = Enclosure.of(order).lower_float
+            return _Loss(notion=RENYI.name, sign="τ", upper=tau.upper_float, order=lowest)
     raise InvalidType("sampler", bound, "a target in the pure, the approximate or the Rényi notion")
 
 
 def _profile_proven(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> _Proven:
     profile = run_of.profile_on(domain)
     if domain is None:
-        return _Proven(derivation=profile.derivation, notion=PURE.name, figures={**_NO_FIGURES})
+        return _Proven(derivation=profile.derivation, loss=_Loss(notion=PURE.name))
     try:
         guarantee, found = profile.supremum(domain, precision=run_of.precision)
     except NoFiniteSupremum as error:
@@ -193,129 +367,18 @@ def _profile_proven(run_of: SampledMechanism, domain: NormBall | None, radius: s
         raise InvalidValue("radius", radius, "a domain whose ε binary64 holds", "Use a smaller radius or more noise")
     # a profile that is a ceiling says nothing about how near ψ comes to it
     lower = found.enclosure.lower_float if math.isinf(run_of.drawing.ceiling) else None
-    figures = {**_NO_FIGURES, "epsilon": [lower, upper]}
-    return _Proven(derivation=guarantee.derivation, notion=PURE.name, figures=figures)
-
-
-def _write(
-    request: Request,
-    run_of: Run,
-    records: Records,
-    domain: NormBall | None,
-    outside: Outside,
-    certificate: bytes | None,
-    output: Output,
-) -> Weighting:
-    """Weigh every record; the weights appear once all are there, and the certificate with them."""
-    with published() as files:
-        with put_weights(files, request.output) as into, _progress(records, output) as advance:
-            private = weigh(run_of, records, domain, outside, into=into, progress=advance)
-        if request.certificate is not None and certificate is not None:
-            files.write(request.certificate, certificate, Rank.STATEMENT)
-    return private.reveal()
+    return _Proven(derivation=guarantee.derivation, loss=_Loss(notion=PURE.name, lower=lower, upper=upper))
 
 
 @contextmanager
-def _progress(records: Records, output: Output) -> Iterator[Callable[[int], None] | None]:
+def _progress(records: Records, terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
     """A progress bar where the work may be long and someone watches."""
-    terminal = Console(stderr=True)
     lines, columns = records.shape
-    if (lines is not None and lines * columns < _LONG) or output.as_json or not terminal.is_terminal:
+    if lines is not None and lines * columns < _LONG:
         yield None
         return
-    parts = (TextColumn("weighing"), BarColumn(), TextColumn("{task.completed:,} records"), TimeRemainingColumn())
-    with Progress(*parts, console=terminal, transient=True) as bar:
-        task = bar.add_task("weights", total=lines)
-        yield lambda done: bar.update(task, completed=done)
+    with watched(terminal, lines, *counting("weighing", "records")) as bar:
+        yield None if bar is None else bar.reach
 
 
-def _show(
-    request: Request,
-    plan: Releases,
-    run_of: Run,
-    domain: NormBall | None,
-    proven: _Proven,
-    measured: Weighting,
-    output: Output,
-) -> None:
-    data = {
-        "mechanism": statement_of(run_of.mechanism).as_json(),
-        "sampler": statement_of(run_of.sampler).as_json(),
-        "resample": request.resample,
-        "steps": plan.steps,
-        "notion": proven.notion,
-        **proven.figures,
-        "theorem": str(proven.derivation),
-        "domain": None if domain is None else {"norm": domain.norm.value, "radius": str(domain.radius.value)},
-        "assumptions": [{"name": a.name, "value": a.value} for a in proven.derivation.assumptions],
-        "output": str(request.output),
-        "certificate": None if request.certificate is None else str(request.certificate),
-        "private": {
-            "notice": "computed from the records: for the data's owner, not for publication; so is the output",
-            "n": measured.records,
-            "outside_domain": measured.outside,
-            "expected_sample_size": list(measured.expected_sample_size),
-            "psi_max": None if math.isinf(measured.psi_max) else measured.psi_max,
-            "gap": None if measured.gap is None or math.isinf(measured.gap) else measured.gap,
-            "gap_proven": None if measured.gap is None else proven.gap and math.isfinite(measured.gap),
-            "reach": None if measured.reach is None else _reaches(measured.reach),
-        },
-    }
-    output.show(data, lambda console: _print(console, data, request.outside))
-
-
-def _reaches(reach: Mapping[Reach, int]) -> list[dict[str, Any]]:
-    return [{"name": one.name.lower().replace("_", " "), "proven": one.value, "n": n} for one, n in reach.items()]
-
-
-def _print(console: Console, data: Mapping[str, Any], outside: str) -> None:
-    mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
-    times = "" if data["steps"] == 1 else f", {data['steps']:,} releases, sampled {_HOW[data['resample']]}"
-    console.print(f"[bold]{mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]{times}")
-    sign, stated = _TARGETS[data["notion"]](data)
-    loss = data["epsilon"] or data["tau"]
-    if loss is None:
-        console.print(f"  {sign}      none{stated}: no public domain was declared (--option radius=R)")
-    else:
-        domain = data["domain"]
-        whom = f"every record with {norm(domain['norm'])} ≤ {domain['radius']}"
-        console.print(f"  [bold]{sign} ≤ {loss[1]!r}{stated}[/bold] for {whom}")
-    console.print(f"  {data['theorem']}", markup=False)
-    if data["notion"] != PURE.name:
-        console.print("  no kind of certificate states this target yet")
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
-    private = data["private"]
-    table = Table(box=None, show_header=False)
-    table.add_column(justify="left")
-    table.add_column(justify="right")
-    table.add_row("records", f"{private['n']:,}")
-    table.add_row("outside the domain", f"{private['outside_domain']:,} ({outside})")
-    table.add_row("expected sample size", f"{private['expected_sample_size'][1]:.6g}")
-    table.add_row(
-        f"{'ψ' if data['notion'] == PURE.name else sign}, largest",
-        "none within binary64" if private["psi_max"] is None else repr(private["psi_max"]),
-    )
-    for one in private["reach"] or []:
-        table.add_row(one["name"], f"{one['n']:,}")
-    if private["reach"] is not None:
-        found = f"{'at most' if private['gap_proven'] else 'about'} {private['gap'] or 0:.2g}"
-        found = "none is known" if private["gap"] is None else found
-        table.add_row("gap to the largest weights", found)
-    console.print("\n[bold]for the data's owner only, not for publication[/bold]")
-    console.print(table)
-    for one in private["reach"] or []:
-        console.print(f"  {one['name']}: {one['proven']}", markup=False)
-    console.print(f"weights: {data['output']}", markup=False, soft_wrap=True)
-    if data["certificate"] is not None:
-        console.print(f"certificate: {data['certificate']}", markup=False, soft_wrap=True)
-
-
-_HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}
-_TARGETS: Mapping[str, Callable[[Mapping[str, Any]], tuple[str, str]]] = {
-    PURE.name: lambda data: ("ε", ""),
-    APPROXIMATE.name: lambda data: ("ε", f" at δ = {data['delta']!r}"),
-    RENYI.name: lambda data: ("τ", f" at order {data['order']:.6g}"),
-}
-"""How a loss is called in a notion, and at what it is stated."""
+command = application(weights, about_data=True)

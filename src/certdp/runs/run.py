@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
@@ -186,7 +186,11 @@ class Answer(Displayed, Generic[U]):
     @property
     def statement(self) -> str:
         """The guarantee in words; what was asked about as it was stated."""
-        epsilon, delta = _stated(self.epsilon.upper, self.asked), _stated(self.delta.upper, self.asked)
+        return self.stated(lambda upper: _stated(upper, self.asked))
+
+    def stated(self, write: Callable[[float], str]) -> str:
+        """The guarantee in words, its two upper ends as `write` has them."""
+        epsilon, delta = write(self.epsilon.upper), write(self.delta.upper)
         if self.guarantee.derivation.rests_on(EX_POST):
             return f"ε = {epsilon} at δ = {delta}, read ex post: no guarantee"
         return f"({epsilon}, {delta})-DP" if self.delta.upper else f"{epsilon}-DP"

@@ -40,7 +40,7 @@ def test_the_plan_of_a_run_with_its_certificate(certdp: Command, tmp_path: Path)
 def test_a_trained_model_with_its_certificate(data: Path, certdp: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     place = out / "certificate.json"
-    train = ("dpis", "train", "--data", data, *MODEL, *RUN, "--out", out)
+    train = ("dpis", "train", "--data", data, *MODEL, *RUN, "--output", out)
     found = certdp(*train, "--certificate", place, "--json").json
     assert found["certified"]["method"] == "renyi-filter"
     assert found["certified"]["epsilon"] == 1.5
@@ -65,6 +65,6 @@ def test_what_has_no_certificate_costs_nothing(
 ) -> None:
     out = tmp_path / "out"
     place = () if "--certificate" in more else ("--certificate", tmp_path / "certificate.json")
-    error = refusal("dpis", "train", "--data", data, *MODEL, *RUN, "--out", out, *place, *more)
+    error = refusal("dpis", "train", "--data", data, *MODEL, *RUN, "--output", out, *place, *more)
     assert error["parameter"] == parameter
     assert not out.exists()

@@ -71,7 +71,7 @@ def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
     assert result.exit_code == 0
     assert "by Rényi accounting" in result.output
     assert "relation add-remove" in result.output
-    assert "the number of records is public: 60000" in result.output
+    assert "the number of records is public = 60000" in result.output
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(source: Path, out: Path) -> tuple[object, ...]:
     model = ("--model", "logistic", "--classes", 2, "--norm-noise", 6, "--checkpoint-every", 3)
-    return ("dpis", "train", "--data", source, "--target", "y", *RUN, *model, "--out", out)
+    return ("dpis", "train", "--data", source, "--target", "y", *RUN, *model, "--output", out)
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_an_interrupted_run_says_where_it_stands(
 
 OTHERS: dict[str, tuple[tuple[object, ...], ...]] = {
     "data": (("--array", "other"), ("--divide-by", 2)),
-    "optimiser": (("--rate", "0.1"), ("--optimiser", "adam")),
+    "optimiser": (("--learning-rate", "0.1"), ("--optimiser", "adam")),
     "model": (("--model", "mlp"),),
     "resume": (("--floor", "0.1"), ("--batch", 21)),
 }

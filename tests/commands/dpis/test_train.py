@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(certdp: Command, out: Path, *arguments: object) -> Any:
-    ran = certdp("dpis", "train", *RUN, *MODEL, *arguments, "--out", out, "--json")
+    ran = certdp("dpis", "train", *RUN, *MODEL, *arguments, "--output", out, "--json")
     assert ran.code == 0, ran
     return ran.json
 
@@ -99,14 +99,15 @@ def test_what_may_be_published_lies_apart_from_what_may_not(files: Path, certdp:
 
 def test_options_reach_the_run(files: Path, certdp: Command, tmp_path: Path) -> None:
     source = ("--data", files / "train.csv", "--target", "label")
-    mlp = ("--model", "mlp", "--hidden", 5, "--activation", "tempered-sigmoid", "--optimiser", "adam", "--rate", 0.05)
+    adam = ("--optimiser", "adam", "--learning-rate", 0.05)
+    mlp = ("--model", "mlp", "--hidden", 5, "--activation", "tempered-sigmoid", *adam)
     adaptive = ("--clip-quantile", 1, "--clip-interval", "0.1:2", "--clip-noise", 30, "--size-noise", 10)
     data = trained(certdp, tmp_path / "out", *source, *mlp, *adaptive, "--seed", 3)
     assert (data["private_coins"], data["epsilon"], data["model"], data["method"]) == (False, None, "mlp", "dpis")
     assert data["epochs"]["clip"][0] == 1 != data["epochs"]["clip"][1]
     assert data["epochs"]["size"][0] != 300
     logistic = ("dpis", "train", *source, "--model", "logistic", "--classes", 2)
-    uniform = certdp(*logistic, *RUN, "--uniform", "--noise-decay", 0.5, "--out", tmp_path / "other", "--json").json
+    uniform = certdp(*logistic, *RUN, "--uniform", "--noise-decay", 0.5, "--output", tmp_path / "other", "--json").json
     first, second = uniform["epochs"]["noise_multiplier"]
     assert uniform["method"] == "dp-sgd"
     assert second == pytest.approx(first / 2, rel=1e-3)
@@ -119,7 +120,7 @@ def test_dp_sgd_is_accounted_by_its_loss_distribution_where_a_rate_is_declared(
     """One step, whose δ has a closed form: it takes as much noise as that needs."""
     source = ("--data", files / "train.csv", "--target", "label", "--model", "logistic", "--classes", 2)
     step = ("--records", 300, "--batch", 20, "--epochs", 1, "--steps-per-epoch", 1, "--epsilon", 1, "--delta", "1e-5")
-    options = ("--uniform", "--largest-rate", "1/15", "--out", tmp_path / "out", "--json")
+    options = ("--uniform", "--largest-rate", "1/15", "--output", tmp_path / "out", "--json")
     (noise,) = certdp("dpis", "train", *source, *step, *options).json["epochs"]["noise_multiplier"]
 
     def delta(noise: float) -> float:
@@ -140,7 +141,7 @@ def test_what_a_run_states_is_a_command_that_repeats_it(files: Path, certdp: Com
     public = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert "seed" not in {*public, *public["options"]}
     stated = [part for name, value in first["options"].items() for part in (f"--{name}", value)]
-    again = certdp("dpis", "train", *source, *stated, "--out", tmp_path / "again", "--json").json
+    again = certdp("dpis", "train", *source, *stated, "--output", tmp_path / "again", "--json").json
     assert again == first
 
 
@@ -161,13 +162,13 @@ def test_every_plan_can_be_stated_again(
         plans.append(plan)
         raise typer.Exit(7)
 
-    monkeypatch.setattr(dpis_train, "train", noted)
+    monkeypatch.setattr(dpis_train, "begun", noted)
     source = ("dpis", "train", "--data", files / "train.csv", "--target", "label", *MODEL[:4])
-    assert certdp(*source, *RUN[:-2], *options, "--out", tmp_path / "out").code == 7
+    assert certdp(*source, *RUN[:-2], *options, "--output", tmp_path / "out").code == 7
     stated: list[object] = []
     for name, value in options_of(plans[0]).items():
         stated += [f"--{name}"] if value is True else [f"--{name}", value]
-    assert certdp(*source, *stated, "--out", tmp_path / "again").code == 7
+    assert certdp(*source, *stated, "--output", tmp_path / "again").code == 7
     assert plans[0] == plans[1]
 
 
@@ -175,7 +176,7 @@ def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
     files: Path, certdp: Command, tmp_path: Path
 ) -> None:
     arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL)
-    ran = certdp("dpis", "train", *arguments, "--out", tmp_path / "out")
+    ran = certdp("dpis", "train", *arguments, "--output", tmp_path / "out")
     with (tmp_path / "out" / "history.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert ran.err.splitlines() == [
@@ -183,7 +184,7 @@ def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
         f"K̃/C {float(row['norm_sum']):.5g}"
         for number, row in enumerate(rows, 1)
     ]
-    assert certdp("dpis", "train", *arguments, "--out", tmp_path / "quiet", "--json").err == ""
+    assert certdp("dpis", "train", *arguments, "--output", tmp_path / "quiet", "--json").err == ""
     public = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     for assumed in public["assumptions"]:
         assert f"    {assumed['name']} = {assumed['value']}\n" in ran.out
@@ -209,8 +210,8 @@ def test_who_watches_sees_private_figures_marked_as_such() -> None:
 def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refusal: Command, tmp_path: Path) -> None:
     command = ("--data", files / "train.csv", "--target", "label")
     first = trained(certdp, tmp_path / "out", *command)
-    arguments = ("dpis", "train", *command, *RUN, *MODEL, "--out", tmp_path / "out")
-    assert refusal(*arguments)["parameter"] == "out"
+    arguments = ("dpis", "train", *command, *RUN, *MODEL, "--output", tmp_path / "out")
+    assert refusal(*arguments)["parameter"] == "output"
     again = certdp(*arguments, "--resume", "--json").json
     assert again == first
     shown = certdp(*arguments, "--resume").out
@@ -236,7 +237,7 @@ def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refu
         (("--features", "scattering", "--image", "2x2"), "image"),
         (("--model", "mlp", "--activation", "sine"), "activation"),
         (("--optimiser", "newton"), "optimiser"),
-        (("--rate", 0), "rate"),
+        (("--learning-rate", 0), "learning-rate"),
         (("--batch", 301), "batch"),
         (("--clip", 0), "clip"),
         (("--norm-noise", "0.01"), "budget"),
@@ -257,14 +258,24 @@ def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refu
         (("--uniform",), "norm-noise"),
         (("--optimiser", "adam", "--momentum", 0.5), "momentum"),
         (("--divide-by", 0), "divide-by"),
-        (("--out", "/nowhere/at/all"), "out"),
-        (("--resume",), "out"),
+        (("--output", "/nowhere/at/all"), "output"),
+        (("--resume",), "output"),
     ],
 )
 def test_what_cannot_be_is_refused(
     changed: tuple[object, ...], parameter: str, files: Path, refusal: Command, tmp_path: Path
 ) -> None:
-    arguments = ("--data", files / "train.csv", "--target", "label", *RUN, *MODEL, "--out", tmp_path / "out", *changed)
+    arguments = (
+        "--data",
+        files / "train.csv",
+        "--target",
+        "label",
+        *RUN,
+        *MODEL,
+        "--output",
+        tmp_path / "out",
+        *changed,
+    )
     assert refusal("dpis", "train", *arguments)["parameter"] == parameter
     assert not (tmp_path / "out").exists()
 
@@ -278,7 +289,7 @@ def test_what_is_of_dpis_alone_is_refused_in_dp_sgd(
     option: tuple[object, ...], files: Path, refusal: Command, tmp_path: Path
 ) -> None:
     source = ("--data", files / "train.csv", "--target", "label", "--model", "logistic", "--classes", 2)
-    error = refusal("dpis", "train", *source, *RUN, "--uniform", *option, "--out", tmp_path / "out")
+    error = refusal("dpis", "train", *source, *RUN, "--uniform", *option, "--output", tmp_path / "out")
     assert f"--{error['parameter']}" == option[0]
     assert "--uniform" in error["remedy"]
 
@@ -291,7 +302,7 @@ def test_what_needs_no_data_is_checked_before_they_are_read(
     changed: tuple[object, ...], parameter: str, refusal: Command, tmp_path: Path
 ) -> None:
     source = ("--data", tmp_path / "no such file.npz", "--target", "label")
-    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--out", tmp_path / "out")
+    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--output", tmp_path / "out")
     assert error["parameter"] == parameter
 
 
@@ -317,7 +328,7 @@ def test_a_missing_extra_is_named_and_costs_nothing(
     monkeypatch.setitem(sys.modules, missing, None)  # what the interpreter takes for a package that is not there
     np.savez(tmp_path / "images.npz", X=np.ones((300, 12 * 16)), y=np.arange(300) % 2)
     source = ("--data", tmp_path / "images.npz", "--target", "y")
-    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--out", tmp_path / "out")
+    error = refusal("dpis", "train", *source, *RUN, *MODEL, *changed, "--output", tmp_path / "out")
     assert f"pip install '{extra}'" in error["remedy"]
     assert not (tmp_path / "out").exists()
 
@@ -328,7 +339,7 @@ def test_test_records_of_another_width_are_refused_before_the_run(
     with np.load(files / "split.npz") as arrays:
         np.savez(tmp_path / "odd.npz", **{**arrays, "X_test": arrays["X_test"][:, :2]})
     source = ("--data", tmp_path / "odd.npz", "--array", "X_train", "--target", "y_train", "--test", "X_test")
-    assert refusal("dpis", "train", *source, *RUN, *MODEL, "--out", tmp_path / "out")["parameter"] == "test"
+    assert refusal("dpis", "train", *source, *RUN, *MODEL, "--output", tmp_path / "out")["parameter"] == "test"
 
 
 @pytest.mark.soundness
@@ -339,6 +350,6 @@ def test_digits_are_told_apart(method: tuple[str, ...], certdp: Command, tmp_pat
     arrays = ("--array", "X_train", "--target", "y_train", "--test", "X_test", "--divide-by", 255)
     run = ("--records", 60000, "--batch", 512, "--epochs", 3, "--epsilon", 2, "--delta", "1e-5")
     model = ("--model", "logistic", "--classes", 10, *method)
-    found = certdp("dpis", "train", "--data", data, *arrays, *run, *model, "--out", tmp_path / "out", "--json").json
+    found = certdp("dpis", "train", "--data", data, *arrays, *run, *model, "--output", tmp_path / "out", "--json").json
     assert found["private"]["test_accuracy"] > 0.87
     assert found["epsilon"][1] <= 2

@@ -25,7 +25,7 @@ def pair(certdp: Run, table: Path, tmp_path: Path) -> tuple[Path, Path]:
     public, owner = tmp_path / "public.json", tmp_path / "owner.json"
     ran = certdp(*BOUNDED, "--data", table, "--certificate", public, "--owner-certificate", owner)
     assert (ran.code, ran.err) == (0, "")
-    assert "ε ≤ 1.0 for every record" in ran.out
+    assert "ε ≤ 1 for every record" in ran.out
     assert "ψ(x) ≤ 1 for every record that may be drawn" in ran.out
     return public, owner
 

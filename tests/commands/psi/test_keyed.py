@@ -45,7 +45,7 @@ class TestFigures:
 
     def test_each_frequency_both_ways(self, certdp: Command) -> None:
         """q ≡ 1 by hand: π_1 = δ, π_2 = δ(1 + e^ε); a key of frequency 1 is never reported against one of 0."""
-        data = certdp("psi", *KEYS, "--epsilon", "0", "--max-frequency", 3, "--json").json
+        data = certdp("psi", *KEYS, "--epsilon", "0", "--rows", 3, "--json").json
         rows = data["frequencies"]
         assert [row["frequency"] for row in rows] == [1, 2, 3]
         for row in rows:
@@ -54,7 +54,7 @@ class TestFigures:
                 assert 0 <= lower <= upper <= data["delta"][1] * (1 + 1e-12)
                 # at ε = 0 both ways are the total variation: π_i − π_{i−1} = δ·e^{ε(i − 1)}
                 assert upper == pytest.approx(0.05 * 2.718281828459045 ** (0.5 * (row["frequency"] - 1)), rel=1e-12)
-        at_its_own = certdp("psi", *KEYS, "--max-frequency", 1, "--json").json["frequencies"][0]
+        at_its_own = certdp("psi", *KEYS, "--rows", 1, "--json").json["frequencies"][0]
         assert at_its_own["remove"] == pytest.approx([0.05, 0.05])
         assert at_its_own["add"] == [0, 0]
 
@@ -78,7 +78,7 @@ class TestFigures:
         data = certdp("psi", *listed, "--json").json
         assert len(data["frequencies"]) == 3
         assert {"name": "largest frequency", "value": "3"} in data["assumptions"]
-        assert "at most 3" in refusal("psi", *listed, "--max-frequency", 4)["admissible"]
+        assert "at most 3" in refusal("psi", *listed, "--rows", 4)["admissible"]
 
     def test_in_words(self, certdp: Command) -> None:
         out = certdp("psi", *SAMPLED).out
@@ -161,7 +161,7 @@ class TestRefusals:
 
     def test_what_keys_need(self, refusal: Command, base: tuple[str, ...]) -> None:
         assert refusal(*base, "--epsilon", 1)["admissible"] == "nothing, for a mechanism on records"
-        assert refusal(*base, "--max-frequency", 1)["parameter"] == "max-frequency"
+        assert refusal(*base, "--rows", 1)["parameter"] == "rows"
 
     def test_options(self, refusal: Command) -> None:
         assert refusal("psi", *KEYS, "--option", "radius=1")["parameter"] == "option"

@@ -102,7 +102,7 @@ class TestJson:
 class TestText:
     def test_it_says_the_same(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         arguments = (*base, "--option", "radius=2", "--certificate", tmp_path / "c.json")
-        text, data = certdp(*arguments).out, certdp(*arguments, "--json").json
+        text, data = certdp(*arguments, "--full").out, certdp(*arguments, "--json").json
         assert f"ε ≤ {data['epsilon'][1]!r} for every record with ‖x‖₁ ≤ 2" in text
         for item in data["assumptions"]:
             assert f"{item['name']} = {item['value']}" in text
@@ -389,7 +389,9 @@ class TestPlaces:
             assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert stat.S_IMODE(plots["plot"].stat().st_mode) & 0o044
         assert stat.S_IMODE(plots["owner_plot"].stat().st_mode) == 0o600
-        assert f"owner plot: {plots['owner_plot']} (private)" in certdp(*asked).out
+        public, _, private = certdp(*asked).out.partition("not for publication")
+        assert f"plot: {plots['plot']}" in public
+        assert f"owner plot: {plots['owner_plot']}" in private
 
     def test_a_public_plot_does_not_depend_on_the_data(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         drawn = []

@@ -14,8 +14,9 @@ from rich.console import Console
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.keyed.estimates import Cap, Count, Power, Total
 from certdp.accounting.provenance import Public
-from certdp.commands.output import Output
-from certdp.commands.pws.estimate import Request, run
+from certdp.commands.digits import Numbers
+from certdp.commands.page import Page
+from certdp.commands.pws.estimate import estimate
 from certdp.plugins.contract import Coins
 from certdp.samplers.ppswor import Ppswor
 from certdp.weighted_sampling.counts import KeyCounts
@@ -23,27 +24,14 @@ from certdp.weighted_sampling.estimation import SampleEstimates, estimate_unsani
 from certdp.weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from certdp.weighted_sampling.threshold_samples import ThresholdSample, threshold_sample
 
-PLAIN = Request(
-    sample=Path(),
-    where=[],
-    statistic="sum",
-    population=None,
-    top=None,
-    quantiles=None,
-    rank=None,
-    order=False,
-    plot=None,
-    overwrite=False,
-)
 COUNTS = {f"{'new' if number % 3 else 'old'} {number} [x]": 3 + number * number % 400 for number in range(200)}
 
 
-def asked(request: Request, capsys: pytest.CaptureFixture[str]) -> tuple[Any, str]:
-    """What the command prints for programs and for people."""
-    run(request, Output(True, Console(width=200)))
-    data = json.loads(capsys.readouterr().out)
-    run(attrs.evolve(request, overwrite=True), Output(False, Console(width=200)))
-    return data, capsys.readouterr().out
+def asked(capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[Any, str]:
+    """The answer for programs and for people."""
+    answer = estimate(**options)
+    answer.show(Page(Console(width=200), Numbers()))
+    return json.loads(json.dumps(answer.as_json())), capsys.readouterr().out
 
 
 @pytest.fixture
@@ -68,13 +56,13 @@ def unsanitised(tmp_path: Path) -> Path:
     [("sum", Total()), ("count", Count()), ("power=1/2", Power("0.5")), ("power=0", Power(0)), ("cap=20", Cap(20))],
 )
 def test_sums(sample: Path, capsys: pytest.CaptureFixture[str], text: str, statistic: Any) -> None:
-    request = attrs.evolve(PLAIN, sample=sample, statistic=text, where=["key starts new", "key not ends 1 [x]"])
-    data, printed = asked(attrs.evolve(request, population="300"), capsys)
+    where = ["key starts new", "key not ends 1 [x]"]
+    data, printed = asked(capsys, sample=sample, statistic=text, where=where, population="300")
     told = SampleEstimates.of(PrivateSample.read(sample)).sum(
         lambda key: key.startswith("new") and not key.endswith("1 [x]"), statistic, population=300
     )
     assert data["sum"] == attrs.asdict(told)
-    assert data["where"] == request.where
+    assert data["where"] == where
     assert (data["is_private"], data["sample"]) == (True, str(sample))
     assert str(told) in printed
     assert "DP for one element" in printed
@@ -84,8 +72,8 @@ def test_keys_ranks_quantiles_and_order(sample: Path, tmp_path: Path, capsys: py
     estimates = SampleEstimates.of(PrivateSample.read(sample))
     first = str(estimates.top(1)[0].key)
     picture = tmp_path / "out.png"
-    request = attrs.evolve(PLAIN, sample=sample, top="3", quantiles="0.5,0.9", rank=first, order=True, plot=picture)
-    data, printed = asked(request, capsys)
+    wanted: dict[str, Any] = {"top": "3", "quantiles": "0.5,0.9", "rank": first, "kendall": True, "plot": picture}
+    data, printed = asked(capsys, sample=sample, **wanted)
     assert data["top"] == [attrs.asdict(key) for key in estimates.top(3)]
     assert data["quantiles"] == [attrs.asdict(one) for one in estimates.quantiles(["0.5", "0.9"])]
     assert data["rank"] == attrs.asdict(estimates.rank(first))
@@ -97,7 +85,7 @@ def test_keys_ranks_quantiles_and_order(sample: Path, tmp_path: Path, capsys: py
 
 
 def test_a_sample_that_is_not_private(unsanitised: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data, printed = asked(attrs.evolve(PLAIN, sample=unsanitised, where=["key starts old"]), capsys)
+    data, printed = asked(capsys, sample=unsanitised, where=["key starts old"])
     held = ThresholdSample.read(unsanitised)
     told = estimate_unsanitised_sum(held, lambda key: key.startswith("old")).reveal()
     notice = data["private"].pop("notice")
@@ -105,21 +93,21 @@ def test_a_sample_that_is_not_private(unsanitised: Path, capsys: pytest.CaptureF
     assert not data["is_private"]
     assert "not for publication" in notice
     assert "not for publication" in printed
-    only_private: dict[str, Any] = {"top": "3", "quantiles": "0.5", "rank": "a", "population": "9", "order": True}
+    only_private: dict[str, Any] = {"top": "3", "quantiles": "0.5", "rank": "a", "population": "9", "kendall": True}
     for name, value in only_private.items():
         with pytest.raises(InvalidValue, match=name):
-            run(attrs.evolve(PLAIN, sample=unsanitised, **{name: value}), Output(True, Console()))
+            estimate(sample=unsanitised, **{name: value})
 
 
 def test_keys_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "keys.csv"
     PrivateWeightedSampling.within(epsilon=1, delta="0.1").release(COUNTS, Coins.seeded(3)).write(place)
-    data, printed = asked(attrs.evolve(PLAIN, sample=place, statistic="count"), capsys)
+    data, printed = asked(capsys, sample=place, statistic="count")
     assert not data["is_private"]
     assert data["sum"]["estimate"] == data["reported"] == len(PrivateSample.read(place))
     assert "not private" in printed
     with pytest.raises(InvalidValue, match="without frequencies"):
-        run(attrs.evolve(PLAIN, sample=place), Output(True, Console()))
+        estimate(sample=place)
 
 
 @pytest.mark.parametrize(
@@ -140,14 +128,14 @@ def test_keys_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_refusals(sample: Path, option: str, value: Any, parameter: str) -> None:
     with pytest.raises(InvalidValue) as problem:
-        run(attrs.evolve(PLAIN, sample=sample, **{option: value}), Output(True, Console()))
+        estimate(sample=sample, **{option: value})
     assert problem.value.parameter == parameter
 
 
 def test_a_picture_is_not_replaced_unasked(sample: Path, tmp_path: Path) -> None:
     (tmp_path / "out.png").write_bytes(b"")
     with pytest.raises(InvalidValue, match="plot"):
-        run(attrs.evolve(PLAIN, sample=sample, plot=tmp_path / "out.png"), Output(True, Console()))
+        estimate(sample=sample, plot=tmp_path / "out.png")
 
 
 def test_estimates_are_as_near_the_truth_as_expected() -> None:

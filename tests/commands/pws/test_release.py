@@ -141,7 +141,7 @@ def test_delta_1_reports_every_key(certdp: Command, given: tuple[object, ...], t
 
 
 def test_for_people(certdp: Command, given: tuple[object, ...], tmp_path: Path) -> None:
-    ran = certdp(*given, "--threshold", "0.5", "--report", tmp_path / "report.json")
+    ran = certdp(*given, "--threshold", "0.5", "--owner-report", tmp_path / "report.json")
     assert ran.code == 0, ran.err
     assert "(1.0, 0.0001)-DP for one element, add-remove; pws-keys on a sample by ppswor" in ran.out
     assert "for the data's owner only, not for publication" in ran.out
@@ -222,7 +222,7 @@ def test_bad_counts_leave_nothing_behind(
     refusal: Callable[..., dict[str, str]], given: tuple[object, ...], counts: Path, tmp_path: Path, content: str
 ) -> None:
     counts.write_text(content, "utf-8")
-    refusal(*given, "--certificate", tmp_path / "certificate.json", "--report", tmp_path / "report.json")
+    refusal(*given, "--certificate", tmp_path / "certificate.json", "--owner-report", tmp_path / "report.json")
     assert list(tmp_path.iterdir()) == [counts]
 
 
@@ -231,7 +231,7 @@ def test_what_exists_is_not_replaced_unasked(
     refusal: Callable[..., dict[str, str]], certdp: Command, given: tuple[object, ...], tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_bytes(b"mine")
-    whole = (*given, "--certificate", tmp_path / "certificate.json", "--report", tmp_path / "report.json")
+    whole = (*given, "--certificate", tmp_path / "certificate.json", "--owner-report", tmp_path / "report.json")
     error = refusal(*whole)
     assert name in error["value"]
     assert "--overwrite" in error["remedy"]
@@ -246,8 +246,8 @@ def test_what_exists_is_not_replaced_unasked(
     [
         ("--certificate", "sample.csv"),
         ("--certificate", "sample.csv.json"),
-        ("--report", "sample.csv"),
-        ("--report", "counts.tsv"),
+        ("--owner-report", "sample.csv"),
+        ("--owner-report", "counts.tsv"),
         ("--certificate", "missing/certificate.json"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`certdp pws sample`, `merge` and `sanitize`: true frequencies for their owner, and what is made private of them."""
+"""`certdp pws sample`, `merge` and `sanitise`: true frequencies for their owner, and what is made private of them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_sample_is_not_private_and_says_so(certdp: Command, one: Path, tmp_pat
         assert stat.S_IMODE(place.stat().st_mode) == 0o600
     text = certdp("pws", "sample", one, "--threshold", "0.01", "--output", place, "--overwrite").out
     assert text.startswith("not private: ")
-    assert "certdp pws sanitize makes it private" in text
+    assert "certdp pws sanitise makes it private" in text
 
 
 @pytest.mark.parametrize("frequencies", [False, True])
@@ -72,7 +72,7 @@ def test_sampled_merged_and_sanitized(
     assert certdp("pws", "merge", sampled, second, "--output", both, "--json").json["sanitisable"] is True
     tokens = ["--frequencies", "--max-frequency", "2000"] if frequencies else []
     more = [*tokens, "--certificate", tmp_path / "certificate.json"]
-    ran = certdp("pws", "sanitize", both, *BUDGET, "--output", out, *more, "--json")
+    ran = certdp("pws", "sanitise", both, *BUDGET, "--output", out, *more, "--json")
     assert ran.code == 0, ran.err
     data = ran.json
     assert (data["is_private"], data["unit"], data["epsilon"]) == (True, "element", [None, 1.0])
@@ -82,7 +82,7 @@ def test_sampled_merged_and_sanitized(
     assert (released.tokens is not None) == frequencies
     assert "14536" not in out.read_text("utf-8")
     assert certdp("check", tmp_path / "certificate.json", "--json").code == 0
-    text = certdp("pws", "sanitize", both, *BUDGET, "--output", out, "--overwrite").out
+    text = certdp("pws", "sanitise", both, *BUDGET, "--output", out, "--overwrite").out
     assert "(1.0, 0.0001)-DP for one element" in text
     assert "keys had been sampled" in text
 
@@ -90,7 +90,7 @@ def test_sampled_merged_and_sanitized(
 def test_for_users_and_with_a_largest_frequency(certdp: Command, sampled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     more = ("--user-bound", "2", "--max-frequency", "100", "--frequencies")
-    data = certdp("pws", "sanitize", sampled, *BUDGET, "--output", out, *more, "--json").json
+    data = certdp("pws", "sanitise", sampled, *BUDGET, "--output", out, *more, "--json").json
     assert (data["unit"], data["contributions"]) == ("user", 2)
     assert data["mechanism"]["options"]["largest"] == "100"
     released = PrivateSample.read(out)
@@ -115,7 +115,7 @@ def test_samples_that_cannot_be_made_private(
     assert ran.code == 0, ran.err
     assert because in ran.out
     assert "It cannot be made private" in ran.out
-    assert because in refusal("pws", "sanitize", place, *BUDGET, "--output", out)["remedy"]
+    assert because in refusal("pws", "sanitise", place, *BUDGET, "--output", out)["remedy"]
     assert not out.exists()
 
 
@@ -162,8 +162,8 @@ def test_what_is_private_already_is_not_sanitized_again(
     certdp: Command, refusal: Refusal, sampled: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out.csv"
-    assert certdp("pws", "sanitize", sampled, *BUDGET, "--output", out).code == 0
-    refusal("pws", "sanitize", out, *BUDGET, "--output", tmp_path / "again.csv")
+    assert certdp("pws", "sanitise", sampled, *BUDGET, "--output", out).code == 0
+    refusal("pws", "sanitise", out, *BUDGET, "--output", tmp_path / "again.csv")
     assert not (tmp_path / "again.csv").exists()
 
 
@@ -173,7 +173,7 @@ def test_nothing_is_replaced_unasked(refusal: Refusal, sampled: Path, one: Path,
     for command in (
         ("sample", one, "--threshold", "0.01"),
         ("merge", sampled, sampled),
-        ("sanitize", sampled, *BUDGET),
+        ("sanitise", sampled, *BUDGET),
     ):
         assert "--overwrite" in refusal("pws", *command, "--output", mine)["remedy"]
     assert mine.read_bytes() == b"mine"
@@ -181,7 +181,7 @@ def test_nothing_is_replaced_unasked(refusal: Refusal, sampled: Path, one: Path,
 
 def test_a_sample_is_not_written_over_what_it_is_made_from(refusal: Refusal, sampled: Path, tmp_path: Path) -> None:
     before = sampled.read_bytes()
-    for command in (("merge", sampled, sampled), ("sanitize", sampled, *BUDGET)):
+    for command in (("merge", sampled, sampled), ("sanitise", sampled, *BUDGET)):
         refusal("pws", *command, "--output", sampled, "--overwrite")
     assert sampled.read_bytes() == before
 
@@ -191,9 +191,9 @@ def test_damaged_samples(refusal: Refusal, certdp: Command, sampled: Path, tmp_p
     sample = ThresholdSample.read(sampled)
     sample.write(text)
     text.write_bytes(text.read_bytes().replace(b"14536", b"14537"))
-    refusal("pws", "sanitize", text, *BUDGET, "--output", tmp_path / "out.csv")
+    refusal("pws", "sanitise", text, *BUDGET, "--output", tmp_path / "out.csv")
     sampled.write_bytes(sampled.read_bytes()[:-9])
-    refusal("pws", "sanitize", sampled, *BUDGET, "--output", tmp_path / "out.csv")
+    refusal("pws", "sanitise", sampled, *BUDGET, "--output", tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 

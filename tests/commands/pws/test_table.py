@@ -12,7 +12,7 @@ import pytest
 
 Command = Callable[..., Any]
 
-BASE = ("pws", "table", "--epsilon", "0.5", "--delta", "1e-3", "--max-frequency", "30")
+BASE = ("pws", "table", "--epsilon", "0.5", "--delta", "1e-3", "--rows", "30")
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_for_users(certdp: Command) -> None:
 
 
 def test_epsilon_0_grows_by_delta_alone(certdp: Command) -> None:
-    data = certdp("pws", "table", "--epsilon", "0", "--delta", "0.125", "--max-frequency", "9", "--json").json
+    data = certdp("pws", "table", "--epsilon", "0", "--delta", "0.125", "--rows", "9", "--json").json
     assert data["pi_exact"] == ["0", "1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8", "1", "1"]
 
 
 def test_delta_1_reports_everything(certdp: Command) -> None:
-    data = certdp("pws", "table", "--epsilon", "1", "--delta", "1", "--max-frequency", "2", "--json").json
+    data = certdp("pws", "table", "--epsilon", "1", "--delta", "1", "--rows", "2", "--json").json
     assert data["pi_exact"] == ["0", "1", "1"]
 
 
@@ -92,9 +92,9 @@ def test_a_picture(certdp: Command, tmp_path: Path) -> None:
         (["--epsilon", "1e3000"], "epsilon"),
         (["--epsilon", "1e9999"], "epsilon"),
         (["--delta", "1e-9999"], "delta"),
-        (["--max-frequency", "0"], "max-frequency"),
-        (["--max-frequency", "1.5"], "max-frequency"),
-        (["--max-frequency", "10000000"], "max-frequency"),
+        (["--rows", "0"], "rows"),
+        (["--rows", "1.5"], "rows"),
+        (["--rows", "10000000"], "rows"),
         (["--scheme", "ppswor"], "threshold"),
         (["--scheme", "none", "--threshold", "0.1"], "threshold"),
         (["--scheme", "none", "--power", "1"], "power"),

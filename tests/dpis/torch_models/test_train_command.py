@@ -28,8 +28,8 @@ ANY = ("--classes", 2, "--optimiser", "adam")
 DPIS, DP_SGD = ("--norm-noise", 6), ("--uniform", "--noise-decay", "0.9")
 NOISE = (*DPIS, *ANY)
 MODELS: dict[str, tuple[object, ...]] = {
-    "cnn": ("--model", "cnn", "--image", "14x15", "--rate", 0.02),
-    "lstm": ("--model", "lstm", "--words", WORDS, "--width", 8, "--hidden", 6, "--rate", 0.1),
+    "cnn": ("--model", "cnn", "--image", "14x15", "--learning-rate", 0.02),
+    "lstm": ("--model", "lstm", "--words", WORDS, "--width", 8, "--hidden", 6, "--learning-rate", 0.1),
 }
 
 
@@ -77,7 +77,7 @@ def command(*arguments: object) -> Any:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("method", [DPIS, DP_SGD], ids=["dpis", "dp-sgd"])
 def test_networks_learn(model: str, method: tuple[object, ...], files: Path, tmp_path: Path) -> None:
-    seeded = (*RUN, *ANY, *method, "--seed", 3, "--out", tmp_path / "out")  # so that chance cannot fail the test
+    seeded = (*RUN, *ANY, *method, "--seed", 3, "--output", tmp_path / "out")  # so that chance cannot fail the test
     data = command(*source(files, model), *MODELS[model], *seeded)
     assert (data["code"], data["model"], data["epsilon"]) == (0, model, None)
     assert data["epochs"]["steps"] == [10, 10]
@@ -95,7 +95,7 @@ def test_networks_learn(model: str, method: tuple[object, ...], files: Path, tmp
 def test_what_was_learned_is_in_the_file_under_the_names_of_pytorch(
     model: str, network: Any, files: Path, tmp_path: Path
 ) -> None:
-    found = command(*source(files, model), *MODELS[model], *RUN, *NOISE, "--out", tmp_path / "out")
+    found = command(*source(files, model), *MODELS[model], *RUN, *NOISE, "--output", tmp_path / "out")
     assert found["private_coins"]
     assert 0 < found["paid"] <= found["epsilon"][1] <= 8
     made: nn.Module = network()
@@ -110,7 +110,7 @@ def test_what_was_learned_is_in_the_file_under_the_names_of_pytorch(
 
 def test_a_seeded_run_repeats_and_others_begin_elsewhere(files: Path, tmp_path: Path) -> None:
     def parameters(name: str, *more: object) -> Any:
-        command(*source(files, "cnn"), *MODELS["cnn"], *RUN, *NOISE, "--out", tmp_path / name, *more)
+        command(*source(files, "cnn"), *MODELS["cnn"], *RUN, *NOISE, "--output", tmp_path / name, *more)
         with np.load(tmp_path / name / "model.npz") as stored:
             return stored["0.weight"]
 
@@ -124,7 +124,7 @@ def test_a_killed_run_is_resumed(model: str, files: Path, tmp_path: Path) -> Non
     """Killed by the operating system after some steps: the rest is trained within the same budget."""
     out = tmp_path / "out"
     many = (*RUN, *NOISE, "--steps-per-epoch", 60, "--checkpoint-every", 10)
-    arguments = [str(part) for part in (*source(files, model), *MODELS[model], *many, "--out", out)]
+    arguments = [str(part) for part in (*source(files, model), *MODELS[model], *many, "--output", out)]
     process = subprocess.Popen([sys.executable, "-m", "certdp", "dpis", "train", *arguments], env={**os.environ})
     checkpoint = out / "private-checkpoint.npz"
     changes: set[int] = set()
@@ -168,7 +168,7 @@ def test_what_a_network_does_not_take_costs_nothing(
         texts = stored["X_train"].astype(float)
         odd = {"many": np.arange(RECORDS) % 3, "fractions": texts - 0.5 * (texts > 1), "negative": texts - 2}
         np.savez(data, **stored, **odd)
-    arguments = (*source(files, model), *MODELS[model], *RUN, *NOISE, "--data", data, "--out", out)
+    arguments = (*source(files, model), *MODELS[model], *RUN, *NOISE, "--data", data, "--output", out)
     found = command(*(part for part in arguments if part not in ("--test", "X_test")), *changed)
     assert (found["code"], found["error"]["parameter"]) == (2, parameter)
     assert not out.exists()

@@ -326,7 +326,7 @@ def test_options_that_do_not_go_together_are_refused() -> None:
         ["--record", "--table"],
         ["--share", "--sample", "3"],
         ["--table", "--each", "3"],
-        ["--workers", "2"],
+        ["--jobs", "2"],
         ["--markdown", "page.md"],
     ):
         ended = subprocess.run(
@@ -336,7 +336,7 @@ def test_options_that_do_not_go_together_are_refused() -> None:
             check=False,
         )
         assert ended.returncode == 2
-        assert json.loads(ended.stdout)["error"]["parameter"] in ("table", "sample", "each", "workers", "markdown")
+        assert json.loads(ended.stdout)["error"]["parameter"] in ("table", "sample", "each", "jobs", "markdown")
 
 
 @pytest.mark.soundness

@@ -3,88 +3,212 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from attrs import frozen
-from rich.console import Console
-from rich.table import Table
 
+from ...accounting.derivation import Assumption
 from ...accounting.errors import blamed_on
 from ...dpis.budget import DominatedAccounting, NoisySize, PublicSize, RenyiAccounting, RunPlan
 from ...dpis.forecast import Forecast, Proven, ReleaseCost, dominated_dp_sgd, dp_sgd, forecast
 from ...dpis.pictures import plot_noise
 from ...dpis.trajectories import read_trajectory
 from ...durable.files import Rank, published
-from ..output import Output
+from ..answer import Answer, assumptions_as_json, path_as_json
+from ..answering import application
+from ..options import Certificate, Epsilon, Plot
 from ..outputs import check_places
-from ..run_certificates import print_proven, write_certified
+from ..page import Page
+from ..run_certificates import Certificate as WrittenCertificate
+from ..run_certificates import write_certified
+from .options import (
+    Batch,
+    Clip,
+    Delta,
+    Divider,
+    Epochs,
+    LargestRate,
+    Margin,
+    NormNoise,
+    NormRate,
+    Order,
+    Records,
+    SizeNoise,
+    StepsPerEpoch,
+)
 from .run import RunRequest
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Planned(Answer):
+    """The noise and the cost of a run, as foreseen.
 
-    run: RunRequest
-    kc_trajectory: Path | None
+    Attributes:
+        plan: of the run.
+        found: by epoch.
+        uniform: the same of DP-SGD, accounted for by a Rényi order.
+        dominated: the same of DP-SGD, accounted for by loss distributions.
+        plot: where it is.
+        certificate: where it is.
+        certified: what it proves.
+    """
+
+    plan: RunPlan
+    found: Forecast
+    uniform: Forecast
+    dominated: Forecast
     plot: Path | None
     certificate: Path | None
+    certified: WrittenCertificate | None
 
-    def shares(self, plan: RunPlan) -> list[Fraction] | None:
-        """K̃/(N·C) by epoch, or None where no file is given.
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        plan, found = self.plan, self.found
+        return {
+            "epochs": plan.epochs,
+            "steps_per_epoch": plan.steps_per_epoch,
+            "norm_sum_over_clip": [float(epoch.norm_sum / epoch.clip) for epoch in found.epochs],
+            "rate": [float(epoch.rate) for epoch in found.epochs],
+            "dpis": list(found.noise_multipliers),
+            "dp_sgd": list(self._same.noise_multipliers),
+            "accounting": _way(plan),
+            "dp_sgd_by": {
+                "renyi": list(self.uniform.noise_multipliers),
+                "loss-distribution": list(self.dominated.noise_multipliers),
+            },
+            "epsilon": [None, found.guarantee.bound.epsilon.upper_float],
+            "delta": [None, found.guarantee.bound.delta.upper_float],
+            "unit": found.guarantee.unit.name,
+            "relation": found.guarantee.relation.name,
+            "theorem": theorems(found.guarantee),
+            "order": float(found.order.value),
+            "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
+            "assumptions": assumptions_as_json(_assumptions(plan)),
+            "plot": path_as_json(self.plot),
+            "certificate": path_as_json(self.certificate),
+            "certified": None if self.certified is None else self.certified.as_json(),
+        }
 
-        Raises:
-            InvalidValue: for a file that does not hold one number for each epoch, from above 0 to N.
-        """
-        if self.kc_trajectory is None:
-            return None
-        return read_trajectory(self.kc_trajectory, plan.epochs, plan.size.expected, parameter="kc-trajectory")
+    def show(self, page: Page) -> None:
+        """For people."""
+        plan, found, numbers = self.plan, self.found, page.numbers
+        guarantee, bound = found.guarantee, found.guarantee.bound
+        budget = plan.budget
+        epsilon = numbers.most_or_stated(bound.epsilon.upper_float, budget.epsilon.value)
+        delta = numbers.most_or_stated(bound.delta.upper_float, budget.delta.value)
+        page.bold(f"({epsilon}, {delta})-DP", " per record, whatever the norm sums are", indent=0)
+        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.say(f"by {theorems(guarantee)}", 2)
+        page.table(
+            ("epoch", "K̃/C", "rate", "σ_G of DPIS", "σ_G of DP-SGD"),
+            [
+                (
+                    str(number),
+                    *map(numbers.about, (float(epoch.norm_sum / epoch.clip), float(epoch.rate), ours, theirs)),
+                )
+                for number, (epoch, ours, theirs) in enumerate(
+                    zip(found.epochs, found.noise_multipliers, self._same.noise_multipliers, strict=True), 1
+                )
+            ],
+        )
+        by_order, by_distribution = (one.noise_multipliers[0] for one in (self.uniform, self.dominated))
+        page.say(
+            f"DP-SGD: σ_G = {numbers.about(by_order)} by Rényi accounting, {numbers.about(by_distribution)} "
+            f"by its loss distribution; the column is by {_way(plan)}"
+        )
+        page.table(
+            ("release", "count", "rate", "noise multiplier", f"τ at order {float(found.order.value):g}, each"),
+            [
+                (
+                    cost.release,
+                    str(cost.count),
+                    numbers.about(cost.rate),
+                    numbers.about(cost.noise_multiplier),
+                    numbers.most(cost.tau.upper_float),
+                )
+                for cost in (*found.fixed_costs, *found.step_costs)
+            ],
+        )
+        page.files({"certificate": self.certificate})
+        if self.certified is not None:
+            self.certified.show(page)
+        page.files({"plot": self.plot})
+        page.assumptions(_assumptions(plan))
+
+    @property
+    def _same(self) -> Forecast:
+        """DP-SGD, accounted for as the plan is."""
+        return self.dominated if isinstance(self.plan.accounting, DominatedAccounting) else self.uniform
 
 
-def run(request: Request, output: Output) -> None:
-    """Foresee and print."""
-    plan = request.run.plan()
-    places = {"kc-trajectory": request.kc_trajectory, "plot": request.plot, "certificate": request.certificate}
-    check_places(None, places)
+def plan(
+    records: Records,
+    batch: Batch,
+    epochs: Epochs,
+    epsilon: Epsilon,
+    delta: Delta,
+    steps_per_epoch: StepsPerEpoch = None,
+    clip: Clip = "1",
+    size_noise: SizeNoise = None,
+    norm_noise: NormNoise = None,
+    norm_rate: NormRate = None,
+    margin: Margin = None,
+    divider: Divider = None,
+    order: Order = None,
+    largest_rate: LargestRate = None,
+    kc_trajectory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="K̃/C as foreseen, one number a line for each epoch; by default N throughout."
+        ),
+    ] = None,
+    plot: Plot = None,
+    certificate: Certificate = None,
+) -> Planned:
+    """Noise multipliers by epoch, of DPIS and of DP-SGD, and what every release of the run costs.
+
+    The plot is of σ_G by epoch (DPIS Figure 1); the certificate is that of the run as it is foreseen here.
+    """
+    asked = RunRequest(
+        records=records,
+        batch=batch,
+        epochs=epochs,
+        epsilon=epsilon,
+        delta=delta,
+        steps_per_epoch=steps_per_epoch,
+        clip=clip,
+        size_noise=size_noise,
+        norm_noise=norm_noise,
+        norm_rate=norm_rate,
+        margin=margin,
+        divider=divider,
+        order=order,
+        largest_rate=largest_rate,
+    ).plan()
+    check_places(None, {"kc-trajectory": kc_trajectory, "plot": plot, "certificate": certificate})
+    shares = None
+    if kc_trajectory is not None:
+        shares = read_trajectory(kc_trajectory, asked.epochs, asked.size.expected, parameter="kc-trajectory")
     with blamed_on(shares="kc-trajectory"):
-        found = forecast(plan, request.shares(plan))
-    uniform, dominated = forecast(dp_sgd(plan)), forecast(dominated_dp_sgd(plan))
-    same = dominated if isinstance(plan.accounting, DominatedAccounting) else uniform
-    data = {
-        "epochs": plan.epochs,
-        "steps_per_epoch": plan.steps_per_epoch,
-        "norm_sum_over_clip": [float(epoch.norm_sum / epoch.clip) for epoch in found.epochs],
-        "rate": [float(epoch.rate) for epoch in found.epochs],
-        "dpis": list(found.noise_multipliers),
-        "dp_sgd": list(same.noise_multipliers),
-        "accounting": _way(plan),
-        "dp_sgd_by": {
-            "renyi": list(uniform.noise_multipliers),
-            "loss-distribution": list(dominated.noise_multipliers),
-        },
-        "epsilon": [None, found.guarantee.bound.epsilon.upper_float],
-        "delta": [None, found.guarantee.bound.delta.upper_float],
-        "unit": found.guarantee.unit.name,
-        "relation": found.guarantee.relation.name,
-        "theorem": theorems(found.guarantee),
-        "order": float(found.order.value),
-        "releases": [_cost(cost) for cost in (*found.fixed_costs, *found.step_costs)],
-        "assumptions": _assumptions(plan),
-        "plot": None if request.plot is None else str(request.plot),
-        "certificate": None if request.certificate is None else str(request.certificate),
-    }
+        found = forecast(asked, shares)
+    uniform, dominated = forecast(dp_sgd(asked)), forecast(dominated_dp_sgd(asked))
     with published() as files:
-        data["certified"] = write_certified(files, request.certificate, found.certificate)
-        if request.plot is not None:
-            files.write(request.plot, plot_noise(_curves(data), _title(plan)), Rank.STATEMENT)
-    output.show(data, lambda console: _print(console, data, found))
-
-
-def _curves(data: Mapping[str, Any]) -> dict[str, Any]:
-    by = data["dp_sgd_by"]
-    return {"dpis": data["dpis"], "dp_sgd": by["renyi"], "dp_sgd_loss_distribution": by["loss-distribution"]}
+        certified = write_certified(files, certificate, found.certificate)
+        if plot is not None:
+            curves = {"dpis": found, "dp_sgd": uniform, "dp_sgd_loss_distribution": dominated}
+            noise = {name: list(one.noise_multipliers) for name, one in curves.items()}
+            files.write(plot, plot_noise(noise, _title(asked)), Rank.STATEMENT)
+    return Planned(
+        plan=asked,
+        found=found,
+        uniform=uniform,
+        dominated=dominated,
+        plot=plot,
+        certificate=certificate,
+        certified=certified,
+    )
 
 
 def _title(plan: RunPlan) -> str:
@@ -101,13 +225,14 @@ def _way(plan: RunPlan) -> str:
             return "loss-distribution"
 
 
-def _assumptions(plan: RunPlan) -> list[str]:
+def _assumptions(plan: RunPlan) -> list[Assumption]:
     match plan.size:
         case PublicSize(size=size):
-            about = f"the number of records is public: {size.value}"
+            about = Assumption("the number of records is public", str(size.value))
         case NoisySize(guess=guess):
-            about = f"the number of records is guessed for this forecast: {guess.value}"
-    return [about, "real-valued noise", "norm sums come out as foreseen; the guarantee does not rest on it"]
+            about = Assumption("the number of records is guessed for this forecast", str(guess.value))
+    foreseen = Assumption("norm sums come out as foreseen; the guarantee does not rest on it")
+    return [about, Assumption("real-valued noise"), foreseen]
 
 
 def theorems(guarantee: Proven) -> str:
@@ -116,7 +241,7 @@ def theorems(guarantee: Proven) -> str:
     return f"{last.theorem} ⇐ {last.premises[0].theorem}"
 
 
-def _cost(cost: ReleaseCost) -> dict[str, Any]:
+def _cost(cost: ReleaseCost) -> dict[str, object]:
     return {
         "release": cost.release,
         "count": cost.count,
@@ -126,31 +251,4 @@ def _cost(cost: ReleaseCost) -> dict[str, Any]:
     }
 
 
-def _stated(guarantee: Proven) -> str:
-    bound = guarantee.bound
-    return f"({bound.epsilon.upper_float!r}, {bound.delta.upper_float!r})-DP"
-
-
-def _print(console: Console, data: dict[str, Any], found: Forecast) -> None:
-    console.print(f"[bold]{_stated(found.guarantee)}[/bold] per record, whatever the norm sums are", highlight=False)
-    console.print(f"  unit {data['unit']}, relation {data['relation']}", markup=False)
-    console.print(f"  by {data['theorem']}", markup=False)
-    for assumption in data["assumptions"]:
-        console.print(f"  {assumption}", markup=False)
-    print_proven(console, data)
-    table = Table("epoch", "K̃/C", "rate", "σ_G of DPIS", "σ_G of DP-SGD", box=None)
-    columns = ("norm_sum_over_clip", "rate", "dpis", "dp_sgd")
-    for epoch, row in enumerate(zip(*(data[column] for column in columns), strict=True), 1):
-        table.add_row(str(epoch), *(f"{value:.6g}" for value in row))
-    console.print(table)
-    by = data["dp_sgd_by"]
-    console.print(
-        f"DP-SGD: σ_G = {by['renyi'][0]:.6g} by Rényi accounting, {by['loss-distribution'][0]:.6g} by its loss "
-        f"distribution; the column is by {data['accounting']}",
-        markup=False,
-    )
-    costs = Table("release", "count", "rate", "noise multiplier", f"τ at order {data['order']:g}, each", box=None)
-    for cost in data["releases"]:
-        cells = (cost["rate"], cost["noise_multiplier"], cost["tau"][1])
-        costs.add_row(cost["release"], str(cost["count"]), *(f"{value:.6g}" for value in cells))
-    console.print(costs)
+command = application(plan)

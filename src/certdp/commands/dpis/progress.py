@@ -10,12 +10,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...dpis.engine import Progress as Told
 from ...dpis.engine import Report
-from ..output import Output
+from ..output import Terminal
 
 
-def progress_of(steps: int, output: Output) -> AbstractContextManager[Told | None]:
+def progress_of(steps: int, terminal: Terminal) -> AbstractContextManager[Told | None]:
     """What a run of so many steps tells its progress to; on stderr, nothing beside JSON."""
-    if output.as_json:
+    if terminal.as_json:
         return nullcontext()
     console = Console(stderr=True, highlight=False)
     return watched(console, steps) if console.is_terminal else _lines(console)

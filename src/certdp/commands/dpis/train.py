@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from attrs import frozen
-from rich.console import Console
-from rich.table import Table
+from attrs import asdict, frozen
 
 from ...accounting.errors import InvalidValue, blamed_on
+from ...accounting.exact import exact
 from ...dpis.budget import RunPlan
 from ...dpis.checkpoints import Checkpoints
-from ...dpis.engine import Progress, Proposals, Report, Trained, resume, train
+from ...dpis.engine import Progress, Report, Trained
+from ...dpis.engine import resume as resumed
+from ...dpis.engine import train as begun
 from ...dpis.models.files import LabelledReading, Split, read_labelled
 from ...dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ...dpis.pictures import plot_history, plot_steps
@@ -29,14 +30,33 @@ from ...dpis.run_account import open_account
 from ...durable.files import Publication, Rank, clear_abandoned, made_folder, published
 from ...durable.interruption import Stop, stopped_by_signals
 from ...plugins.contract import Coins
-from ..options import refuse_unused
-from ..output import Output
+from ..answer import Answer, assumptions_as_json, path_as_json
+from ..answering import application
+from ..options import AnySeed, Array, Certificate, Data, DivideBy, Epsilon, Output, refuse_unused
+from ..output import Terminal
 from ..outputs import check_places
-from ..run_certificates import print_proven, write_certified
+from ..page import Page
+from ..run_certificates import Certificate as WrittenCertificate
+from ..run_certificates import write_certified
 from .models import Classifier, ModelRequest
+from .options import (
+    Batch,
+    Clip,
+    Delta,
+    Divider,
+    Epochs,
+    LargestRate,
+    Margin,
+    NormNoise,
+    NormRate,
+    Order,
+    Records,
+    SizeNoise,
+    StepsPerEpoch,
+)
 from .plan import theorems
 from .progress import progress_of
-from .run import RunRequest, options_of
+from .run import AdaptiveRequest, RunRequest, options_of
 
 _INTERRUPTED = 130
 _SEEDED = "coins were seeded, noise can be undone: every file is for the data's owner, not for publication"
@@ -60,10 +80,12 @@ class OptimiserRequest:
         """
         match self.name:
             case "sgd":
-                return Sgd(rate=self.rate, momentum=self._momentum)
+                with blamed_on(rate="learning-rate"):
+                    return Sgd(rate=self.rate, momentum=self._momentum)
             case "adam":
                 refuse_unused({"momentum": self.momentum}, "for --optimiser adam")
-                return Adam(rate=self.rate)
+                with blamed_on(rate="learning-rate"):
+                    return Adam(rate=self.rate)
             case _:
                 raise InvalidValue("optimiser", self.name, "sgd or adam", "Choose one, or train from Python")
 
@@ -71,7 +93,7 @@ class OptimiserRequest:
     def stated(self) -> dict[str, str]:
         """What to state for it."""
         of_sgd = {"momentum": str(self._momentum)} if self.name == "sgd" else {}
-        return {"optimiser": self.name, "rate": str(self.rate), **of_sgd}
+        return {"optimiser": self.name, "learning-rate": str(self.rate), **of_sgd}
 
     @property
     def _momentum(self) -> float:
@@ -79,43 +101,315 @@ class OptimiserRequest:
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Statement:
+    """What may be published of a run; not where the data lie, and not a seed, from which noise can be undone.
+
+    Attributes:
+        plan: of the run.
+        model: its name.
+        features: the name of fixed features, or None.
+        options: what to state for such a run, beside the data, a seed and the folder.
+        result: the trained model, with its account.
+    """
+
+    plan: RunPlan
+    model: str
+    features: str | None
+    options: Mapping[str, str | bool]
+    result: Trained
+
+    def as_json(self) -> dict[str, object]:
+        """For programs, and for the run's own folder."""
+        result, guarantee = self.result, self.result.guarantee
+        return {
+            "version": version("certdp"),
+            "model": self.model,
+            "features": self.features,
+            "method": "dp-sgd" if self.plan.norm_sums is None else "dpis",
+            "private_coins": result.is_private,
+            "notice": None if result.is_private else _SEEDED,
+            "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
+            "delta": None if guarantee is None else [None, guarantee.bound.delta.upper_float],
+            "unit": "record",
+            "relation": "add-remove",
+            "theorem": None if guarantee is None else theorems(result.account.guarantee),
+            "assumptions": [] if guarantee is None else assumptions_as_json(guarantee.assumptions),
+            "paid": result.epsilon,
+            "options": dict(self.options),
+            "epochs": result.history.columns(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people, without assumptions."""
+        result, guarantee, numbers = self.result, self.result.guarantee, page.numbers
+        if guarantee is None:
+            page.bold("not private", f": {_SEEDED}", indent=0)
+        else:
+            budget, bound = self.plan.budget, guarantee.bound
+            epsilon = numbers.most_or_stated(bound.epsilon.upper_float, budget.epsilon.value)
+            delta = numbers.most_or_stated(bound.delta.upper_float, budget.delta.value)
+            page.bold(f"({epsilon}, {delta})-DP", " per record, under add/remove", indent=0)
+            paid = numbers.most(result.epsilon)
+            page.say(f"by {theorems(result.account.guarantee)}; this run has paid ε = {paid}", 2)
+            page.say("what other runs on the same records cost, as to tune options, adds to this", 2)
+        columns = result.history.columns()
+        names = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
+        page.table(
+            ("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid"),
+            [
+                (str(epoch + 1), *map(numbers.about, middle), numbers.most(paid))
+                for epoch, *middle, paid in zip(*(columns[name] for name in names), strict=True)
+            ],
+        )
+
+
+@frozen(kw_only=True)
+class OwnersFigures:
+    """What the data's owner may know about a run."""
+
+    seed: int | None
+    n: int
+    train_accuracy: float
+    test_accuracy: float | None
+    mean_accepted: float | None
+    mean_proposed: float | None
+    dropped: int
+    stale_bias: float | None
+
+    @classmethod
+    def of(cls, seed: int | None, split: Split, model: Classifier, result: Trained) -> OwnersFigures:
+        """The figures of a run."""
+        steps = result.history.private_columns().reveal()
+        return cls(
+            seed=seed,
+            n=len(split.train),
+            train_accuracy=model.train_accuracy(),
+            test_accuracy=model.test_accuracy(),
+            mean_accepted=_mean(steps["accepted"]),
+            mean_proposed=_mean(steps["proposed"]),
+            dropped=int(sum(steps["dropped"])),
+            stale_bias=_mean(steps["stale_bias"]),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """With a notice of what they are."""
+        return {"notice": "computed from the records: for the data's owner, not for publication", **asdict(self)}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        shown = ("train_accuracy", "test_accuracy", "mean_proposed", "mean_accepted", "dropped", "stale_bias")
+        known = [(name, getattr(self, name)) for name in shown]
+        page.owners([(name.replace("_", " "), page.numbers.about(value)) for name, value in known if value is not None])
+
+
+@frozen(kw_only=True)
+class TrainedModel(Answer):
+    """A model that was trained and written.
+
+    Attributes:
+        statement: what may be published.
+        owners: what may not.
+        certificate: where it is.
+        certified: what it proves.
+    """
+
+    statement: Statement
+    owners: OwnersFigures
+    certificate: Path | None
+    certified: WrittenCertificate | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return {
+            **self.statement.as_json(),
+            "certificate": path_as_json(self.certificate),
+            "certified": None if self.certified is None else self.certified.as_json(),
+            "private": self.owners.as_json(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        self.statement.show(page)
+        page.files({"certificate": self.certificate})
+        if self.certified is not None:
+            self.certified.show(page)
+        guarantee = self.statement.result.guarantee
+        if guarantee is not None:
+            page.assumptions(guarantee.assumptions)
+        self.owners.show(page)
+
+
+@frozen(kw_only=True)
+class _Asked:
+    """Where a run reads and writes, and whether it goes on."""
 
     data: Path
-    reading: LabelledReading
-    run: RunRequest
-    model: ModelRequest
-    optimiser: OptimiserRequest
     seed: int | None
-    out: Path
+    output: Path
     certificate: Path | None
     resume: bool
-    every: int
 
 
-def run(request: Request, output: Output) -> None:
-    """Plan, read, try, train; then write and print."""
-    plan, proposals, optimiser = request.run.plan(), request.run.proposals(), request.optimiser.options()
-    request.model.check()
-    coins = Coins() if request.seed is None else Coins.seeded(request.seed)
-    checkpoints = Checkpoints(path=request.out / f"{_PRIVATE}checkpoint.npz", every=request.every)
-    _check_folder(request, checkpoints)
-    with blamed_on(checkpoints="out"):
-        _check_certificate(request, checkpoints)
+def train(
+    data: Data,
+    target: Annotated[str, typer.Option(metavar="NAME", help="Array or column of the labels, numbered from 0.")],
+    model: Annotated[
+        str, typer.Option(metavar="logistic|mlp|cnn|lstm", help="What to train; cnn and lstm need PyTorch.")
+    ],
+    classes: Annotated[int, typer.Option(metavar="N", min=2, help="Number of classes; public.")],
+    records: Records,
+    batch: Batch,
+    epochs: Epochs,
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Output,
+    terminal: Terminal,
+    array: Array = None,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME", help="Test records: a file, a column of flags, or an array of features."),
+    ] = None,
+    test_target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Array of their labels; by default test for train in --target.")
+    ] = None,
+    divide_by: DivideBy = "1",
+    uniform: Annotated[bool, typer.Option("--uniform", help="DP-SGD: every record with probability b/N.")] = False,
+    steps_per_epoch: StepsPerEpoch = None,
+    clip: Clip = "1",
+    clip_quantile: Annotated[
+        str | None, typer.Option(metavar="L", help="λ: after each epoch C becomes λ times the mean norm (Section 3.5).")
+    ] = None,
+    clip_interval: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Public interval in which C stays as it adapts.")
+    ] = None,
+    clip_external: Annotated[
+        str | None, typer.Option(metavar="C*", help="Bound on norms where C adapts; by default HIGH.")
+    ] = None,
+    clip_noise: Annotated[
+        str | None, typer.Option(metavar="K", help="Its noise multiplier, over C*; by default --norm-noise.")
+    ] = None,
+    size_noise: SizeNoise = None,
+    norm_noise: NormNoise = None,
+    norm_rate: NormRate = None,
+    margin: Margin = None,
+    divider: Divider = None,
+    noise_decay: Annotated[
+        str | None, typer.Option(metavar="K", help="Let the noise multiplier fall by this factor an epoch; in (0, 1].")
+    ] = None,
+    order: Order = None,
+    largest_rate: LargestRate = None,
+    multiplier: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped; by default 5."),
+    ] = None,
+    floor: Annotated[
+        str | None, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start; by default 0.01.")
+    ] = None,
+    hidden: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Hidden units: by default 64 of an mlp, 32 of an lstm.")
+    ] = None,
+    activation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="relu|tanh|tempered-sigmoid", help="What hidden units do: by default tanh, in an lstm relu."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="scattering", help="Train on fixed features of images, which cost no budget."),
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="[CHANNELSx]HEIGHTxWIDTH", help="Shape of images in rows; by default grey and square."),
+    ] = None,
+    words: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Words of an lstm are numbered 1 to N, 0 is none; public.")
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Entries of the fixed word vectors; by default 100.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="cpu|cuda", help="Where PyTorch computes; by default on the CPU.")
+    ] = None,
+    optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd",
+    learning_rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5,
+    momentum: Annotated[
+        float | None, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1); by default 0.5.")
+    ] = None,
+    checkpoint_every: Annotated[
+        int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
+    ] = 100,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False,
+    seed: AnySeed = None,
+    certificate: Certificate = None,
+) -> TrainedModel:
+    """Train a classifier by DPIS or DP-SGD within (ε, δ) per record.
+
+    The model, its history and what is the data owner's alone are written to --output, a new folder.
+    """
+    reading = LabelledReading(
+        target=target,
+        array=array,
+        test=test,
+        test_target=test_target,
+        divide_by=float(exact(divide_by, parameter="divide-by")),
+    )
+    run = RunRequest(
+        records=records,
+        batch=batch,
+        epochs=epochs,
+        epsilon=epsilon,
+        delta=delta,
+        steps_per_epoch=steps_per_epoch,
+        clip=clip,
+        size_noise=size_noise,
+        norm_noise=norm_noise,
+        norm_rate=norm_rate,
+        margin=margin,
+        divider=divider,
+        order=order,
+        largest_rate=largest_rate,
+        uniform=uniform,
+        adaptive=AdaptiveRequest(
+            quantile=clip_quantile, interval=clip_interval, external=clip_external, noise=clip_noise
+        ),
+        decay=noise_decay,
+        multiplier=multiplier,
+        floor=floor,
+    )
+    stated_model = ModelRequest(
+        model=model,
+        classes=classes,
+        hidden=hidden,
+        activation=activation,
+        features=features,
+        image=image,
+        words=words,
+        width=width,
+        device=device,
+    )
+    stated_optimiser = OptimiserRequest(name=optimiser, rate=learning_rate, momentum=momentum)
+    asked = _Asked(data=data, seed=seed, output=output, certificate=certificate, resume=resume)
+    plan, proposals, options = run.plan(), run.proposals(), stated_optimiser.options()
+    stated_model.check()
+    coins = Coins() if seed is None else Coins.seeded(seed)
+    checkpoints = Checkpoints(path=output / f"{_PRIVATE}checkpoint.npz", every=checkpoint_every)
+    _check_folder(asked, checkpoints)
+    with blamed_on(checkpoints="output"):
+        _check_certificate(asked, checkpoints)
     open_account(plan)  # a budget that is exceeded shows before anything is read
     with blamed_on(divide_by="divide-by"):
         with blamed_on(features="data", labels="target"):
-            split = read_labelled(request.data, request.reading)
-        classifier = request.model.classifier(split, optimiser, coins)
-    _make_folder(request)
+            split = read_labelled(data, reading)
+        classifier = stated_model.classifier(split, options, coins)
+    _make_folder(output)
     with (
         stopped_by_signals() as stop,
-        _told_where_it_stands(checkpoints, plan),
-        progress_of(plan.epochs * plan.steps_per_epoch, output) as progress,
-        blamed_on(state="resume", proposals="resume", checkpoints="out"),
+        _reporting_progress_when_stopped(checkpoints, plan),
+        progress_of(plan.epochs * plan.steps_per_epoch, terminal) as progress,
+        blamed_on(state="resume", proposals="resume", checkpoints="output"),
     ):
-        begin = resume if request.resume else train
+        begin = resumed if resume else begun
         result = begin(
             classifier.records,
             plan,
@@ -124,34 +418,41 @@ def run(request: Request, output: Output) -> None:
             coins=coins,
             progress=_stopping(progress, stop),
         )
-    data = _statement(request, plan, proposals, result)
-    private = _private(request, split, classifier, result)
+    of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
+    statement = Statement(
+        plan=plan,
+        model=stated_model.model,
+        features=stated_model.features,
+        result=result,
+        options={
+            **options_of(plan),
+            **(of_dpis if plan.norm_sums is not None else {}),
+            **stated_model.stated,
+            **stated_optimiser.stated,
+            "divide-by": str(reading.divide_by),
+        },
+    )
+    owners = OwnersFigures.of(seed, split, classifier, result)
     with published() as files:
-        _write(files, request.out, data, private, classifier, result)
-        certified = write_certified(files, request.certificate, result.certificate)
-    told = {
-        **data,
-        "certificate": None if request.certificate is None else str(request.certificate),
-        "certified": certified,
-        "private": private,
-    }
-    output.show(told, lambda console: _print(console, told, private))
+        _write(files, output, statement, owners, classifier)
+        certified = write_certified(files, certificate, result.certificate)
+    return TrainedModel(statement=statement, owners=owners, certificate=certificate, certified=certified)
 
 
-def _check_folder(request: Request, checkpoints: Checkpoints) -> None:
+def _check_folder(request: _Asked, checkpoints: Checkpoints) -> None:
     """Before anything is read; nothing is made yet."""
-    out = request.out
+    out = request.output
     clear_abandoned(out)
     if request.resume and not checkpoints.begun:
-        raise InvalidValue("out", str(out), "the folder of a run, for --resume", "Begin it without --resume")
+        raise InvalidValue("output", str(out), "the folder of a run, for --resume", "Begin it without --resume")
     if not request.resume and out.is_dir() and any(path.name != checkpoints.lock.name for path in out.iterdir()):
         remedy = "Or go on with its run: --resume" if checkpoints.begun else "Name another one"
-        raise InvalidValue("out", str(out), "a new or empty folder", remedy)
+        raise InvalidValue("output", str(out), "a new or empty folder", remedy)
     if not out.parent.is_dir():
-        raise InvalidValue("out", str(out), "a new folder in an existing one", f"Make {out.parent}")
+        raise InvalidValue("output", str(out), "a new folder in an existing one", f"Make {out.parent}")
 
 
-def _check_certificate(request: Request, checkpoints: Checkpoints) -> None:
+def _check_certificate(request: _Asked, checkpoints: Checkpoints) -> None:
     """Before anything is read; a place in the run's own folder is one that can be written."""
     if request.certificate is None:
         return
@@ -161,15 +462,15 @@ def _check_certificate(request: Request, checkpoints: Checkpoints) -> None:
     if request.resume and not checkpoints.read().is_private:
         admissible = "nothing for a run of which a part was seeded"
         raise InvalidValue("certificate", str(request.certificate), admissible, "Leave it out, or begin anew")
-    if request.certificate.parent.resolve() != request.out.resolve():
+    if request.certificate.parent.resolve() != request.output.resolve():
         check_places(request.data, {"certificate": request.certificate})
 
 
-def _make_folder(request: Request) -> None:
+def _make_folder(output: Path) -> None:
     try:
-        made_folder(request.out)
+        made_folder(output)
     except OSError as error:
-        raise InvalidValue("out", str(request.out), "a new folder in an existing one", str(error)) from None
+        raise InvalidValue("output", str(output), "a new folder in an existing one", str(error)) from None
 
 
 def _stopping(progress: Progress | None, stop: Stop) -> Progress:
@@ -185,7 +486,7 @@ def _stopping(progress: Progress | None, stop: Stop) -> Progress:
 
 
 @contextmanager
-def _told_where_it_stands(checkpoints: Checkpoints, plan: RunPlan) -> Iterator[None]:
+def _reporting_progress_when_stopped(checkpoints: Checkpoints, plan: RunPlan) -> Iterator[None]:
     """Whoever interrupts a run is told how far it is, and how it goes on."""
     try:
         yield
@@ -201,57 +502,6 @@ def _told_where_it_stands(checkpoints: Checkpoints, plan: RunPlan) -> Iterator[N
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def _statement(request: Request, plan: RunPlan, proposals: Proposals, result: Trained) -> dict[str, Any]:
-    """What may be published; not where the data lie, and not a seed, from which noise can be undone."""
-    guarantee = result.guarantee
-    return {
-        "version": version("certdp"),
-        "model": request.model.model,
-        "features": request.model.features,
-        "method": "dp-sgd" if plan.norm_sums is None else "dpis",
-        "private_coins": result.is_private,
-        "notice": None if result.is_private else _SEEDED,
-        "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
-        "delta": None if guarantee is None else [None, guarantee.bound.delta.upper_float],
-        "unit": "record",
-        "relation": "add-remove",
-        "theorem": None if guarantee is None else theorems(result.account.guarantee),
-        "assumptions": []
-        if guarantee is None
-        else [{"name": assumed.name, "value": assumed.value} for assumed in guarantee.assumptions],
-        "paid": result.epsilon,
-        "options": _options(request, plan, proposals),
-        "epochs": result.history.columns(),
-    }
-
-
-def _options(request: Request, plan: RunPlan, proposals: Proposals) -> dict[str, str | bool]:
-    """What to state for such a run, beside the data, a seed and the folder."""
-    of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
-    return {
-        **options_of(plan),
-        **(of_dpis if plan.norm_sums is not None else {}),
-        **request.model.stated,
-        **request.optimiser.stated,
-        "divide-by": str(request.reading.divide_by),
-    }
-
-
-def _private(request: Request, split: Split, model: Classifier, result: Trained) -> dict[str, Any]:
-    steps = result.history.private_columns().reveal()
-    return {
-        "notice": "computed from the records: for the data's owner, not for publication",
-        "seed": request.seed,
-        "n": len(split.train),
-        "train_accuracy": model.train_accuracy(),
-        "test_accuracy": model.test_accuracy(),
-        "mean_accepted": _mean(steps["accepted"]),
-        "mean_proposed": _mean(steps["proposed"]),
-        "dropped": int(sum(steps["dropped"])),
-        "stale_bias": _mean(steps["stale_bias"]),
-    }
-
-
 def _mean(values: list[Any]) -> float | None:
     known = [value for value in values if not np.isnan(value)]
     return float(np.mean(known)) if known else None
@@ -260,16 +510,16 @@ def _mean(values: list[Any]) -> float | None:
 def _write(
     files: Publication,
     out: Path,
-    data: Mapping[str, Any],
-    private: Mapping[str, Any],
+    statement: Statement,
+    owners: OwnersFigures,
     model: Classifier,
-    result: Trained,
 ) -> None:
+    result = statement.result
     stream, arrays = io.BytesIO(), dict[str, Any](model.parameters())
     np.savez(stream, **arrays)
     released = {
         "model.npz": (stream.getvalue(), Rank.RELEASE),
-        "run.json": (_json(data), Rank.STATEMENT),
+        "run.json": (_json(statement.as_json()), Rank.STATEMENT),
         "history.csv": (_table(result.history.columns()), Rank.STATEMENT),
     }
     pictures: dict[str, bytes] = {}
@@ -278,12 +528,12 @@ def _write(
         pictures["steps.png"] = plot_steps(result.history).reveal()
     for name, (content, rank) in released.items():
         files.write(out / name, content, rank, secret=not result.is_private)
-    owners = {
-        "figures.json": _json(private),
+    private = {
+        "figures.json": _json(owners.as_json()),
         "steps.csv": _table(result.history.private_columns().reveal()),
         **pictures,
     }
-    for name, content in owners.items():
+    for name, content in private.items():
         files.write(out / f"{_PRIVATE}{name}", content, Rank.RECORD, secret=True)
 
 
@@ -299,27 +549,4 @@ def _table(columns: Mapping[str, list[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _print(console: Console, data: dict[str, Any], private: Mapping[str, Any]) -> None:
-    if data["epsilon"] is None:
-        console.print(f"[bold]not private[/bold]: {data['notice']}")
-    else:
-        epsilon, delta = data["epsilon"][1], data["delta"][1]
-        console.print(f"[bold]({epsilon!r}, {delta!r})-DP[/bold] per record, under add/remove", highlight=False)
-        console.print(f"  by {data['theorem']}; this run has paid ε = {data['paid']:.6g}", markup=False)
-        console.print("  what other runs on the same records cost, as to tune options, adds to this", markup=False)
-        console.print("  assumptions")
-        for assumed in data["assumptions"]:
-            value = f" = {assumed['value']}" if assumed["value"] else ""
-            console.print(f"    {assumed['name']}{value}", markup=False, soft_wrap=True)
-        print_proven(console, data)
-    columns = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
-    table = Table("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid", box=None)
-    for row in zip(*(data["epochs"][name] for name in columns), strict=True):
-        table.add_row(str(row[0] + 1), *(f"{value:.6g}" for value in row[1:]))
-    console.print(table)
-    figures = Table(box=None, show_header=False)
-    for name in ("train_accuracy", "test_accuracy", "mean_proposed", "mean_accepted", "dropped", "stale_bias"):
-        if private[name] is not None:
-            figures.add_row(name.replace("_", " "), f"{private[name]:.6g}")
-    console.print("\n[bold]for the data's owner only, not for publication[/bold]")
-    console.print(figures)
+command = application(train, about_data=True)

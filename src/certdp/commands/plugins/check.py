@@ -2,82 +2,92 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Annotated
 
+import typer
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
 from ...data import Reading, read_records
 from ...data.reading import refuse_without_file
-from ...plugins.conformance import Conformance, check
+from ...plugins.conformance import Conformance
+from ...plugins.conformance import check as conformance
 from ...plugins.forks import can_fork
 from ...plugins.registry import Registry, Role
 from ..advice import about_options, advising
-from ..options import key_and_value
-from ..output import Output
+from ..answer import Answer
+from ..answering import application
+from ..options import Allow, AnyData, Array, Examples, Options, Seed, ThirdParty, Timeout, Trials, key_and_value
+from ..options import Role as RoleOption
+from ..output import FAILED
+from ..page import Page
 
 TIMEOUT = 300.0
 """Seconds that a law may take where nothing else is asked for."""
 
 
-@frozen(kw_only=True)
-class Request:
-    """What to check, and with what.
+@frozen
+class Conforming(Answer):
+    """What became of every law.
 
     Attributes:
-        name: of the plugin.
-        role: mechanism, sampler or claims; None where the name says it.
-        options: public constants, each "KEY=VALUE".
-        data: a file of records that the mechanism takes; None lets the kit choose.
-        reading: how to read it.
-        only: a glob on the names of the laws.
-        examples: most cases per law.
-        seed: of the search.
-        audit_trials: releases on either side of an audit.
-        timeout: seconds that a law may take; None for the default, or no limit where the system cannot fork.
-        third_party: whether plugins of other distributions are admitted.
-        allow: distributions that are admitted.
+        found: by law.
     """
 
-    name: str
-    role: str | None
-    options: list[str]
-    data: Path | None
-    reading: Reading
-    only: str
-    examples: int
-    seed: int
-    audit_trials: int
-    timeout: float | None
-    third_party: bool
-    allow: list[str] | None
+    found: Conformance
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return self.found.as_json()
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        page.copy(str(self.found))
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a law fails."""
+        return 0 if self.found.passed else FAILED
 
 
-def run(request: Request, output: Output) -> None:
-    """Check the plugin, and fail where a law does."""
-    if request.data is None:
-        refuse_without_file(request.reading)
-    with advising(about_options(request.options)):
-        found = _checked(request)
-    output.show(found.as_json(), lambda console: console.print(str(found), markup=False, soft_wrap=True))
-    if not found.passed:
-        output.fail()
+def check(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The plugin, as `certdp plugins` lists it.")],
+    role: RoleOption = None,
+    option: Options = None,
+    data: AnyData = None,
+    array: Array = None,
+    only: Annotated[str, typer.Option(metavar="GLOB", help="Laws to check, by name.")] = "*",
+    examples: Examples = 25,
+    seed: Seed = 0,
+    trials: Trials = 20_000,
+    timeout: Timeout = None,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Conforming:
+    """Check a plugin against every law of its kind: passed, failed with the smallest witness, or why not applicable.
 
-
-def _checked(request: Request) -> Conformance:
-    timeout = TIMEOUT if request.timeout is None and can_fork() else request.timeout
-    return check(
-        request.name,
-        role=_role(request.role),
-        options=_options(request.options) or (),
-        records=None if request.data is None else read_records(request.data, request.reading),
-        only=request.only,
-        examples=request.examples,
-        seed=request.seed,
-        audit_trials=request.audit_trials,
-        timeout=timeout,
-        registry=Registry(third_party=request.third_party, allow=request.allow),
-    )
+    Constants that are not stated are chosen; a law takes at most 300 seconds where nothing else is asked for.
+    """
+    reading = Reading(array=array)
+    if data is None:
+        refuse_without_file(reading)
+    stated = option or []
+    with advising(about_options(stated)):
+        return Conforming(
+            conformance(
+                name,
+                role=_role(role),
+                options=_options(stated) or (),
+                records=None if data is None else read_records(data, reading),
+                only=only,
+                examples=examples,
+                seed=seed,
+                audit_trials=trials,
+                timeout=TIMEOUT if timeout is None and can_fork() else timeout,
+                registry=Registry(third_party=third_party, allow=allow),
+            )
+        )
 
 
 def _role(word: str | None) -> Role | None:
@@ -97,3 +107,6 @@ def _options(given: list[str]) -> dict[str, str]:
             raise InvalidValue("option", text, f"one value for {key}", "Give it once")
         read[key] = value
     return read
+
+
+command = application(check, about_data=True)

@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+from attrs import frozen
 
 from ...plugins.registry import Registry, Status
-from ..output import Output
+from ..answer import Answer
+from ..options import Allow, ThirdParty
+from ..page import Page
 
 
-def run(list_only: bool, third_party: bool, allow: list[str] | None, output: Output) -> None:
-    """List plugins; import and validate them unless told not to."""
-    registry = Registry(third_party=third_party, allow=allow)
-    statuses = [Status(item, None) for item in registry.listings()] if list_only else list(registry.statuses())
-    rows = [
-        {
-            "role": status.listing.role.word,
-            "name": status.listing.name,
-            "distribution": status.listing.distribution,
-            "version": status.listing.version,
-            "valid": None if list_only else status.valid,
-            "problem": status.problem,
-            "remark": status.remark,
+@frozen(kw_only=True)
+class Installed(Answer):
+    """The plugins that are installed.
+
+    Attributes:
+        statuses: each with its distribution.
+        imported: whether they were imported and validated.
+    """
+
+    statuses: tuple[Status, ...]
+    imported: bool
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return {
+            "plugins": [
+                {
+                    "role": status.listing.role.word,
+                    "name": status.listing.name,
+                    "distribution": status.listing.distribution,
+                    "version": status.listing.version,
+                    "valid": status.valid if self.imported else None,
+                    "problem": status.problem,
+                    "remark": status.remark,
+                }
+                for status in self.statuses
+            ]
         }
-        for status in statuses
-    ]
 
-    def for_people(console: Console) -> None:
-        table = Table(box=None)
-        for heading in ("role", "name", "distribution", "version", "status"):
-            table.add_column(heading, overflow="fold")
-        for status in statuses:
-            item = status.listing
-            word = "not imported" if list_only else _standing(status)
-            table.add_row(item.role.word, item.name, item.distribution, item.version, word)
-        console.print(table, markup=False)
+    def show(self, page: Page) -> None:
+        """For people."""
+        listed = [(one.listing, self._word(one)) for one in self.statuses]
+        page.table(
+            ("role", "name", "distribution", "version", "status"),
+            [(one.role.word, one.name, one.distribution, one.version, word) for one, word in listed],
+        )
 
-    output.show({"plugins": rows}, for_people)
+    def _word(self, status: Status) -> str:
+        if not self.imported:
+            return "not imported"
+        return status.problem or ("valid" if status.remark is None else f"valid, but {status.remark}")
 
 
-def _standing(status: Status) -> str:
-    return status.problem or ("valid" if status.remark is None else f"valid, but {status.remark}")
+def installed(
+    list_only: Annotated[
+        bool, typer.Option("--list-only", help="Read metadata alone; import and validate nothing.")
+    ] = False,
+    third_party: ThirdParty = True,
+    allow: Allow = None,
+) -> Installed:
+    """What is installed, from which distribution, and whether it is valid."""
+    registry = Registry(third_party=third_party, allow=allow)
+    if list_only:
+        return Installed(statuses=tuple(Status(item, None) for item in registry.listings()), imported=False)
+    return Installed(statuses=tuple(registry.statuses()), imported=True)

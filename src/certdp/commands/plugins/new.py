@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
-from rich.console import Console
+import typer
+from attrs import frozen
 
-from ...accounting.errors import InvalidValue
+from ...accounting.errors import InvalidValue, blamed_on
 from ...plugins.registry import Role
-from ...plugins.scaffold import new_plugin
-from ..output import Output
+from ...plugins.scaffold import Scaffold, new_plugin
+from ..answer import Answer
+from ..answering import application
+from ..options import AnyOutput
+from ..options import Role as RoleOption
+from ..page import Page
 
 _ROLES = {role.word: role for role in Role}
 
 
-def run(name: str, kind: str, out: Path, output: Output) -> None:
-    """Write the package and say what to do next."""
-    if kind not in _ROLES:
-        raise InvalidValue("kind", kind, f"one of: {', '.join(_ROLES)}", "Give --kind one of them")
-    written = new_plugin(name, _ROLES[kind], out)
-    paths = [str(path) for path in written.paths]
+@frozen(kw_only=True)
+class NewPlugin(Answer):
+    """A package that was written.
 
-    def for_people(console: Console) -> None:
-        console.print(f"{kind} {written.name} in {written.folder}:", markup=False)
-        for path in paths:
-            console.print(f"  {path}", markup=False)
-        console.print("\nInstall it and run its tests:\n", markup=False)
-        console.print(f'  cd {written.folder}\n  python -m pip install -e ".[test]"\n  python -m pytest', markup=False)
+    Attributes:
+        written: its name, folder and files.
+    """
 
-    output.show({"name": str(written.name), "kind": kind, "folder": str(written.folder), "files": paths}, for_people)
+    written: Scaffold
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        written = self.written
+        files = [str(path) for path in written.paths]
+        return {"name": str(written.name), "role": written.role.word, "folder": str(written.folder), "files": files}
+
+    def show(self, page: Page) -> None:
+        """For people: the files, and what to do next."""
+        page.copy(f"{self.written.role.word} {self.written.name} in {self.written.folder}:")
+        for path in self.written.paths:
+            page.copy(f"  {path}")
+        page.say("\nInstall it and run its tests:\n")
+        page.copy(f'  cd {self.written.folder}\n  python -m pip install -e ".[test]"\n  python -m pytest')
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the plugin, its distribution and its folder.")],
+    role: RoleOption = None,
+    output: AnyOutput = None,
+) -> NewPlugin:
+    """Write a package with a new plugin: one formula, its entry point, and tests that call the conformance kit."""
+    if role not in _ROLES:
+        raise InvalidValue("role", role or "nothing", f"one of: {', '.join(_ROLES)}", "Give --role one of them")
+    with blamed_on(out="output"):
+        return NewPlugin(written=new_plugin(name, _ROLES[role], output or Path()))
+
+
+command = application(new)

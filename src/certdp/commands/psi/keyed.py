@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from attrs import frozen
 
 from ...accounting.accountants import LOSS_DISTRIBUTION, Bounds
 from ...accounting.directions import Direction
@@ -16,11 +17,13 @@ from ...accounting.units import Epsilon
 from ...data import refuse_without_file
 from ...durable.files import write_whole
 from ...runs.keyed import KeyedRelease
+from ...runs.run import Answer as DeltaAnswer
 from ...runs.sampled import statement_of
 from ...runs.sampled_releases import Interval
+from ..answer import Answer, assumptions_as_json, path_as_json
 from ..composition import KeyedComposition
-from ..output import Output
 from ..outputs import check_places, checked_certificate
+from ..page import Page
 from .request import Request
 
 _MOST_LISTED = 100
@@ -31,8 +34,107 @@ _WHY = (
 )
 
 
-def run_keyed(request: Request, given: KeyedComposition, output: Output) -> None:
-    """Compose, compare neighbouring rows, prove the supremum; then print."""
+@frozen(kw_only=True)
+class _Compared:
+    """δ between two neighbouring frequencies, both ways.
+
+    Attributes:
+        frequency: the larger one.
+        remove: where the outcomes with the element are the likelier ones.
+        add: where those without it are.
+    """
+
+    frequency: int
+    remove: Interval
+    add: Interval
+
+    @classmethod
+    def of(cls, frequency: int, pair: FinitePair, epsilon: Enclosure) -> _Compared:
+        """The divergences of a pair at an ε."""
+        ways = {"remove": Direction.REMOVE, "add": Direction.ADD}
+        deltas = {name: pair.delta(epsilon, way).maximum(0) for name, way in ways.items()}
+        return cls(
+            frequency=frequency,
+            **{name: Interval.of(Bounds(delta, two_sided=True)) for name, delta in deltas.items()},
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        remove, add = ([one.lower, one.upper] for one in (self.remove, self.add))
+        return {"frequency": self.frequency, "remove": remove, "add": add}
+
+
+@frozen(kw_only=True)
+class KeyedProfile(Answer):
+    """δ between neighbouring frequencies, and over all of them.
+
+    Attributes:
+        release: the mechanism on a sample of keys.
+        answer: δ over all frequencies.
+        frequencies: the first of them.
+        certificate: where it was written.
+    """
+
+    release: KeyedRelease
+    answer: DeltaAnswer[Any]
+    frequencies: tuple[_Compared, ...]
+    certificate: Path | None
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        mechanism, sampler = (statement_of(plugin).as_json() for plugin in self.release.plugins)
+        answer, guarantee = self.answer, self.answer.guarantee
+        return {
+            "mechanism": mechanism,
+            "sampler": sampler,
+            "notion": guarantee.bound.notion.name,
+            "unit": guarantee.unit.name,
+            "epsilon": answer.epsilon.upper,
+            "delta": [answer.delta.lower, answer.delta.upper],
+            "frequencies": [one.as_json() for one in self.frequencies],
+            "guarantee": {
+                "kind": "differential privacy for keys of every frequency",
+                "statement": answer.statement,
+                "notion": guarantee.bound.notion.name,
+                "unit": guarantee.unit.name,
+                "relation": guarantee.relation.name,
+                "theorem": str(guarantee.derivation),
+                "why": _WHY,
+            },
+            "assumptions": assumptions_as_json(guarantee.assumptions),
+            "certificate": path_as_json(self.certificate),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
+        mechanism, sampler = (plugin.about.name for plugin in self.release.plugins)
+        page.keyed_run(mechanism, sampler)
+        epsilon = numbers.most_or_stated(answer.epsilon.upper, answer.asked.value)
+        rest = f" at ε = {epsilon} for one element of a key of any frequency"
+        page.bold(f"δ ≤ {numbers.most(answer.delta.upper)}", rest)
+        if answer.delta.lower is not None:
+            ends = numbers.between(answer.delta.lower, answer.delta.upper)
+            page.say(f"the supremum over all frequencies lies in {ends}", 2)
+        page.say(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.say(str(guarantee.derivation), 2)
+        page.say(_WHY, 2)
+        page.table(
+            ("frequency", "δ, with it against without", "δ, without against with"),
+            [
+                (str(one.frequency), *(numbers.most(delta.upper) for delta in (one.remove, one.add)))
+                for one in self.frequencies[:_SHOWN]
+            ],
+        )
+        hidden = len(self.frequencies) - _SHOWN
+        if hidden > 0:
+            page.say(f"and {hidden} more in --json", 2)
+        page.files({"certificate": self.certificate})
+        page.assumptions(guarantee.assumptions)
+
+
+def keyed_profile(request: Request, given: KeyedComposition) -> KeyedProfile:
+    """Compose, compare neighbouring rows, prove the supremum."""
     _refuse_what_records_need(request)
     check_places(None, request.places)
     if request.certificate is not None and request.epsilon is not None:
@@ -50,32 +152,15 @@ def run_keyed(request: Request, given: KeyedComposition, output: Output) -> None
     if request.certificate is not None:
         write_whole(request.certificate, checked_certificate("certificate", release.certificate()))
     level = Enclosure.of(epsilon.value, precision=release.precision)
-    mechanism, sampler = (statement_of(plugin).as_json() for plugin in release.plugins)
-    guarantee = answer.guarantee
-    data = {
-        "mechanism": mechanism,
-        "sampler": sampler,
-        "notion": guarantee.bound.notion.name,
-        "unit": guarantee.unit.name,
-        "epsilon": answer.epsilon.upper,
-        "delta": [answer.delta.lower, answer.delta.upper],
-        "frequencies": [
-            {"frequency": frequency, **_divergences(pair, level)}
+    return KeyedProfile(
+        release=release,
+        answer=answer,
+        frequencies=tuple(
+            _Compared.of(frequency, pair, level)
             for frequency, pair in enumerate(release.neighbours(range(1, last + 1)), start=1)
-        ],
-        "guarantee": {
-            "kind": "differential privacy for keys of every frequency",
-            "statement": answer.statement,
-            "notion": guarantee.bound.notion.name,
-            "unit": guarantee.unit.name,
-            "relation": guarantee.relation.name,
-            "theorem": str(guarantee.derivation),
-            "why": _WHY,
-        },
-        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
-        "certificate": None if request.certificate is None else str(request.certificate),
-    }
-    output.show(data, lambda console: _print(console, data))
+        ),
+        certificate=request.certificate,
+    )
 
 
 def _refuse_what_records_need(request: Request) -> None:
@@ -97,45 +182,8 @@ def _refuse_what_records_need(request: Request) -> None:
 def _listed(request: Request, release: KeyedRelease) -> int:
     """The last frequency to list."""
     end = release.reporting.last
-    if request.max_frequency is None:
+    if request.rows is None:
         return min(release.band + 1, _MOST_LISTED, end or _MOST_LISTED)
-    if end is not None and request.max_frequency > end:
-        raise InvalidValue(
-            "max-frequency", request.max_frequency, f"at most {end}, the last frequency with a row of its own"
-        )
-    return request.max_frequency
-
-
-def _divergences(pair: FinitePair, epsilon: Enclosure) -> dict[str, list[float | None]]:
-    """Both directions, by name: the element is present, or absent, in the data whose outcomes are likelier."""
-
-    def ends(direction: Direction) -> list[float | None]:
-        bounds = Interval.of(Bounds(pair.delta(epsilon, direction).maximum(0), two_sided=True))
-        return [bounds.lower, bounds.upper]
-
-    return {"remove": ends(Direction.REMOVE), "add": ends(Direction.ADD)}
-
-
-def _print(console: Console, data: dict[str, Any]) -> None:
-    guarantee = data["guarantee"]
-    mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
-    console.print(f"[bold]{mechanism}[/bold] on keys sampled by [bold]{sampler}[/bold]")
-    lower, upper = data["delta"]
-    console.print(f"  [bold]δ ≤ {upper!r}[/bold] at ε = {data['epsilon']!r} for one element of a key of any frequency")
-    if lower is not None:
-        console.print(f"         (the supremum over all frequencies lies in [{lower!r}, {upper!r}])")
-    console.print(f"  {guarantee['notion']} DP, unit {data['unit']}, relation {guarantee['relation']}", highlight=False)
-    console.print(f"  {guarantee['theorem']}", markup=False)
-    console.print(f"  {guarantee['why']}", markup=False)
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
-    table = Table("frequency", "δ, with it against without", "δ, without against with", box=None)
-    for row in data["frequencies"][:_SHOWN]:
-        table.add_row(str(row["frequency"]), *(f"{row[way][1]:.6g}" for way in ("remove", "add")))
-    console.print(table)
-    hidden = len(data["frequencies"]) - _SHOWN
-    if hidden > 0:
-        console.print(f"  and {hidden} more in --json", markup=False)
-    if data["certificate"] is not None:
-        console.print(f"certificate: {data['certificate']}", markup=False, soft_wrap=True)
+    if end is not None and request.rows > end:
+        raise InvalidValue("rows", request.rows, f"at most {end}, the last frequency with a row of its own")
+    return request.rows

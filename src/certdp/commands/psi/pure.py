@@ -1,14 +1,14 @@
-"""`certdp psi`: a certified ψ-profile, its supremum over the public domain, and certificates."""
+"""`certdp psi` in the pure notion: a certified ψ-profile, its supremum over the public domain, and certificates."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
 
-from rich.console import Console
+from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import ZERO, Expression, Symbol, norm, prune, simplify, substitute, variables
+from ...accounting.expressions import ZERO, Symbol, prune, simplify, substitute, variables
 from ...accounting.expressions.floats import Floats
 from ...accounting.expressions.suprema import NoFiniteSupremum
 from ...accounting.provenance import Private
@@ -19,48 +19,93 @@ from ...durable.files import Rank, published
 from ...records.losses import Measurement
 from ...runs.sampled import SampledMechanism, declared_loss
 from ...verification.certificates.writing import SampledPureClaim, public_certificate
-from ..composition import Composition, KeyedComposition, chosen
-from ..output import Output
+from ..answer import Answer, path_as_json
+from ..composition import Composition
+from ..output import Terminal
 from ..outputs import check_places, checked_certificate
-from .keyed import run_keyed
-from .request import Request, domain_of, outside_of, print_private, private_figures, progress_over
-from .target import run_at
-
-__all__ = ["Request", "run"]
+from ..page import Page, whom
+from .request import OwnersFigures, Request, domain_of, outside_of, progress_over
 
 
-def run(request: Request, output: Output) -> None:
-    """Compose, prove, measure; then write and print: in the pure notion, or at the δ or the order asked for.
+@frozen(kw_only=True)
+class PureProfile(Answer):
+    """ψ in the pure notion, and its supremum where a public domain is declared.
 
-    About sampled keys: compare the rows of neighbouring frequencies.
+    Attributes:
+        claim: what is proven, and certified.
+        owners: what the data's owner may know.
+        request: where something was written.
     """
-    given = chosen(
-        request.mechanism, request.sampler, request.options, third_party=request.third_party, allow=request.allow
-    )
-    match given:
-        case Composition():
-            _run_of_records(request, given, output)
-        case KeyedComposition():
-            run_keyed(request, given, output)
+
+    claim: SampledPureClaim
+    owners: OwnersFigures
+    request: Request
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        stated, request = self.claim.as_json(), self.request
+        claim, supremum = stated["claim"], stated["claim"]["supremum"]
+        return {
+            "mechanism": stated["mechanism"],
+            "sampler": stated["sampler"],
+            "epsilon": None if supremum is None else [supremum["lower"], supremum["upper"]],
+            "guarantee": {
+                "kind": "psi-PDP profile" if supremum is None else "differential privacy on the public domain",
+                "notion": claim["notion"],
+                "unit": claim["unit"],
+                "relation": claim["relation"],
+                "theorem": stated["theorem"],
+                "psi": self._psi,
+                "domain": None if supremum is None else supremum["domain"],
+                "maximiser": None if supremum is None else supremum["maximiser"],
+            },
+            "assumptions": stated["assumptions"],
+            "certificate": path_as_json(request.certificate),
+            "owner_certificate": path_as_json(request.owner_certificate),
+            "plot": path_as_json(request.plot),
+            "owner_plot": path_as_json(request.owner_plot),
+            "private": self.owners.as_json(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        claim, request = self.claim, self.request
+        page.run(claim.mechanism.name, claim.sampler.name)
+        if claim.supremum is None:
+            page.say("ε      none: no public domain was declared (--option radius=R)", 2)
+        else:
+            found = claim.supremum.enclosure
+            page.bold(f"ε ≤ {page.numbers.most(found.upper_float)}", f" for {whom(claim.domain)}")
+            if not claim.rate.only_bound:
+                ends = page.numbers.between(max(0.0, found.lower_float), found.upper_float)
+                page.say(f"the supremum of ψ lies in {ends}", 2)
+        profile = claim.profile
+        page.say(f"pure DP, unit {profile.unit.name}, relation {profile.relation.name}, by {claim.rate.theorem}", 2)
+        if claim.rate.only_bound:
+            page.say(f"ψ(x) ≤ {self._psi} for every record that may be drawn", 2)
+        else:
+            page.say(f"ψ(x) = {self._psi}, and a relative rounding of q and W", 2)
+        page.files({"certificate": request.certificate, "plot": request.plot})
+        page.assumptions(claim.assumptions)
+        self.owners.show(page, ("owner certificate", request.owner_certificate), ("owner plot", request.owner_plot))
+
+    @property
+    def _psi(self) -> str:
+        """The profile as people read it: without rounding, and simplified."""
+        profile = self.claim.profile.remove
+        exact = substitute(profile, {v: ZERO for v in variables(profile) if v.symbol is Symbol.ROUNDING})
+        return str(simplify(prune(simplify(exact), {})))
 
 
-def _run_of_records(request: Request, given: Composition, output: Output) -> None:
-    for name, value in (("epsilon", request.epsilon), ("max-frequency", request.max_frequency)):
-        if value is not None:
-            raise InvalidValue(name, value, "nothing, for a mechanism on records", "Ask for ε at a δ: --delta D")
-    if request.delta is not None or request.order is not None:
-        run_at(request, given, output)
-    else:
-        _run_pure(request, given, output)
-
-
-def _run_pure(request: Request, given: Composition, output: Output) -> None:
+def pure_profile(request: Request, given: Composition, terminal: Terminal) -> PureProfile:
+    """Compose, prove, measure and write, in the pure notion."""
     if declared_loss(given.mechanism).pure is None:
+        name = given.mechanism.about.name
         raise InvalidValue(
             "mechanism",
-            request.mechanism,
+            name,
             "a mechanism with a pure ε, or a δ or an order",
-            f"{request.mechanism} has no pure ε: state --delta D or --order A",
+            f"{name} has no pure ε: state --delta D or --order A",
         )
     outside = outside_of(request.outside, "radius" in given.run)
     check_places(request.data, request.places)
@@ -70,10 +115,11 @@ def _run_pure(request: Request, given: Composition, output: Output) -> None:
     records = request.records
     domain = domain_of(given.run, run_of.norm, run_of.features, records.shape[1])
     claim = _claim(run_of, domain, given.run.get("radius", ""))
-    with progress_over(records, output) as advance:
+    with progress_over(records, terminal) as advance:
         private = run_of.measure(records, domain, outside, progress=advance)
     _write(request, run_of, claim, records, domain, outside, private)
-    _show(request, claim, private.reveal(), output)
+    supremum = math.inf if claim.supremum is None else claim.supremum.enclosure.upper_float
+    return PureProfile(claim=claim, owners=OwnersFigures.of(request, private, supremum, "ψ"), request=request)
 
 
 def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> SampledPureClaim:
@@ -112,71 +158,3 @@ def _write(
             from ...plots.runs import plot_measured
 
             files.write(request.owner_plot, plot_measured(claim, private).reveal(), Rank.RECORD, secret=True)
-
-
-def _ideal(profile: Expression) -> Expression:
-    """The profile as people read it: without rounding, and simplified."""
-    exact = substitute(profile, {v: ZERO for v in variables(profile) if v.symbol is Symbol.ROUNDING})
-    return simplify(prune(simplify(exact), {}))
-
-
-def _show(request: Request, claim: SampledPureClaim, measured: Measurement, output: Output) -> None:
-    stated = claim.as_json()
-    supremum = stated["claim"]["supremum"]
-    epsilon = None if supremum is None else [supremum["lower"], supremum["upper"]]
-    # both bound every record held within the domain
-    private = private_figures(request, measured, math.inf if epsilon is None else epsilon[1])
-    data = {
-        "mechanism": stated["mechanism"],
-        "sampler": stated["sampler"],
-        "epsilon": epsilon,
-        "guarantee": {
-            "kind": "psi-PDP profile" if epsilon is None else "differential privacy on the public domain",
-            "notion": stated["claim"]["notion"],
-            "unit": stated["claim"]["unit"],
-            "relation": stated["claim"]["relation"],
-            "theorem": stated["theorem"],
-            "psi": str(_ideal(claim.profile.remove)),
-            "domain": None if supremum is None else supremum["domain"],
-            "maximiser": None if supremum is None else supremum["maximiser"],
-        },
-        "assumptions": stated["assumptions"],
-        "certificate": None if request.certificate is None else str(request.certificate),
-        "owner_certificate": None if request.owner_certificate is None else str(request.owner_certificate),
-        "plot": None if request.plot is None else str(request.plot),
-        "owner_plot": None if request.owner_plot is None else str(request.owner_plot),
-        "private": private,
-    }
-    reading = (
-        f"ψ(x) ≤ {data['guarantee']['psi']} for every record that may be drawn"
-        if claim.rate.only_bound
-        else f"ψ(x) = {data['guarantee']['psi']}, and a relative rounding of q and W"
-    )
-    output.show(data, lambda console: _print(console, data, request, reading))
-
-
-def _print(console: Console, data: dict[str, Any], request: Request, reading: str) -> None:
-    guarantee = data["guarantee"]
-    mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
-    console.print(f"[bold]{mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]")
-    if data["epsilon"] is None:
-        console.print("  ε      none: no public domain was declared (--option radius=R)")
-    else:
-        domain = guarantee["domain"]
-        lower, upper = data["epsilon"]
-        console.print(f"  [bold]ε ≤ {upper!r}[/bold] for every record with {norm(domain['norm'])} ≤ {domain['radius']}")
-        if lower is not None:
-            console.print(f"         (the supremum of ψ lies in [{lower!r}, {upper!r}])")
-    console.print(
-        f"  pure DP, unit {guarantee['unit']}, relation {guarantee['relation']}, by {guarantee['theorem']}",
-        highlight=False,
-    )
-    console.print(f"  {reading}", markup=False)
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']} = {item['value']}", markup=False)
-    print_private(console, data["private"], request.outside, "ψ")
-    for name in ("certificate", "owner_certificate", "plot", "owner_plot"):
-        if data[name] is not None:
-            private = " (private)" if name == "owner_plot" else ""
-            console.print(f"{name.replace('_', ' ')}: {data[name]}{private}", markup=False, soft_wrap=True)

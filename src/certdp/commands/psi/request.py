@@ -3,51 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from attrs import frozen
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from ...accounting.errors import InvalidValue
 from ...accounting.expressions import Expression, Symbol, variables
 from ...accounting.expressions.floats import Floats
 from ...accounting.norms import Norm
-from ...accounting.provenance import Public
+from ...accounting.provenance import Private, Public
 from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
 from ...data import Reading, example_records, read_records
 from ...records.losses import Measurement
-from ..output import Output
+from ..output import Terminal
+from ..page import Page
+from ..progress import counting, watched
 
-_EXAMPLE = "embedded example of IS Section 3.3, for want of --data"
+_EXAMPLE = "embedded example of IS Section 3.3"
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
 
 @frozen(kw_only=True)
 class Request:
-    """The command's arguments."""
+    """What is asked about a mechanism and a sampler."""
 
-    mechanism: str
-    sampler: str
-    options: list[str]
     data: Path | None
     reading: Reading
     outside: str
+    delta: str | None
+    order: str | None
+    epsilon: str | None
+    rows: int | None
     certificate: Path | None
     owner_certificate: Path | None
     plot: Path | None
     owner_plot: Path | None
-    delta: str | None
-    order: str | None
-    third_party: bool
-    allow: list[str] | None
-    epsilon: str | None = None
-    max_frequency: int | None = None
 
     @property
     def records(self) -> Floats:
@@ -92,51 +85,80 @@ def outside_of(word: str, bounded: bool) -> Outside:
 
 
 @contextmanager
-def progress_over(records: Floats, output: Output) -> Iterator[Any]:
+def progress_over(records: Floats, terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
     """A progress bar where the work is long and someone watches."""
-    terminal = Console(stderr=True)
-    if records.size < _LONG or output.as_json or not terminal.is_terminal:
+    if records.size < _LONG:
         yield None
         return
-    columns = (TextColumn("certifying ψ"), BarColumn(), TextColumn("{task.completed:,} records"), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bar:
-        task = bar.add_task("psi", total=len(records))
-        yield lambda done: bar.update(task, completed=done)
+    with watched(terminal, len(records), *counting("certifying ψ", "records")) as bar:
+        yield None if bar is None else bar.reach
 
 
-def private_figures(request: Request, measured: Measurement, most: float) -> dict[str, Any]:
-    """What the owner is told about the records; `most` bounds every record held within the domain, inf without one."""
-    return {
-        "notice": "computed from the records: for the data's owner, not for publication",
-        "source": _EXAMPLE if request.data is None else "the file given",
-        "n": measured.records,
-        "outside_domain": measured.outside,
-        "expected_sample_size": list(measured.expected_sample_size),
-        "psi_max": _finite(min(measured.psi_max, most)),
-        "quantiles": {str(level): _finite(min(value, most)) for level, value in measured.quantiles.items()},
-    }
+@frozen(kw_only=True)
+class OwnersFigures:
+    """What the data's owner may know about the records.
 
+    Attributes:
+        measured: the losses.
+        most: a bound of the loss of every record held within the domain; inf where there is none.
+        sign: what the loss is called.
+        outside: what happened to records outside the domain.
+        from_file: whether the records are the owner's, not the embedded example.
+    """
 
-def print_private(console: Console, private: Mapping[str, Any], outside: str, sign: str) -> None:
-    """The same for people; `sign` is what the loss is called."""
-    table = Table(box=None, show_header=False)
-    table.add_column(justify="left")
-    table.add_column(justify="right")
-    table.add_row("source", private["source"])
-    table.add_row("records", f"{private['n']:,}")
-    table.add_row("outside the domain", f"{private['outside_domain']:,} ({outside})")
-    table.add_row("expected sample size", f"{private['expected_sample_size'][1]:.6g}")
-    for level, value in private["quantiles"].items():
-        table.add_row(f"{sign}, quantile {level}", _shown(value))
-    table.add_row(f"{sign}, largest", _shown(private["psi_max"]))
-    console.print("\n[bold]for the data's owner only, not for publication[/bold]")
-    console.print(table)
+    measured: Measurement
+    most: float
+    sign: str
+    outside: str
+    from_file: bool
 
+    @classmethod
+    def of(cls, request: Request, measured: Private[Measurement], most: float, sign: str) -> OwnersFigures:
+        """The figures for the owner who asked."""
+        return cls(
+            measured=measured.reveal(),
+            most=most,
+            sign=sign,
+            outside=request.outside,
+            from_file=request.data is not None,
+        )
 
-def _finite(value: float) -> float | None:
-    """None for a bound beyond binary64, which JSON cannot say."""
-    return None if math.isinf(value) else value
+    def as_json(self) -> dict[str, object]:
+        """With a notice of what they are."""
+        measured = self.measured
+        return {
+            "notice": "computed from the records: for the data's owner, not for publication",
+            "source": self._source,
+            "n": measured.records,
+            "outside_domain": measured.outside,
+            "expected_sample_size": list(measured.expected_sample_size),
+            "psi_max": self._bound(measured.psi_max),
+            "quantiles": {str(level): self._bound(value) for level, value in measured.quantiles.items()},
+        }
 
+    def show(self, page: Page, *files: tuple[str, Path | None]) -> None:
+        """Print them, and the files that are the owner's."""
+        measured, numbers = self.measured, page.numbers
+        losses = [(f"quantile {level}", value) for level, value in measured.quantiles.items()]
+        page.owners(
+            [
+                ("source", self._source),
+                ("records", f"{measured.records:,}"),
+                ("outside the domain", f"{measured.outside:,} ({self.outside})"),
+                ("expected sample size", numbers.about(measured.expected_sample_size[1])),
+                *(
+                    (f"{self.sign}, {name}", numbers.most(self._bound(value)))
+                    for name, value in (*losses, ("largest", measured.psi_max))
+                ),
+            ]
+        )
+        page.files(dict(files))
 
-def _shown(value: float | None) -> str:
-    return "none within binary64" if value is None else repr(value)
+    @property
+    def _source(self) -> str:
+        return "the file given" if self.from_file else _EXAMPLE
+
+    def _bound(self, loss: float) -> float | None:
+        """None for a bound beyond binary64, which JSON cannot say."""
+        least = min(loss, self.most)
+        return None if math.isinf(least) else least

@@ -6,25 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import frozen
-from rich.console import Console
 
 from ...accounting.accountants import Bounds, renyi_at
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
-from ...accounting.expressions import norm
 from ...accounting.guarantees import Guarantee
 from ...accounting.provenance import Private
-from ...accounting.sampling.domains import NormBall
 from ...accounting.units import Delta, Order
 from ...data import refuse_without_file
 from ...records.losses import Measurement
 from ...records.record_losses import epsilon_per_record, renyi_per_record
 from ...runs.sampled import declared_loss, declared_rate, statement_of
 from ...runs.sampled_releases import Interval, SampledReleases
+from ..answer import Answer, assumptions_as_json, domain_as_json
 from ..composition import Composition
-from ..output import Output
+from ..output import Terminal
 from ..outputs import check_places
-from .request import Request, domain_of, outside_of, print_private, private_figures, progress_over
+from ..page import Page, whom
+from .request import OwnersFigures, Request, domain_of, outside_of, progress_over
 
 
 @frozen(kw_only=True)
@@ -59,8 +58,67 @@ class _Target:
     measure: Callable[..., Private[Measurement]]
 
 
-def run_at(request: Request, given: Composition, output: Output) -> None:
-    """Compose, prove, measure and print at the target that was asked for."""
+@frozen(kw_only=True)
+class LossAt(Answer):
+    """The loss at a δ or an order.
+
+    Attributes:
+        releases: the run.
+        target: what was asked for.
+        found: what is proven for the domain.
+        owners: what the data's owner may know.
+    """
+
+    releases: SampledReleases
+    target: _Target
+    found: _Found
+    owners: OwnersFigures
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs; the keys that only the pure notion has are null."""
+        guarantee, domain = self.found.guarantee, self.releases.domain
+        return {
+            "mechanism": statement_of(self.releases.mechanism).as_json(),
+            "sampler": statement_of(self.releases.sampler).as_json(),
+            "notion": guarantee.bound.notion.name,
+            **self.found.figures,
+            "guarantee": {
+                "kind": "differential privacy" + ("" if domain is None else " on the public domain"),
+                "notion": guarantee.bound.notion.name,
+                "unit": guarantee.unit.name,
+                "relation": guarantee.relation.name,
+                "theorem": str(guarantee.derivation),
+                "psi": None,
+                "domain": domain_as_json(domain),
+                "maximiser": None,
+            },
+            "assumptions": assumptions_as_json(guarantee.assumptions),
+            "certificate": None,
+            "owner_certificate": None,
+            "plot": None,
+            "owner_plot": None,
+            "private": self.owners.as_json(),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        guarantee, bounds, sign = self.found.guarantee, self.found.bounds, self.target.sign
+        page.run(self.releases.mechanism.about.name, self.releases.sampler.about.name)
+        page.bold(
+            f"{sign} ≤ {page.numbers.most(bounds.upper)}", f" at {self.target.stated} for {whom(self.releases.domain)}"
+        )
+        if bounds.lower is None:
+            page.say(f"{sign}: an upper bound; no lower bound is proven", 2)
+        else:
+            page.say(f"the supremum of {sign} lies in {page.numbers.between(bounds.lower, bounds.upper)}", 2)
+        page.say(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.say(str(guarantee.derivation), 2)
+        page.assumptions(guarantee.assumptions)
+        self.owners.show(page)
+
+
+def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
+    """Compose, prove and measure at the target that was asked for."""
     target = _target(request)
     _refuse_files(request)
     outside = outside_of(request.outside, "radius" in given.run)
@@ -73,10 +131,10 @@ def run_at(request: Request, given: Composition, output: Output) -> None:
     domain = domain_of(given.run, SampledReleases.norm_of(given.mechanism, sampler), roots, records.shape[1])
     releases = SampledReleases(mechanism=given.mechanism, sampler=sampler, domain=domain)
     found = target.prove(releases)
-    with progress_over(records, output) as advance:
+    with progress_over(records, terminal) as advance:
         private = target.measure(releases, records, outside, progress=advance)
-    data = _as_json(request, releases, found, private.reveal())
-    output.show(data, lambda console: _print(console, data, request, target))
+    owners = OwnersFigures.of(request, private, found.bounds.upper, target.sign)
+    return LossAt(releases=releases, target=target, found=found, owners=owners)
 
 
 def _target(request: Request) -> _Target:
@@ -135,54 +193,3 @@ def _refuse_files(request: Request) -> None:
             same = "with the same --mechanism, --sampler and --option"
             remedy = f"Write it by certdp epsilon --delta {request.delta} --certificate {path}, {same}"
         raise InvalidValue(name, str(path), "nothing, at a δ or an order", remedy)
-
-
-def _as_json(request: Request, releases: SampledReleases, found: _Found, measured: Measurement) -> dict[str, Any]:
-    guarantee, domain = found.guarantee, releases.domain
-    return {
-        "mechanism": statement_of(releases.mechanism).as_json(),
-        "sampler": statement_of(releases.sampler).as_json(),
-        "notion": guarantee.bound.notion.name,
-        **found.figures,
-        "guarantee": {
-            "kind": "differential privacy" + ("" if domain is None else " on the public domain"),
-            "notion": guarantee.bound.notion.name,
-            "unit": guarantee.unit.name,
-            "relation": guarantee.relation.name,
-            "theorem": str(guarantee.derivation),
-            "psi": None,
-            "domain": None if domain is None else _domain(domain),
-            "maximiser": None,
-        },
-        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions],
-        "certificate": None,
-        "owner_certificate": None,
-        "plot": None,
-        "owner_plot": None,
-        "private": private_figures(request, measured, found.bounds.upper),
-    }
-
-
-def _domain(domain: NormBall) -> dict[str, Any]:
-    return {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension}
-
-
-def _print(console: Console, data: dict[str, Any], request: Request, target: _Target) -> None:
-    guarantee, domain = data["guarantee"], data["guarantee"]["domain"]
-    lower, upper = data["epsilon"] or data["tau"]
-    mechanism, sampler = data["mechanism"]["name"], data["sampler"]["name"]
-    whom = "every record" if domain is None else f"every record with {norm(domain['norm'])} ≤ {domain['radius']}"
-    console.print(f"[bold]{mechanism}[/bold] on a sample drawn by [bold]{sampler}[/bold]")
-    console.print(f"  [bold]{target.sign} ≤ {upper!r}[/bold] at {target.stated} for {whom}")
-    if lower is None:
-        console.print(f"  {target.sign}: an upper bound; no lower bound is proven", markup=False)
-    else:
-        console.print(f"         (the supremum of {target.sign} lies in [{lower!r}, {upper!r}])", markup=False)
-    console.print(
-        f"  {guarantee['notion']} DP, unit {guarantee['unit']}, relation {guarantee['relation']}", highlight=False
-    )
-    console.print(f"  {guarantee['theorem']}", markup=False)
-    console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
-    print_private(console, data["private"], request.outside, target.sign)

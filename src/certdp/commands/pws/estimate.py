@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from attrs import asdict, frozen
-from rich.console import Console
-from rich.table import Table
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import exact
 from ...accounting.keyed.estimates import Cap, Count, NamedStatistic, Power, Total
 from ...durable.files import write_whole
-from ...weighted_sampling.estimation import LikelyKey, SampleEstimates, SumEstimate, estimate_unsanitised_sum
+from ...weighted_sampling.estimation import (
+    LikelyKey,
+    QuantileEstimate,
+    RankEstimate,
+    SampleEstimates,
+    SumEstimate,
+    estimate_unsanitised_sum,
+)
 from ...weighted_sampling.release import PrivateSample
 from ...weighted_sampling.sample_files import read_sample
-from ...weighted_sampling.selections import GRAMMAR as GRAMMAR
 from ...weighted_sampling.selections import Every, selection
 from ...weighted_sampling.threshold_samples import ThresholdSample
-from ..output import Output
+from ..answer import Answer, path_as_json
+from ..answering import application
+from ..options import Overwrite, Plot, refuse_unused
 from ..outputs import check_places
+from ..page import Page
 from .scheme import check_new, whole_option
 
 STATISTICS = "sum, count, power=P or cap=M"
@@ -29,66 +37,165 @@ _NOTICE = "computed from true frequencies: for the data's owner, not for publica
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments.
+class UnsanitisedSum(Answer):
+    """A sum over a sample with true frequencies: for the data's owner.
 
     Attributes:
-        sample: a file of `certdp pws release`, `sanitize`, `sample` or `merge`.
-        where: predicates on keys, all of which must hold, as `GRAMMAR` says.
-        statistic: one of `STATISTICS`.
-        population: a public number of keys for which `where` holds.
-        top: how many of the most frequent keys are listed.
-        quantiles: levels with commas.
-        rank: a reported key.
-        order: whether to say how well tokens keep the order of frequencies.
-        plot: where a picture is written.
-        overwrite: whether it may be replaced.
+        sample: its file.
+        where: the predicates.
+        total: the sum.
     """
 
     sample: Path
-    where: list[str]
-    statistic: str
-    population: str | None
-    top: str | None
-    quantiles: str | None
-    rank: str | None
-    order: bool
+    where: Sequence[str]
+    total: SumEstimate
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        private = {"notice": _NOTICE, **asdict(self.total)}
+        return {"sample": str(self.sample), "where": list(self.where), "is_private": False, "private": private}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        page.owners_heading()
+        page.copy(str(self.total))
+
+
+@frozen(kw_only=True)
+class Estimates(Answer):
+    """What a private sample tells; None where something was not asked.
+
+    Attributes:
+        place: the file of the sample.
+        where: the predicates.
+        sample: the sample.
+        total: the sum that was asked for.
+        top: the most frequent keys.
+        quantiles: of frequencies.
+        rank: of a key.
+        kendall: how well tokens keep the order of frequencies.
+        plot: where it is.
+    """
+
+    place: Path
+    where: Sequence[str]
+    sample: PrivateSample
+    total: SumEstimate
+    top: Sequence[LikelyKey] | None
+    quantiles: Sequence[QuantileEstimate] | None
+    rank: RankEstimate | None
+    kendall: float | None
     plot: Path | None
-    overwrite: bool
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs; a key for what was asked alone."""
+        asked: dict[str, object] = {
+            "top": None if self.top is None else [{**asdict(key), "key": _text(key.key)} for key in self.top],
+            "quantiles": None if self.quantiles is None else [asdict(one) for one in self.quantiles],
+            "rank": None if self.rank is None else asdict(self.rank),
+            "kendall": self.kendall,
+            "plot": path_as_json(self.plot),
+        }
+        return {
+            "sample": str(self.place),
+            "where": list(self.where),
+            "is_private": self.sample.statement.private,
+            "reported": len(self.sample),
+            "sum": asdict(self.total),
+            **{name: value for name, value in asked.items() if value is not None},
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        page.copy(str(self.sample))
+        page.copy(str(self.total))
+        if self.top is not None:
+            page.say("\nmost frequent keys: the likeliest frequency, and what it is for certain")
+            page.table(("key", "likeliest", "at least", "at most"), map(_row, self.top), figures=True)
+        if self.quantiles is not None:
+            page.say("\nfrequencies of keys, without those too infrequent to be in the sample")
+            for one in self.quantiles:
+                page.say(f"{one.level:g} of them: at most {one.frequency:,} ({one.low:,} to {one.high:,})", 2)
+        if self.rank is not None:
+            rank = self.rank
+            page.say(
+                f"\nrank of {_text(rank.key)}: about {rank.rank:,.1f} ± {rank.standard_error:,.1f} among all keys, "
+                f"{rank.best:,} to {rank.worst:,} among those reported for certain"
+            )
+        if self.kendall is not None:
+            page.say(f"\norder of tokens: expected Kendall τ {self.kendall:.4f} with the order of frequencies")
+        page.files({"plot": self.plot})
 
 
-def run(request: Request, output: Output) -> None:
-    """Read, estimate and print."""
-    check_new("plot", request.plot, request.overwrite)
-    check_places(request.sample, {"plot": request.plot})
-    statistic, where = _statistic(request.statistic), Every(tuple(map(selection, request.where)))
-    asked = {"sample": str(request.sample), "where": request.where}
-    _, statement = read_sample(request.sample)
+def _row(key: LikelyKey) -> tuple[str, str, str, str]:
+    most = "" if key.most is None else f"{key.most:,}"
+    return _text(key.key), f"{key.likeliest:,}", f"{key.least:,}", most
+
+
+def estimate(
+    sample: Annotated[
+        Path,
+        typer.Argument(metavar="SAMPLE", help="A sample of `certdp pws release`, `sanitise`, `sample` or `merge`."),
+    ],
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PREDICATE",
+            help="Which keys: 'key = TEXT', 'key ~ REGEX', 'key in FILE', or starts, ends or contains in place of =; "
+            "'key not …' negates. Repeatable: all must hold.",
+        ),
+    ] = None,
+    statistic: Annotated[
+        str, typer.Option(metavar="G", help="What is summed over keys: sum, count, power=P or cap=M of frequencies.")
+    ] = "sum",
+    population: Annotated[
+        str | None, typer.Option(metavar="N", help="Public number of keys of the data that the predicates select.")
+    ] = None,
+    top: Annotated[str | None, typer.Option(metavar="K", help="List the K most frequent keys.")] = None,
+    quantiles: Annotated[
+        str | None, typer.Option(metavar="Q,…", help="Quantiles of the frequencies of keys, such as 0.5,0.9.")
+    ] = None,
+    rank: Annotated[str | None, typer.Option(metavar="KEY", help="Rank of a reported key.")] = None,
+    kendall: Annotated[
+        bool, typer.Option("--kendall", help="How well tokens keep the order of frequencies: expected Kendall τ.")
+    ] = False,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+) -> Answer:
+    """Sums, keys, ranks and quantiles from a sample alone: estimates, which cost nothing more."""
+    check_new("plot", plot, overwrite)
+    check_places(sample, {"plot": plot})
+    predicates = where or []
+    summed, selected = _statistic(statistic), Every(tuple(map(selection, predicates)))
+    _, statement = read_sample(sample)
     if statement.mechanism is None:
-        _only_sums(request)
-        found = estimate_unsanitised_sum(ThresholdSample.read(request.sample), where, statistic).reveal()
-        data: dict[str, Any] = {**asked, "is_private": False, "private": {"notice": _NOTICE, **asdict(found)}}
-        output.show(data, lambda console: _print_private(console, found))
-        return
-    sample = PrivateSample.read(request.sample)
-    estimates = SampleEstimates.of(sample)
-    total = estimates.sum(where, statistic, population=whole_option("population", request.population, 0))
-    data = {**asked, "is_private": statement.private, "reported": len(sample), "sum": asdict(total)}
-    top = whole_option("top", request.top)
-    if top is not None:
-        data["top"] = [_shown(key) for key in estimates.top(top, where)]
-    if request.quantiles is not None:
-        data["quantiles"] = [asdict(one) for one in estimates.quantiles(request.quantiles.split(","), where)]
-    if request.rank is not None:
-        data["rank"] = asdict(estimates.rank(request.rank))
-    if request.order:
-        data["kendall"] = estimates.kendall()
-    if request.plot is not None:
+        beside = {"population": population, "top": top, "quantiles": quantiles, "rank": rank}
+        refuse_unused(
+            {**beside, "kendall": kendall or None, "plot": plot},
+            "for a sample with true frequencies",
+            "Only sums are estimated from it; certdp pws sanitise makes it private",
+        )
+        found = estimate_unsanitised_sum(ThresholdSample.read(sample), selected, summed).reveal()
+        return UnsanitisedSum(sample=sample, where=predicates, total=found)
+    private = PrivateSample.read(sample)
+    estimates = SampleEstimates.of(private)
+    listed = whole_option("top", top)
+    answer = Estimates(
+        place=sample,
+        where=predicates,
+        sample=private,
+        total=estimates.sum(selected, summed, population=whole_option("population", population, 0)),
+        top=None if listed is None else estimates.top(listed, selected),
+        quantiles=None if quantiles is None else estimates.quantiles(quantiles.split(","), selected),
+        rank=None if rank is None else estimates.rank(rank),
+        kendall=estimates.kendall() if kendall else None,
+        plot=plot,
+    )
+    if plot is not None:
         from ...weighted_sampling.pictures import plot_estimates
 
-        write_whole(request.plot, plot_estimates(estimates, statistic))
-        data["plot"] = str(request.plot)
-    output.show(data, lambda console: _print(console, data, sample, total))
+        write_whole(plot, plot_estimates(estimates, summed))
+    return answer
 
 
 def _statistic(text: str) -> NamedStatistic:
@@ -104,72 +211,8 @@ def _statistic(text: str) -> NamedStatistic:
     return makers[name + sign]()
 
 
-def _only_sums(request: Request) -> None:
-    asked = {
-        "population": request.population,
-        "top": request.top,
-        "quantiles": request.quantiles,
-        "rank": request.rank,
-        "order": request.order or None,
-        "plot": request.plot,
-    }
-    for name, value in asked.items():
-        if value is not None:
-            raise InvalidValue(
-                name,
-                str(value),
-                "nothing, for a sample with true frequencies",
-                "Only sums are estimated from it; certdp pws sanitize makes it private",
-            )
-
-
-def _shown(key: LikelyKey) -> dict[str, Any]:
-    return {**asdict(key), "key": _text(key.key)}
-
-
 def _text(key: str | bytes) -> str:
     return key if isinstance(key, str) else key.decode("utf-8", "backslashreplace")
 
 
-def _print_private(console: Console, found: SumEstimate) -> None:
-    console.print("[bold]for the data's owner only, not for publication[/bold]")
-    console.print(str(found), markup=False, soft_wrap=True)
-
-
-def _print(console: Console, data: Mapping[str, Any], sample: PrivateSample, total: SumEstimate) -> None:
-    console.print(str(sample), markup=False, soft_wrap=True)
-    console.print(str(total), markup=False, soft_wrap=True)
-    if "top" in data:
-        table = Table("key", "likeliest", "at least", "at most", box=None)
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for key in data["top"]:
-            most = "" if key["most"] is None else f"{key['most']:,}"
-            table.add_row(_plain(key["key"]), f"{key['likeliest']:,}", f"{key['least']:,}", most)
-        console.print("\nmost frequent keys: the likeliest frequency, and what it is for certain")
-        console.print(table)
-    if "quantiles" in data:
-        console.print("\nfrequencies of keys, without those too infrequent to be in the sample")
-        for one in data["quantiles"]:
-            console.print(
-                f"  {one['level']:g} of them: at most {one['frequency']:,} ({one['low']:,} to {one['high']:,})"
-            )
-    if "rank" in data:
-        rank = data["rank"]
-        console.print(
-            f"\nrank of {rank['key']}: about {rank['rank']:,.1f} ± {rank['standard_error']:,.1f} among all keys, "
-            f"{rank['best']:,} to {rank['worst']:,} among those reported for certain",
-            markup=False,
-            soft_wrap=True,
-        )
-    if "kendall" in data:
-        console.print(f"\norder of tokens: expected Kendall τ {data['kendall']:.4f} with the order of frequencies")
-    if "plot" in data:
-        console.print(f"plot: {data['plot']}", markup=False, soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    """Text that rich prints as it is."""
-    from rich.markup import escape
-
-    return escape(text)
+command = application(estimate, about_data=True)

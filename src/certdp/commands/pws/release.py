@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from attrs import frozen
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
+from rich.progress import SpinnerColumn, TextColumn
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import exact
-from ...accounting.provenance import Declared, Private, Public
+from ...accounting.provenance import Declared, Public
 from ...durable.files import Rank, published
 from ...plugins.contract import Coins
 from ...weighted_sampling.counts import CountStream, KeyCounts, open_counts
@@ -23,8 +22,26 @@ from ...weighted_sampling.release import PrivateSample, PrivateWeightedSampling
 from ...weighted_sampling.report import BandTally, SampleReport
 from ...weighted_sampling.sample_files import put_sample
 from ...weighted_sampling.sizes import TotalSize, threshold_of_size
-from ..output import Output
+from ..answer import Answer, assumptions_as_json, path_as_json
+from ..answering import application
+from ..options import AnySeed, Certificate, Epsilon, Output, Overwrite
+from ..output import Terminal
 from ..outputs import check_places, checked_certificate
+from ..page import Page
+from ..progress import watched
+from .options import (
+    Aggregate,
+    CountColumn,
+    Counts,
+    Delta,
+    Frequencies,
+    KeyColumn,
+    MaxFrequency,
+    Power,
+    Scheme,
+    Threshold,
+    UserBound,
+)
 from .scheme import (
     check_new,
     check_sample_place,
@@ -37,192 +54,209 @@ from .scheme import (
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Released:
+    """What may be known of a release.
 
-    counts: Path
-    key: str | None
-    count: str | None
-    aggregate: bool
-    epsilon: str
-    delta: str
+    Attributes:
+        sampling: how it was made.
+        sample: what was reported.
+        output: where it is.
+        certificate: where it is.
+    """
+
+    sampling: PrivateWeightedSampling
+    sample: PrivateSample
+    output: Path
+    certificate: Path | None
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        sampling, statement, guarantee = self.sampling, self.sample.statement, self.sampling.guarantee
+        private = statement.private
+        return {
+            "mechanism": plugin_as_json(sampling.mechanism),
+            "sampler": plugin_as_json(sampling.sampler),
+            "is_private": private,
+            "coins": statement.coins.value,
+            "epsilon": [None, guarantee.bound.epsilon.upper_float] if private else None,
+            "delta": [None, guarantee.bound.delta.upper_float] if private else None,
+            "unit": guarantee.unit.name,
+            "contributions": sampling.contributions,
+            "relation": guarantee.relation.name,
+            "theorem": str(guarantee.derivation) if private else None,
+            "assumptions": assumptions_as_json(guarantee.assumptions) if private else [],
+            "with_frequencies": sampling.reporting.with_frequencies,
+            "reported": len(self.sample),
+            "output": str(self.output),
+            "certificate": path_as_json(self.certificate),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        page.say(str(self.sample), style="bold")
+        page.files({"sample": self.output, "certificate": self.certificate})
+        if self.sample.statement.private:
+            page.assumptions(self.sampling.guarantee.assumptions)
+
+
+@frozen(kw_only=True)
+class ReleasedAndReported(Answer):
+    """A release, and the private report of how it came out.
+
+    Attributes:
+        released: what may be known.
+        place: where the report was written, or None.
+        report: for the data's owner.
+    """
+
+    released: Released
+    place: Path | None
+    report: SampleReport
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        owner_report = path_as_json(self.place)
+        return {**self.released.as_json(), "owner_report": owner_report, "private": self.report.as_json()}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        self.released.show(page)
+        page.blank()
+        page.copy(str(self.report))
+        page.files({"owner report": self.place})
+
+
+def release(
+    counts: Counts,
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Output,
+    terminal: Terminal,
+    scheme: Scheme = None,
+    power: Power = None,
+    threshold: Threshold = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="K", help="Sample about K keys before they are sanitised: τ = K/S.")
+    ] = None,
+    total: Annotated[
+        str | None, typer.Option(metavar="S", help="Total size of all keys, where it was public before the data.")
+    ] = None,
+    total_epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Release the total size with noise, which costs this ε more.")
+    ] = None,
+    frequencies: Frequencies = False,
+    max_frequency: MaxFrequency = None,
+    user_bound: UserBound = None,
+    key: KeyColumn = None,
+    count: CountColumn = None,
+    aggregate: Aggregate = False,
+    overwrite: Overwrite = False,
+    certificate: Certificate = None,
+    owner_report: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the private report for the data's owner here.")
+    ] = None,
+    seed: AnySeed = None,
+) -> ReleasedAndReported:
+    """Sample and sanitise keys in one pass over a file.
+
+    The sample is written to --output: .parquet, .csv or .tsv.
+    """
+    places = {**sample_places(output), "certificate": certificate, "owner-report": owner_report}
+    for name, path in places.items():
+        check_new(name, path, overwrite)
+    check_sample_place(output)
+    check_places(counts, places)
+    coins = _coins(seed, certificate)
+    contributions = whole_option("user-bound", user_bound)
+    largest = whole_option("max-frequency", max_frequency)
+    sizes = _Size(scheme=scheme, power=power, threshold=threshold, size=size, total=total, total_epsilon=total_epsilon)
+    with open_counts(counts, aggregate=aggregate, key=key, count=count) as stream:
+        found = sizes.threshold_of(stream, largest, contributions or 1, coins)
+        sampling = PrivateWeightedSampling.within(
+            epsilon=epsilon,
+            delta=delta,
+            sampler=sampler_of(scheme, found, power),
+            frequencies=frequencies,
+            largest=largest,
+            contributions=contributions,
+        )
+        content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
+        tally = BandTally(sampling.reporting)
+        with watched(terminal, None, SpinnerColumn(), TextColumn("{task.completed:,} keys")) as bar:
+
+            def watch(chunk: KeyCounts, drawn: Drawn) -> None:
+                tally.add(chunk.counts, drawn.kept)
+                if bar is not None:
+                    bar.add(len(chunk))
+
+            sample = sampling.release_chunks(stream.chunks(), coins, watch=watch)
+    report = tally.report().reveal()
+    with published() as files:  # the sample comes last: where it is, everything is
+        if certificate is not None and content is not None:
+            files.write(certificate, content, Rank.STATEMENT)
+        if owner_report is not None:
+            text = json.dumps(report.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            files.write(owner_report, text.encode("utf-8"), Rank.RECORD, secret=True)
+        put_sample(files, output, sample.to_arrow(), sample.statement, overwrite=overwrite)
+    released = Released(sampling=sampling, sample=sample, output=output, certificate=certificate)
+    return ReleasedAndReported(released=released, place=owner_report, report=report)
+
+
+def _coins(seed: int | None, certificate: Path | None) -> Coins:
+    if seed is None:
+        return Coins()
+    if certificate is not None:
+        raise InvalidValue("seed", seed, "nothing beside --certificate", "A seeded run guarantees nothing")
+    return Coins.seeded(seed)
+
+
+@frozen(kw_only=True)
+class _Size:
+    """What says how large a sample is, as stated; None where it is not."""
+
     scheme: str | None
     power: str | None
     threshold: str | None
     size: str | None
     total: str | None
     total_epsilon: str | None
-    frequencies: bool
-    max_frequency: str | None
-    user_bound: str | None
-    output: Path
-    overwrite: bool
-    certificate: Path | None
-    report: Path | None
-    seed: int | None
 
-    @property
-    def places(self) -> Mapping[str, Path | None]:
-        """Where something is to be written, by option."""
-        return {**sample_places(self.output), "certificate": self.certificate, "report": self.report}
+    def threshold_of(
+        self, stream: CountStream, largest: int | None, contributions: int, coins: Coins
+    ) -> Declared[Any] | None:
+        """τ, stated or from a size; None where none is asked for.
 
-
-def run(request: Request, output: Output) -> None:
-    """Prove and certify; then read, draw and write."""
-    for name, path in request.places.items():
-        check_new(name, path, request.overwrite)
-    check_sample_place(request.output)
-    check_places(request.counts, request.places)
-    coins = _coins(request)
-    contributions = whole_option("user-bound", request.user_bound)
-    with open_counts(request.counts, aggregate=request.aggregate, key=request.key, count=request.count) as stream:
-        threshold = _threshold(request, contributions or 1, stream, coins)
-        sampling = PrivateWeightedSampling.within(
-            epsilon=request.epsilon,
-            delta=request.delta,
-            sampler=sampler_of(request.scheme, threshold, request.power),
-            frequencies=request.frequencies,
-            largest=whole_option("max-frequency", request.max_frequency),
-            contributions=contributions,
-        )
-        certificate = None
-        if request.certificate is not None:
-            certificate = checked_certificate("certificate", sampling.certificate())
-        tally = BandTally(sampling.reporting)
-        with _progress(output) as advance:
-
-            def watch(chunk: KeyCounts, drawn: Drawn) -> None:
-                tally.add(chunk.counts, drawn.kept)
-                advance(len(chunk))
-
-            sample = sampling.release_chunks(stream.chunks(), coins, watch=watch)
-    private = tally.report()
-    _write(request, sample, certificate, private)
-    _show(request, sampling, sample, private, output)
+        Raises:
+            InvalidValue: for options that contradict each other or lack another one.
+        """
+        sizing = {"size": self.size, "total": self.total, "total-epsilon": self.total_epsilon}
+        given = [name for name, value in sizing.items() if value is not None]
+        if self.size is None:
+            if given:
+                raise InvalidValue(given[0], str(sizing[given[0]]), "nothing, without --size", "State --size K too")
+            return None if self.threshold is None else Public(self.threshold)
+        if self.threshold is not None:
+            raise InvalidValue("size", self.size, "nothing beside --threshold", "State one of the two")
+        if not needs_threshold(self.scheme, self.size):
+            raise InvalidValue("size", self.size, "nothing, where every key is kept", "Choose --scheme ppswor or pps")
+        if self.total is not None and self.total_epsilon is not None:
+            raise InvalidValue("total", self.total, "nothing beside --total-epsilon", "State one of the two")
+        if self.total is not None:
+            return threshold_of_size(self.size, Public(self.total))
+        if self.total_epsilon is None:
+            raise InvalidValue(
+                "total",
+                "nothing",
+                "the total size of all keys, where it is public",
+                "State --total S if it was known before the data, or let it be released: --total-epsilon E",
+            )
+        statistic = TotalSize(power=self.power or 1, largest=largest)
+        spent = exact(self.total_epsilon, parameter="total-epsilon")
+        if spent <= 0:
+            raise InvalidValue("total-epsilon", self.total_epsilon, "a number > 0", "A release costs some ε")
+        steps = sum(statistic.steps(chunk.counts) for chunk in stream.chunks())
+        # pure ε for a user of c elements is c times that for one
+        return threshold_of_size(self.size, statistic.released(steps, spent / contributions, coins))
 
 
-@contextmanager
-def _progress(output: Output) -> Iterator[Callable[[int], None]]:
-    """How many keys have been read, where someone watches."""
-    terminal = Console(stderr=True)
-    if output.as_json or not terminal.is_terminal:
-        yield lambda keys: None
-        return
-    parts = (SpinnerColumn(), TextColumn("{task.completed:,} keys"))
-    with Progress(*parts, console=terminal, transient=True) as bar:
-        task = bar.add_task("keys", total=None)
-        yield lambda keys: bar.update(task, advance=keys)
-
-
-def _coins(request: Request) -> Coins:
-    if request.seed is None:
-        return Coins()
-    if request.certificate is not None:
-        raise InvalidValue("seed", request.seed, "nothing beside --certificate", "A seeded run guarantees nothing")
-    return Coins.seeded(request.seed)
-
-
-def _threshold(request: Request, contributions: int, stream: CountStream, coins: Coins) -> Declared[Any] | None:
-    """τ, stated or from a size; None where none is asked for.
-
-    Raises:
-        InvalidValue: for options that contradict each other or lack another one.
-    """
-    sizing = {"size": request.size, "total": request.total, "total-epsilon": request.total_epsilon}
-    given = [name for name, value in sizing.items() if value is not None]
-    if request.size is None:
-        if given:
-            raise InvalidValue(given[0], str(sizing[given[0]]), "nothing, without --size", "State --size K too")
-        return None if request.threshold is None else Public(request.threshold)
-    if request.threshold is not None:
-        raise InvalidValue("size", request.size, "nothing beside --threshold", "State one of the two")
-    if not needs_threshold(request.scheme, request.size):
-        raise InvalidValue("size", request.size, "nothing, where every key is kept", "Choose --scheme ppswor or pps")
-    if request.total is not None and request.total_epsilon is not None:
-        raise InvalidValue("total", request.total, "nothing beside --total-epsilon", "State one of the two")
-    if request.total is not None:
-        return threshold_of_size(request.size, Public(request.total))
-    if request.total_epsilon is None:
-        raise InvalidValue(
-            "total",
-            "nothing",
-            "the total size of all keys, where it is public",
-            "State --total S if it was known before the data, or let it be released: --total-epsilon E1",
-        )
-    statistic = TotalSize(power=request.power or 1, largest=whole_option("max-frequency", request.max_frequency))
-    spent = exact(request.total_epsilon, parameter="total-epsilon")
-    if spent <= 0:
-        raise InvalidValue("total-epsilon", request.total_epsilon, "a number > 0", "A release costs some ε")
-    steps = sum(statistic.steps(chunk.counts) for chunk in stream.chunks())
-    # pure ε for a user of c elements is c times that for one
-    return threshold_of_size(request.size, statistic.released(steps, spent / contributions, coins))
-
-
-def _write(request: Request, sample: PrivateSample, certificate: bytes | None, private: Private[SampleReport]) -> None:
-    """The sample comes last: where it is, everything is."""
-    with published() as files:
-        if request.certificate is not None and certificate is not None:
-            files.write(request.certificate, certificate, Rank.STATEMENT)
-        if request.report is not None:
-            text = json.dumps(private.reveal().as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-            files.write(request.report, text.encode("utf-8"), Rank.RECORD, secret=True)
-        put_sample(files, request.output, sample.to_arrow(), sample.statement, overwrite=request.overwrite)
-
-
-def shown_release(
-    sampling: PrivateWeightedSampling, sample: PrivateSample, output: Path, certificate: Path | None
-) -> dict[str, Any]:
-    """What may be known of a release, as JSON."""
-    guarantee = sampling.guarantee
-    private = sample.statement.private
-    return {
-        "mechanism": plugin_as_json(sampling.mechanism),
-        "sampler": plugin_as_json(sampling.sampler),
-        "is_private": private,
-        "coins": sample.statement.coins.value,
-        "epsilon": [None, guarantee.bound.epsilon.upper_float] if private else None,
-        "delta": [None, guarantee.bound.delta.upper_float] if private else None,
-        "unit": guarantee.unit.name,
-        "contributions": sampling.contributions,
-        "relation": guarantee.relation.name,
-        "theorem": str(guarantee.derivation) if private else None,
-        "assumptions": [{"name": a.name, "value": a.value} for a in guarantee.assumptions] if private else [],
-        "with_frequencies": sampling.reporting.with_frequencies,
-        "reported": len(sample),
-        "output": str(output),
-        "certificate": None if certificate is None else str(certificate),
-    }
-
-
-def print_release(console: Console, data: Mapping[str, Any], sample: PrivateSample) -> None:
-    """The same for people."""
-    console.print(str(sample), style="bold", markup=False, soft_wrap=True)
-    if data["is_private"]:
-        console.print("  assumptions")
-    for item in data["assumptions"]:
-        console.print(f"    {item['name']}" + (f" = {item['value']}" if item["value"] else ""), markup=False)
-    console.print(f"sample: {data['output']}", markup=False, soft_wrap=True)
-    if data["certificate"] is not None:
-        console.print(f"certificate: {data['certificate']}", markup=False, soft_wrap=True)
-
-
-def _show(
-    request: Request,
-    sampling: PrivateWeightedSampling,
-    sample: PrivateSample,
-    private: Private[SampleReport],
-    output: Output,
-) -> None:
-    report = private.reveal()
-    data = {
-        **shown_release(sampling, sample, request.output, request.certificate),
-        "report": None if request.report is None else str(request.report),
-        "private": report.as_json(),
-    }
-
-    def for_people(console: Console) -> None:
-        print_release(console, data, sample)
-        console.print()
-        console.print(str(report), markup=False, soft_wrap=True)
-
-    output.show(data, for_people)
+command = application(release, about_data=True)

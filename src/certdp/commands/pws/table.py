@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from attrs import frozen
-from rich.console import Console
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -16,68 +16,93 @@ from ...accounting.provenance import Public
 from ...durable.files import write_whole
 from ...weighted_sampling.release import PrivateWeightedSampling, in_words
 from ...weighted_sampling.tables import ReportingTable
-from ..output import Output
+from ..answer import Answer, path_as_json
+from ..answering import application
+from ..options import Epsilon, Overwrite, Plot
 from ..outputs import check_places
+from ..page import Page
+from .options import Delta, Frequencies, Power, Scheme, Threshold, UserBound
 from .scheme import check_new, plugin_as_json, sampler_of, whole_option
 
 _MOST_ROWS = 1_000_000
 
 
 @frozen(kw_only=True)
-class Request:
-    """The command's arguments."""
+class Probabilities(Answer):
+    """How often a key of each frequency is reported.
 
-    epsilon: str
-    delta: str
-    max_frequency: str
-    scheme: str | None
-    threshold: str | None
-    power: str | None
-    frequencies: bool
-    user_bound: str | None
+    Attributes:
+        sampling: the sampler and the sanitiser.
+        table: a row for each frequency.
+        last: the largest frequency listed.
+        plot: where it is.
+    """
+
+    sampling: PrivateWeightedSampling
+    table: ReportingTable
+    last: int
     plot: Path | None
-    overwrite: bool
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        sampling, rows, guarantee = self.sampling, self.table.rows, self.sampling.guarantee
+        return {
+            "mechanism": plugin_as_json(sampling.mechanism),
+            "sampler": plugin_as_json(sampling.sampler),
+            "epsilon": [None, guarantee.bound.epsilon.upper_float],
+            "delta": [None, guarantee.bound.delta.upper_float],
+            "unit": guarantee.unit.name,
+            "contributions": sampling.contributions,
+            "relation": guarantee.relation.name,
+            "bits": sampling.reporting.budget.bits,
+            "rows": self.last,
+            "pi": [_outward(Enclosure.of(row.reported)) for row in rows],
+            "pi_exact": [ratio_text(row.reported) for row in rows],
+            "q": [_outward(row.rate) for row in rows],
+            "loss": [_outward(row.loss) for row in rows],
+            "plot": path_as_json(self.plot),
+        }
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        sampling = self.sampling
+        page.keyed_run(sampling.mechanism.about.name, sampling.sampler.about.name)
+        page.say(in_words(sampling.stated_guarantee, sampling.contributions), 2)
+        page.say(f"probabilities are whole units of 2^-{sampling.reporting.budget.bits}", 2)
+        page.copy(str(self.table))
+        page.files({"plot": self.plot})
 
 
-def run(request: Request, output: Output) -> None:
-    """Build, prove and print."""
-    check_new("plot", request.plot, request.overwrite)
-    check_places(None, {"plot": request.plot})
-    last = whole_option("max-frequency", request.max_frequency)
-    if last is None or last > _MOST_ROWS:
-        raise InvalidValue("max-frequency", request.max_frequency, f"at most {_MOST_ROWS:,} rows", "Ask for fewer")
-    threshold = None if request.threshold is None else Public(request.threshold)
+def table(
+    epsilon: Epsilon,
+    delta: Delta,
+    rows: Annotated[int, typer.Option(metavar="M", min=1, help="Print the rows of frequencies 0 to M.")],
+    scheme: Scheme = None,
+    power: Power = None,
+    threshold: Threshold = None,
+    frequencies: Frequencies = False,
+    user_bound: UserBound = None,
+    plot: Plot = None,
+    overwrite: Overwrite = False,
+) -> Probabilities:
+    """How often a key of each frequency is reported, exactly; no data are needed."""
+    check_new("plot", plot, overwrite)
+    check_places(None, {"plot": plot})
+    if rows > _MOST_ROWS:
+        raise InvalidValue("rows", rows, f"at most {_MOST_ROWS:,} rows", "Ask for fewer")
     sampling = PrivateWeightedSampling.within(
-        epsilon=request.epsilon,
-        delta=request.delta,
-        sampler=sampler_of(request.scheme, threshold, request.power),
-        frequencies=request.frequencies,
-        contributions=whole_option("user-bound", request.user_bound),
+        epsilon=epsilon,
+        delta=delta,
+        sampler=sampler_of(scheme, None if threshold is None else Public(threshold), power),
+        frequencies=frequencies,
+        contributions=whole_option("user-bound", user_bound),
     )
-    table = sampling.table(last)
-    if request.plot is not None:
+    found = sampling.table(rows)
+    if plot is not None:
         from ...weighted_sampling.table_pictures import plot_table
 
-        write_whole(request.plot, plot_table(table))
-    guarantee = sampling.guarantee
-    data = {
-        "mechanism": plugin_as_json(sampling.mechanism),
-        "sampler": plugin_as_json(sampling.sampler),
-        "epsilon": [None, guarantee.bound.epsilon.upper_float],
-        "delta": [None, guarantee.bound.delta.upper_float],
-        "unit": guarantee.unit.name,
-        "contributions": sampling.contributions,
-        "relation": guarantee.relation.name,
-        "bits": sampling.reporting.budget.bits,
-        "max_frequency": last,
-        "pi": [_outward(Enclosure.of(row.reported)) for row in table.rows],
-        "pi_exact": [ratio_text(row.reported) for row in table.rows],
-        "q": [_outward(row.rate) for row in table.rows],
-        "loss": [_outward(row.loss) for row in table.rows],
-        "plot": None if request.plot is None else str(request.plot),
-    }
-    said = in_words(sampling.stated_guarantee, sampling.contributions)
-    output.show(data, lambda console: _print(console, data, said, table))
+        write_whole(plot, plot_table(found))
+    return Probabilities(sampling=sampling, table=found, last=rows, plot=plot)
 
 
 def _outward(value: Enclosure) -> list[float]:
@@ -85,10 +110,4 @@ def _outward(value: Enclosure) -> list[float]:
     return [max(0.0, value.lower_float), value.upper_float]
 
 
-def _print(console: Console, data: Mapping[str, Any], said: str, table: ReportingTable) -> None:
-    console.print(f"[bold]{data['mechanism']['name']}[/bold] on keys sampled by [bold]{data['sampler']['name']}[/bold]")
-    console.print(f"  {said}", markup=False)
-    console.print(f"  probabilities are whole units of 2^-{data['bits']}", markup=False)
-    console.print(str(table), markup=False, soft_wrap=True)
-    if data["plot"] is not None:
-        console.print(f"plot: {data['plot']}", markup=False, soft_wrap=True)
+command = application(table)

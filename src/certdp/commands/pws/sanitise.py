@@ -1,0 +1,99 @@
+"""`certdp pws sanitise`: a sample is made private, without the data it was drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from attrs import frozen
+
+from ...accounting.errors import InvalidValue
+from ...durable.files import Rank, published
+from ...plugins.contract import KeySampler
+from ...weighted_sampling.release import PrivateWeightedSampling
+from ...weighted_sampling.sample_files import put_sample
+from ...weighted_sampling.threshold_samples import ByThreshold, ThresholdSample
+from ..answer import Answer
+from ..answering import application
+from ..options import Certificate, Epsilon, Output, Overwrite
+from ..outputs import check_places, checked_certificate
+from ..page import Page
+from .drawn import NOTICE
+from .options import Delta, Frequencies, MaxFrequency, UserBound
+from .release import Released
+from .scheme import check_new, check_sample_place, sample_places, whole_option
+
+
+@frozen(kw_only=True)
+class Sanitised(Answer):
+    """A sample that was made private.
+
+    Attributes:
+        released: what may be known.
+        sampled: how many keys the sample had; for the data's owner.
+    """
+
+    released: Released
+    sampled: int
+
+    def as_json(self) -> Mapping[str, object]:
+        """For programs."""
+        return {**self.released.as_json(), "private": {"notice": NOTICE, "sampled": self.sampled}}
+
+    def show(self, page: Page) -> None:
+        """For people."""
+        self.released.show(page)
+        page.owners_heading()
+        page.say(f"{self.sampled:,} keys had been sampled", 2)
+
+
+def sanitise(
+    sample: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample of `certdp pws sample` or `merge`.")],
+    epsilon: Epsilon,
+    delta: Delta,
+    output: Output,
+    frequencies: Frequencies = False,
+    max_frequency: MaxFrequency = None,
+    user_bound: UserBound = None,
+    overwrite: Overwrite = False,
+    certificate: Certificate = None,
+) -> Sanitised:
+    """Make a sample private, without the data it was drawn from.
+
+    It is written to --output: .parquet, .csv or .tsv.
+    """
+    places = {**sample_places(output), "certificate": certificate}
+    for name, path in places.items():
+        check_new(name, path, overwrite)
+    check_sample_place(output)
+    check_places(sample, places)
+    drawn = ThresholdSample.read(sample)
+    drawn.require_sanitisable()
+    sampling = PrivateWeightedSampling.within(
+        epsilon=epsilon,
+        delta=delta,
+        sampler=_sampler_of(drawn),
+        frequencies=frequencies,
+        largest=whole_option("max-frequency", max_frequency),
+        contributions=whole_option("user-bound", user_bound),
+    )
+    content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
+    private = sampling.sanitise(drawn)
+    with published() as files:
+        if certificate is not None and content is not None:
+            files.write(certificate, content, Rank.STATEMENT)
+        put_sample(files, output, private.to_arrow(), private.statement, overwrite=overwrite)
+    released = Released(sampling=sampling, sample=private, output=output, certificate=certificate)
+    return Sanitised(released=released, sampled=len(drawn))
+
+
+def _sampler_of(sample: ThresholdSample) -> KeySampler:
+    match sample.rule:
+        case ByThreshold(sampler=sampler):
+            return sampler
+    raise InvalidValue("sample", sample.rule, "a sample that was drawn by threshold", "Draw one by threshold")
+
+
+command = application(sanitise, about_data=True)
