@@ -146,8 +146,8 @@ PLACES = (
         OF_TRAINING,
     ),
     Place(
-        "docs/reference/mechanisms.md or samplers.md",
-        "the line `::: certdp.{class}`",
+        "docs/reference",
+        "the line `::: certdp.{class}` to {home}.md",
         (*RECORDS, *KEYS),
         has_an_entry,
         OF_TRAINING,
@@ -166,13 +166,13 @@ PLACES = (
     ),
     Place(
         "verification/checker/options.py",
-        "'{name}' in MECHANISMS or SAMPLERS: what each option may be, written out anew",
+        "'{name}' in {table}: what each option may be, written out anew",
         (*RECORDS, *KEYS),
         has_its_options_in_the_checker,
     ),
     Place(
         "verification/checker/declared.py",
-        "'{name}' with its loss or rate as a function of the options, by another route than the plugin's",
+        "'{name}' with its loss or rate from the options, written out anew from what proves it",
         (*RECORDS, *KEYS),
         has_its_formula_in_the_checker,
     ),
@@ -194,7 +194,7 @@ PLACES = (
     ),
     Place(
         "tests/mechanisms or tests/samplers",
-        "tests of {class}: its loss or rate at known values, what it refuses, the law of what it draws",
+        "a module {home}/test_….py with tests of {class}: loss or rate at known values, refusals, the law of its draws",
         (*RECORDS, *KEYS),
         lambda item: used_in(*OWN[item.role])(item),
         {"privacy-constrained": "tests/runs/test_constrained.py has them", "dpis": "those of training draw with it"},
@@ -233,7 +233,8 @@ def built_ins() -> tuple[BuiltIn, ...]:
 
 def missing(item: BuiltIn) -> Iterator[str]:
     """Each place that lacks a built-in, with what to add."""
-    words = {"name": item.name, "class": item.plugin.__name__}
+    home = HOMES[item.role]
+    words = {"name": item.name, "class": item.plugin.__name__, "home": home, "table": home.upper()}
     for place in PLACES:
         if item.kind in place.kinds and item.name not in place.without and not place.has(item):
             yield f"{place.file}: add {place.add.format_map(words)}"
