@@ -20,7 +20,7 @@ register_profiles()
 # built once: the tree of all commands takes longer than most of them
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 
-_FURTHER_STREAMS = 9
+_FURTHER_STREAMS = 10
 
 Result = TypeVar("Result")
 

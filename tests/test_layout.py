@@ -64,7 +64,7 @@ def test_lists_agree() -> None:
     assert set(setting(f"{hatch}/exclude")) == {f"/src/certdp/{folder}" for folder in FOLDERS}
     assert set(setting("coverage/run/source")) == {"src/certdp", *FOLDERS}
     inner = {f"src/certdp/{name}" for name in INNER}
-    assert set(setting("pyright/include")) == {"src/certdp/*.py", "tests", *inner, *FOLDERS}
+    assert set(setting("pyright/include")) == {"src/certdp/*.py", *inner, *FOLDERS}
 
 
 def test_no_module_has_two_names() -> None:

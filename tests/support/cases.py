@@ -42,6 +42,11 @@ def examples(number: int) -> settings:
     return settings(max_examples=max(min(number, FEWEST), round(number * share)))
 
 
+def draws(number: int) -> int:
+    """How many random draws a test makes that makes `number` on each stream of the soundness runs."""
+    return number if in_full() else number // SHARE
+
+
 def ranked(names: Iterable[str], rotation: int) -> list[str]:
     """The names in an order that depends on nothing but themselves and the rotation."""
     return sorted(names, key=lambda name: (crc32(f"{rotation} {name}".encode()), name))

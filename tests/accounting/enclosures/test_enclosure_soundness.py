@@ -1,4 +1,4 @@
-"""Every function against Arb: 10⁵ draws each, none outside, all tight."""
+"""Every function against Arb: many draws each, none outside, all tight."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 
 from certdp.accounting.enclosures import Enclosure, _ends, _series
 from certdp.accounting.enclosures.enclosure import _make
+from tests.support.cases import draws
 
-DRAWS = 100_000
+DRAWS = draws(100_000)
 PRECISIONS = (24, 53, 96, 96, 96, 160, 400)
 LOST_BITS = 8
 FINEST = 4600  # bits at which sums of binary64 numbers are exact and binary64's neighbours of 1 are told apart

@@ -24,8 +24,9 @@ from certdp.verification.checker.intervals import (
     at_most,
     exact,
 )
+from tests.support.cases import draws
 
-DRAWS = 20_000
+DRAWS = draws(20_000)
 PRECISIONS = (53, 96, 128, 333)
 
 
