@@ -25,9 +25,9 @@ STEPS, DELTA = 1000, Delta("1e-5")
 MANY = 10**6
 
 
-def training(noise: Fraction | str = "1") -> certdp.SampledReleases:
+def training(noise: Fraction | str = "1") -> certdp.SampledRun:
     """1,000 steps of the sampled Gaussian mechanism at the rate 0.01."""
-    return certdp.SampledReleases(
+    return certdp.SampledRun(
         mechanism=certdp.GaussianSum(noise_multiplier=Public(noise)),
         sampler=certdp.Poisson(rate=Public("0.01")),
         releases=certdp.ResampleEach(STEPS),
@@ -50,7 +50,7 @@ def ask(accountant: Accountant) -> certdp.Answer:
     return training().epsilon(DELTA, accountant=accountant)
 
 
-def calibrated() -> certdp.Calibration[certdp.SampledReleases]:
+def calibrated() -> certdp.Calibration[certdp.SampledRun]:
     """The least noise for ε = 1."""
     return certdp.calibrate(training, Budget(epsilon=Epsilon(1), delta=DELTA), Continuous())
 

@@ -100,8 +100,8 @@ def calibrated() -> Ends:
     """The same, by `certdp.calibrate`; the lower end is proven to be too little noise."""
     import certdp
 
-    def run(noise: Fraction) -> certdp.SampledReleases:
-        return certdp.SampledReleases(
+    def run(noise: Fraction) -> certdp.SampledRun:
+        return certdp.SampledRun(
             mechanism=certdp.GaussianSum(noise_multiplier=certdp.Public(noise)),
             sampler=certdp.Poisson(rate=certdp.Public(str(RATE))),
             releases=certdp.ResampleEach(FEWER),

@@ -47,11 +47,11 @@ def own(epsilon: float, rate: float) -> float:
     """The certified ε of a count with scale 1/ε."""
     import certdp
 
-    run = certdp.SampledMechanism(
+    run = certdp.SampledRun(
         mechanism=certdp.Count(scale=certdp.Public(1 / epsilon)), sampler=certdp.Poisson(rate=certdp.Public(rate))
     )
     domain = certdp.NormBall(norm=run.norm, radius=certdp.Public(1))
-    return run.guarantee(domain).bound.epsilon.upper_float
+    return run.on(domain).pure().bound.epsilon.upper_float
 
 
 def peer_figures() -> None:

@@ -28,7 +28,7 @@ def contenders(certificate: Path) -> dict[str, list[str]]:
         "no import": ["-c", "pass"],
         "import numpy": ["-c", "import numpy"],
         "import certdp": ["-c", "import certdp"],
-        "from certdp import …": ["-c", "from certdp import Importance, LaplaceSum, NormBall, SampledMechanism"],
+        "from certdp import …": ["-c", "from certdp import Importance, LaplaceSum, NormBall, SampledRun"],
         "certdp --help": [*command, "--help"],
         "certdp psi": [*psi, "--certificate", str(certificate)],
         "certdp check": [*command, "check", str(certificate)],

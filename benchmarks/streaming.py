@@ -23,14 +23,14 @@ from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 from rich.table import Table
 
-from certdp import LaplaceSum, NormBall, Public, SampledMechanism
+from certdp import LaplaceSum, NormBall, Public, SampledRun
 from certdp.data import open_records
-from certdp.records.weights import weigh, weights_file
+from certdp.records.weights import record_weights, weights_file
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 
 Floats = NDArray[np.float64]
 COLUMNS, BLOCK, ROUNDS = 8, 1 << 23, 3
-RUN = SampledMechanism(mechanism=LaplaceSum(scale=Public(20)), sampler=PrivacyConstrained(target=Public(1)))
+RUN = SampledRun(mechanism=LaplaceSum(scale=Public(20)), sampler=PrivacyConstrained(target=Public(1)))
 DOMAIN = NormBall(norm=RUN.norm, radius=Public(10))
 
 
@@ -83,13 +83,13 @@ def read(path: Path) -> None:
 
 def weights(path: Path) -> None:
     with open_records(path) as records:
-        weigh(RUN, records, DOMAIN)
+        record_weights(RUN.on(DOMAIN), records)
 
 
 def weights_to(suffix: str) -> Callable[[Path], None]:
     def write_them(path: Path) -> None:
         with open_records(path) as records, weights_file(path.with_suffix(suffix)) as into:
-            weigh(RUN, records, DOMAIN, into=into)
+            record_weights(RUN.on(DOMAIN), records, into=into)
 
     return write_them
 

@@ -36,7 +36,7 @@ class Case:
 
 
 def sampled(name: str, mechanism: certdp.Mechanism, sampler: certdp.Sampler, dimension: int | None = None) -> Case:
-    run = certdp.SampledMechanism(mechanism=mechanism, sampler=sampler)
+    run = certdp.SampledRun(mechanism=mechanism, sampler=sampler)
     return Case(name, run.profile, certdp.NormBall(norm=run.norm, radius=certdp.Public(5), dimension=dimension))
 
 

@@ -12,14 +12,13 @@ import numpy as np
 
 import certdp
 from certdp import Delta, Public
-from certdp.records.record_losses import epsilon_per_record
 
 DELTA = Delta("1e-5")
 
 
 def main(paths: list[str]) -> None:
     """Prove ε for every record within the radius, then for each record given."""
-    training = certdp.SampledReleases(
+    training = certdp.SampledRun(
         mechanism=certdp.GaussianSum(scale=Public(1)),
         sampler=certdp.Poisson(rate=Public("0.01")),
         releases=certdp.ResampleEach(1000),
@@ -28,10 +27,10 @@ def main(paths: list[str]) -> None:
     print("every record:", training.epsilon(DELTA))
 
     records = certdp.read_records(paths[0]) if paths else certdp.example_records()
-    losses = epsilon_per_record(training, DELTA, records).reveal()
-    print(f"the owner's {losses.records} records: median {losses.quantiles[0.5]:.4f}, largest {losses.psi_max:.4f}")
+    losses = certdp.record_losses(training, records, at=DELTA).reveal()
+    print(f"the owner's {losses.records} records: median {losses.quantiles[0.5]:.4f}, largest {losses.largest:.4f}")
     if len(paths) > 1:
-        np.savetxt(paths[1], losses.psi, header="epsilon", comments="")
+        np.savetxt(paths[1], losses.values, header="epsilon", comments="")
 
 
 if __name__ == "__main__":

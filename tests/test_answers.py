@@ -45,7 +45,7 @@ from certdp import (
     Importance,
     IndividualFilter,
     IndividualLosses,
-    KeyedRelease,
+    KeyedRun,
     LaplaceSteps,
     LaplaceSum,
     ListedRates,
@@ -78,8 +78,7 @@ from certdp import (
     RenyiFilter,
     RenyiOdometer,
     ResampleEach,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
     Whole,
     ZeroConcentrated,
@@ -87,14 +86,13 @@ from certdp import (
     ZeroConcentratedFilter,
     calibrate,
     check,
-    epsilon_per_record,
     for_groups,
     gaussian_to_approximate,
     pure_to_renyi,
     pure_to_zero_concentrated,
-    renyi_per_record,
+    record_losses,
+    record_weights,
     renyi_to_approximate,
-    weigh,
     zero_concentrated_to_approximate,
 )
 from certdp.dpis import (
@@ -111,7 +109,6 @@ from certdp.dpis import (
     forecast,
 )
 from certdp.mechanisms.dpis_step import DpisStep
-from certdp.runs.constrained import ConstrainedReleases
 from certdp.samplers.dpis import Dpis
 
 FOLDER = Path(__file__).parent / "answers"
@@ -259,20 +256,20 @@ ACCOUNTANTS: tuple[Accountant, ...] = (
 )
 
 
-def release(mechanism: str, sampler: str) -> tuple[SampledMechanism, NormBall]:
+def release(mechanism: str, sampler: str) -> SampledRun:
     declared, domain = MECHANISMS[mechanism]
-    run = SampledMechanism(mechanism=declared, sampler=SAMPLERS[sampler])
-    return run, domain or ball(run.norm.order)
+    run = SampledRun(mechanism=declared, sampler=SAMPLERS[sampler])
+    return run.on(domain or ball(run.norm.order))
 
 
-def releases(mechanism: str, sampler: str, plan: Any) -> SampledReleases[Any]:
+def releases(mechanism: str, sampler: str, plan: Any) -> SampledRun[Any]:
     declared, domain = MECHANISMS[mechanism]
-    return SampledReleases(mechanism=declared, sampler=SAMPLERS[sampler], releases=plan, domain=domain)
+    return SampledRun(mechanism=declared, sampler=SAMPLERS[sampler], releases=plan, domain=domain)
 
 
-def keyed(name: str) -> KeyedRelease:
+def keyed(name: str) -> KeyedRun:
     mechanism, sampler, number = KEYED[name]
-    return KeyedRelease(mechanism=mechanism, sampler=sampler, releases=number)
+    return KeyedRun(mechanism=mechanism, sampler=sampler, releases=number)
 
 
 PLANS: dict[str, Callable[[], Plan[Any]]] = {
@@ -291,9 +288,15 @@ PLANS: dict[str, Callable[[], Plan[Any]]] = {
 
 def psi(mechanism: str, sampler: str) -> list[Ends]:
     """ψ of each record, and the supremum over the domain."""
-    run, domain = release(mechanism, sampler)
-    found = run.measure(CUBE, domain).reveal()
-    return [*at_most(found.psi[:4]), ends(run.guarantee(domain).bound.epsilon)]
+    run = release(mechanism, sampler)
+    found = record_losses(run, CUBE).reveal()
+    return [*at_most(found.values[:4]), ends(run.pure().bound.epsilon)]
+
+
+def kept_losses(run: SampledRun) -> Any:
+    """τ of the records that are not dropped."""
+    found = record_losses(run, CUBE * 1.25, Outside.DROP, at=Order("7/2")).reveal().values
+    return found[found > 0]
 
 
 def epsilon(run: Callable[[], Any]) -> list[Ends]:
@@ -350,9 +353,9 @@ def sampled_keys() -> Any:
 def weights(mechanism: Any, target: Any, plan: Any, options: Mapping[str, Any]) -> list[Ends]:
     """Of each record: the weight, and the weight that is proven to be too large."""
     sampler = PrivacyConstrained(target=Public(target), **{name: Public(value) for name, value in options.items()})
-    run = ConstrainedReleases(mechanism=mechanism, sampler=sampler, releases=plan)
+    run = SampledRun(mechanism=mechanism, sampler=sampler, releases=plan)
     kept: list[Any] = []
-    found = weigh(run, Records.of(CUBE), ball(run.norm.order), into=kept.append).reveal()
+    found = record_weights(run.on(ball(run.norm.order)), Records.of(CUBE), into=kept.append).reveal()
     gap = math.inf if found.gap is None else found.gap
     each = (float(weight) for part in kept for weight in part.weight)
     return [Ends(weight, weight * (1 + 2 * gap)) for weight in list(each)[:4]]
@@ -381,14 +384,14 @@ def found_by(run: Callable[[Fraction], Any], over: Any) -> list[Ends]:
     return [Ends(*sorted([float(found.value), float(found.refused)])), ends(found.answer.epsilon)]
 
 
-def noise_within(noise: Fraction) -> SampledReleases[Any]:
+def noise_within(noise: Fraction) -> SampledRun[Any]:
     mechanism = GaussianSum(noise_multiplier=Public(noise))
-    return SampledReleases(mechanism=mechanism, sampler=TENTH, releases=ResampleEach(50))
+    return SampledRun(mechanism=mechanism, sampler=TENTH, releases=ResampleEach(50))
 
 
-def steps_within(steps: Fraction) -> SampledReleases[Any]:
+def steps_within(steps: Fraction) -> SampledRun[Any]:
     mechanism = GaussianSum(noise_multiplier=Public(3))
-    return SampledReleases(mechanism=mechanism, sampler=TENTH, releases=ResampleEach(int(steps)))
+    return SampledRun(mechanism=mechanism, sampler=TENTH, releases=ResampleEach(int(steps)))
 
 
 def many_gaussian_steps() -> GaussianSteps:
@@ -458,7 +461,7 @@ def chosen_within() -> list[Ends]:
     """A released scale with a public range: the supremum over the range, and what its release cost."""
     cost = releases("laplace-sum", "full", ResampleEach(1)).pure()
     scale = Released(Fraction(4), cost, within=(3, 6))
-    run = SampledReleases(mechanism=LaplaceSum(scale=scale), sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
+    run = SampledRun(mechanism=LaplaceSum(scale=scale), sampler=TENTH, releases=ResampleEach(2), domain=ball(1))
     return [ends(run.pure().bound.epsilon), *both(lambda: run)]
 
 
@@ -548,15 +551,15 @@ def questions() -> Iterator[tuple[str, Question]]:
     for name, solved in WEIGHTS.items():
         yield f"weights: {name}", partial(weights, *solved)
     sampled = releases("gaussian-sum", "importance by l2", ResampleEach(20))
-    yield "record by record: ε at δ", lambda: at_most(epsilon_per_record(sampled, DELTA, CUBE).reveal().psi)
+    yield "record by record: ε at δ", lambda: at_most(record_losses(sampled, CUBE, at=DELTA).reveal().values)
     yield (
         "record by record: τ",
-        lambda: at_most(renyi_per_record(sampled, Order("7/2"), CUBE * 1.25, Outside.DROP).reveal().psi),
+        lambda: at_most(kept_losses(sampled)),
     )
     yield (
         "record by record: Laplace",
         lambda: at_most(
-            epsilon_per_record(releases("laplace-sum", "importance", ResampleEach(2)), DELTA, CUBE).reveal().psi
+            record_losses(releases("laplace-sum", "importance", ResampleEach(2)), CUBE, at=DELTA).reveal().values
         ),
     )
     yield "individual losses", individual

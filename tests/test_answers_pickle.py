@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import certdp
 from certdp.accounting.accountants import BEST, RENYI
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.filters import PureFilter, PureOdometer
@@ -28,30 +29,28 @@ from certdp.dpis.history import History
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
-from certdp.records.record_losses import epsilon_per_record
-from certdp.records.statistics import individual_epsilon
+from certdp.runs.certificates import pure_claim
 from certdp.runs.plan import Plan
-from certdp.runs.sampled import SampledMechanism
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.poisson import Poisson
 from certdp.weighted_sampling.release import PrivateWeightedSampling
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
-LAPLACE = SampledReleases(
+LAPLACE = SampledRun(
     mechanism=LaplaceSum(scale=Public(8)),
     sampler=Poisson(rate=Public("1/2")),
     releases=ResampleEach(3),
     domain=BALL,
 )
-GAUSSIAN = SampledReleases(mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("1/8")))
-SAMPLED = SampledMechanism(mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2")))
+GAUSSIAN = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(3)), sampler=Poisson(rate=Public("1/8")))
+SAMPLED = SampledRun(mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2")))
 KEYS = PrivateWeightedSampling(mechanism=PwsKeys(epsilon=Public(1), delta=Public("0.1")), sampler=EveryKey())
 DELTA = Delta("1e-5")
 
 
 def pure() -> Guarantee[Pure, Any, Any]:
-    return SAMPLED.guarantee(BALL)
+    return SAMPLED.on(BALL).pure()
 
 
 ANSWERS: dict[str, Callable[[], Any]] = {
@@ -63,9 +62,9 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "ε of a plan": lambda: Plan([LAPLACE, GAUSSIAN]).epsilon(DELTA),
     "Rényi": lambda: GAUSSIAN.renyi(Order(4)),
     "trade-off": lambda: GAUSSIAN.trade_off(),
-    "certified": lambda: GAUSSIAN.certificate(GAUSSIAN.epsilon(DELTA)),
+    "certified": lambda: certdp.certificate(GAUSSIAN, GAUSSIAN.epsilon(DELTA)),
     "profile": lambda: SAMPLED.profile,
-    "claim": lambda: SAMPLED.claim(BALL),
+    "claim": lambda: pure_claim(SAMPLED.on(BALL)),
     "supremum": pure,
     "spent": lambda: PureFilter(Pure(Enclosure.of(9)), relation=ADD_REMOVE, unit=RECORD, domain=BALL).spend(pure()),
     "reading": lambda: PureOdometer(relation=ADD_REMOVE, unit=RECORD, domain=BALL).charge(pure()),
@@ -74,9 +73,9 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "release": lambda: KEYS.release({"a": 100, "b": 2}),
 }
 HOLDING: dict[str, Callable[[], Any]] = {
-    "losses": lambda: epsilon_per_record(LAPLACE, DELTA, np.eye(3)),
-    "measured": lambda: SAMPLED.measure(np.eye(3), BALL),
-    "summary": lambda: individual_epsilon(LAPLACE, DELTA, Records.of(np.eye(3))),
+    "losses": lambda: certdp.record_losses(LAPLACE, np.eye(3), at=DELTA),
+    "measured": lambda: certdp.record_losses(SAMPLED.on(BALL), np.eye(3)),
+    "summary": lambda: certdp.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
     "history": History,
     "report": lambda: KEYS.report({"a": 100}, KEYS.release({"a": 100})),
 }

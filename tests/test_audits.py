@@ -16,7 +16,6 @@ from certdp import (
     REPLACE,
     About,
     Coins,
-    ConstrainedReleases,
     Count,
     Delta,
     DiscreteGaussian,
@@ -30,13 +29,14 @@ from certdp import (
     Importance,
     InvalidType,
     InvalidValue,
-    KeyedRelease,
+    KeyedRun,
     LaplaceLoss,
     LaplaceSum,
     Lloyd,
     LpSum,
     Norm,
     NormBall,
+    NotionAbsent,
     Poisson,
     Ppswor,
     PrivacyConstrained,
@@ -45,7 +45,7 @@ from certdp import (
     PwsKeys,
     RandomisedResponse,
     ResampleEach,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
     WeightedSample,
 )
@@ -67,54 +67,52 @@ DPIS = Dpis(batch=P(2), norm_sum=P(4), clip=P(1))
 STEP = DpisStep(noise_multiplier=P(1), clip=P(1), size=P(4), batch=P(2), norm_sum=P(4))
 
 # a run, δ, and the share of the proven ε that audits on ten random streams find all the same
-RECORDS: dict[str, tuple[Callable[[], SampledReleases], str, float]] = {
-    "laplace-sum": (lambda: SampledReleases(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1), "0", 0.75),
-    "count": (lambda: SampledReleases(mechanism=Count(scale=P(1)), sampler=Full()), "0", 0.75),
-    "lp-sum": (lambda: SampledReleases(mechanism=LpSum(scale=P(1)), sampler=Full(), domain=L2), "0", 0.7),
+RECORDS: dict[str, tuple[Callable[[], SampledRun], str, float]] = {
+    "laplace-sum": (lambda: SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1), "0", 0.75),
+    "count": (lambda: SampledRun(mechanism=Count(scale=P(1)), sampler=Full()), "0", 0.75),
+    "lp-sum": (lambda: SampledRun(mechanism=LpSum(scale=P(1)), sampler=Full(), domain=L2), "0", 0.7),
     "gaussian-sum": (
-        lambda: SampledReleases(
+        lambda: SampledRun(
             mechanism=GaussianSum(noise_multiplier=P(1)), sampler=Poisson(rate=P("0.5")), releases=ResampleEach(3)
         ),
         "0.01",
         0.5,
     ),
     "gaussian-sum once": (
-        lambda: SampledReleases(
+        lambda: SampledRun(
             mechanism=GaussianSum(scale=P(2)), sampler=Poisson(rate=P("0.5")), releases=SampleOnce(4), domain=L2
         ),
         "0.01",
         0.5,
     ),
     "discrete-laplace": (
-        lambda: SampledReleases(mechanism=DiscreteLaplace(scale=P(1)), sampler=Full(), domain=L1),
+        lambda: SampledRun(mechanism=DiscreteLaplace(scale=P(1)), sampler=Full(), domain=L1),
         "0",
         0.8,
     ),
     "discrete-gaussian": (
-        lambda: SampledReleases(mechanism=DiscreteGaussian(scale=P(2)), sampler=Full(), domain=L2),
+        lambda: SampledRun(mechanism=DiscreteGaussian(scale=P(2)), sampler=Full(), domain=L2),
         "0.01",
         0.4,
     ),
     "randomised-response": (
-        lambda: SampledReleases(mechanism=RandomisedResponse(categories=P(4), epsilon=P(1)), sampler=Full()),
+        lambda: SampledRun(mechanism=RandomisedResponse(categories=P(4), epsilon=P(1)), sampler=Full()),
         "0",
         0.8,
     ),
     "importance": (
-        lambda: SampledReleases(mechanism=LaplaceSum(scale=P(2)), sampler=IMPORTANCE, domain=L1),
+        lambda: SampledRun(mechanism=LaplaceSum(scale=P(2)), sampler=IMPORTANCE, domain=L1),
         "0",
         0.5,
     ),
     "importance once": (
-        lambda: SampledReleases(
-            mechanism=LaplaceSum(scale=P(4)), sampler=IMPORTANCE, domain=L1, releases=SampleOnce(3)
-        ),
+        lambda: SampledRun(mechanism=LaplaceSum(scale=P(4)), sampler=IMPORTANCE, domain=L1, releases=SampleOnce(3)),
         "0",
         0.4,
     ),
-    "dpis-step": (lambda: SampledReleases(mechanism=STEP, sampler=DPIS, domain=L2), "0.01", 0.5),
+    "dpis-step": (lambda: SampledRun(mechanism=STEP, sampler=DPIS, domain=L2), "0.01", 0.5),
     "lloyd": (
-        lambda: SampledReleases(
+        lambda: SampledRun(
             mechanism=Lloyd(
                 clusters=P(2), scale_sum=P(2), scale_count=P(2), radius=P(1), iterations=P(2), dimension=P(2)
             ),
@@ -140,7 +138,7 @@ def test_a_run_keeps_what_is_proven_and_loses_a_share_of_it(name: str, stream: i
 @pytest.mark.parametrize("kind", [PwsKeys, PwsFrequencies])
 @pytest.mark.parametrize("releases", [1, 2])
 def test_runs_of_keys(kind: type[Any], sampler: Any, releases: int, stream: int) -> None:
-    run = KeyedRelease(mechanism=kind(epsilon=P("0.5"), delta=P("0.01")), sampler=sampler, releases=releases)
+    run = KeyedRun(mechanism=kind(epsilon=P("0.5"), delta=P("0.01")), sampler=sampler, releases=releases)
     delta = Delta(Fraction(releases, 100))
     found = audit_run(run, delta=delta, runs=RUNS, coins=Coins.seeded(60 + stream))
     assert not found.refuted
@@ -149,28 +147,28 @@ def test_runs_of_keys(kind: type[Any], sampler: Any, releases: int, stream: int)
 
 
 def test_of_keys_the_delta_is_that_of_the_mechanism() -> None:
-    run = KeyedRelease(mechanism=PwsKeys(epsilon=P("0.5"), delta=P("0.01")), sampler=EveryKey())
+    run = KeyedRun(mechanism=PwsKeys(epsilon=P("0.5"), delta=P("0.01")), sampler=EveryKey())
     found = audit_run(run, runs=RUNS, coins=Coins.seeded(1))
     assert found.found.delta == Delta("0.01")
     assert float(found.claimed.value) == pytest.approx(0.5)
 
 
 def test_weights_that_are_solved_for() -> None:
-    run = ConstrainedReleases(mechanism=LaplaceSum(scale=P(4)), sampler=PrivacyConstrained(target=P("0.5")))
-    found = audit_run(run, L1, runs=100_000, coins=Coins.seeded(1))
+    run = SampledRun(mechanism=LaplaceSum(scale=P(4)), sampler=PrivacyConstrained(target=P("0.5")))
+    found = audit_run(run.on(L1), runs=100_000, coins=Coins.seeded(1))
     assert found.claimed == Epsilon("0.5")
     assert not found.refuted
     assert found.found.lower > 0.3
-    gaussian = ConstrainedReleases(
+    gaussian = SampledRun(
         mechanism=GaussianSum(scale=P(8)), sampler=PrivacyConstrained(target=P("0.5"), delta=P("0.01"))
     )
-    assert not audit_run(gaussian, L2, delta=Delta("0.01"), runs=RUNS, coins=Coins.seeded(1)).refuted
-    with pytest.raises(InvalidValue, match="an ε beside it"):
-        audit_run(gaussian, L2, runs=RUNS)
+    assert not audit_run(gaussian.on(L2), delta=Delta("0.01"), runs=RUNS, coins=Coins.seeded(1)).refuted
+    with pytest.raises(NotionAbsent, match="a δ at which a finite ε follows"):
+        audit_run(gaussian.on(L2), runs=RUNS)
 
 
 def test_a_claim_below_the_truth_is_refuted() -> None:
-    run = SampledReleases(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1)
+    run = SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1)
     found = audit_run(run, claimed=Epsilon("0.7"), runs=RUNS, coins=Coins.seeded(1))
     assert found.refuted
     assert not found.proven
@@ -212,11 +210,11 @@ class Noisy:
         return np.asarray(sample.weighted_sum() + FAULTS[self.fault.value][1](noise))
 
 
-def noisy(gaussian: bool, fault: str) -> tuple[SampledReleases, Delta]:
+def noisy(gaussian: bool, fault: str) -> tuple[SampledRun, Delta]:
     dimension, _ = FAULTS[fault]
     domain = NormBall(norm=Norm.L2 if gaussian else Norm.L1, radius=P(1), dimension=dimension)
     mechanism = Noisy(gaussian=P(gaussian), fault=P(fault))
-    return SampledReleases(mechanism=mechanism, sampler=Full(), domain=domain), Delta("0.01" if gaussian else 0)
+    return SampledRun(mechanism=mechanism, sampler=Full(), domain=domain), Delta("0.01" if gaussian else 0)
 
 
 @pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
@@ -258,7 +256,7 @@ def test_a_search_is_left_out_where_it_would_cost_the_verdict() -> None:
 
 
 def test_too_few_runs_are_refused_with_how_many_are_needed() -> None:
-    run = SampledReleases(mechanism=LaplaceSum(scale=P("0.1")), sampler=Full(), domain=L1)
+    run = SampledRun(mechanism=LaplaceSum(scale=P("0.1")), sampler=Full(), domain=L1)
     fewest = 2 * math.floor(math.log(2000) / -math.log1p(-1 / (1 + math.exp(10)))) + 1
     with pytest.raises(InvalidValue, match=f"at least {fewest:,} runs on each input"):
         audit_run(run, runs=20_000)
@@ -293,21 +291,21 @@ class Replacing(OneAtATime):
 
 
 def test_a_plugin_is_audited_the_slow_way() -> None:
-    run = SampledReleases(mechanism=OneAtATime(), sampler=Full(), domain=L1)
+    run = SampledRun(mechanism=OneAtATime(), sampler=Full(), domain=L1)
     found = audit_run(run, runs=4000, coins=Coins.seeded(1))
     assert not found.refuted
     assert found.found.lower > 0.5
 
 
 def test_a_built_in_mechanism_one_release_at_a_time_is_the_same() -> None:
-    run = SampledReleases(mechanism=LaplaceSum(scale=P(1)), sampler=Poisson(rate=P("0.5")), domain=L1)
+    run = SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=Poisson(rate=P("0.5")), domain=L1)
     for one_by_one in (False, True):
         found = audit_run(run, runs=8000, coins=Coins.seeded(1), one_by_one=one_by_one)
         assert 0.3 < found.found.lower < float(found.claimed.value)
 
 
 def test_neighbours_under_replace_are_given_or_known() -> None:
-    run = SampledReleases(mechanism=Replacing(), sampler=Full(), domain=L1)
+    run = SampledRun(mechanism=Replacing(), sampler=Full(), domain=L1)
     with pytest.raises(InvalidValue, match="one that knows its neighbours"):
         audit_run(run, runs=100, claimed=Epsilon(1), confidence="0.9")
     given = neighbours_among(run, [[1.0, 0.0], [-1.0, 0.0]])
@@ -318,7 +316,7 @@ def test_neighbours_under_replace_are_given_or_known() -> None:
 
 
 def test_neighbours_of_ones_own_are_held_within_the_domain() -> None:
-    run = SampledReleases(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1)
+    run = SampledRun(mechanism=LaplaceSum(scale=P(1)), sampler=Full(), domain=L1)
     given = neighbours_among(run, [[0.0, 0.5], [100.0, 0.0]])
     assert len(given.second) == 1
     assert not audit_run(run, runs=RUNS, neighbours=given, coins=Coins.seeded(1)).refuted
@@ -327,8 +325,8 @@ def test_neighbours_of_ones_own_are_held_within_the_domain() -> None:
 def test_progress_counts_the_runs_on_both_inputs() -> None:
     done: list[int] = []
     for run in (
-        SampledReleases(mechanism=Count(scale=P(1)), sampler=Full()),
-        KeyedRelease(mechanism=PwsKeys(epsilon=P(1), delta=P("0.1")), sampler=EveryKey()),
+        SampledRun(mechanism=Count(scale=P(1)), sampler=Full()),
+        KeyedRun(mechanism=PwsKeys(epsilon=P(1), delta=P("0.1")), sampler=EveryKey()),
     ):
         done.clear()
         audit_run(run, runs=2001, coins=Coins.seeded(1), progress=done.append)
@@ -336,10 +334,7 @@ def test_progress_counts_the_runs_on_both_inputs() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    records = SampledReleases(mechanism=Count(scale=P(1)), sampler=Full())
-    keys = KeyedRelease(mechanism=PwsKeys(epsilon=P(1), delta=P("0.1")), sampler=EveryKey())
-    with pytest.raises(InvalidValue, match="domain"):
-        audit_run(records, L1, runs=100)
+    keys = KeyedRun(mechanism=PwsKeys(epsilon=P(1), delta=P("0.1")), sampler=EveryKey())
     with pytest.raises(InvalidValue, match="for keyed data"):
         audit_run(keys, runs=200, neighbours=Neighbours([[1.0]], [[2.0]], "a record"))
     with pytest.raises(InvalidValue, match="for keyed data"):

@@ -50,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_site_has_the_commands_and_the_signatures(site: Path) -> None:
     assert "certdp dpis plan" in (site / "reference/command_line.html").read_text("utf-8")
     runs = re.sub(r"<[^>]+>", "", (site / "reference/runs.html").read_text("utf-8"))
-    assert re.search(r"SampledMechanism\(\s*\*,\s*mechanism: Mechanism", runs)
+    assert re.search(r"SampledRun\(\s*\*,\s*mechanism: Mechanism", runs)
 
 
 def test_every_page_of_the_project_is_there(site: Path) -> None:

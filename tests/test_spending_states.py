@@ -61,7 +61,7 @@ from certdp.plugins.forks import can_fork, forked
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
 from certdp.runs.calibration import Budget
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
 
 ROOT = Path(__file__).parents[1]
@@ -99,10 +99,11 @@ NO_BUDGET = {
         "src.certdp.experiments.training_runs.Ledger",
         "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",
+        "src.certdp.records.chunks.Pass",
+        "src.certdp.records.chunks._Total",
         "src.certdp.weighted_sampling.count_tables._Ended",
         "src.certdp.weighted_sampling.keys.Distinct",
         "src.certdp.weighted_sampling.report.BandTally",
-        "src.certdp.records.weights._Total",
     },
 }
 """Classes that change and spend nothing: a new one that changes itself is put here, or made a `SpendingState`."""
@@ -170,8 +171,8 @@ def number(amount: Any) -> Enclosure:
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 
 
-def laplace(steps: int = 1) -> SampledReleases:
-    return SampledReleases(
+def laplace(steps: int = 1) -> SampledRun:
+    return SampledRun(
         mechanism=LaplaceSum(scale=Public(8)),
         sampler=Poisson(rate=Public(1)),
         releases=ResampleEach(steps),

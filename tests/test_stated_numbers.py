@@ -34,7 +34,7 @@ from certdp import (
     PwsKeys,
     Released,
     ResampleEach,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
     User,
     audit_one_run,
@@ -45,7 +45,7 @@ from certdp.accounting.exact import exact
 from certdp.accounting.filters import RenyiOdometer
 from certdp.accounting.units import Probability, Quantity, Sensitivity, Weight
 
-RUN = SampledReleases(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Full(), releases=ResampleEach(steps=3))
+RUN = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Full(), releases=ResampleEach(steps=3))
 ACTIVE = Private(np.ones(3, dtype=np.bool_))
 
 DOORS: dict[str, tuple[type[Quantity], Callable[[Any], object]]] = {

@@ -28,9 +28,9 @@ from ..bulk.sampled_gaussian import delta_upper, renyi_upper
 from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import order_above_one
-from ..errors import InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue, OutsideDomain
 from ..notions import Approximate, Bound, Renyi
-from ..pairs import RandomisedResponsePair
+from ..pairs import FinitePair, Pair, RandomisedResponsePair, RenyiCurve
 from ..sampling.releases import Releases
 from .grid import FRACTION_BITS, node_below, rounded_up
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap
@@ -75,6 +75,10 @@ class GaussianTarget(ABC):
     @abstractmethod
     def stated(self, loss: Enclosure) -> Bound:
         """This loss as a bound of the notion."""
+
+    @abstractmethod
+    def dominating(self, *, precision: int) -> Pair:
+        """A pair that dominates every run within the target."""
 
     def sharp(self, releases: Releases) -> bool:
         """Whether the law is proven to be so close that a bound above the limit by 2^-24 of it refutes the target."""
@@ -153,6 +157,13 @@ class ApproximateTarget(GaussianTarget):
         """(ε, δ) with another ε."""
         return Approximate(loss, Enclosure.of(self.delta, precision=loss.precision))
 
+    def dominating(self, *, precision: int) -> FinitePair:
+        """The pair that dominates everything with (ε, δ) (Kairouz, Oh, Viswanath 2015), with e^ε rounded up."""
+        growth = Enclosure.of(self.epsilon, precision=precision).exp().upper
+        likely = (1 - self.delta) * growth / (growth + 1)
+        present = (self.delta, likely, 1 - self.delta - likely, Fraction(0))
+        return FinitePair(present, present[::-1], precision=precision)
+
     def losses(self, rate: Floats, shift: Floats, releases: Releases, threads: int = 1) -> Floats:
         """ε at δ: exact for one sample, through the best Rényi order for several."""
         pairs = GaussianPairs(shift).repeated(on_one_sample(releases))
@@ -202,6 +213,17 @@ class RenyiTarget(GaussianTarget):
     def stated(self, loss: Enclosure) -> Renyi:
         """(α, τ) with another τ."""
         return Renyi(self.order, loss)
+
+    def dominating(self, *, precision: int) -> RenyiCurve:
+        """τ at every order up to α: a Rényi divergence grows with its order."""
+        most = Enclosure.of(self.tau, precision=precision)
+
+        def tau(order: Fraction) -> Enclosure:
+            if order > self.order:
+                raise OutsideDomain(f"the target bounds τ at orders up to {self.order}, and was asked at {order}")
+            return most
+
+        return RenyiCurve(tau)
 
     def spent(self, cost: Enclosure) -> Enclosure:
         """τ of randomised response."""

@@ -39,6 +39,7 @@ from ..expressions import (
 from ..expressions.floats import Floats
 from ..expressions.suprema import NoFiniteSupremum, supremum
 from ..notions import PURE, Bound, Pure
+from ..pairs import Pair, RandomisedResponsePair
 from ..relations import AddRemove, Record
 from ..sampling.domains import NormBall
 from ..sampling.drawing import Rate
@@ -100,6 +101,10 @@ class ConstrainedRate(Rate):
     @abstractmethod
     def stated(self, loss: Enclosure) -> Bound:
         """A loss of the run as a bound of its notion."""
+
+    @abstractmethod
+    def dominating(self, *, precision: int = _PRECISION) -> Pair:
+        """A pair that dominates every run within the target."""
 
     @abstractmethod
     def derivation(self, premises: Iterable[Derivation] = ()) -> Derivation:
@@ -186,6 +191,10 @@ class PureConstrainedRate(ConstrainedRate):
     def stated(self, loss: Enclosure) -> Pure:
         """A pure ε."""
         return Pure(loss)
+
+    def dominating(self, *, precision: int = _PRECISION) -> RandomisedResponsePair:
+        """Randomised response with ε*."""
+        return RandomisedResponsePair(Enclosure.of(self.total, precision=precision))
 
     def derivation(self, premises: Iterable[Derivation] = ()) -> Derivation:
         """IS Problem 7 for each sample, and basic composition over fresh samples."""
@@ -494,6 +503,10 @@ class GaussianConstrainedRate(ConstrainedRate):
         """(ε, δ), or (α, τ)."""
         return self.aim.stated(loss)
 
+    def dominating(self, *, precision: int = _PRECISION) -> Pair:
+        """The pair of every (ε, δ)-DP run, or a Rényi curve up to the order."""
+        return self.aim.dominating(precision=precision)
+
     def spent(self, cost: Enclosure) -> Enclosure:
         """ε itself, or what it is at the order."""
         return self.aim.spent(cost)
@@ -511,7 +524,7 @@ class GaussianConstrainedRate(ConstrainedRate):
             "sampler",
             "a target at a δ or an order",
             "a target for the pure ε",
-            "Leave δ and order out, or use ConstrainedReleases",
+            "Leave δ and order out, or ask for an ε at the δ",
         )
 
 

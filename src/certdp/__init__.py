@@ -4,19 +4,19 @@ A mechanism and a sampler compose to a certified ψ-profile: for every record, a
 mechanism loses about it.
 
 >>> import certdp
->>> run = certdp.SampledMechanism(
+>>> run = certdp.SampledRun(
 ...     mechanism=certdp.LaplaceSum(scale=certdp.Public(1)),
 ...     sampler=certdp.Importance(rate=certdp.Public("0.3")),
+...     domain=certdp.NormBall(norm=certdp.Norm.L1, radius=certdp.Public(5)),
 ... )
->>> domain = certdp.NormBall(norm=run.norm, radius=certdp.Public(5))
->>> print(run.guarantee(domain).bound)
-ε ≤ 5.0000000000000115
->>> print(certdp.check(run.certificate(domain)).outcome.value)
+>>> print(run.pure().bound)
+ε ≤ 5.000000000000007
+>>> print(certdp.check(certdp.profile_certificate(run)).outcome.value)
 holds
 
 Many releases, each on a fresh sample or all on one, cost an (ε, δ):
 
->>> training = certdp.SampledReleases(
+>>> training = certdp.SampledRun(
 ...     mechanism=certdp.GaussianSum(noise_multiplier=certdp.Public(1)),
 ...     sampler=certdp.Poisson(rate=certdp.Public("0.01")),
 ...     releases=certdp.ResampleEach(1000),

@@ -165,18 +165,16 @@ from .plugins.contract import draw as draw
 from .plugins.registry import PluginError as PluginError
 from .plugins.registry import Registry as Registry
 from .plugins.registry import Role as Role
-from .records.losses import Measurement as Measurement
-from .records.record_losses import epsilon_per_record as epsilon_per_record
-from .records.record_losses import renyi_per_record as renyi_per_record
+from .records.certificates import owner_certificate as owner_certificate
+from .records.losses import RecordLosses as RecordLosses
+from .records.losses import record_losses as record_losses
 from .records.statistics import LossHistogram as LossHistogram
-from .records.statistics import LossSummary as LossSummary
-from .records.statistics import individual_epsilon as individual_epsilon
 from .records.statistics import losses_file as losses_file
 from .records.statistics import plot_losses as plot_losses
 from .records.statistics import release_count as release_count
 from .records.statistics import release_quantile as release_quantile
-from .records.weights import Weighting as Weighting
-from .records.weights import weigh as weigh
+from .records.weights import RecordWeights as RecordWeights
+from .records.weights import record_weights as record_weights
 from .records.weights import weights_file as weights_file
 from .runs.adaptive import AdaptiveRun as AdaptiveRun
 from .runs.adaptive import DominatedRun as DominatedRun
@@ -186,19 +184,19 @@ from .runs.calibration import Calibration as Calibration
 from .runs.calibration import Continuous as Continuous
 from .runs.calibration import Whole as Whole
 from .runs.calibration import calibrate as calibrate
-from .runs.constrained import ConstrainedReleases as ConstrainedReleases
+from .runs.certificates import certificate as certificate
+from .runs.certificates import profile_certificate as profile_certificate
+from .runs.declared import NoPureValue as NoPureValue
 from .runs.ex_post import ExPostReading as ExPostReading
 from .runs.ex_post import ExPostRun as ExPostRun
-from .runs.keyed import KeyedRelease as KeyedRelease
+from .runs.keyed import KeyedRun as KeyedRun
 from .runs.many_steps import GaussianSteps as GaussianSteps
 from .runs.many_steps import LaplaceSteps as LaplaceSteps
 from .runs.plan import Plan as Plan
+from .runs.run import Answer as Answer
 from .runs.run import Comparison as Comparison
-from .runs.sampled import NoPureValue as NoPureValue
-from .runs.sampled import SampledMechanism as SampledMechanism
-from .runs.sampled_releases import Answer as Answer
-from .runs.sampled_releases import NotionAbsent as NotionAbsent
-from .runs.sampled_releases import SampledReleases as SampledReleases
+from .runs.run import NotionAbsent as NotionAbsent
+from .runs.sampled import SampledRun as SampledRun
 from .samplers.coreset import Coreset as Coreset
 from .samplers.every_key import EveryKey as EveryKey
 from .samplers.full import Full as Full
@@ -252,7 +250,6 @@ __all__ = [
     "Claim",
     "Coins",
     "Comparison",
-    "ConstrainedReleases",
     "Continuous",
     "Conversion",
     "Coreset",
@@ -297,7 +294,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "KeyCounts",
-    "KeyedRelease",
+    "KeyedRun",
     "LaplaceLoss",
     "LaplacePair",
     "LaplaceSteps",
@@ -308,9 +305,7 @@ __all__ = [
     "LossDistributionAccountant",
     "LossHistogram",
     "LossReading",
-    "LossSummary",
     "LpSum",
-    "Measurement",
     "Mechanism",
     "NoAccountant",
     "NoFiniteSupremum",
@@ -352,6 +347,8 @@ __all__ = [
     "Reach",
     "Reading",
     "Record",
+    "RecordLosses",
+    "RecordWeights",
     "Records",
     "Registry",
     "Relation",
@@ -366,8 +363,7 @@ __all__ = [
     "Role",
     "RunAudit",
     "SampleOnce",
-    "SampledMechanism",
-    "SampledReleases",
+    "SampledRun",
     "Sampler",
     "SamplingRate",
     "Sensitivity",
@@ -385,7 +381,6 @@ __all__ = [
     "W",
     "Weight",
     "WeightedSample",
-    "Weighting",
     "Whole",
     "ZeroConcentrated",
     "ZeroConcentratedAccountant",
@@ -397,6 +392,7 @@ __all__ = [
     "best_order",
     "calibrate",
     "can_sampling_improve",
+    "certificate",
     "check",
     "compose",
     "compose_profiles",
@@ -404,21 +400,21 @@ __all__ = [
     "decide",
     "draw",
     "epsilon_of_steps",
-    "epsilon_per_record",
     "example_records",
     "for_groups",
     "gaussian_to_approximate",
     "gaussian_to_approximate_at",
     "gaussian_to_renyi",
     "gaussian_to_zero_concentrated",
-    "individual_epsilon",
     "largest_weights",
     "losses_file",
     "norm",
     "open_records",
+    "owner_certificate",
     "plan_from_file",
     "plot_accounting",
     "plot_losses",
+    "profile_certificate",
     "psi",
     "psi_add",
     "publish",
@@ -427,17 +423,17 @@ __all__ = [
     "pure_to_renyi",
     "pure_to_zero_concentrated",
     "read_records",
+    "record_losses",
     "record_shifts",
+    "record_weights",
     "release_count",
     "release_quantile",
-    "renyi_per_record",
     "renyi_to_approximate",
     "renyi_to_approximate_at",
     "supremum",
     "theorem_6",
     "truncated_gaussian",
     "truncated_mu_of_steps",
-    "weigh",
     "weights_file",
     "zero_concentrated_to_approximate",
     "zero_concentrated_to_approximate_at",

@@ -19,7 +19,6 @@ from .accounting.errors import InvalidType, InvalidValue
 from .accounting.exact import Number
 from .accounting.expressions.floats import Floats
 from .accounting.keyed.reporting import Reporting
-from .accounting.notions import Approximate, Bound, Pure
 from .accounting.pairs import FinitePair
 from .accounting.relations import ADD_REMOVE, Relation
 from .accounting.sampling.clipping import Outside, hold
@@ -30,10 +29,9 @@ from .accounting.sampling.records import Features
 from .accounting.sampling.releases import Releases as Plan
 from .accounting.units import Delta, Epsilon
 from .plugins.contract import Coins, KnowsNeighbours, Mechanism, Neighbours, StatesNoiseRelatively
-from .runs.constrained import ConstrainedReleases
-from .runs.keyed import KeyedRelease
-from .runs.sampled import declared_loss, drawing_of
-from .runs.sampled_releases import SampledReleases
+from .runs.declared import declared_loss
+from .runs.keyed import KeyedRun
+from .runs.sampled import SampledRun
 from .verification.audit import (
     CONFIDENCE,
     RUNS,
@@ -50,7 +48,7 @@ from .verification.audit import (
     telling_records,
 )
 
-AnyRun: TypeAlias = SampledReleases[Any] | ConstrainedReleases | KeyedRelease
+AnyRun: TypeAlias = SampledRun[Any] | KeyedRun
 """What can be audited."""
 
 Progress: TypeAlias = Callable[[int], None]
@@ -95,7 +93,6 @@ class RunAudit:
 
 def audit_run(
     run: AnyRun,
-    domain: NormBall | None = None,
     *,
     claimed: Epsilon | None = None,
     delta: Delta | None = None,
@@ -110,7 +107,6 @@ def audit_run(
 
     Args:
         run: sampler, mechanism and plan of releases.
-        domain: the public domain of a run whose weights are solved for; other runs state theirs.
         claimed: the ε in question; what certdp proves of the run unless given.
         delta: the δ in question; unless given 0, or of sampled keys the δ that the mechanism states.
         runs: per input; where the two inputs are searched for, a fifth of them choose those. Of the others half choose
@@ -130,7 +126,7 @@ def audit_run(
         InvalidValue: for so few runs that no outcome could refute the claim, with how many could; where the mechanism
             covers replacing a record alone and does not know its neighbours; as `audit` and the run itself.
     """
-    subject = _subject(run, domain)
+    subject = _subject(run)
     limit = subject.delta if delta is None else delta
     claim = subject.proven_epsilon(limit) if claimed is None else claimed
     fewest = fewest_runs(claim, limit, confidence)
@@ -165,7 +161,7 @@ def neighbours_among(run: AnyRun, records: ArrayLike) -> Neighbours:
     Raises:
         InvalidValue: for too few records.
     """
-    subject = _subject(run, None)
+    subject = _subject(run)
     if subject.relation == ADD_REMOVE:
         return Neighbours.without_last(records)
     return Neighbours.replacing_last(records)
@@ -200,7 +196,7 @@ class _OfRecords:
         def releases(records: Floats) -> Releases:
             features = hold(records, self.domain, Outside.CLIP).features
             mechanism = self._with_noise(features)
-            realisation = self.drawing.on(self.domain).realise(features)
+            realisation = self.drawing.realise(features)
             return audited_releases(
                 mechanism, features.records, realisation, self.plan, coins, one_by_one=one_by_one, progress=progress
             )
@@ -229,7 +225,7 @@ class _OfRecords:
         if not isinstance(self.mechanism, StatesNoiseRelatively):
             return self.mechanism
         one = Features(np.ones((1, features.records.shape[1])))  # the rate is one number, and so is the weight
-        weight = float(self.drawing.on(self.domain).realise(one).weight[0])
+        weight = float(self.drawing.realise(one).weight[0])
         radius = 1 if self.domain is None else self.domain.radius.value
         return self.mechanism.scaled(radius, weight if np.isfinite(weight) else 1)
 
@@ -239,7 +235,7 @@ class _OfRecords:
 class _OfKeys:
     """A run on keys, each of which is a run by itself."""
 
-    run: KeyedRelease
+    run: KeyedRun
 
     @property
     def relation(self) -> Relation:
@@ -303,43 +299,20 @@ def _of_keys(reporting: Reporting, frequency: int, releases: int, coins: Coins, 
     return drawn
 
 
-def _subject(run: AnyRun, domain: NormBall | None) -> _OfRecords | _OfKeys:
-    if domain is not None and not isinstance(run, ConstrainedReleases):
-        raise InvalidValue("domain", domain, "nothing, for a run that states its own", "State it with the run")
+def _subject(run: AnyRun) -> _OfRecords | _OfKeys:
     match run:
-        case SampledReleases():
+        case SampledRun():
             return _OfRecords(
                 mechanism=run.mechanism,
-                drawing=drawing_of(run.mechanism, run.sampler),
+                drawing=run.drawing,
                 plan=run.releases,
                 domain=run.domain,
                 relation=run.relation,
                 proven_epsilon=lambda delta: Epsilon(run.epsilon(delta).epsilon.upper),
             )
-        case ConstrainedReleases():
-            return _OfRecords(
-                mechanism=run.mechanism,
-                drawing=run.drawing,
-                plan=run.releases,
-                domain=domain,
-                relation=ADD_REMOVE,
-                proven_epsilon=lambda delta: _target(run.bound(domain), delta),
-            )
-        case KeyedRelease():
+        case KeyedRun():
             return _OfKeys(run=run)
-    raise InvalidType("run", run, "SampledReleases, ConstrainedReleases or KeyedRelease")
-
-
-def _target(bound: Bound, delta: Delta) -> Epsilon:
-    """The ε that a target states at δ."""
-    match bound:
-        case Pure(epsilon):
-            return Epsilon(epsilon.upper_float)
-        case Approximate(epsilon, at) if at.lower <= delta.value:  # an enclosure of what is declared exactly
-            return Epsilon(epsilon.upper_float)
-    raise InvalidValue(
-        "claim", f"δ = {delta}", f"an ε beside it: the run aims at {bound}", "State it, as in epsilon=1,delta=1e-5"
-    )
+    raise InvalidType("run", run, "SampledRun or KeyedRun")
 
 
 def _counted(runs: int) -> str:

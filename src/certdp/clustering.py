@@ -29,8 +29,9 @@ from .accounting.sampling.domains import NormBall
 from .accounting.units import Epsilon
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
-from .runs.least_scale import calibrated, proven
-from .runs.sampled import SampledMechanism
+from .runs.certificates import pure_claim
+from .runs.least_scale import least_scale, proven
+from .runs.sampled import SampledRun
 from .samplers.full import Full
 from .samplers.poisson import Poisson
 from .verification.certificates.writing import SampledPureClaim, public_certificate
@@ -175,7 +176,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         held = hold(given - origin if origin.any() else given, domain, outside)
         features = held.features
-        realisation = SampledMechanism(mechanism=mechanism, sampler=sampler).drawing.on(domain).realise(features)
+        realisation = SampledRun(mechanism=mechanism, sampler=sampler, domain=domain).drawing.realise(features)
         proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
         sample = draw_from(features, realisation, coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
@@ -277,11 +278,11 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                     "a number > 0, where the sampler depends on the mechanism",
                     "More noise allows larger weights, that is a smaller sample: choose the scale of the noise",
                 )
-            found = calibrated(at, sampler, domain, target)
+            found = least_scale(at, sampler, domain, target)
             return found.mechanism, sampler, found.claim
         mechanism = at(self.noise_scale)
         made = sampler if isinstance(sampler, Sampler | LossSampler) else sampler(mechanism)
-        claim = SampledMechanism(mechanism=mechanism, sampler=made).claim(domain)
+        claim = pure_claim(SampledRun(mechanism=mechanism, sampler=made, domain=domain))
         if proven(claim) > target:
             cost = f"With it a fit costs {float(proven(claim)):.6g}"
             raise InvalidValue("noise_scale", self.noise_scale, f"one that costs at most {float(target)}", cost)

@@ -19,7 +19,7 @@ from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -70,19 +70,19 @@ def test_a_plan_is_what_the_file_states(write: Write) -> None:
     ball = NormBall(norm=Norm.L1, radius=Public("1/2"), dimension=3)
     expected = Plan(
         [
-            SampledReleases(
+            SampledRun(
                 mechanism=GaussianSum(noise_multiplier=Public(2)),
                 sampler=Poisson(rate=Public("0.01"), weighted=Public(True)),
                 releases=ResampleEach(1000),
                 domain=ball,
             ),
-            SampledReleases(
+            SampledRun(
                 mechanism=LaplaceSum(scale=Public("1.5")),
                 sampler=Importance(rate=Public("0.3"), norm=Public(1)),
                 releases=SampleOnce(2),
                 domain=ball,
             ),
-            SampledReleases(mechanism=Count(scale=Public(10)), sampler=Full(), domain=ball),
+            SampledRun(mechanism=Count(scale=Public(10)), sampler=Full(), domain=ball),
         ]
     )
     assert plan_from_file(write(EXAMPLE)) == expected

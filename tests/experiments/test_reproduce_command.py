@@ -123,7 +123,7 @@ def test_contenders_cost_what_they_should(name: str, epsilon: float) -> None:
     data = DataSet.of("normal", np.random.default_rng(2).normal(size=(200, 4)))
     contest = Contest.on(data, Split.PUBLISHED)
     contender = CONTENDERS[name](contest, epsilon, 20)
-    bound = contender.guarantee(contest.domain).bound.epsilon
+    bound = contender.on(contest.domain).pure().bound.epsilon
     assert epsilon * (1 - 1e-5) <= float(bound.upper) <= epsilon
     # no record loses more, by Theorem 6 with the probability and the weight of each
     drawn = contender.drawing.on(contest.domain).realise(contest.features)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from typer.testing import CliRunner
 
-from certdp import Epsilon, Norm, NormBall, Order, ResampleEach, SampledReleases
+from certdp import Epsilon, Norm, NormBall, Order, ResampleEach, SampledRun
 from certdp.accounting.dpis.steps import Step
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import W, evaluate, norm
@@ -43,9 +43,9 @@ def mechanism_of(step: Step, **more: Public[Any]) -> DpisStep:
     )
 
 
-def run_of(step: Step, *, direct: bool, steps: int = 1) -> SampledReleases:
+def run_of(step: Step, *, direct: bool, steps: int = 1) -> SampledRun:
     more = {"norm_sum": Public(step.norm_sum)} if direct else {}
-    return SampledReleases(
+    return SampledRun(
         mechanism=mechanism_of(step, **more),
         sampler=sampler_of(step),
         domain=NormBall(norm=Norm.L2, radius=Public(step.clip)),
@@ -105,7 +105,7 @@ def test_with_weights_on_poisson_sampling_it_is_dp_sgd() -> None:
     mechanism = mechanism_of(STEP)
     uniform = Poisson(rate=Public(STEP.batch / STEP.size), weighted=Public(True))
     domain = NormBall(norm=Norm.L2, radius=Public(STEP.clip))
-    found = SampledReleases(mechanism=mechanism, sampler=uniform, domain=domain).renyi(Order(3)).bound.tau
+    found = SampledRun(mechanism=mechanism, sampler=uniform, domain=domain).renyi(Order(3)).bound.tau
     full = Step(batch=2, clip=1, noise_multiplier="1.1", size=100, norm_sum=100).renyi(Order(3))
     assert float(found.upper) == pytest.approx(full.upper_float, rel=1e-9)
 

@@ -21,7 +21,7 @@ from certdp.mechanisms import lloyd as module
 from certdp.mechanisms.lloyd import Lloyd, Split, random_centres, weighted_cost
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build, stated
 from certdp.plugins.registry import Registry, Role
-from certdp.runs.sampled import SampledMechanism
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.importance import Importance
 from tests.support.cases import examples
 
@@ -229,7 +229,7 @@ def test_the_weighted_cost_is_private() -> None:
 
 
 def test_on_a_sample_it_has_a_certified_bound() -> None:
-    run = SampledMechanism(
+    run = SampledRun(
         mechanism=mechanism(scale_sum=60, scale_count=90),
         sampler=Importance(rate=Public("0.4"), norm=Public(2), floor=Public("0.1")),
     )
@@ -237,6 +237,7 @@ def test_on_a_sample_it_has_a_certified_bound() -> None:
     lengths = np.linspace(0, 2, 400)
     rates = np.clip(0.4 * lengths, 0.1, 1)
     psi = np.log1p(rates * np.expm1(10 / rates * (1 / 90 + lengths / 60)))
-    bound = run.guarantee(ball).bound.epsilon
+    bound = run.on(ball).pure().bound.epsilon
     assert psi.max() <= bound.upper_float <= psi.max() * 1.001
-    assert run.release(blobs(200), ball, coins=Coins.seeded(1)).shape == (3, 2)
+    (release,) = run.on(ball).release(blobs(200), coins=Coins.seeded(1))
+    assert release.shape == (3, 2)

@@ -24,20 +24,19 @@ from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.data import Records
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.plugins.contract import Coins
-from certdp.records.record_losses import epsilon_per_record
+from certdp.records.losses import record_losses
 from certdp.records.statistics import (
     DEFAULT_GRID,
     LossHistogram,
-    individual_epsilon,
     losses_file,
     plot_losses,
     release_count,
     release_quantile,
 )
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.importance import Importance
 
-RUN = SampledReleases(
+RUN = SampledRun(
     mechanism=GaussianSum(scale=Public("4")),
     sampler=Importance(rate=Public("0.2"), norm=Public("2"), floor=Public("0.02")),
     releases=ResampleEach(20),
@@ -54,33 +53,35 @@ def data(rows: int = 90) -> Any:
 @pytest.mark.parametrize("outside", Outside)
 def test_streams_give_what_memory_gives(outside: Outside, tmp_path: Path) -> None:
     records = data()
-    expected = epsilon_per_record(RUN, DELTA, records, outside).reveal()
+    expected = record_losses(RUN, records, outside, at=DELTA).reveal()
     inside = np.linalg.norm(records, axis=1) <= 2 if outside is Outside.DROP else np.ones(90, dtype=np.bool_)
     assert 0 < expected.outside < 90
     figures = []
     for rows in (1, 7, None):
         path = tmp_path / f"{rows}.csv"
         with losses_file(path) as into:
-            summary = individual_epsilon(RUN, DELTA, Records.of(records), outside, grid=GRID, into=into, rows=rows)
+            summary = record_losses(RUN, Records.of(records), outside, at=DELTA, grid=GRID, into=into, rows=rows)
         header, *lines = path.read_text("ascii").splitlines()
         assert header == "record,private_epsilon"
         assert [int(line.split(",")[0]) for line in lines] == list(range(90))
         losses = np.array([float(line.split(",")[1]) for line in lines])
-        assert losses[inside].tobytes() == expected.psi.tobytes()
+        assert losses.tobytes() == expected.values.tobytes()
         assert not losses[~inside].any()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         figures.append(summary.reveal())
+        with pytest.raises(InvalidValue, match="losses that are held"):
+            _ = figures[-1].values
         assert figures[-1].histogram.counts.tolist() == LossHistogram.of(losses, GRID).counts.tolist()
-    assert {(f.records, f.outside, f.largest) for f in figures} == {(90, expected.outside, expected.psi_max)}
+    assert {(f.records, f.outside, f.largest) for f in figures} == {(90, expected.outside, expected.largest)}
     assert {tuple(f.histogram.counts) for f in figures} == {tuple(figures[0].histogram.counts)}
 
 
 def test_progress_and_faults_of_a_stream(tmp_path: Path) -> None:
     seen: list[int] = []
-    individual_epsilon(RUN, DELTA, Records.of(data(10)), rows=4, progress=seen.append)
+    record_losses(RUN, Records.of(data(10)), at=DELTA, rows=4, progress=seen.append)
     assert seen == [4, 8, 10]
     with pytest.raises(InvalidValue):
-        individual_epsilon(RUN, DELTA, Records.of(np.ones((4, 2))))
+        record_losses(RUN, Records.of(np.ones((4, 2))), at=DELTA)
     path = tmp_path / "losses.csv"
 
     def interrupted() -> None:
@@ -191,7 +192,7 @@ def test_types_of_releases() -> None:
 
 
 def test_nothing_private_is_published() -> None:
-    for value in (individual_epsilon(RUN, DELTA, Records.of(data(5))), IndividualFilter(Order(4), 1, 5).step(0.1, 0.1)):
+    for value in (record_losses(RUN, Records.of(data(5)), at=DELTA), IndividualFilter(Order(4), 1, 5).step(0.1, 0.1)):
         with pytest.raises(PrivateValue):
             publish(value)  # type: ignore[arg-type]
 

@@ -39,14 +39,16 @@ from certdp import (
     Public,
     Pure,
     Released,
-    SampledMechanism,
+    SampledRun,
     Theorem,
     publish,
 )
 from certdp.accounting.sampling.records import Realisation
 from certdp.data import Records, open_records
 from certdp.plugins.contract import AnySampler
-from certdp.records.weights import Weighting, _Total, weigh, weights_file
+from certdp.records.chunks import _Total
+from certdp.records.losses import record_losses
+from certdp.records.weights import RecordWeights, record_weights, weights_file
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 
 TARGET = Fraction(3, 2)
@@ -65,8 +67,8 @@ def data(rows: int = 60, columns: int = 3) -> Any:
     return records
 
 
-def run_of(sampler: str, scale: int = 4) -> SampledMechanism:
-    return SampledMechanism(mechanism=LaplaceSum(scale=Public(scale)), sampler=SAMPLERS[sampler])
+def run_of(sampler: str, scale: int = 4) -> SampledRun:
+    return SampledRun(mechanism=LaplaceSum(scale=Public(scale)), sampler=SAMPLERS[sampler])
 
 
 def ball(radius: Any = 5) -> NormBall:
@@ -77,9 +79,11 @@ def rows_of(realisations: list[Realisation]) -> Any:
     return np.array([np.concatenate([getattr(r, name) for r in realisations]) for name in ("weight", "probability")]).T
 
 
-def weighed(run: SampledMechanism, records: Records, *arguments: Any, **options: Any) -> tuple[Weighting, Any]:
+def weighed(
+    run: SampledRun, records: Records, domain: NormBall | None = None, outside: Outside = Outside.CLIP, **options: Any
+) -> tuple[RecordWeights, Any]:
     kept: list[Realisation] = []
-    figures = weigh(run, records, *arguments, into=kept.append, **options).reveal()
+    figures = record_weights(run.on(domain), records, outside, into=kept.append, **options).reveal()
     return figures, rows_of(kept)
 
 
@@ -130,9 +134,9 @@ def test_files_give_what_memory_gives(
     whole, expected = weighed(run, Records.of(records), domain, outside)
     for rows in (1, 7, None):
         with open_records(path) as stream, weights_file(tmp_path / output) as into:
-            figures = weigh(run, stream, domain, outside, into=into, rows=rows).reveal()
+            figures = record_weights(run.on(domain), stream, outside, into=into, rows=rows).reveal()
         assert np.array_equal(read(tmp_path / output), expected)
-        for name in ("records", "outside", "expected_sample_size", "psi_max", "gap"):
+        for name in ("records", "outside", "expected_sample_size", "largest_loss", "gap"):
             assert getattr(figures, name) == getattr(whole, name)
     assert stat.S_IMODE((tmp_path / output).stat().st_mode) == 0o600
 
@@ -141,17 +145,17 @@ def test_files_give_what_memory_gives(
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_nothing_depends_on_chunks_and_the_figures_are_those_of_measure(sampler: str, outside: Outside) -> None:
     records, run, domain = data(), run_of(sampler), ball()
-    measured = run.measure(records, domain, outside).reveal()
+    measured = record_losses(run.on(domain), records, outside).reveal()
     whole, expected = weighed(run, Records.of(records), domain, outside)
     assert whole.expected_sample_size == measured.expected_sample_size
-    assert (whole.psi_max, whole.records, whole.outside) == (measured.psi_max, 60, measured.outside)
+    assert (whole.largest_loss, whole.records, whole.outside) == (measured.largest, 60, measured.outside)
     assert measured.outside > 3
     assert (whole.gap is not None) == (sampler in {"constrained", "capped"})
     for rows in CHUNKS:
         figures, pairs = weighed(run, Records.of(records), domain, outside, rows=rows)
         assert np.array_equal(pairs, expected)
         assert figures.expected_sample_size == whole.expected_sample_size
-        assert (figures.psi_max, figures.gap, figures.outside) == (whole.psi_max, whole.gap, whole.outside)
+        assert (figures.largest_loss, figures.gap, figures.outside) == (whole.largest_loss, whole.gap, whole.outside)
 
 
 @pytest.mark.parametrize("sampler", ["constrained", "capped"])
@@ -160,7 +164,7 @@ def test_every_pair_keeps_within_the_target(tmp_path: Path, sampler: str) -> Non
     flint.ctx.prec = 200
     records = data()
     with weights_file(tmp_path / "w.csv") as into:
-        weigh(run_of(sampler, 10), Records.of(records), into=into, rows=9)
+        record_weights(run_of(sampler, 10), Records.of(records), into=into, rows=9)
     for row, (weight, probability) in zip(records, read(tmp_path / "w.csv"), strict=True):
         loss = sum((abs(arb(float(x))) for x in row), flint.arb(0)) / 10
         if loss == 0:
@@ -193,7 +197,7 @@ def test_records_that_are_dropped_keep_their_place() -> None:
 def test_where_all_are_dropped() -> None:
     figures, pairs = weighed(run_of("constrained"), Records.of(np.ones((3, 2))), ball(1), Outside.DROP)
     assert pairs.tolist() == [[math.inf, 0.0]] * 3
-    assert (figures.records, figures.outside, figures.psi_max) == (3, 3, 0.0)
+    assert (figures.records, figures.outside, figures.largest_loss) == (3, 3, 0.0)
     assert figures.expected_sample_size[1] < 1e-300
 
 
@@ -206,9 +210,13 @@ def test_a_released_radius_is_paid_for() -> None:
     with pytest.raises(ExPost, match=r"domain\.radius"):
         weighed(run, Records.of(data()), NormBall(norm=Norm.L1, radius=Released(Fraction(5), cost, within=(1, 5))))
     figures, _ = weighed(run, Records.of(data()), domain)
-    assert figures.psi_max == run.measure(data(), domain).reveal().psi_max
+    assert figures.largest_loss == record_losses(run.on(domain), data()).reveal().largest
     free, _ = weighed(run, Records.of(data()), ball())
-    assert figures.psi_max == pytest.approx(free.psi_max + 0.25)
+    assert figures.largest_loss == pytest.approx(free.largest_loss + 0.25)
+    tiny = NormBall(norm=Norm.L1, radius=Released(Fraction(1, 10**9), cost, within=("1e-9", "1e-9")))
+    dropped, _ = weighed(run, Records.of(data()[10:]), tiny, Outside.DROP)
+    assert dropped.outside == 50
+    assert dropped.largest_loss >= 0.25  # a record that is dropped was seen by the release of the radius all the same
 
 
 class TestSamples:
@@ -229,7 +237,7 @@ class TestSamples:
         assert np.abs(sample.records).sum(axis=1).max() <= 5
 
     def test_all_are_drawn_with_probability_one(self) -> None:
-        run = SampledMechanism(mechanism=Count(scale=Public(1)), sampler=Full())
+        run = SampledRun(mechanism=Count(scale=Public(1)), sampler=Full())
         figures, _ = weighed(run, Records.of(data()), rows=7, coins=Coins())
         assert figures.sample is not None
         assert np.array_equal(figures.sample.records, data())
@@ -270,7 +278,7 @@ class TestRefusals:
             open_records(tmp_path / "data.npy") as stream,
             weights_file(out / output) as into,
         ):
-            weigh(run_of("constrained", 10), stream, into=into, rows=4)
+            record_weights(run_of("constrained", 10), stream, into=into, rows=4)
         assert [path.read_bytes() for path in out.iterdir()] == ([] if old is None else [old])
 
     @pytest.mark.parametrize("name", ["w.npy", "w", "w.csv.xz", "csv"])
@@ -305,14 +313,14 @@ class TestRefusals:
 
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(InvalidValue, match="No space left"), weights_file(tmp_path / "w.csv") as into:
-            weigh(run_of("constrained", 10), Records.of(data()), into=into)
+            record_weights(run_of("constrained", 10), Records.of(data()), into=into)
         assert list(tmp_path.iterdir()) == []
 
 
 def test_figures_are_private() -> None:
-    private = weigh(run_of("constrained", 10), Records.of(data()))
+    private = record_weights(run_of("constrained", 10), Records.of(data()))
     for shown in (str(private), repr(private)):
-        assert "psi_max" not in shown
+        assert "largest_loss" not in shown
         assert "60" not in shown
     with pytest.raises(PrivateValue):
         publish(private)  # type: ignore[arg-type]
@@ -320,7 +328,7 @@ def test_figures_are_private() -> None:
 
 def test_progress_counts_records() -> None:
     seen: list[int] = []
-    weigh(run_of("constrained", 10), Records.of(data()), rows=25, progress=seen.append)
+    record_weights(run_of("constrained", 10), Records.of(data()), rows=25, progress=seen.append)
     assert seen == [25, 50, 60]
 
 
@@ -347,10 +355,10 @@ def test_the_song_sample(tmp_path: Path) -> None:
     path = Path(os.environ["CERTDP_DATA"]) / "song_uniform_25000.npz"
     with np.load(path) as arrays:
         records = arrays["X"].astype(np.float64)
-    run = SampledMechanism(mechanism=LaplaceSum(scale=Public(20_000)), sampler=SAMPLERS["constrained"])
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(20_000)), sampler=SAMPLERS["constrained"])
     domain = ball(20_000)
     with open_records(path) as stream, weights_file(tmp_path / "w.parquet") as into:
-        figures = weigh(run, stream, domain, Outside.DROP, into=into, rows=1000).reveal()
+        figures = record_weights(run.on(domain), stream, Outside.DROP, into=into, rows=1000).reveal()
     rate = run.drawing.on(domain)
     pairs = read(tmp_path / "w.parquet")
     norms = np.abs(records).sum(axis=1)
@@ -360,5 +368,5 @@ def test_the_song_sample(tmp_path: Path) -> None:
     loss = norms[norms <= 20_000] / 20_000
     psi = np.log1p(drawn[:, 1] * np.expm1(loss * drawn[:, 0]))
     assert psi == pytest.approx(1.5, rel=1e-9)
-    assert figures.psi_max == rate.ceiling == 1.5
+    assert figures.largest_loss == rate.ceiling == 1.5
     assert figures.expected_sample_size[0] <= math.fsum(pairs[:, 1]) <= figures.expected_sample_size[1]

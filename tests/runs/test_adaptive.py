@@ -34,7 +34,7 @@ from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun, NoAccountant
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -46,8 +46,8 @@ ONE = Enclosure.of(1)
 DATA = np.full((20, 2), 0.25)
 
 
-def laplace(scale: Any, rate: Any = 1, releases: Any = None, **more: Any) -> SampledReleases:
-    return SampledReleases(
+def laplace(scale: Any, rate: Any = 1, releases: Any = None, **more: Any) -> SampledRun:
+    return SampledRun(
         mechanism=LaplaceSum(scale=scale if isinstance(scale, Released) else Public(scale)),
         sampler=Poisson(rate=Public(rate)),
         releases=releases or ResampleEach(1),
@@ -55,8 +55,8 @@ def laplace(scale: Any, rate: Any = 1, releases: Any = None, **more: Any) -> Sam
     )
 
 
-def gaussian(noise: Any, rate: Any = 1, releases: Any = None) -> SampledReleases:
-    return SampledReleases(
+def gaussian(noise: Any, rate: Any = 1, releases: Any = None) -> SampledRun:
+    return SampledRun(
         mechanism=GaussianSum(noise_multiplier=Public(noise)),
         sampler=Poisson(rate=Public(rate)),
         releases=releases or ResampleEach(1),
@@ -222,7 +222,7 @@ class TestDominated:
             (laplace(4, "1/2", domain=WIDE), "step.domain"),
         ],
     )
-    def test_what_is_not_within_is_refused_and_nothing_is_used(self, step: SampledReleases, parameter: str) -> None:
+    def test_what_is_not_within_is_refused_and_nothing_is_used(self, step: SampledRun, parameter: str) -> None:
         run = DominatedRun(self.PLAN)
         with pytest.raises(InvalidValue) as refused:
             run.use(step)
@@ -233,9 +233,9 @@ class TestDominated:
     def test_a_pure_step_is_within_a_gaussian_one_of_its_mu(self) -> None:
         run = DominatedRun(Plan([gaussian(1, releases=ResampleEach(3))]))
         run.use(gaussian(1))
-        run.use(SampledReleases(mechanism=Count(scale=Public(2)), sampler=Full()))
+        run.use(SampledRun(mechanism=Count(scale=Public(2)), sampler=Full()))
         with pytest.raises(InvalidValue, match=r"step\.pair"):
-            run.use(SampledReleases(mechanism=Count(scale=Public("0.7")), sampler=Full()))
+            run.use(SampledRun(mechanism=Count(scale=Public("0.7")), sampler=Full()))
 
     def test_the_rest_of_a_part_may_be_left(self) -> None:
         run = DominatedRun(self.PLAN)
@@ -254,7 +254,7 @@ class TestDominated:
         assert repr(run) == "DominatedRun(part 3 of 2, 0 releases of it used)"
 
     def test_a_part_with_several_worst_pairs_is_refused(self) -> None:
-        several = SampledReleases(
+        several = SampledRun(
             mechanism=LaplaceSum(scale=Public(1)),
             sampler=Importance(rate=Public("0.9"), norm=Public(Norm.LINF)),
             domain=NormBall(norm=Norm.L1, radius=Public(1), dimension=4),
@@ -266,10 +266,8 @@ class TestDominated:
             DominatedRun(several)  # type: ignore[arg-type]
 
     def test_an_importance_sample_is_within_a_declared_constant_rate(self) -> None:
-        declared = SampledReleases(
-            mechanism=GaussianSum(scale=Public(1)), sampler=Poisson(rate=Public(1)), domain=ROUND
-        )
-        step = SampledReleases(
+        declared = SampledRun(mechanism=GaussianSum(scale=Public(1)), sampler=Poisson(rate=Public(1)), domain=ROUND)
+        step = SampledRun(
             mechanism=GaussianSum(scale=Public(10)),
             sampler=Importance(rate=Public("0.9"), norm=Public(2), floor=Public("0.2")),
             domain=ROUND,

@@ -23,7 +23,7 @@ from certdp import (
     Public,
     RandomisedResponse,
     ResampleEach,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
 )
 from certdp.runs.calibration import Budget, Continuous, Whole, calibrate
@@ -37,16 +37,16 @@ def budget(epsilon: str, delta: str = "0") -> Budget:
     return Budget(epsilon=Epsilon(epsilon), delta=Delta(delta))
 
 
-def laplace(scale: Fraction) -> SampledReleases:
-    return SampledReleases(mechanism=LaplaceSum(scale=Public(scale)), sampler=Full(), domain=CUBE)
+def laplace(scale: Fraction) -> SampledRun:
+    return SampledRun(mechanism=LaplaceSum(scale=Public(scale)), sampler=Full(), domain=CUBE)
 
 
-def gaussian(scale: Fraction) -> SampledReleases:
-    return SampledReleases(mechanism=GaussianSum(scale=Public(scale)), sampler=Full(), domain=SPHERE)
+def gaussian(scale: Fraction) -> SampledRun:
+    return SampledRun(mechanism=GaussianSum(scale=Public(scale)), sampler=Full(), domain=SPHERE)
 
 
-def counts(steps: Fraction) -> SampledReleases:
-    return SampledReleases(mechanism=Count(scale=Public(10)), sampler=Full(), releases=ResampleEach(int(steps)))
+def counts(steps: Fraction) -> SampledRun:
+    return SampledRun(mechanism=Count(scale=Public(10)), sampler=Full(), releases=ResampleEach(int(steps)))
 
 
 @examples(15)
@@ -91,10 +91,8 @@ def test_steps_are_the_most_that_the_budget_allows(epsilon: Fraction) -> None:
 
 @pytest.mark.parametrize("resample", [SampleOnce, ResampleEach])
 def test_a_rate_ends_at_its_own_limit(resample: type[SampleOnce] | type[ResampleEach]) -> None:
-    def run(rate: Fraction) -> SampledReleases:
-        return SampledReleases(
-            mechanism=Count(scale=Public(1)), sampler=Poisson(rate=Public(rate)), releases=resample(2)
-        )
+    def run(rate: Fraction) -> SampledRun:
+        return SampledRun(mechanism=Count(scale=Public(1)), sampler=Poisson(rate=Public(rate)), releases=resample(2))
 
     over = Continuous(near=0.01, highest=1.0, more_is_safer=False)
     found = calibrate(run, budget("2"), over)
@@ -118,7 +116,7 @@ def test_no_pure_loss_is_no_feasible_value() -> None:
 
 
 def test_a_loss_that_does_not_reach_the_budget_ends_the_search() -> None:
-    def run(scale: Fraction) -> SampledReleases:
+    def run(scale: Fraction) -> SampledRun:
         return laplace(scale)
 
     found = calibrate(run, budget("1"), Continuous(lowest=4.0, near=4.0))
@@ -146,10 +144,8 @@ def test_inadmissible_scales_are_refused(options: dict[str, float]) -> None:
 
 
 def test_randomised_response_by_its_loss() -> None:
-    def run(epsilon: Fraction) -> SampledReleases:
-        return SampledReleases(
-            mechanism=RandomisedResponse(categories=Public(2), epsilon=Public(epsilon)), sampler=Full()
-        )
+    def run(epsilon: Fraction) -> SampledRun:
+        return SampledRun(mechanism=RandomisedResponse(categories=Public(2), epsilon=Public(epsilon)), sampler=Full())
 
     found = calibrate(run, budget("3/2"), Continuous(more_is_safer=False))
     assert Fraction(3, 2) * (1 - Fraction(1, 2**20)) <= found.value <= Fraction(3, 2)

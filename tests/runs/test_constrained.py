@@ -17,6 +17,7 @@ import pytest
 from attrs import field, frozen
 from flint import arb, ctx, fmpq
 
+import certdp
 from certdp import (
     ADD_REMOVE,
     CONTRACT_VERSION,
@@ -25,44 +26,50 @@ from certdp import (
     Approximate,
     Coins,
     Count,
+    Delta,
+    Direction,
     Enclosure,
+    Epsilon,
     Evidence,
     Expression,
     GaussianSum,
     Guarantee,
     Importance,
-    InvalidType,
     InvalidValue,
     LaplaceSum,
     Mechanism,
     Norm,
     NormBall,
+    NotionAbsent,
+    Order,
     Outside,
+    OutsideDomain,
+    Plan,
     PrivacyConstrained,
     Public,
     Pure,
     PureLoss,
+    RandomisedResponsePair,
     Records,
     Released,
     Renyi,
     ResampleEach,
-    SampledMechanism,
+    SampledRun,
     SampleOnce,
     Theorem,
     W,
     WeightedSample,
     check,
     norm,
-    weigh,
 )
+from certdp.accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.expressions import log1p, maximum, sqrt
 from certdp.accounting.feasible_weights import Reach
 from certdp.accounting.feasible_weights.guesses import crossings
 from certdp.accounting.feasible_weights.rates import ProfileConstrainedRate
 from certdp.accounting.sampling.records import Realisation
 from certdp.accounting.sampling.releases import Releases
-from certdp.records.weights import Weighting
-from certdp.runs.constrained import ConstrainedReleases
+from certdp.records.weights import RecordWeights, record_weights
 
 CHUNKS = (1, 7, None)
 NEGLIGIBLE = arb(2) ** -200
@@ -103,14 +110,16 @@ def ball(radius: Any, order: Norm = Norm.L1, dimension: int | None = None) -> No
     return NormBall(norm=order, radius=Public(radius), dimension=dimension)
 
 
-def solved(mechanism: Mechanism, target: Any, plan: Releases | None = None, **options: Any) -> ConstrainedReleases:
+def solved(mechanism: Mechanism, target: Any, plan: Releases | None = None, **options: Any) -> SampledRun:
     sampler = PrivacyConstrained(target=Public(target), **{name: Public(value) for name, value in options.items()})
-    return ConstrainedReleases(mechanism=mechanism, sampler=sampler, releases=plan or ResampleEach(1))
+    return SampledRun(mechanism=mechanism, sampler=sampler, releases=plan or ResampleEach(1))
 
 
-def weighed(run: ConstrainedReleases, records: Any, *arguments: Any, **options: Any) -> tuple[Weighting, Any, Any]:
+def weighed(
+    run: SampledRun, records: Any, domain: NormBall | None = None, outside: Outside = Outside.CLIP, **options: Any
+) -> tuple[RecordWeights, Any, Any]:
     kept: list[Realisation] = []
-    figures = weigh(run, Records.of(records), *arguments, into=kept.append, **options).reveal()
+    figures = record_weights(run.on(domain), Records.of(records), outside, into=kept.append, **options).reveal()
     weights, probabilities = (np.concatenate([getattr(r, name) for r in kept]) for name in ("weight", "probability"))
     return figures, weights, probabilities
 
@@ -201,7 +210,7 @@ def test_a_tight_target_and_a_loss_without_norms() -> None:
     assert set(weights) == {weights[0]}
     assert weights[0] == pytest.approx(2.9260480888844995, rel=1e-12)
     assert figures.reach == {Reach.LARGEST: 6}
-    assert check(run.certificate(ball(1))).accepted
+    assert check(certdp.profile_certificate(run.on(ball(1)))).accepted
 
 
 def test_digits_trade_closeness_for_speed() -> None:
@@ -240,7 +249,7 @@ def test_several_releases_share_the_target(plan: Releases, loss: str) -> None:
     mechanism: Mechanism = LaplaceSum(scale=Public(60)) if loss == "a sum" else losing(log1p(W * W * norm(1) / 50))
     run, records = solved(mechanism, "3/2", plan), data(16)
     figures, weights, probabilities = weighed(run, records, ball(5))
-    assert figures.psi_max <= 1.5
+    assert figures.largest_loss <= 1.5
 
     def of_run(weight: Any, probability: Any, size: Any) -> Any:
         one = weight * size / 60 if loss == "a sum" else (1 + weight * weight * size / 50).log()
@@ -255,25 +264,63 @@ def test_several_releases_share_the_target(plan: Releases, loss: str) -> None:
         assert of_run(weight, exact(probabilities[i]), size) <= exact("3/2") + NEGLIGIBLE
         beyond = weight * (1 + arb(10) ** -11)
         assert of_run(beyond, 1 / beyond, size) > exact("3/2")
-    verdict = check(run.certificate(ball(5)))
+    verdict = check(certdp.profile_certificate(run.on(ball(5))))
     assert verdict.outcome.value == ("holds" if loss == "a sum" else "holds assuming the profile"), verdict
     assert verdict.claim is not None
     assert verdict.claim.epsilon == (None, 1.5)
-    bound = run.guarantee(ball(5)).bound
+    bound = run.on(ball(5)).target.bound
     assert isinstance(bound, Pure)
     assert bound.epsilon.upper == Fraction(3, 2)
-    assert "releases" in {item.name for item in run.guarantee(ball(5)).assumptions}
-    assert check(run.certificate()).accepted
+    assert "releases" in {item.name for item in run.on(ball(5)).target.assumptions}
+    assert check(certdp.profile_certificate(run)).accepted
 
 
-def test_one_release_is_that_of_a_sampled_mechanism() -> None:
-    run, records = solved(LaplaceSum(scale=Public(10)), 1), data()
-    single = SampledMechanism(mechanism=run.mechanism, sampler=run.sampler)
-    assert run.certificate(ball(5)) == single.certificate(ball(5))
-    assert run.norm == single.norm
-    kept: list[Realisation] = []
-    weigh(single, Records.of(records), ball(5), into=kept.append)
-    assert np.array_equal(kept[0].weight, weighed(run, records, ball(5))[1])
+def test_a_target_composes_like_any_other_loss() -> None:
+    """A run within a pure target is dominated by randomised response, so every accountant applies to it."""
+    run = solved(LaplaceSum(scale=Public(10)), "1/2").on(ball(5))
+    assert run.epsilon(Delta(0)).epsilon.upper == run.pure().bound.epsilon.upper == 0.5
+    response = RandomisedResponsePair(Enclosure.of("1/2"))
+    assert run.renyi(Order(3)).bound.tau.upper_float == response.renyi(Fraction(3), Direction.REMOVE).upper_float
+    assert 0 < run.epsilon(Delta("0.01")).epsilon.upper < 0.5
+    plan = Plan([run] * 40)
+    assert plan.pure().bound.epsilon.upper == 20
+    together = LOSS_DISTRIBUTION.epsilon(WorstPairs((response.repeated(40),), ()), Enclosure.of("1e-5"))
+    assert together is not None
+    assert plan.epsilon(Delta("1e-5")).epsilon.upper == pytest.approx(float(together.upper), rel=1e-9)
+    with pytest.raises(InvalidValue, match="solves for its weights"):
+        certdp.certificate(run, run.epsilon(Delta("0.01")))
+
+
+def test_a_target_at_a_delta_composes_too() -> None:
+    run = solved(GaussianSum(scale=Public(20)), 1, delta="1e-5").on(ball(3, Norm.L2))
+    assert run.epsilon(Delta("1e-5")).epsilon.upper == 1
+    assert run.epsilon(Delta("1e-3")).epsilon.upper <= 1
+    assert run.delta(Epsilon(1)).delta.upper == run.epsilon(Delta("1e-5")).delta.upper
+    assert run.delta(Epsilon("0.5")).delta.upper > 0.1  # of what else the run loses, the target says nothing
+    with pytest.raises(NotionAbsent):
+        run.epsilon(Delta("1e-6"))
+    twice = Plan([run, run])
+    assert twice.epsilon(Delta("2e-5")).epsilon.upper == pytest.approx(2, rel=1e-9)
+
+
+def test_a_renyi_target_is_known_up_to_its_order() -> None:
+    run = solved(GaussianSum(scale=Public(20)), "1/2", order=4).on(ball(3, Norm.L2))
+    assert run.renyi(Order(4)).bound.tau.upper == run.renyi(Order(2)).bound.tau.upper == Fraction(1, 2)
+    with pytest.raises(OutsideDomain, match="orders up to 4"):
+        run.renyi(Order(5))
+    answer = run.epsilon(Delta("1e-5"))
+    assert answer.epsilon.upper <= 0.5 + math.log(1e5) / 3
+    assert answer.order is not None
+    assert answer.order <= 4
+
+
+def test_without_a_domain_no_single_number_is_stated() -> None:
+    run = solved(LaplaceSum(scale=Public(10)), "1/2")
+    for asked in (run.pure, lambda: run.epsilon(Delta(0)), lambda: run.target, lambda: Plan([run]).pure()):
+        with pytest.raises(InvalidValue, match="declare a domain") as caught:
+            asked()
+        assert caught.value.parameter == "radius"
+    assert record_weights(run, data(5)).reveal().largest_loss <= 0.5
 
 
 # Gaussian sums
@@ -317,14 +364,14 @@ def test_a_gaussian_sum_is_within_epsilon_and_delta_by_quadrature() -> None:
     assert figures.gap is not None
     assert figures.gap < 0.005
     assert figures.reach == {Reach.FIRST_CROSSING: 10, Reach.CAPPED: 1, Reach.NEVER_DRAWN: 1}
-    assert figures.psi_max <= 1
+    assert figures.largest_loss <= 1
     for index in (0, 11):
         weight, shift = float(weights[index]), float(np.linalg.norm(records[index])) / 20
         assert abs(weight * probabilities[index] - 1) < 1e-15
         for below in (weight, 1 + (weight - 1) * 0.3)[: 2 - index // 11]:
             assert delta_of(below, shift, 1) <= mpmath.mpf("1e-5") * (1 + mpmath.mpf(10) ** -12)
         assert delta_of(weight * (1 + 1.01 * figures.gap), shift, 1) > mpmath.mpf("1e-5")
-    bound = run.guarantee(ball(3, Norm.L2)).bound
+    bound = run.on(ball(3, Norm.L2)).target.bound
     assert isinstance(bound, Approximate)
     assert bound.epsilon.upper == 1
     assert bound.delta.contains(Fraction(1, 10**5))
@@ -353,7 +400,7 @@ def test_a_gaussian_sum_is_within_a_renyi_target(plan: Releases) -> None:
         assert tau(weight, exact(probabilities[index]), shift) <= exact("1/2") + NEGLIGIBLE
         beyond = weight * (1 + arb(10) ** -4)
         assert tau(beyond, 1 / beyond, shift) > exact("1/2")
-    bound = run.guarantee(ball(3, Norm.L2)).bound
+    bound = run.on(ball(3, Norm.L2)).target.bound
     assert isinstance(bound, Renyi)
     assert bound.order == 4
     assert bound.tau.upper == Fraction(1, 2)
@@ -365,14 +412,14 @@ def test_fresh_samples_at_a_delta_lose_less_than_together_and_more_than_one() ->
     for plan in (ResampleEach(1), ResampleEach(3)):
         run = solved(GaussianSum(scale=Public(30)), 2, plan, delta="1e-5", digits=6)
         figures, weights[plan.steps], _ = weighed(run, records, domain)
-        assert figures.psi_max <= 2
+        assert figures.largest_loss <= 2
     assert np.all(weights[3][:4] < weights[1][:4])
 
 
 def test_the_target_may_be_what_the_radius_needs() -> None:
     mechanism, domain = GaussianSum(scale=Public(10)), ball(5, Norm.L2)
     with pytest.raises(InvalidValue, match="at least") as caught:
-        solved(mechanism, "1/10", delta="1e-6").guarantee(domain)
+        solved(mechanism, "1/10", delta="1e-6").on(domain)
     assert caught.value.parameter == "target"
     least = float(caught.value.admissible.split()[2].strip(","))
     assert 1.5 < least < 3
@@ -385,7 +432,7 @@ def test_the_target_may_be_what_the_radius_needs() -> None:
 # Streams, bad input and costs
 
 
-RUNS: dict[str, tuple[ConstrainedReleases, NormBall | None]] = {
+RUNS: dict[str, tuple[SampledRun, NormBall | None]] = {
     "a profile": (solved(losing(log1p(W * W * norm(1))), 2), ball(2)),
     "a profile without a domain": (solved(losing(log1p(W * W * norm(1))), 3), None),
     "a profile in cells": (solved(losing(log1p(W * W * norm(1))), 2, digits=6), ball(2)),
@@ -409,7 +456,7 @@ def test_nothing_depends_on_chunks_order_or_dtype(name: str, outside: Outside) -
             again, w, q = weighed(run, layout, domain, outside, rows=rows)
             assert w.tobytes() == weights.tobytes()
             assert q.tobytes() == probabilities.tobytes()
-            for key in ("gap", "reach", "psi_max", "expected_sample_size", "outside"):
+            for key in ("gap", "reach", "largest_loss", "expected_sample_size", "outside"):
                 assert getattr(again, key) == getattr(figures, key)
     if domain is not None:
         assert figures.outside > 0
@@ -438,7 +485,7 @@ def test_without_a_domain_a_record_that_loses_too_much_is_named(name: str) -> No
     for rows in CHUNKS:
         with pytest.raises(InvalidValue, match="record 17"):
             weighed(RUNS[name][0], records, rows=rows)
-    assert any("at weight 1" in str(item) for item in RUNS[name][0].derivation(None).assumptions)
+    assert any("at weight 1" in str(item) for item in RUNS[name][0].derivation.assumptions)
 
 
 @pytest.mark.parametrize("digits", [{}, {"digits": 6}])
@@ -457,7 +504,7 @@ def test_zero_vectors_have_the_cap() -> None:
         figures, weights, probabilities = weighed(run, np.zeros((2, 3)), ball(1, run.norm))
         assert (weights.tolist(), probabilities.tolist()) == ([8.0, 8.0], [0.125, 0.125])
         assert figures.reach == {Reach.CAPPED: 2}
-        assert figures.psi_max == 0
+        assert figures.largest_loss == 0
 
 
 def released(value: Any, cost: Any) -> Any:
@@ -469,16 +516,16 @@ def released(value: Any, cost: Any) -> Any:
 
 def test_what_parameters_cost_comes_on_top() -> None:
     run = solved(LaplaceSum(scale=released(40, "1/4")), 1, SampleOnce(2))
-    bound = run.guarantee(ball(2)).bound
+    bound = run.on(ball(2)).target.bound
     assert isinstance(bound, Pure)
     assert bound.epsilon.upper == Fraction(5, 4)
-    assert check(run.certificate(ball(2))).accepted
+    assert check(certdp.profile_certificate(run.on(ball(2)))).accepted
     figures, _, _ = weighed(run, data(5), ball(2))
-    assert figures.psi_max == pytest.approx(1.25)
-    gaussian = solved(GaussianSum(scale=released(40, "1/4")), 1, delta="1e-6").guarantee(ball(2, Norm.L2)).bound
+    assert figures.largest_loss == pytest.approx(1.25)
+    gaussian = solved(GaussianSum(scale=released(40, "1/4")), 1, delta="1e-6").on(ball(2, Norm.L2)).target.bound
     assert isinstance(gaussian, Approximate)
     assert gaussian.epsilon.upper == Fraction(5, 4)
-    renyi = solved(GaussianSum(scale=released(40, "1/4")), 1, order=2).guarantee(ball(2, Norm.L2)).bound
+    renyi = solved(GaussianSum(scale=released(40, "1/4")), 1, order=2).on(ball(2, Norm.L2)).target.bound
     assert isinstance(renyi, Renyi)
     spent = math.log(math.exp(0.25) / (1 + math.exp(-0.25)) + math.exp(-0.25) / (1 + math.exp(0.25)))
     assert float(renyi.tau.upper) == pytest.approx(1 + spent)
@@ -486,10 +533,10 @@ def test_what_parameters_cost_comes_on_top() -> None:
 
 def test_releases_are_as_many_as_planned() -> None:
     run = solved(LaplaceSum(scale=Public(20)), 1, SampleOnce(3))
-    found = run.release(data(), ball(2), coins=Coins.seeded(1))
+    found = run.on(ball(2)).release(data(), coins=Coins.seeded(1))
     assert len(found) == 3
     samples = solved(losing(log1p(W * norm(1))), 2, SampleOnce(2), largest_weight=9)
-    first, second = samples.release(data(), ball(1), coins=Coins.seeded(1))
+    first, second = samples.on(ball(1)).release(data(), coins=Coins.seeded(1))
     assert np.array_equal(first, second)
 
 
@@ -519,18 +566,19 @@ class TestRefusals:
     def test_a_domain_whose_records_lose_too_much_in_all(self, plan: Releases) -> None:
         for mechanism in (LaplaceSum(scale=Public(10)), losing(log1p(W * norm(1) / 5))):
             with pytest.raises(InvalidValue, match="at least") as caught:
-                solved(mechanism, 1, plan).certificate(ball(5))
+                certdp.profile_certificate(solved(mechanism, 1, plan).on(ball(5)))
             assert caught.value.parameter == "target"
             assert float(caught.value.admissible.split()[2].strip(",")) > 1.9
 
     def test_samplers_that_do_not_solve(self) -> None:
-        with pytest.raises(InvalidType, match="sampler"):
-            ConstrainedReleases(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.1")))
+        run = SampledRun(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.1"), floor=Public("0.1")))
+        with pytest.raises(InvalidValue, match="a sampler that solves for a target"):
+            _ = run.target
 
     def test_certificates_that_have_no_kind(self) -> None:
         run = solved(GaussianSum(scale=Public(20)), 1, delta="1e-6")
         with pytest.raises(InvalidValue, match="No kind of certificate"):
-            run.certificate(ball(1, Norm.L2))
+            certdp.profile_certificate(run.on(ball(1, Norm.L2)))
         with pytest.raises(InvalidValue, match="pure ε"):
             run.drawing.profile(PureLoss(W * norm(1)))
 

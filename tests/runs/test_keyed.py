@@ -32,9 +32,11 @@ from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.plugins.contract import CONTRACT_VERSION, About, KeySampler
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.keyed import KeyedRelease
+from certdp.runs.certificates import certificate
+from certdp.runs.keyed import KeyedRun
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import NotionAbsent, SampledReleases
+from certdp.runs.run import NotionAbsent
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.full import Full
 from certdp.samplers.listed_rates import ListedRates
@@ -56,8 +58,8 @@ LOOKED_AT = 60
 """Frequencies: beyond them these tables only repeat or fade out."""
 
 
-def release(mechanism: PwsKeys | PwsFrequencies, sampler: str = "every-key", releases: int = 1) -> KeyedRelease:
-    return KeyedRelease(mechanism=mechanism, sampler=SAMPLERS[sampler], releases=releases)
+def release(mechanism: PwsKeys | PwsFrequencies, sampler: str = "every-key", releases: int = 1) -> KeyedRun:
+    return KeyedRun(mechanism=mechanism, sampler=SAMPLERS[sampler], releases=releases)
 
 
 def law(reporting: Reporting, frequency: int) -> dict[int, Fraction]:
@@ -278,10 +280,10 @@ class Foreign(Reporting):
 
 
 def test_tables_of_others_are_compared_as_a_whole() -> None:
-    foreign = KeyedRelease(mechanism=odd(Foreign.of(release(KEYS).reporting)), sampler=EveryKey())
+    foreign = KeyedRun(mechanism=odd(Foreign.of(release(KEYS).reporting)), sampler=EveryKey())
     assert foreign.delta(Epsilon("0.25")).delta == release(KEYS).delta(Epsilon("0.25")).delta
     twice, own = (
-        KeyedRelease(mechanism=run.mechanism, sampler=run.sampler, releases=2).delta(Epsilon("0.5")).delta
+        KeyedRun(mechanism=run.mechanism, sampler=run.sampler, releases=2).delta(Epsilon("0.5")).delta
         for run in (foreign, release(KEYS))
     )
     assert twice.lower == own.lower
@@ -326,12 +328,12 @@ def number(text: str) -> Enclosure:
     return Enclosure.of(text)
 
 
-def paid(*payments: Payment) -> KeyedRelease:
+def paid(*payments: Payment) -> KeyedRun:
     """The threshold, and then the power, come from private releases."""
     values: list[Any] = [Public("0.25"), Public(1)]
     for place, payment in enumerate(payments):
         values[place] = Released(values[place].value, payment)
-    return KeyedRelease(mechanism=KEYS, sampler=Ppswor(threshold=values[0], power=values[1]))
+    return KeyedRun(mechanism=KEYS, sampler=Ppswor(threshold=values[0], power=values[1]))
 
 
 def declared(times: int, epsilon: str) -> float:
@@ -397,15 +399,15 @@ class TestReleasedParameters:
 
     def test_records_may_have_approximate_costs(self) -> None:
         scale = Released(2, cost(Approximate(number("0.25"), number("0.01")), unit=RECORD), within=(2, 20))
-        run = SampledReleases(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=BALL)
-        free = SampledReleases(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=BALL)
+        run = SampledRun(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=BALL)
+        free = SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=BALL)
         asked, without = run.epsilon(Delta("0.02")), free.epsilon(Delta("0.01"))
         assert asked.epsilon.upper == pytest.approx(without.epsilon.upper + 0.25, rel=1e-12)
         for question in (run.pure, lambda: run.renyi(Order(2)), run.zero_concentrated, run.gaussian):
             with pytest.raises(NotionAbsent, match="released parameters with a pure ε"):
                 question()
         with pytest.raises(InvalidValue, match="certificate: got a parameter released for"):
-            run.certificate(asked)
+            certificate(run, asked)
         assert run.trade_off(places=3).at(0).lower <= Fraction(99, 100)
         assert free.trade_off(places=3).at(0).upper == 1
 
@@ -441,11 +443,11 @@ def odd(given: Any = None, **changes: Any) -> Any:
 class TestRefusals:
     def test_parts_for_records(self) -> None:
         with pytest.raises(InvalidType, match=r"mechanism: got .* a sanitiser of sampled keys"):
-            KeyedRelease(mechanism=LaplaceSum(scale=Public(1)), sampler=EveryKey())  # type: ignore[arg-type]
+            KeyedRun(mechanism=LaplaceSum(scale=Public(1)), sampler=EveryKey())  # type: ignore[arg-type]
         with pytest.raises(InvalidType, match=r"sampler: got .* a sampler of keys"):
-            KeyedRelease(mechanism=KEYS, sampler=Full())  # type: ignore[arg-type]
+            KeyedRun(mechanism=KEYS, sampler=Full())  # type: ignore[arg-type]
         with pytest.raises(InvalidValue, match="mechanism: got pws-keys; admissible: a plugin whose unit is a record"):
-            SampledReleases(mechanism=KEYS, sampler=Full())  # type: ignore[arg-type]
+            SampledRun(mechanism=KEYS, sampler=Full())  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("releases", [0, -1, True, 1.0])
     def test_numbers_of_releases(self, releases: Any) -> None:
@@ -454,9 +456,9 @@ class TestRefusals:
 
     def test_declarations_of_another_kind(self) -> None:
         with pytest.raises(InvalidType, match=r"inclusion: got 3; admissible: an Inclusion. Repair sampler odd-one"):
-            KeyedRelease(mechanism=KEYS, sampler=odd(3))
+            KeyedRun(mechanism=KEYS, sampler=odd(3))
         with pytest.raises(InvalidType, match=r"reporting: got 3; admissible: a Reporting. Repair mechanism odd-one"):
-            KeyedRelease(mechanism=odd(3), sampler=EveryKey())
+            KeyedRun(mechanism=odd(3), sampler=EveryKey())
 
     def test_other_units_relations_and_evidence(self) -> None:
         for changes, reason in (
@@ -465,7 +467,7 @@ class TestRefusals:
             ({"evidence": Evidence.HEURISTIC}, "proved or cited"),
         ):
             with pytest.raises(InvalidValue, match=reason):
-                KeyedRelease(mechanism=KEYS, sampler=odd(EveryKey().inclusion, **changes))
+                KeyedRun(mechanism=KEYS, sampler=odd(EveryKey().inclusion, **changes))
 
     def test_delta_0(self) -> None:
         with pytest.raises(InvalidValue, match="delta"):
@@ -475,8 +477,8 @@ class TestRefusals:
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 
 
-def laplace(unit: Any = ELEMENT) -> SampledReleases[Any]:
-    return SampledReleases(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=BALL, unit=unit)
+def laplace(unit: Any = ELEMENT) -> SampledRun[Any]:
+    return SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full(), domain=BALL, unit=unit)
 
 
 def laplace_delta(epsilon: float) -> float:
@@ -595,9 +597,9 @@ class TestPlans:
     def test_certificates_are_refused(self) -> None:
         for plan in (Plan([laplace(), release(KEYS)]), Plan([laplace()])):
             with pytest.raises(InvalidValue, match=r"certificate: got unit element.*no kind of certificate yet"):
-                plan.certificate(plan.delta(Epsilon(1)))
+                certificate(plan, plan.delta(Epsilon(1)))
         with pytest.raises(InvalidValue, match="no kind of certificate yet"):
-            laplace().certificate(laplace().delta(Epsilon(1)))
+            certificate(laplace(), laplace().delta(Epsilon(1)))
 
 
 def test_certificates_state_what_one_release_costs() -> None:

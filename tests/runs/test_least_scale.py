@@ -17,8 +17,8 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Sampler
 from certdp.runs import least_scale as calibration
-from certdp.runs.least_scale import calibrated, proven
-from certdp.runs.sampled import SampledMechanism
+from certdp.runs.least_scale import least_scale, proven
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -55,13 +55,13 @@ CASES.append((Importance(rate=Public("0.2"), norm=Public(1), floor=Public("0.05"
 
 @pytest.mark.parametrize(("sampler", "epsilon"), CASES)
 def test_the_scale_suffices_and_one_that_is_a_thousandth_smaller_does_not(sampler: Sampler, epsilon: Fraction) -> None:
-    found = calibrated(lloyd, sampler, BALL, epsilon)
+    found = least_scale(lloyd, sampler, BALL, epsilon)
     scale = found.scale
     assert Fraction(float(scale)) == scale
     assert found.mechanism == lloyd(scale)
 
     def bound(scale: Fraction) -> Any:
-        return SampledMechanism(mechanism=lloyd(scale), sampler=sampler).guarantee(BALL).bound.epsilon
+        return SampledRun(mechanism=lloyd(scale), sampler=sampler).on(BALL).pure().bound.epsilon
 
     assert bound(scale).upper <= epsilon
     assert proven(found.claim) == bound(scale).upper
@@ -71,28 +71,28 @@ def test_the_scale_suffices_and_one_that_is_a_thousandth_smaller_does_not(sample
 def test_without_sampling_it_is_the_closed_form() -> None:
     """T(1/β_count + r/β_sum) = ε with β_count = β_sum/(r·∛(4dρ²))."""
     share = np.cbrt(4 * 9 * 0.225**2)
-    scale = calibrated(lloyd, Full(), BALL, Fraction(2)).scale
+    scale = least_scale(lloyd, Full(), BALL, Fraction(2)).scale
     assert float(scale) == pytest.approx(4 * (3 * share + 3) / 2, rel=1e-9)
 
 
 def test_another_mechanism() -> None:
     ball = NormBall(norm=Norm.L1, radius=Public(5))
-    scale = calibrated(lambda s: LaplaceSum(scale=Public(s)), Full(), ball, Fraction(1, 2)).scale
+    scale = least_scale(lambda s: LaplaceSum(scale=Public(s)), Full(), ball, Fraction(1, 2)).scale
     assert 10 <= scale <= 10 * (1 + Fraction(1, 2**20))
 
 
 def test_where_no_noise_suffices() -> None:
     with pytest.raises(NoFiniteSupremum):
-        calibrated(lloyd, Importance(rate=Public("0.2"), norm=Public(2)), BALL, Fraction(1))
+        least_scale(lloyd, Importance(rate=Public("0.2"), norm=Public(2)), BALL, Fraction(1))
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(-1), Fraction(10**9), Fraction(1, 10**320)])
 def test_bad_targets_are_named(epsilon: Fraction) -> None:
     with pytest.raises(InvalidValue, match="epsilon: got"):
-        calibrated(lloyd, Full(), BALL, epsilon)
+        least_scale(lloyd, Full(), BALL, epsilon)
 
 
 def test_an_unproven_scale_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "_needed", lambda unit, domain, epsilon: Fraction(1, 100))
     with pytest.raises(Undecided, match="state a scale"):
-        calibrated(lloyd, Full(), BALL, Fraction(1))
+        least_scale(lloyd, Full(), BALL, Fraction(1))

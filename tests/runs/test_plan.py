@@ -36,7 +36,8 @@ from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins
 from certdp.runs.adaptive import AdaptiveRun
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import NotionAbsent, SampledReleases
+from certdp.runs.run import NotionAbsent
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -45,8 +46,8 @@ BALL = NormBall(norm=Norm.L1, radius=Public(1))
 HALF = Poisson(rate=Public("0.5"))
 
 
-def run(mechanism: Any, sampler: Any = None, releases: Any = None, domain: Any = BALL) -> SampledReleases:
-    return SampledReleases(
+def run(mechanism: Any, sampler: Any = None, releases: Any = None, domain: Any = BALL) -> SampledRun:
+    return SampledRun(
         mechanism=mechanism, sampler=sampler or Full(), releases=releases or ResampleEach(1), domain=domain
     )
 

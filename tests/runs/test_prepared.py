@@ -34,11 +34,9 @@ from certdp.plugins.contract import Coins, KnowsAdmissible, Real, WeightedSample
 from certdp.plugins.contract.coins import OperatingSystem
 from certdp.plugins.contract.source import Bits
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.constrained import ConstrainedReleases
 from certdp.runs.plan import Plan
 from certdp.runs.prepared import prepared
-from certdp.runs.sampled import SampledMechanism
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 
@@ -58,14 +56,14 @@ class Counted:
         return OperatingSystem().bits(count)
 
 
-def step(mechanism: Any = None, **changes: Any) -> SampledReleases:
+def step(mechanism: Any = None, **changes: Any) -> SampledRun:
     stated: dict[str, Any] = {
         "mechanism": mechanism or LaplaceSum(scale=Public(8)),
         "sampler": Poisson(rate=Public("1/2")),
         "releases": ResampleEach(1),
         "domain": BALL,
     }
-    return SampledReleases(**{**stated, **changes})
+    return SampledRun(**{**stated, **changes})
 
 
 def adaptive() -> AdaptiveRun[Pure, Any]:
@@ -98,14 +96,18 @@ def of_kmeans(records: Any, outside: Any = Outside.CLIP, coins: Any = None) -> N
 
 
 RUNS: dict[str, Callable[..., Any]] = {
-    "sampled mechanism": lambda records, outside=Outside.CLIP, coins=None: SampledMechanism(
-        mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2"))
-    ).release(records, BALL, outside, coins=coins),
+    "sampled mechanism": lambda records, outside=Outside.CLIP, coins=None: (
+        SampledRun(mechanism=LaplaceSum(scale=Public(8)), sampler=Poisson(rate=Public("1/2")))
+        .on(BALL)
+        .release(records, outside, coins=coins)
+    ),
     "sampled releases": step().release,
     "on one sample": step(releases=SampleOnce(3)).release,
-    "constrained": lambda records, outside=Outside.CLIP, coins=None: ConstrainedReleases(
-        mechanism=LaplaceSum(scale=Public(8)), sampler=PrivacyConstrained(target=Public(1))
-    ).release(records, BALL, outside, coins=coins),
+    "constrained": lambda records, outside=Outside.CLIP, coins=None: (
+        SampledRun(mechanism=LaplaceSum(scale=Public(8)), sampler=PrivacyConstrained(target=Public(1)))
+        .on(BALL)
+        .release(records, outside, coins=coins)
+    ),
     "plan": Plan([step(), step()]).release,
     "adaptive run": of_adaptive,
     "dominated run": of_dominated,

@@ -26,6 +26,7 @@ from certdp import (
     ExPostRun,
     Full,
     GaussianSum,
+    Guarantee,
     Importance,
     InvalidType,
     InvalidValue,
@@ -45,8 +46,7 @@ from certdp import (
     RandomisedResponse,
     Released,
     ResampleEach,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
     ZeroConcentrated,
     ZeroConcentratedFilter,
     check,
@@ -54,13 +54,12 @@ from certdp import (
 )
 from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
 from certdp.mechanisms.dpis_step import DpisStep
-from certdp.records.record_losses import epsilon_per_record, renyi_per_record
-from certdp.runs.constrained import ConstrainedReleases
 from certdp.samplers.dpis import Dpis
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
 BALL_2 = NormBall(norm=Norm.L2, radius=Public(1))
-COUNT = SampledReleases(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
+COUNT = SampledRun(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
+RELEASED_BALL = NormBall(norm=Norm.L1, radius=Released(1, COUNT))
 DELTA = Delta("1e-6")
 DATA = np.array([[0.25], [0.5]])
 
@@ -70,12 +69,12 @@ def scale_by_count(count: float) -> Released[Any]:
     return Released(count, COUNT).map(lambda value: 100 if value < 5 else "0.1")
 
 
-def after_a_count(scale: Any, domain: Any = BALL) -> SampledReleases:
-    return SampledReleases(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=domain)
+def after_a_count(scale: Any, domain: Any = BALL) -> SampledRun:
+    return SampledRun(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=domain)
 
 
-def sampled(scale: Any = None, sampler: Any = None) -> SampledMechanism:
-    return SampledMechanism(mechanism=LaplaceSum(scale=scale or Public(1)), sampler=sampler or Full())
+def sampled(scale: Any = None, sampler: Any = None, domain: NormBall | None = BALL) -> SampledRun:
+    return SampledRun(mechanism=LaplaceSum(scale=scale or Public(1)), sampler=sampler or Full(), domain=domain)
 
 
 WITNESS = after_a_count(scale_by_count(3.0))
@@ -88,27 +87,27 @@ DOORS: dict[str, Callable[[], object]] = {
     "epsilon": lambda: WITNESS.epsilon(DELTA),
     "delta": lambda: WITNESS.delta(Epsilon(1)),
     "trade-off": WITNESS.trade_off,
-    "certificate": lambda: WITNESS.certificate(after_a_count(Public(100)).epsilon(DELTA)),
+    "certificate": lambda: certdp.certificate(WITNESS, after_a_count(Public(100)).epsilon(DELTA)),
     "plan": lambda: Plan([WITNESS]).epsilon(DELTA),
     "plan, pure": lambda: Plan([after_a_count(Public(3)), WITNESS]).pure(),
-    "plan, certificate": lambda: Plan([WITNESS]).certificate(after_a_count(Public(100)).epsilon(DELTA)),
-    "profile": lambda: sampled(scale_by_count(3.0)).profile,
-    "supremum": lambda: sampled(scale_by_count(3.0)).guarantee(BALL),
-    "profile's certificate": lambda: sampled(scale_by_count(3.0)).certificate(),
-    "supremum's certificate": lambda: sampled(scale_by_count(3.0)).certificate(BALL),
-    "owner's certificate": lambda: sampled(scale_by_count(3.0)).owners_certificate(DATA, BALL),
-    "losses of records": lambda: sampled(scale_by_count(3.0)).measure(DATA),
-    "ε per record": lambda: epsilon_per_record(WITNESS, DELTA, DATA),
-    "τ per record": lambda: renyi_per_record(WITNESS, Order(2), DATA),
-    "weights": lambda: certdp.weigh(sampled(scale_by_count(3.0)), certdp.Records.of(DATA), BALL),
+    "plan, certificate": lambda: certdp.certificate(Plan([WITNESS]), after_a_count(Public(100)).epsilon(DELTA)),
+    "profile": lambda: sampled(scale_by_count(3.0), domain=None).profile,
+    "supremum": lambda: sampled(scale_by_count(3.0)).profile.supremum(BALL),
+    "profile's certificate": lambda: certdp.profile_certificate(sampled(scale_by_count(3.0), domain=None)),
+    "supremum's certificate": lambda: certdp.profile_certificate(sampled(scale_by_count(3.0))),
+    "owner's certificate": lambda: certdp.owner_certificate(sampled(scale_by_count(3.0)), DATA),
+    "losses of records": lambda: certdp.record_losses(sampled(scale_by_count(3.0), domain=None), DATA),
+    "ε per record": lambda: certdp.record_losses(WITNESS, DATA, at=DELTA),
+    "τ per record": lambda: certdp.record_losses(WITNESS, DATA, at=Order(2)),
+    "weights": lambda: certdp.record_weights(sampled(scale_by_count(3.0)), certdp.Records.of(DATA)),
     "radius": lambda: after_a_count(Public(1), NormBall(norm=Norm.L1, radius=Released(1, COUNT))).pure(),
-    "radius, supremum": lambda: sampled().guarantee(NormBall(norm=Norm.L1, radius=Released(1, COUNT))),
-    "radius, certificate": lambda: sampled().certificate(NormBall(norm=Norm.L1, radius=Released(1, COUNT))),
-    "rate": lambda: sampled(sampler=Poisson(rate=Released("0.5", COUNT))).guarantee(BALL),
-    "whether weighted": lambda: sampled(sampler=Poisson(rate=Public("0.5"), weighted=Released(True, COUNT))).guarantee(
-        BALL
+    "radius, supremum": lambda: sampled(domain=NormBall(norm=Norm.L1, radius=Released(1, COUNT))).profile.supremum(
+        RELEASED_BALL
     ),
-    "norm": lambda: sampled(sampler=Importance(rate=Public("0.5"), norm=Released(2, COUNT))).profile,
+    "radius, certificate": lambda: certdp.profile_certificate(sampled(domain=RELEASED_BALL)),
+    "rate": lambda: sampled(sampler=Poisson(rate=Released("0.5", COUNT))).pure(),
+    "whether weighted": lambda: sampled(sampler=Poisson(rate=Public("0.5"), weighted=Released(True, COUNT))).pure(),
+    "norm": lambda: sampled(sampler=Importance(rate=Public("0.5"), norm=Released(2, COUNT)), domain=None).profile,
     "coreset": lambda: sampled(
         sampler=Coreset(
             m=Public(10),
@@ -116,19 +115,18 @@ DOORS: dict[str, Callable[[], object]] = {
             mean_squared_norm=Public("0.5"),
             radius=Public(1),
             mixing=Public("0.5"),
-        )
-    ).guarantee(NormBall(norm=Norm.L1, radius=Public(1), dimension=1)),
-    "target": lambda: sampled(sampler=PrivacyConstrained(target=Released(2, COUNT))).guarantee(BALL),
-    "target of a run": lambda: ConstrainedReleases(
-        mechanism=LaplaceSum(scale=Public(1)), sampler=PrivacyConstrained(target=Released(2, COUNT))
-    ).guarantee(BALL),
-    "target, certificate": lambda: ConstrainedReleases(
-        mechanism=LaplaceSum(scale=Public(1)), sampler=PrivacyConstrained(target=Released(2, COUNT))
-    ).certificate(BALL),
-    "noise multiplier": lambda: SampledReleases(
+        ),
+        domain=NormBall(norm=Norm.L1, radius=Public(1), dimension=1),
+    ).pure(),
+    "target": lambda: sampled(sampler=PrivacyConstrained(target=Released(2, COUNT))).pure(),
+    "target of a run": lambda: sampled(sampler=PrivacyConstrained(target=Released(2, COUNT))).target,
+    "target, certificate": lambda: certdp.profile_certificate(
+        sampled(sampler=PrivacyConstrained(target=Released(2, COUNT)))
+    ),
+    "noise multiplier": lambda: SampledRun(
         mechanism=GaussianSum(noise_multiplier=Released(1, COUNT)), sampler=Full()
     ).epsilon(DELTA),
-    "iterations": lambda: SampledMechanism(
+    "iterations": lambda: SampledRun(
         mechanism=Lloyd(
             clusters=Public(2),
             scale_sum=Public(1),
@@ -137,15 +135,16 @@ DOORS: dict[str, Callable[[], object]] = {
             iterations=Released(2, COUNT),
         ),
         sampler=Full(),
-    ).guarantee(BALL_2),
-    "size of a training step": lambda: SampledReleases(
+        domain=BALL_2,
+    ).pure(),
+    "size of a training step": lambda: SampledRun(
         mechanism=DpisStep(
             noise_multiplier=Public(1), clip=Public(1), size=Released(100, COUNT), batch=Public(10), norm_sum=Public(20)
         ),
         sampler=Dpis(batch=Public(10), norm_sum=Public(20), clip=Public(1)),
         domain=BALL_2,
     ).epsilon(DELTA),
-    "norm sum of a training step": lambda: SampledReleases(
+    "norm sum of a training step": lambda: SampledRun(
         mechanism=DpisStep(
             noise_multiplier=Public(1), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=Public(20)
         ),
@@ -169,7 +168,7 @@ def test_the_witness_is_what_the_supremum_says_whatever_came_out(count: float) -
     answer = run.epsilon(DELTA)
     assert 10.09 < answer.epsilon.upper <= 10.1
     assert answer.epsilon.lower is None
-    found = run.certificate(answer)
+    found = certdp.certificate(run, answer)
     verdict = check(found.content)
     assert verdict.accepted
     assert float(found.epsilon) == answer.epsilon.upper
@@ -182,25 +181,22 @@ class TestWhatDoesNotMove:
 
     def test_a_radius_beside_a_noise_multiplier(self) -> None:
         mechanism, sampler = GaussianSum(noise_multiplier=Public(1)), Poisson(rate=Public("0.01"))
-        free = SampledReleases(mechanism=mechanism, sampler=sampler).epsilon(DELTA).epsilon
+        free = SampledRun(mechanism=mechanism, sampler=sampler).epsilon(DELTA).epsilon
         for radius in (1, 5):
-            run = SampledReleases(
+            run = SampledRun(
                 mechanism=mechanism, sampler=sampler, domain=NormBall(norm=Norm.L2, radius=Released(radius, COUNT))
             )
             answer = run.epsilon(DELTA)
             assert answer.epsilon.upper == pytest.approx(free.upper + 0.1, rel=1e-12)
-            assert check(run.certificate(answer).content).accepted
+            assert check(certdp.certificate(run, answer).content).accepted
 
     def test_a_target_beside_a_released_scale(self) -> None:
         """The supremum stands, while what a record loses at its weight moves with the scale."""
-        mechanism, sampler = LaplaceSum(scale=Released(3, COUNT)), PrivacyConstrained(target=Public(1))
-        for run in (
-            SampledMechanism(mechanism=mechanism, sampler=sampler),
-            ConstrainedReleases(mechanism=mechanism, sampler=sampler),
-        ):
-            assert run.guarantee(BALL).bound.epsilon.upper_float == 1.1
-            assert check(run.certificate(BALL)).accepted
-        assert run.losses(run.drawing, None, DATA).tolist() == [1.0, 1.0]  # type: ignore[arg-type]
+        run = sampled(Released(3, COUNT), PrivacyConstrained(target=Public(1)))
+        assert run.pure().bound.epsilon.upper_float == run.target.bound.epsilon.upper_float == 1.1
+        assert run.epsilon(Delta(0)).epsilon.upper == 1.1
+        assert check(certdp.profile_certificate(run)).accepted
+        assert certdp.record_losses(run, DATA).reveal().values == pytest.approx([1.1, 1.1], rel=1e-15)
 
     def test_a_parameter_that_no_loss_looks_at(self) -> None:
         mechanism = Lloyd(
@@ -210,16 +206,16 @@ class TestWhatDoesNotMove:
             radius=Public(1),
             iterations=Public(1),
         )
-        run = SampledMechanism(mechanism=mechanism, sampler=Full())
-        assert run.guarantee(BALL_2).bound.epsilon.upper_float == pytest.approx(2.1)
-        assert check(run.certificate(BALL_2)).accepted
+        run = SampledRun(mechanism=mechanism, sampler=Full(), domain=BALL_2)
+        assert run.pure().bound.epsilon.upper_float == pytest.approx(2.1)
+        assert check(certdp.profile_certificate(run)).accepted
 
     def test_the_radius_that_a_coreset_is_checked_against(self) -> None:
         constants: dict[str, Any] = {"m": 10, "n": 100, "mean_squared_norm": "0.5", "mixing": "0.5"}
         known = {name: Public(value) for name, value in constants.items()}
         domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=1)
-        free = sampled(sampler=Coreset(**known, radius=Public(1))).guarantee(domain)
-        paid = sampled(sampler=Coreset(**known, radius=Released(1, COUNT))).guarantee(domain)
+        free = sampled(sampler=Coreset(**known, radius=Public(1)), domain=domain).pure()
+        paid = sampled(sampler=Coreset(**known, radius=Released(1, COUNT)), domain=domain).pure()
         assert paid.bound.epsilon.upper == pytest.approx(free.bound.epsilon.upper + Fraction(1, 10))
 
 
@@ -231,12 +227,10 @@ class TestRanges:
     def test_of_a_scale(self, within: Any, sampler: Any) -> None:
         low, high = (Fraction(end) for end in within)
         run = sampled(Released(low, COUNT, within=within), sampler)
-        bound = run.guarantee(BALL).bound.epsilon.upper
-        tried = [
-            sampled(Public(low + (high - low) * k / 8), sampler).guarantee(BALL).bound.epsilon.lower for k in range(9)
-        ]
+        bound = run.pure().bound.epsilon.upper
+        tried = [sampled(Public(low + (high - low) * k / 8), sampler).pure().bound.epsilon.lower for k in range(9)]
         assert max(tried) + Fraction(1, 10) <= bound <= (max(tried) + Fraction(1, 10)) * (1 + Fraction(1, 2**40))
-        assert check(run.certificate(BALL)).accepted
+        assert check(certdp.profile_certificate(run)).accepted
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_of_a_rate(self, weighted: bool) -> None:
@@ -244,10 +238,8 @@ class TestRanges:
             return Poisson(rate=rate, weighted=Public(weighted))
 
         run = sampled(sampler=sampler(Released("0.2", COUNT, within=("0.1", "0.6"))))
-        bound = run.guarantee(BALL).bound.epsilon.upper
-        tried = [
-            sampled(sampler=sampler(Public(Fraction(k, 20)))).guarantee(BALL).bound.epsilon.upper for k in range(2, 13)
-        ]
+        bound = run.pure().bound.epsilon.upper
+        tried = [sampled(sampler=sampler(Public(Fraction(k, 20)))).pure().bound.epsilon.upper for k in range(2, 13)]
         assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-9)
 
     @pytest.mark.parametrize(
@@ -263,42 +255,40 @@ class TestRanges:
     def test_of_the_noise_of_every_mechanism(self, mechanism: Any, numbers: tuple[str, ...]) -> None:
         domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
 
-        def run(scale: Any) -> SampledReleases:
-            return SampledReleases(mechanism=mechanism(scale), sampler=Poisson(rate=Public("0.5")), domain=domain)
+        def run(scale: Any) -> SampledRun:
+            return SampledRun(mechanism=mechanism(scale), sampler=Poisson(rate=Public("0.5")), domain=domain)
 
         ranged = run(Released(numbers[1], COUNT, within=(numbers[0], numbers[-1])))
         answer = ranged.epsilon(Delta("1e-3"))
         tried = max(run(Public(number)).epsilon(Delta("1e-3")).epsilon.upper for number in numbers)
         assert tried + 0.1 <= answer.epsilon.upper <= (tried + 0.1) * (1 + 1e-9)
-        assert check(ranged.certificate(answer).content).accepted
+        assert check(certdp.certificate(ranged, answer).content).accepted
 
     @pytest.mark.parametrize(("option", "numbers"), [("noise", ("0.2", "0.5", "0.9")), ("epsilon", ("0.5", "1", "2"))])
     def test_of_randomised_response(self, option: str, numbers: tuple[str, ...]) -> None:
         cost = evolve(COUNT, relation=REPLACE)
 
-        def run(value: Any) -> SampledReleases:
-            return SampledReleases(
-                mechanism=RandomisedResponse(categories=Public(3), **{option: value}), sampler=Full()
-            )
+        def run(value: Any) -> SampledRun:
+            return SampledRun(mechanism=RandomisedResponse(categories=Public(3), **{option: value}), sampler=Full())
 
         ranged = run(Released(numbers[1], cost, within=(numbers[0], numbers[-1])))
         tried = max(run(Public(number)).pure().bound.epsilon.upper for number in numbers)
         assert ranged.pure().bound.epsilon.upper == pytest.approx(tried + Fraction(1, 10), rel=1e-12)
-        assert check(ranged.certificate(ranged.epsilon(DELTA)).content).accepted
+        assert check(certdp.certificate(ranged, ranged.epsilon(DELTA)).content).accepted
 
     def test_a_range_over_which_no_bound_is_proven_is_refused(self) -> None:
         mechanism = DiscreteGaussian(
             scale=Released(2, COUNT, within=(1, 4)), granularity=Public(1), dimension=Public(1)
         )
-        run = SampledReleases(mechanism=mechanism, sampler=Full(), domain=BALL_2)
+        run = SampledRun(mechanism=mechanism, sampler=Full(), domain=BALL_2)
         with pytest.raises(ExPost, match="over whose range no bound is proven"):
             run.epsilon(DELTA)
 
     def test_of_a_radius(self) -> None:
         domain = NormBall(norm=Norm.L1, radius=Released(2, COUNT, within=(1, 3)))
-        assert sampled().guarantee(domain).bound.epsilon.upper_float == pytest.approx(3.1)
+        assert sampled(domain=domain).pure().bound.epsilon.upper_float == pytest.approx(3.1)
         assert after_a_count(Public(1), domain).pure().bound.epsilon.upper_float == 3.1
-        verdict = check(sampled().certificate(domain))
+        verdict = check(certdp.profile_certificate(sampled(domain=domain)))
         assert verdict.accepted
         assert verdict.claim is not None
         assert verdict.claim.domain == "norm(1) <= 3"
@@ -310,9 +300,12 @@ class TestRanges:
             )
 
         domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=1)
-        bound = sampled(sampler=coreset(Released(100, COUNT, within=(80, 400)))).guarantee(domain).bound.epsilon.upper
+        bound = (
+            sampled(sampler=coreset(Released(100, COUNT, within=(80, 400))), domain=domain).pure().bound.epsilon.upper
+        )
         tried = [
-            sampled(sampler=coreset(Public(size))).guarantee(domain).bound.epsilon.upper for size in range(80, 401, 40)
+            sampled(sampler=coreset(Public(size)), domain=domain).pure().bound.epsilon.upper
+            for size in range(80, 401, 40)
         ]
         assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-6)
         assert bound >= max(tried) + Fraction(1, 10)
@@ -320,8 +313,8 @@ class TestRanges:
     def test_of_a_training_step(self) -> None:
         """K̃ within its public interval: rate and shift are those of both ends, or better."""
 
-        def step(norm_sum: Any) -> SampledReleases:
-            return SampledReleases(
+        def step(norm_sum: Any) -> SampledRun:
+            return SampledRun(
                 mechanism=DpisStep(
                     noise_multiplier=Public(2), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=norm_sum
                 ),
@@ -359,7 +352,7 @@ class TestFilters:
         for question in (step.pure, lambda: step.epsilon(DELTA), lambda: Plan([step])):
             with pytest.raises(InvalidValue, match="a parameter chosen from earlier releases"):
                 question()
-        beside = SampledReleases(
+        beside = SampledRun(
             mechanism=GaussianSum(noise_multiplier=Public(1)),
             sampler=Full(),
             domain=NormBall(norm=Norm.L2, radius=run.chosen(4)),
@@ -375,8 +368,14 @@ class TestFilters:
             Released(1, cost)
         at_value = WITNESS.as_it_came_out
         with pytest.raises(ExPost):
-            at_value.certificate(at_value.epsilon(DELTA))
+            certdp.certificate(at_value, at_value.epsilon(DELTA))
         assert "no guarantee" in at_value.epsilon(DELTA).statement
+        with pytest.raises(ExPost):
+            certdp.profile_certificate(at_value)
+        read: list[Guarantee[Pure, Any, Any]] = [at_value.pure(), at_value.profile.supremum(BALL)[0]]
+        for bound in read:
+            with pytest.raises(InvalidValue, match="what a run cost at released values"):
+                certdp.compose(COUNT, bound)
         assert run.filter.number == 0
 
 
@@ -384,8 +383,8 @@ class TestTrainingSteps:
     """A step of importance-sampled DP-SGD whose K̃ came out of the run: by a filter, or within a declared pair."""
 
     @staticmethod
-    def step(norm_sum: Any) -> SampledReleases:
-        return SampledReleases(
+    def step(norm_sum: Any) -> SampledRun:
+        return SampledRun(
             mechanism=DpisStep(
                 noise_multiplier=Public(2), clip=Public(1), size=Public(100), batch=Public(10), norm_sum=norm_sum
             ),
@@ -405,7 +404,7 @@ class TestTrainingSteps:
                 step.epsilon(DELTA)
 
     def test_a_declared_pair_takes_steps_that_it_dominates(self) -> None:
-        declared = SampledReleases(
+        declared = SampledRun(
             mechanism=GaussianSum(noise_multiplier=Public(4)),
             sampler=Poisson(rate=Public("0.51")),  # the drawn rate is within its rounding of 1/2
             releases=ResampleEach(3),
@@ -449,8 +448,8 @@ class TestReadings:
             ExPostRun(COUNT)  # type: ignore[arg-type]
 
     def test_losses_of_records_at_the_values_that_came_out(self) -> None:
-        measured = epsilon_per_record(WITNESS.as_it_came_out, DELTA, DATA).reveal()
-        assert measured.psi == pytest.approx([0.1 + 0.0025, 0.1 + 0.005], abs=1e-5)
+        measured = certdp.record_losses(WITNESS.as_it_came_out, DATA, at=DELTA).reveal()
+        assert measured.values == pytest.approx([0.1 + 0.0025, 0.1 + 0.005], abs=1e-5)
 
 
 # Released with seeded coins
@@ -463,15 +462,15 @@ def counted_with(coins: Coins) -> Released[Any]:
 
 
 CERTIFIED: dict[str, Callable[[Released[Any]], bytes]] = {
-    "supremum": lambda scale: sampled(scale).certificate(BALL),
+    "supremum": lambda scale: certdp.profile_certificate(sampled(scale)),
     "run": lambda scale: certified(after_a_count(scale)),
     "plan": lambda scale: certified(Plan([after_a_count(scale), after_a_count(Public(8))])),
-    "radius": lambda size: sampled().certificate(NormBall(norm=Norm.L1, radius=size)),
+    "radius": lambda size: certdp.profile_certificate(sampled(domain=NormBall(norm=Norm.L1, radius=size))),
 }
 
 
-def certified(run: SampledReleases[Any] | Plan[Any]) -> bytes:
-    return run.certificate(run.epsilon(DELTA)).content
+def certified(run: SampledRun[Any] | Plan[Any]) -> bytes:
+    return certdp.certificate(run, run.epsilon(DELTA)).content
 
 
 @pytest.mark.parametrize("kind", CERTIFIED)

@@ -27,10 +27,10 @@ def test_a_reading_in_place_of_the_supremum_is_told(claim: str, monkeypatch: pyt
 @pytest.mark.parametrize("claim", ["released/every-value", "released/noise-multiplier", "released/two-stages"])
 def test_a_release_that_costs_nothing_is_told(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from certdp.accounting.notions import Approximate
-    from certdp.runs.run import Accounted
+    from certdp.runs.run import Run
 
     nothing = Enclosure.of(0)
-    monkeypatch.setattr(Accounted, "_spent", property(lambda self: Approximate(nothing, nothing)))
+    monkeypatch.setattr(Run, "_spent", property(lambda self: Approximate(nothing, nothing)))
     assert check(BY_ID[claim], 200, 0).outcome is Outcome.FAILS
 
 

@@ -32,6 +32,7 @@ from certdp import (
     NoPureValue,
     Norm,
     NormBall,
+    Order,
     Outside,
     Poisson,
     Public,
@@ -39,7 +40,7 @@ from certdp import (
     PureLoss,
     Released,
     RenyiLoss,
-    SampledMechanism,
+    SampledRun,
     Theorem,
     User,
     W,
@@ -52,7 +53,7 @@ from certdp.accounting.guarantees import Guarantee as AnyGuarantee
 from certdp.accounting.relations import AddRemove, Record
 from certdp.commands.check import _Rows as Rows
 from certdp.plugins.contract import Real, positive
-from certdp.records import losses as measurement
+from certdp.runs.certificates import pure_claim
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 MECHANISMS = {"sum": LaplaceSum(scale=Public("1.7")), "count": Count(scale=Public(3))}
@@ -123,20 +124,20 @@ def _proportional(value: flint.arb, floor: flint.arb) -> tuple[flint.arb, flint.
 def test_the_figures_are_those_of_a_direct_evaluation(mechanism: str, sampler: str) -> None:
     flint.ctx.prec = 200
     records = data()
-    run = SampledMechanism(mechanism=MECHANISMS[mechanism], sampler=SAMPLERS[sampler])  # type: ignore[arg-type]
-    measured = run.measure(records).reveal()
+    run = SampledRun(mechanism=MECHANISMS[mechanism], sampler=SAMPLERS[sampler])  # type: ignore[arg-type]
+    measured = certdp.record_losses(run, records).reveal()
     truth = [direct(mechanism, sampler, row) for row in records]
-    assert measured.psi.shape == (len(records),)
-    for value, (_, psi) in zip(measured.psi, truth, strict=True):
+    assert measured.values.shape == (len(records),)
+    for value, (_, psi) in zip(measured.values, truth, strict=True):
         # an upper bound of the ψ really lost; rounding of probability and weight moves that itself a little
         assert arb(float(value)) > psi * (1 - arb(2) ** -44) or value == 0 == psi
         assert arb(float(value)) < psi * (1 + arb(2) ** -40) or value == 0 == psi
     size = sum((q for q, _ in truth), flint.arb(0))
     low, high = measured.expected_sample_size
     assert (arb(low) <= size <= arb(high) and low >= high * (1 - 1e-12)) or size == 0
-    assert measured.psi_max == max(measured.psi)
+    assert measured.largest == max(measured.values)
     assert (measured.records, measured.outside) == (len(records), 0)
-    assert set(measured.quantiles.values()) <= set(measured.psi.tolist())
+    assert set(measured.quantiles.values()) <= set(measured.values.tolist())
     ordered = [measured.quantiles[level] for level in sorted(measured.quantiles)]
     assert ordered == sorted(ordered)
 
@@ -147,9 +148,9 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
     sampler: str, outside: Outside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = data(257, 4)
-    run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=SAMPLERS[sampler])  # type: ignore[arg-type]
     domain = NormBall(norm=Norm.L1, radius=Public(4), dimension=4)
-    whole = run.measure(records, domain, outside).reveal()
+    run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS[sampler], domain=domain)  # type: ignore[arg-type]
+    whole = certdp.record_losses(run, records, outside).reveal()
     assert 0 < whole.outside < 257
     monkeypatch.setattr(bulk, "_SHARE", 16)  # so that so few records are shared at all
     for chunk, threads, matrix in [
@@ -160,84 +161,82 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
         (64, 2, np.asfortranarray(records)),
         (64, 1, records.repeat(2, axis=1)[:, ::2]),
     ]:
-        monkeypatch.setattr(measurement, "_CHUNK", chunk)
-        again = run.measure(matrix, domain, outside, threads=threads).reveal()
-        assert np.array_equal(again.psi, whole.psi)
+        again = certdp.record_losses(run, matrix, outside, rows=chunk, threads=threads).reveal()
+        assert np.array_equal(again.values, whole.values)
         assert again.expected_sample_size == whole.expected_sample_size
-        assert (again.records, again.outside, again.psi_max) == (whole.records, whole.outside, whole.psi_max)
+        assert (again.records, again.outside, again.largest) == (whole.records, whole.outside, whole.largest)
         assert again.quantiles == whole.quantiles
 
 
-def test_progress_ends_at_the_number_of_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "_CHUNK", 16)
-    run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
+def test_progress_ends_at_the_number_of_records() -> None:
+    run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
     seen: list[int] = []
-    run.measure(data(40), progress=seen.append)
+    certdp.record_losses(run, data(40), rows=16, progress=seen.append)
     assert seen == [16, 32, 40]
 
 
 def test_private_figures_do_not_show_themselves() -> None:
-    run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
-    assert str(run.measure(data())) == repr(run.measure(data())) == "Private(…)"
+    run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
+    assert str(certdp.record_losses(run, data())) == repr(certdp.record_losses(run, data())) == "Private(…)"
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_no_data_no_figures(shape: tuple[int, int]) -> None:
-    run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
+    run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="admissible: at least one record") as caught:
-        run.measure(np.empty(shape))
+        certdp.record_losses(run, np.empty(shape))
     assert caught.value.parameter == "records"
     assert caught.value.remedy
 
 
 class TestOutside:
-    run = SampledMechanism(mechanism=MECHANISMS["sum"], sampler=Full())  # type: ignore[arg-type]
+    run = SampledRun(mechanism=MECHANISMS["sum"], sampler=Full())  # type: ignore[arg-type]
     domain = NormBall(norm=Norm.L1, radius=Public(1), dimension=2)
     records = np.array([[0.5, 0.25], [30.0, 10.0], [0.0, -1.0], [-2.0, 0.0]])
 
     def test_clipped_records_lose_at_most_the_guarantee(self) -> None:
-        measured = self.run.measure(self.records, self.domain).reveal()
+        measured = certdp.record_losses(self.run.on(self.domain), self.records).reveal()
         assert measured.outside == 2
-        bound = self.run.guarantee(self.domain).bound.epsilon.upper_float
-        assert measured.psi_max <= bound * (1 + 1e-14)
-        assert measured.psi[1] == pytest.approx(1 / 1.7)
-        assert self.run.measure(self.records).reveal().psi_max > 20
+        bound = self.run.on(self.domain).pure().bound.epsilon.upper_float
+        assert measured.largest <= bound * (1 + 1e-14)
+        assert measured.values[1] == pytest.approx(1 / 1.7)
+        assert certdp.record_losses(self.run, self.records).reveal().largest > 20
 
     def test_dropped_records_are_not_measured(self) -> None:
-        measured = self.run.measure(self.records, self.domain, Outside.DROP).reveal()
-        assert (measured.records, measured.outside, len(measured.psi)) == (4, 2, 2)
+        measured = certdp.record_losses(self.run.on(self.domain), self.records, Outside.DROP).reveal()
+        assert (measured.records, measured.outside, measured.values[[1, 3]].tolist()) == (4, 2, [0, 0])
         assert measured.expected_sample_size[0] <= 2 <= measured.expected_sample_size[1]
 
     def test_all_dropped(self) -> None:
-        measured = self.run.measure(self.records[1:2], self.domain, Outside.DROP).reveal()
-        assert (measured.records, measured.outside, measured.psi_max, measured.quantiles) == (1, 1, 0.0, {})
-        verdict = check(self.run.owners_certificate(self.records[1:2], self.domain, Outside.DROP))
+        measured = certdp.record_losses(self.run.on(self.domain), self.records[1:2], Outside.DROP).reveal()
+        assert (measured.records, measured.outside, measured.largest, measured.quantiles) == (1, 1, 0.0, {})
+        verdict = check(certdp.owner_certificate(self.run.on(self.domain), self.records[1:2], Outside.DROP))
         assert verdict.accepted
 
     def test_a_release_clips_or_drops(self) -> None:
-        quiet = SampledMechanism(mechanism=LaplaceSum(scale=Public("1e-9")), sampler=Full())
+        quiet = SampledRun(mechanism=LaplaceSum(scale=Public("1e-9")), sampler=Full())
         coins = Coins.seeded(3)
-        released = quiet.release(self.records, coins=coins)
+        (released,) = quiet.release(self.records, coins=coins)
         assert released == pytest.approx([28.5, 9.25], abs=1e-6)
-        clipped = quiet.release(self.records, self.domain, coins=coins)
+        (clipped,) = quiet.on(self.domain).release(self.records, coins=coins)
         assert clipped == pytest.approx([0.5 + 0.75 - 1, 0.25 + 0.25 - 1], abs=1e-6)
-        dropped = quiet.release(self.records, self.domain, Outside.DROP, coins=coins)
+        (dropped,) = quiet.on(self.domain).release(self.records, Outside.DROP, coins=coins)
         assert dropped == pytest.approx([0.5, -0.75], abs=1e-6)
         assert self.records[1].tolist() == [30.0, 10.0]
 
     def test_a_release_on_no_records_is_noise_alone(self) -> None:
-        released = self.run.release(np.empty((0, 5)))
+        (released,) = self.run.release(np.empty((0, 5)))
         assert released.shape == (5,)
         assert np.isfinite(released).all()
 
 
 def test_a_release_weights_what_it_draws() -> None:
     """Over many draws the mean is the sum itself: E Σ w·x = Σ x."""
-    run = SampledMechanism(
+    run = SampledRun(
         mechanism=LaplaceSum(scale=Public("1e-9")), sampler=Importance(rate=Public("0.5"), floor=Public("0.2"))
     )
     records, coins = np.array([[0.1], [0.5], [1.0], [3.0]]), Coins.seeded(11)
-    draws = [float(run.release(records, coins=coins)[0]) for _ in range(4000)]
+    draws = [float(run.release(records, coins=coins)[0][0]) for _ in range(4000)]
     spread = math.sqrt(sum((1 / q - 1) * x * x for x, q in [(0.1, 0.2), (0.5, 0.25), (1.0, 0.5)]) / len(draws))
     assert float(np.mean(draws)) == pytest.approx(4.6, abs=5 * spread)
     assert len(set(draws)) > 1000
@@ -258,8 +257,8 @@ def released(
 class TestReleasedConstants:
     domain = NormBall(norm=Norm.L1, radius=Public(2), dimension=3)
 
-    def run(self, scale: Any, rate: Any) -> SampledMechanism:
-        return SampledMechanism(mechanism=LaplaceSum(scale=scale), sampler=Importance(rate=rate))
+    def run(self, scale: Any, rate: Any) -> SampledRun:
+        return SampledRun(mechanism=LaplaceSum(scale=scale), sampler=Importance(rate=rate))
 
     @pytest.mark.parametrize(
         ("scale", "rate", "cost"),
@@ -271,17 +270,19 @@ class TestReleasedConstants:
     )
     def test_their_cost_is_added_everywhere(self, scale: Any, rate: Any, cost: Fraction) -> None:
         free, paid = self.run(Public(1), Public("0.3")), self.run(scale, rate)
-        without = free.guarantee(self.domain).bound.epsilon.upper
-        assert paid.guarantee(self.domain).bound.epsilon.upper >= without + cost
-        assert paid.guarantee(self.domain).bound.epsilon.upper < without + cost + Fraction(1, 10**9)
-        before, after = free.measure(data()).reveal(), paid.measure(data()).reveal()
-        assert all(Fraction(float(y)) >= Fraction(float(x)) + cost for x, y in zip(before.psi, after.psi, strict=True))
-        assert after.psi == pytest.approx(before.psi + float(cost), rel=1e-12)
-        assert after.psi[0] >= float(cost)  # a record that is never drawn still pays for the constants
+        without = free.on(self.domain).pure().bound.epsilon.upper
+        assert paid.on(self.domain).pure().bound.epsilon.upper >= without + cost
+        assert paid.on(self.domain).pure().bound.epsilon.upper < without + cost + Fraction(1, 10**9)
+        before, after = certdp.record_losses(free, data()).reveal(), certdp.record_losses(paid, data()).reveal()
+        assert all(
+            Fraction(float(y)) >= Fraction(float(x)) + cost for x, y in zip(before.values, after.values, strict=True)
+        )
+        assert after.values == pytest.approx(before.values + float(cost), rel=1e-12)
+        assert after.values[0] >= float(cost)  # a record that is never drawn still pays for the constants
 
     def test_the_checker_adds_it_too(self) -> None:
         paid = self.run(released(1, "1/3"), released("0.3", "0.1"))
-        content = paid.certificate(self.domain)
+        content = certdp.profile_certificate(paid.on(self.domain))
         verdict = check(content)
         assert verdict.accepted, verdict
         body = json.loads(content)
@@ -290,7 +291,7 @@ class TestReleasedConstants:
         assert verdict.claim.epsilon is not None
         assert verdict.claim.epsilon[1] >= 2 + 13 / 30
         records = data()
-        verdict = check(paid.owners_certificate(records, self.domain), Rows(records))
+        verdict = check(certdp.owner_certificate(paid.on(self.domain), records), Rows(records))
         assert verdict.data_compared, verdict
 
     @pytest.mark.parametrize("constant", [released(1, 1, relation=REPLACE), released(1, 1, unit=User(contributions=3))])
@@ -300,7 +301,7 @@ class TestReleasedConstants:
         assert caught.value.parameter == "cost"
 
     def test_costs_that_do_not_compose_are_refused(self) -> None:
-        with pytest.raises(InvalidValue, match="relation"):
+        with pytest.raises(InvalidValue, match="cost"):
             self.run(released(1, 1), released("0.3", 1, relation=REPLACE))
 
 
@@ -335,44 +336,54 @@ def mechanism(loss: Any, **changes: Any) -> Any:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("change", [{"unit": User(contributions=2)}, {"relations": (REPLACE,)}])
-    def test_another_unit_or_relation(self, change: dict[str, Any]) -> None:
+    @pytest.mark.parametrize(
+        ("change", "named"),
+        [({"unit": User(contributions=2)}, "mechanism"), ({"relations": (REPLACE,)}, "sampler")],
+    )
+    def test_another_unit_or_relation(self, change: dict[str, Any], named: str) -> None:
         with pytest.raises(InvalidValue) as caught:
-            SampledMechanism(mechanism=mechanism(PureLoss(W / 2), **change), sampler=Full())
-        error = caught.value
-        assert (error.parameter, error.value) == ("mechanism", "odd")
-        assert "a record under add/remove" in error.admissible
-        assert error.remedy
+            SampledRun(mechanism=mechanism(PureLoss(W / 2), **change), sampler=Poisson(rate=Public("0.5")))
+        assert caught.value.parameter == named
+
+    def test_replaced_records_have_no_profile(self) -> None:
+        run = SampledRun(mechanism=mechanism(PureLoss(W / 2), relations=(REPLACE,)), sampler=Full())
+        assert run.pure().bound.epsilon.upper == Fraction(1, 2)
+        for asked in (lambda: run.profile, lambda: certdp.record_losses(run, data()), lambda: pure_claim(run)):
+            with pytest.raises(InvalidValue, match="a run about a record that is added or removed"):
+                asked()
 
     def test_one_relation_among_several_will_do(self) -> None:
         both = mechanism(PureLoss(W / 2), relations=(REPLACE, ADD_REMOVE))
-        run = SampledMechanism(mechanism=both, sampler=Full())
+        run = SampledRun(mechanism=both, sampler=Full())
         assert run.profile.relation == AddRemove()
         assert run.profile.unit == Record()
 
     def test_heuristic_evidence(self) -> None:
         with pytest.raises(InvalidValue) as caught:
-            SampledMechanism(mechanism=mechanism(PureLoss(W / 2), evidence=Evidence.HEURISTIC), sampler=Full())
+            SampledRun(mechanism=mechanism(PureLoss(W / 2), evidence=Evidence.HEURISTIC), sampler=Full())
         assert caught.value.value == "heuristic"
         assert caught.value.admissible == "proved or cited"
 
     def test_cited_evidence_is_an_assumption(self) -> None:
-        run = SampledMechanism(mechanism=mechanism(PureLoss(W / 2), evidence=Evidence.CITED), sampler=Full())
+        run = SampledRun(mechanism=mechanism(PureLoss(W / 2), evidence=Evidence.CITED), sampler=Full())
         assert "profile assumed = odd" in map(str, run.profile.assumptions)
 
     def test_a_mechanism_without_a_pure_value(self) -> None:
-        with pytest.raises(NoPureValue, match="a Rényi order"):
-            SampledMechanism(mechanism=mechanism(RenyiLoss(Constant(Fraction(1)))), sampler=Full())
+        run = SampledRun(mechanism=mechanism(RenyiLoss(Constant(Fraction(1)))), sampler=Full())
+        for asked in (lambda: run.profile, lambda: certdp.record_losses(run, data()), lambda: pure_claim(run)):
+            with pytest.raises(NoPureValue, match="a Rényi order"):
+                asked()
+        assert certdp.record_losses(run, data(), at=Order(2)).reveal().largest == 1
 
     @pytest.mark.parametrize("loss", [1.5, None, "W"])
     def test_a_loss_of_another_type(self, loss: Any) -> None:
         with pytest.raises(InvalidType, match="admissible: a loss, such as PureLoss or GaussianLoss"):
-            SampledMechanism(mechanism=mechanism(loss), sampler=Full())
+            SampledRun(mechanism=mechanism(loss), sampler=Full())
 
     def test_a_domain_on_which_psi_is_unbounded(self) -> None:
-        run = SampledMechanism(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.5")))
+        run = SampledRun(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.5")))
         with pytest.raises(certdp.NoFiniteSupremum, match="Set a floor above 0"):
-            run.guarantee(NormBall(norm=Norm.L1, radius=Public(1), dimension=2))
+            run.on(NormBall(norm=Norm.L1, radius=Public(1), dimension=2)).pure()
 
     @pytest.mark.parametrize("value", ["x", 1.0, None])
     def test_a_parameter_without_provenance(self, value: Any) -> None:
@@ -382,29 +393,31 @@ class TestRefusals:
 
 class TestWhatADomainCosts:
     def test_a_released_radius_is_paid_for(self) -> None:
-        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(10)), sampler=Full())
+        run = SampledRun(mechanism=LaplaceSum(scale=Public(10)), sampler=Full())
         domain = NormBall(norm=Norm.L1, radius=released(1, 1))
-        assert Fraction(11, 10) <= run.guarantee(domain).bound.epsilon.upper < Fraction(11001, 10000)
-        stated = json.loads(run.certificate(domain))
+        assert Fraction(11, 10) <= run.on(domain).pure().bound.epsilon.upper < Fraction(11001, 10000)
+        stated = json.loads(certdp.profile_certificate(run.on(domain)))
         assert stated["inputs"]["released_cost"] == "1"
-        assert check(run.certificate(domain)).accepted
-        assert run.measure([[1.0]], domain).reveal().psi_max >= 1.1
+        assert check(certdp.profile_certificate(run.on(domain))).accepted
+        assert certdp.record_losses(run.on(domain), [[1.0]]).reveal().largest >= 1.1
 
-    @pytest.mark.parametrize("use", ["measure", "release", "owners_certificate"])
-    def test_records_of_another_dimension_are_refused(self, use: str) -> None:
-        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=Full())
+    @pytest.mark.parametrize(
+        "use", [certdp.record_losses, certdp.record_weights, SampledRun.release, certdp.owner_certificate]
+    )
+    def test_records_of_another_dimension_are_refused(self, use: Any) -> None:
         domain = NormBall(norm=Norm.L2, radius=Public(1), dimension=2)
+        run = SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=Full(), domain=domain)
         with pytest.raises(InvalidValue, match="dimension: got 2; admissible: 100"):
-            getattr(run, use)(np.full((1, 100), 0.1), domain)
+            use(run, np.full((1, 100), 0.1))
 
     def test_a_lower_end_is_reached_by_a_record(self) -> None:
         """With ‖x‖₁ = 9, ‖x‖₂ = 1 and ‖x‖∞ ≤ 1, which no record has, ψ would be 87; Cauchy–Schwarz gives at most 30."""
         sampler = Importance(rate=Public("0.1"), norm=Public(2), floor=Public("0.01"))
-        run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=sampler)
+        run = SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=sampler)
         domain = NormBall(norm=Norm.LINF, radius=Public(1), dimension=9)
-        epsilon = run.guarantee(domain).bound.epsilon
+        epsilon = run.on(domain).pure().bound.epsilon
         assert epsilon.lower <= 30 <= epsilon.upper
-        assert check(run.certificate(domain)).accepted
+        assert check(certdp.profile_certificate(run.on(domain))).accepted
 
 
 def test_other_records_do_not_move_the_share_of_one() -> None:
@@ -418,7 +431,7 @@ def test_other_records_do_not_move_the_share_of_one() -> None:
 
 def test_what_is_no_plugin_norm_or_certificate_is_told() -> None:
     with pytest.raises(InvalidType, match=r"mechanism: got .*; admissible: a mechanism"):
-        SampledMechanism(mechanism=Full(), sampler=LaplaceSum(scale=Public(1)))  # type: ignore[arg-type]  # pyright: ignore
+        SampledRun(mechanism=Full(), sampler=LaplaceSum(scale=Public(1)))  # type: ignore[arg-type]  # pyright: ignore
     with pytest.raises(InvalidType, match=r"norm: got 1; admissible: a Norm\. Write Norm\.L1"):
         NormBall(norm=1, radius=Public(5))  # type: ignore[arg-type]  # pyright: ignore
     with pytest.raises(TypeError, match="admissible: the bytes of a certificate"):
@@ -426,18 +439,18 @@ def test_what_is_no_plugin_norm_or_certificate_is_told() -> None:
 
 
 def test_a_released_parameter_brings_assumptions_of_its_own_name() -> None:
-    earlier = certdp.SampledReleases(
+    earlier = certdp.SampledRun(
         mechanism=certdp.LaplaceSum(scale=Public(10)),
         sampler=certdp.Full(),
         domain=NormBall(norm=Norm.L1, radius=Public(1)),
     )
-    run = SampledMechanism(
+    run = SampledRun(
         mechanism=certdp.LaplaceSum(scale=certdp.Released(3, earlier.pure(), within=(3, 9))),
         sampler=certdp.Poisson(rate=Public("0.1")),
     )
     domain = NormBall(norm=Norm.L1, radius=Public(2))
-    stated = {assumed.name: assumed.value for assumed in run.guarantee(domain).assumptions}
+    stated = {assumed.name: assumed.value for assumed in run.on(domain).pure().assumptions}
     assert (stated["mechanism.scale"], stated["released parameter 1: mechanism.scale"]) == ("3", "10")
     assert (stated["radius"], stated["released parameter 1: radius"]) == ("2", "1")
-    verdict = certdp.check(run.certificate(domain))
+    verdict = certdp.check(certdp.profile_certificate(run.on(domain)))
     assert verdict.outcome.value == "holds assuming the profile"  # the cost of the release is its author's word

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from certdp.accounting.accountants import ALL, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.accountants.worst_pairs import pure
 from certdp.accounting.derivation import Evidence, Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -28,8 +29,10 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lp_sum import LpSum
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, Mechanism, Sampler
-from certdp.runs.sampled import SampledMechanism
-from certdp.runs.sampled_releases import NotionAbsent, SampledReleases
+from certdp.records.losses import record_losses
+from certdp.runs.certificates import profile_certificate
+from certdp.runs.run import NotionAbsent
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
@@ -47,8 +50,8 @@ def gaussian(sigma: str) -> GaussianSum:
     return GaussianSum(noise_multiplier=Public(sigma))
 
 
-def run(mechanism: Mechanism, sampler: Sampler, releases: Releases | None = None, **rest: Any) -> SampledReleases:
-    return SampledReleases(mechanism=mechanism, sampler=sampler, releases=releases or ResampleEach(1), **rest)
+def run(mechanism: Mechanism, sampler: Sampler, releases: Releases | None = None, **rest: Any) -> SampledRun:
+    return SampledRun(mechanism=mechanism, sampler=sampler, releases=releases or ResampleEach(1), **rest)
 
 
 def released(epsilon: str = "0.25", relation: Any = ADD_REMOVE) -> Guarantee[Pure, Any, Any]:
@@ -88,7 +91,7 @@ class TestOneRelease:
     @pytest.mark.parametrize("sampler", [HALF, Poisson(rate=Public("0.01"), weighted=Public(True))])
     def test_the_pure_epsilon_is_that_of_the_profile(self, sampler: Sampler) -> None:
         mine = run(LAPLACE, sampler, domain=ball()).epsilon(Delta(0)).epsilon
-        theirs = SampledMechanism(mechanism=LAPLACE, sampler=sampler).guarantee(ball()).bound.epsilon
+        theirs = SampledRun(mechanism=LAPLACE, sampler=sampler).on(ball()).pure().bound.epsilon
         assert mine.lower is not None
         assert mine.lower <= theirs.upper_float
         assert theirs.lower_float <= mine.upper <= theirs.upper_float * (1 + 1e-12)
@@ -167,6 +170,49 @@ class TestLowerEnds:
         sampler = Importance(rate=Public(1), norm=Public(Norm.L1))
         domain = NormBall(norm=Norm.L2, radius=Public("0.5"), dimension=4)
         assert run(GaussianSum(scale=Public(1)), sampler, domain=domain).delta(Epsilon("0.5")).delta.lower is not None
+
+
+class TestTheTighterProof:
+    """A corner of several norms is worse than any record; ψ of a record is known jointly."""
+
+    SAMPLER = Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.01"))
+    DOMAIN = NormBall(norm=Norm.L1, radius=Public(2), dimension=4)
+
+    def test_the_supremum_of_the_profile_stands_where_it_is_less(self) -> None:
+        found = run(LAPLACE, self.SAMPLER, domain=self.DOMAIN)
+        by_pairs = found.pairs.worst(pure)
+        assert by_pairs is not None
+        by_profile = found.profile.supremum(self.DOMAIN)[1].enclosure
+        assert by_profile.upper < by_pairs.enclosure.upper * Fraction(95, 100)
+        assert found.pure().bound.epsilon.upper == by_profile.upper
+        answer = found.epsilon(Delta(0))
+        assert answer.epsilon.upper == by_profile.upper_float
+        assert answer.epsilon.lower is not None
+        assert answer.epsilon.lower <= by_profile.lower_float
+        assert "supremum over a public domain" in str(answer.guarantee.derivation)
+        assert found.epsilon(Delta("1e-9")).epsilon.upper <= by_profile.upper_float
+        assert found.delta(Epsilon(by_profile.upper_float)).delta.upper == 0
+        assert 0 < found.delta(Epsilon(by_profile.lower_float * 0.9)).delta.upper < 1
+        assert found.epsilon(Delta(0), accountant=LOSS_DISTRIBUTION).epsilon.upper > by_profile.upper_float
+
+    def test_the_pairs_stand_where_they_are_less(self) -> None:
+        found = run(LAPLACE, FULL, domain=ball(5))
+        assert found.pure().bound.epsilon.upper == 5 < found.profile.supremum(ball(5))[1].enclosure.upper
+
+    @pytest.mark.parametrize("plan", [SampleOnce(3), ResampleEach(3), SampleOnce(1)])
+    def test_the_profile_of_several_releases_is_that_of_all(self, plan: Releases) -> None:
+        """Against the pairs of the run, at a constant rate, where both know the same."""
+        found = run(LAPLACE, HALF, plan, domain=ball(1))
+        by_pairs = found.pairs.worst(pure)
+        assert by_pairs is not None
+        by_profile = found.profile.supremum(ball(1))[1].enclosure
+        assert float(by_profile.upper) == pytest.approx(float(by_pairs.enclosure.upper), rel=1e-12)
+        losses = record_losses(found, [[1.0], [0.0]]).reveal()
+        assert losses.values[0] == pytest.approx(float(by_pairs.enclosure.upper), rel=1e-12)
+        assert losses.values[1] == 0
+        if plan.steps > 1:
+            with pytest.raises(InvalidValue, match="certify an answer of the run instead"):
+                profile_certificate(found)
 
 
 class TestManyReleases:
@@ -387,8 +433,14 @@ class TestRefusals:
             SampleOnce(True)
 
     def test_a_missing_domain(self) -> None:
-        with pytest.raises(InvalidValue, match="radius"):
-            run(LAPLACE, FULL)
+        """Without one each record is bounded, and no number for all of them is stated."""
+        anywhere = run(LAPLACE, FULL, ResampleEach(3))
+        for question in (anywhere.pure, lambda: anywhere.epsilon(Delta(0)), lambda: anywhere.renyi(Order(2))):
+            with pytest.raises(InvalidValue, match="declare a domain") as caught:
+                question()
+            assert caught.value.parameter == "radius"
+        assert record_losses(anywhere, [[1.0], [-4.0]]).reveal().values == pytest.approx([3, 12], rel=1e-12)
+        assert len(anywhere.release([[1.0]])) == 3
 
     def test_a_noise_multiplier_needs_a_constant_rate(self) -> None:
         with pytest.raises(InvalidValue, match="a sampler with a constant rate"):

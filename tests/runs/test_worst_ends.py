@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import certdp
 from certdp import (
     Enclosure,
     Full,
@@ -25,8 +26,7 @@ from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Pure
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.units import Delta
-from certdp.runs.sampled import SampledMechanism
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 from certdp.runs.worst_ends import worst_ends
 
 COST: Any = Guarantee(
@@ -62,20 +62,20 @@ def test_where_neither_end_is_the_worst_there_is_none(roots: list[Expression]) -
 def test_a_weighted_rate_has_a_guarantee_and_no_certificate_of_a_run() -> None:
     """A higher rate draws more often and weighs less."""
     rate = Released("0.3", COST, within=("0.2", "0.9"))
-    run = SampledReleases(
+    run = SampledRun(
         mechanism=LaplaceSum(scale=Public(1)),
         sampler=Poisson(rate=rate, weighted=Public(True)),
         domain=NormBall(norm=Norm.L1, radius=Public(1)),
     )
     answer = run.epsilon(Delta("1e-3"))
     with pytest.raises(InvalidValue, match="one end costs most"):
-        run.certificate(answer)
+        certdp.certificate(run, answer)
 
 
 def test_a_profile_is_certified_at_its_end_alone() -> None:
     """ψ of importance sampling falls with the rate per norm: its certificate is that of the lowest, if any."""
     rate = Released("0.3", COST, within=("0.2", "0.9"))
-    run = SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=Importance(rate=rate))
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=Importance(rate=rate))
     with pytest.raises(InvalidValue, match="what is proven at one value is not known to cover others"):
-        run.certificate(NormBall(norm=Norm.L1, radius=Public(1)))
+        certdp.profile_certificate(run.on(NormBall(norm=Norm.L1, radius=Public(1))))
     assert Full().rate.probability == ONE

@@ -23,7 +23,8 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.lp_sum import LpSum
 from certdp.plugins.contract import Mechanism, Sampler, draw
 from certdp.plugins.contract.coins import Coins
-from certdp.runs.sampled import SampledMechanism
+from certdp.runs.certificates import pure_claim
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.coreset import Coreset, largest_size
 from certdp.samplers.poisson import Poisson
 
@@ -38,9 +39,9 @@ SHARES = st.fractions(Fraction(1, 50), 1, max_denominator=50)
 
 
 def guarantee(mechanism: Mechanism, sampler: Sampler, order: Norm = Norm.L2, radius: str = "8020.65") -> Fraction:
-    run = SampledMechanism(mechanism=mechanism, sampler=sampler)
+    run = SampledRun(mechanism=mechanism, sampler=sampler)
     ball = NormBall(norm=order, radius=Public(radius), dimension=74)
-    return run.guarantee(ball).bound.epsilon.upper
+    return run.on(ball).pure().bound.epsilon.upper
 
 
 @given(n=POSITIVE, spread=POSITIVE, radius=POSITIVE, mixing=SHARES, share=SHARES, size=st.fractions(0, 40))
@@ -101,36 +102,36 @@ def test_constants_are_positive_and_declared(name: str) -> None:
 
 
 def test_released_constants_cost_what_their_releases_cost() -> None:
-    counted = SampledMechanism(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))
-    cost = counted.guarantee(NormBall(norm=Norm.L2, radius=Public(1)))  # ε = 1/10
+    counted = SampledRun(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))
+    cost = counted.on(NormBall(norm=Norm.L2, radius=Public(1))).pure()  # ε = 1/10
     loss, ball = LpSum(scale=Public(100_000)), NormBall(norm=Norm.L2, radius=Public("8020.65"))
-    public = SampledMechanism(mechanism=loss, sampler=Coreset(m=Public(5000), **KDD)).guarantee(ball)
+    public = SampledRun(mechanism=loss, sampler=Coreset(m=Public(5000), **KDD)).on(ball).pure()
     released = {name: Released(value.value, cost, within=(value.value, value.value)) for name, value in KDD.items()}
     for names in (["n"], ["radius"], ["n", "mean_squared_norm", "radius"]):
         constants = {**KDD, **{name: released[name] for name in names}}
-        run = SampledMechanism(mechanism=loss, sampler=Coreset(m=Public(5000), **constants))
-        extra = run.guarantee(ball).bound.epsilon.upper - public.bound.epsilon.upper
+        run = SampledRun(mechanism=loss, sampler=Coreset(m=Public(5000), **constants))
+        extra = run.on(ball).pure().bound.epsilon.upper - public.bound.epsilon.upper
         assert abs(extra / (len(names) * cost.bound.epsilon.upper) - 1) < Fraction(1, 10**9)
 
 
 def test_one_release_of_all_constants_is_charged_once() -> None:
     """One query that gives n, x̃ and r: its parts, in the sampler and as the radius of the domain, cost ε = 1/10."""
-    counted = SampledMechanism(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))
-    cost = counted.guarantee(NormBall(norm=Norm.L2, radius=Public(1)))
+    counted = SampledRun(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))
+    cost = counted.on(NormBall(norm=Norm.L2, radius=Public(1))).pure()
     loss, ball = LpSum(scale=Public(100_000)), NormBall(norm=Norm.L2, radius=Public("8020.65"))
-    public = SampledMechanism(mechanism=loss, sampler=Coreset(m=Public(5000), **KDD)).guarantee(ball)
+    public = SampledRun(mechanism=loss, sampler=Coreset(m=Public(5000), **KDD)).on(ball).pure()
     query = Released({name: constant.value for name, constant in KDD.items()}, cost)
     parts = {name: query.map(itemgetter(name), within=(known.value, known.value)) for name, known in KDD.items()}
-    run = SampledMechanism(mechanism=loss, sampler=Coreset(m=Public(5000), **parts))
+    run = SampledRun(mechanism=loss, sampler=Coreset(m=Public(5000), **parts))
     for radius, releases in (
         (ball.radius, 1),
         (parts["radius"], 1),
         (Released("8020.65", cost, within=(1, "8020.65")), 2),  # the same number from a second run of the same query
     ):
         domain = NormBall(norm=Norm.L2, radius=radius)
-        extra = run.guarantee(domain).bound.epsilon.upper - public.bound.epsilon.upper
+        extra = run.on(domain).pure().bound.epsilon.upper - public.bound.epsilon.upper
         assert abs(extra / (releases * cost.bound.epsilon.upper) - 1) < Fraction(1, 10**9)
-        assert run.claim(domain).released_cost == releases * cost.bound.epsilon.upper
+        assert pure_claim(run.on(domain)).released_cost == releases * cost.bound.epsilon.upper
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_one_release_of_all_constants_is_charged_once() -> None:
     ],
 )
 def test_guarantees_are_tight_and_soon_proven(mechanism: Mechanism, order: Norm, expected: float) -> None:
-    run = SampledMechanism(mechanism=mechanism, sampler=Coreset(m=Public(5000), **KDD))
+    run = SampledRun(mechanism=mechanism, sampler=Coreset(m=Public(5000), **KDD))
     ball = NormBall(norm=order, radius=Public("8020.65"), dimension=74)
     _, found = run.profile.supremum(ball)
     assert found.maximiser is not None
@@ -155,7 +156,7 @@ def test_guarantees_are_tight_and_soon_proven(mechanism: Mechanism, order: Norm,
 
 
 def test_a_hundred_grid_points_are_not_enough() -> None:
-    run = SampledMechanism(mechanism=LpSum(scale=Public("8020.65")), sampler=Coreset(m=Public(1000), **KDD))
+    run = SampledRun(mechanism=LpSum(scale=Public("8020.65")), sampler=Coreset(m=Public(1000), **KDD))
     found = run.profile.supremum(NormBall(norm=Norm.L2, radius=Public("8020.65")))[1].enclosure
     rho, q = np.linspace(0, 8020.65, 100), 1000 / 142_107 * 0.5
     u = q + q * np.linspace(0, 8020.65, 100) ** 2 / 7031359.55

@@ -16,7 +16,7 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Sampler
 from certdp.plugins.contract.coins import Coins
 from certdp.plugins.contract.draw import draw
-from certdp.runs.sampled import SampledMechanism
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
 from certdp.samplers.variance_optimal import probabilities, variance_optimal, weighted_sum_variance
@@ -106,6 +106,6 @@ def test_it_supports_no_guarantee() -> None:
     assert not isinstance(drawn, Sampler)
     assert "0.3" not in repr(drawn)
     with pytest.raises(InvalidType, match="sampler"):
-        SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=drawn)
+        SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=drawn)
     with pytest.raises(PrivateValue, match="rate"):
         Importance(rate=drawn.map(lambda q: float(q[0])))

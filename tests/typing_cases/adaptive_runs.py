@@ -11,13 +11,13 @@ from certdp.accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record, R
 from certdp.accounting.units import Delta, Order
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
 from certdp.runs.plan import Plan
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.sampled import SampledRun
 
 one = Enclosure.of(1)
 delta = Delta("1e-5")
 
 
-def accountants(run: AdaptiveRun[ZeroConcentrated, AddRemove], plan: Plan, step: SampledReleases) -> None:
+def accountants(run: AdaptiveRun[ZeroConcentrated, AddRemove], plan: Plan, step: SampledRun) -> None:
     plan.epsilon(delta, accountant=RENYI)
     run.epsilon(delta)  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
     run.epsilon(delta, accountant=LOSS_DISTRIBUTION)  # E: mypy=attr-defined pyright=reportAttributeAccessIssue
@@ -65,7 +65,7 @@ def what_came(
     renyi_to_approximate(account.spent, delta)  # E: mypy=arg-type pyright=reportArgumentType
 
 
-def runs(account: ZeroConcentratedFilter[AddRemove, Record], step: SampledReleases) -> None:
+def runs(account: ZeroConcentratedFilter[AddRemove, Record], step: SampledRun) -> None:
     run = AdaptiveRun(account)
     run.pay(step)
     run.pay(Public(step))  # E: mypy=arg-type pyright=reportArgumentType

@@ -5,7 +5,7 @@ import numpy as np
 from certdp.accounting.provenance import Private, Public, publish
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import Sampler, draw
-from certdp.runs.sampled import SampledMechanism
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.coreset import Coreset
 from certdp.samplers.importance import Importance
 from certdp.samplers.variance_optimal import probabilities, variance_optimal, weighted_sum_variance
@@ -16,7 +16,7 @@ drawn = probabilities(Importance(rate=Public("0.3")), records)
 variance: Private[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = weighted_sum_variance(records, optimal, scale=1)
 
 weighted_sum_variance(records, optimal.reveal(), scale=1)  # E: mypy=arg-type pyright=reportArgumentType
-SampledMechanism(mechanism=LaplaceSum(scale=Public(1)), sampler=optimal)  # E: mypy=arg-type pyright=reportArgumentType
+SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=optimal)  # E: mypy=arg-type pyright=reportArgumentType
 sampler: Sampler = optimal  # E: mypy=assignment pyright=reportAssignmentType
 draw(optimal, records)  # E: mypy=arg-type pyright=reportArgumentType
 publish(optimal)  # E: mypy=arg-type pyright=reportArgumentType

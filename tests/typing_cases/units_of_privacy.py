@@ -7,10 +7,10 @@ from certdp.accounting.units import Delta, Epsilon
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.keyed import KeyedRelease
+from certdp.runs.keyed import KeyedRun
 from certdp.runs.plan import Plan
-from certdp.runs.run import Accounted, Answer
-from certdp.runs.sampled_releases import SampledReleases
+from certdp.runs.run import Answer, Run
+from certdp.runs.sampled import SampledRun
 from certdp.samplers.full import Full
 from certdp.samplers.ppswor import Ppswor
 
@@ -18,14 +18,14 @@ delta = Delta("1e-5")
 
 
 def parts(mechanism: LaplaceSum, sanitiser: PwsKeys, full: Full, ppswor: Ppswor) -> None:
-    records = SampledReleases(mechanism=mechanism, sampler=full)
-    elements = SampledReleases(mechanism=mechanism, sampler=full, unit=ELEMENT)
-    keys = KeyedRelease(mechanism=sanitiser, sampler=ppswor)
-    SampledReleases(mechanism=mechanism, sampler=full, unit=User(contributions=1)).unit.contributions
-    KeyedRelease(mechanism=mechanism, sampler=ppswor)  # E: mypy=arg-type pyright=reportArgumentType
-    KeyedRelease(mechanism=sanitiser, sampler=full)  # E: mypy=arg-type pyright=reportArgumentType
-    SampledReleases(mechanism=sanitiser, sampler=full)  # E: mypy=arg-type pyright=reportArgumentType
-    SampledReleases(mechanism=mechanism, sampler=ppswor)  # E: mypy=arg-type pyright=reportArgumentType
+    records = SampledRun(mechanism=mechanism, sampler=full)
+    elements = SampledRun(mechanism=mechanism, sampler=full, unit=ELEMENT)
+    keys = KeyedRun(mechanism=sanitiser, sampler=ppswor)
+    SampledRun(mechanism=mechanism, sampler=full, unit=User(contributions=1)).unit.contributions
+    KeyedRun(mechanism=mechanism, sampler=ppswor)  # E: mypy=arg-type pyright=reportArgumentType
+    KeyedRun(mechanism=sanitiser, sampler=full)  # E: mypy=arg-type pyright=reportArgumentType
+    SampledRun(mechanism=sanitiser, sampler=full)  # E: mypy=arg-type pyright=reportArgumentType
+    SampledRun(mechanism=mechanism, sampler=ppswor)  # E: mypy=arg-type pyright=reportArgumentType
     both: Plan[Element] = Plan([elements, keys])
     alone: Plan = Plan([records])
     wrong: Plan[Record] = Plan([keys])  # E: mypy=list-item pyright=reportAssignmentType
@@ -35,7 +35,7 @@ def parts(mechanism: LaplaceSum, sanitiser: PwsKeys, full: Full, ppswor: Ppswor)
 
 
 def what_they_cost(
-    keys: KeyedRelease, plan: Plan[Element], records: SampledReleases, run: AdaptiveRun[Approximate, AddRemove]
+    keys: KeyedRun, plan: Plan[Element], records: SampledRun, run: AdaptiveRun[Approximate, AddRemove]
 ) -> None:
     mine: Guarantee[Approximate, AddRemove, Element] = keys.guarantee()
     users: Guarantee[Approximate, AddRemove, User] = keys.guarantee_for_users(3)
@@ -52,6 +52,6 @@ def what_they_cost(
     run.pay(plan)  # E: mypy=arg-type pyright=reportArgumentType
 
 
-def anything(run: Accounted[Element], other: Accounted) -> None:
+def anything(run: Run[Element], other: Run) -> None:
     run.unit.name
     unit: Record = other.unit

@@ -189,8 +189,9 @@ RULES = (
     Rule("runs.ex_post", (), ("runs/test_released.py",)),
     Rule("runs.worst_ends", (), ("runs/test_released.py", "runs/test_sampled.py")),
     Rule("runs.run", (), ("runs/test_sampled.py", "runs/test_sampled_releases.py", "runs/test_plan.py")),
-    Rule("records.losses", (), ("runs/test_sampled.py", "runs/test_sampled_releases.py")),
-    Rule("runs.plan_parts", (), ("runs/test_plan.py",)),
+    Rule("records.*", (), ("records", "runs/test_sampled.py")),
+    Rule("runs.declared", (), ("runs/test_sampled.py", "runs/test_released.py")),
+    Rule("runs.sampled", (), ("runs/test_sampled_releases.py", "runs/test_constrained.py", "runs/test_released.py")),
     Rule(
         "runs.certificates",
         (),

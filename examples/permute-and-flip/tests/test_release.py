@@ -69,11 +69,9 @@ def test_records_without_columns() -> None:
 
 
 def test_sampling_at_rate_one_half_costs_what_theorem_6_says() -> None:
-    run = certdp.SampledMechanism(
-        mechanism=PermuteAndFlip(scale=Public(SCALE)), sampler=certdp.Poisson(rate=Public("0.5"))
-    )
+    run = certdp.SampledRun(mechanism=PermuteAndFlip(scale=Public(SCALE)), sampler=certdp.Poisson(rate=Public("0.5")))
     domain = certdp.NormBall(norm=run.norm, radius=Public(1))
     by_hand = np.log1p(0.5 * np.expm1(2 / 3))
     assert run.norm == certdp.Norm.LINF
-    assert run.guarantee(domain).bound.epsilon.upper_float == pytest.approx(by_hand, rel=1e-12)
-    assert certdp.check(run.certificate(domain)).outcome.value == "holds assuming the profile"
+    assert run.on(domain).pure().bound.epsilon.upper_float == pytest.approx(by_hand, rel=1e-12)
+    assert certdp.check(certdp.profile_certificate(run.on(domain))).outcome.value == "holds assuming the profile"

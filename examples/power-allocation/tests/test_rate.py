@@ -15,10 +15,10 @@ PROBABILITIES = np.array([0.25, 0.5, 0.75, 1.0, 1.0])  # √(norm / 16), at most
 
 
 def sampled_bound(sampler: certdp.Sampler) -> float:
-    run = certdp.SampledMechanism(mechanism=certdp.LaplaceSum(scale=Public(8)), sampler=sampler)
+    run = certdp.SampledRun(mechanism=certdp.LaplaceSum(scale=Public(8)), sampler=sampler)
     domain = certdp.NormBall(norm=certdp.Norm.L1, radius=Public(4))
-    assert certdp.check(run.certificate(domain)).accepted
-    return run.guarantee(domain).bound.epsilon.upper_float
+    assert certdp.check(certdp.profile_certificate(run.on(domain))).accepted
+    return run.on(domain).pure().bound.epsilon.upper_float
 
 
 def test_records_are_drawn_with_the_square_root_of_their_share_of_the_threshold() -> None:

@@ -11,16 +11,16 @@ from attrs import asdict, frozen
 
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
+from ..accounting.feasible_weights.rates import ONE_RELEASE
 from ..accounting.provenance import Public
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
 from ..durable.files import Rank, published
-from ..runs.keyed import KeyedRelease
+from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
-from ..runs.plan_parts import PlanPart
-from ..runs.run import Accounted
 from ..runs.run import Answer as RunAnswer
-from ..runs.sampled_releases import SampledReleases
+from ..runs.run import Run, RunPart
+from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import Composition, KeyedComposition, chosen, composed
 from .digits import Numbers
@@ -48,9 +48,9 @@ class Request:
     certificate: Path | None = None
 
 
-_Run: TypeAlias = SampledReleases[Any] | KeyedRelease | Plan[Any]
+_Run: TypeAlias = SampledRun[Any] | KeyedRun | Plan[Any]
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
-Question: TypeAlias = Callable[[Accounted[Any], Accountant], RunAnswer[Any]]
+Question: TypeAlias = Callable[[Run[Any], Accountant], RunAnswer[Any]]
 """A run and an accountant to what is proven."""
 
 
@@ -161,7 +161,7 @@ class _Part:
     steps: int
 
     @classmethod
-    def of(cls, part: PlanPart[Any], resample: str | None) -> _Part:
+    def of(cls, part: RunPart[Any], resample: str | None) -> _Part:
         """A part of a plan, or a run of its own."""
         mechanism, sampler = part.plugins
         return cls(mechanism.about.name, sampler.about.name, resample, part.steps)
@@ -216,7 +216,7 @@ def _from_file(request: Request, plan: Path) -> Plan[Any]:
     return plan_from_file(plan, third_party=request.third_party, allow=request.allow)
 
 
-def _one_run(request: Request) -> SampledReleases[Any] | KeyedRelease:
+def _one_run(request: Request) -> SampledRun[Any] | KeyedRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
     given = chosen(mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow)
@@ -244,11 +244,13 @@ def _names(request: Request) -> tuple[str, str]:
     return str(request.mechanism), str(request.sampler)
 
 
-def run_of(given: Composition, releases: Releases) -> SampledReleases:
+def run_of(given: Composition, releases: Releases) -> SampledRun:
     """The run of a mechanism and a sampler on the public domain that its options state."""
-    return SampledReleases(
-        mechanism=given.mechanism, sampler=given.stating_sampler, releases=releases, domain=domain_of(given)
-    )
+    return _without_domain(given, releases).on(domain_of(given))
+
+
+def _without_domain(given: Composition, releases: Releases) -> SampledRun:
+    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases)
 
 
 def domain_of(given: Composition) -> NormBall | None:
@@ -259,7 +261,7 @@ def domain_of(given: Composition) -> NormBall | None:
         return None
     dimension = given.run.get("dimension")
     return NormBall(
-        norm=SampledReleases.norm_of(given.mechanism, given.stating_sampler),
+        norm=_without_domain(given, ONE_RELEASE).norm,
         radius=Public(given.run["radius"]),
         dimension=None if dimension is None else _whole(dimension),
     )

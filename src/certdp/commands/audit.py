@@ -13,14 +13,13 @@ from rich.text import Text
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..audits import AnyRun, RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins, LossSampler
 from ..plugins.registry import Registry, Role
-from ..runs.constrained import ConstrainedReleases
+from ..runs.sampled import SampledRun
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
@@ -166,13 +165,12 @@ def audit(
         sampler = _DEFAULT_SAMPLERS[hasattr(kind, "reporting")]
     with advising(about_options(options)):
         given = chosen(mechanism, sampler, options, third_party=third_party, allow=allow)
-        audited, domain = _run(given, plan)
+        audited = _run(given, plan)
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
     columns = counting("auditing", "runs")
     with advising({"confidence": _SHARE_OF_AUDITS}), watched(terminal, 2 * trials, *columns) as bar:
         found = audit_run(
             audited,
-            domain,
             claimed=claimed,
             delta=beside,
             runs=trials,
@@ -193,15 +191,15 @@ def audit(
     )
 
 
-def _run(given: Composition | KeyedComposition, plan: Releases) -> tuple[AnyRun, NormBall | None]:
+def _run(given: Composition | KeyedComposition, plan: Releases) -> AnyRun:
     match given:
         case KeyedComposition():
-            return given.run(plan), None
+            return given.run(plan)
         case Composition(sampler=LossSampler()):
-            solved = ConstrainedReleases(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
+            solved = SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
             columns = _whole(given.run.get("dimension", str(_DIMENSION)))
-            return solved, domain_of(given.run, solved.norm, solved.features, columns)
-    return run_of(given, plan), None
+            return solved.on(domain_of(given.run, solved.norm, solved.features, columns))
+    return run_of(given, plan)
 
 
 def _whole(text: str) -> int:

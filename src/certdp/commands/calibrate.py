@@ -18,7 +18,7 @@ from ..plugins.contract import options
 from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
 from ..runs.run import Answer as RunAnswer
-from ..runs.sampled_releases import SampledReleases
+from ..runs.sampled import SampledRun
 from .account import Request, accountant_of, composition_of, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
@@ -162,7 +162,7 @@ def calibrate(
 class _Family:
     """A run for each value, and the values."""
 
-    run: Callable[[Fraction], SampledReleases]
+    run: Callable[[Fraction], SampledRun]
     over: Scale
 
 
@@ -173,7 +173,7 @@ def _steps(request: Request, target: _Target) -> _Family:
         raise InvalidValue("resample", "nothing", "once or each", "Several releases are asked for: say which")
     given = composition_of(request)
 
-    def run(steps: Fraction) -> SampledReleases:
+    def run(steps: Fraction) -> SampledRun:
         return run_of(given, plan_of(request.resample, int(steps)))
 
     if target.at_least is not None:
@@ -194,7 +194,7 @@ def _option(request: Request, target: _Target) -> _Family:
     name = target.find.rpartition(".")[2]
     role = _owner(given, name, target.find)
 
-    def run(value: Fraction) -> SampledReleases:
+    def run(value: Fraction) -> SampledRun:
         plugin = evolve(getattr(given, role), **{name: Public(value)})
         return run_of(evolve(given, **{role: plugin}), plan)
 
@@ -207,7 +207,7 @@ def _option(request: Request, target: _Target) -> _Family:
     )
 
 
-def _more_is_safer(run: Callable[[Fraction], SampledReleases], low: float, start: float, high: float) -> bool:
+def _more_is_safer(run: Callable[[Fraction], SampledRun], low: float, start: float, high: float) -> bool:
     """Whether the loss falls as the value grows: by two values ever farther apart, until they lose differently."""
     for octaves in _OCTAVES:
         below, above = max(start / 2.0**octaves, low), min(start * 2.0**octaves, high)
@@ -217,7 +217,7 @@ def _more_is_safer(run: Callable[[Fraction], SampledReleases], low: float, start
     raise InvalidValue("find", str(start), "an option that the loss depends on", "Look for another one")
 
 
-def _size(run: SampledReleases) -> Fraction:
+def _size(run: SampledRun) -> Fraction:
     """What grows with the loss: δ, summed over a few ε."""
     return sum((spent(run, _at(level)).guarantee.bound.delta.upper for level in _LEVELS), Fraction(0))
 
@@ -226,9 +226,9 @@ def _at(epsilon: str) -> Budget:
     return Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(1))
 
 
-def _admits(run: Callable[[Fraction], SampledReleases], value: float) -> bool:
+def _admits(run: Callable[[Fraction], SampledRun], value: float) -> bool:
     try:
-        run(Fraction(value))
+        _ = run(Fraction(value)).pairs
     except CertdpError:
         return False
     return True

@@ -15,9 +15,9 @@ from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.sampling.releases import Releases, SampleOnce
 from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
-from ..runs.keyed import KeyedRelease
-from ..runs.plan_parts import Plugin
-from ..runs.sampled import declared_loss, drawing_of, stating
+from ..runs.declared import declared_loss, drawing_of, stating
+from ..runs.keyed import KeyedRun
+from ..runs.run import Plugin
 from .options import key_and_value
 
 T = TypeVar("T")
@@ -64,11 +64,11 @@ class KeyedComposition:
     mechanism: Sanitiser
     sampler: KeySampler
 
-    def run_once(self) -> KeyedRelease:
+    def run_once(self) -> KeyedRun:
         """One release."""
-        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler)
+        return KeyedRun(mechanism=self.mechanism, sampler=self.sampler)
 
-    def run(self, releases: Releases) -> KeyedRelease:
+    def run(self, releases: Releases) -> KeyedRun:
         """The run of so many releases.
 
         Raises:
@@ -77,7 +77,7 @@ class KeyedComposition:
         match releases:
             case SampleOnce(steps=steps) if steps > 1:
                 raise InvalidValue("resample", "once", "each", "Every release of keys draws a sample of its own")
-        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler, releases=releases.steps)
+        return KeyedRun(mechanism=self.mechanism, sampler=self.sampler, releases=releases.steps)
 
 
 AnyComposition: TypeAlias = Composition | KeyedComposition

@@ -25,16 +25,14 @@ from typing import Any
 from attrs import frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.expressions import Symbol, variables
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..accounting.relations import ELEMENT, RECORD, Element, Record
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases, ResampleEach
 from ..runs.plan import Plan
-from ..runs.plan_parts import PlanPart
-from ..runs.sampled import declared_loss, declared_rate
-from ..runs.sampled_releases import SampledReleases
+from ..runs.run import RunPart
+from ..runs.sampled import SampledRun
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .plan import WAYS
 
@@ -97,18 +95,20 @@ class _Part:
     given: AnyComposition
     releases: Releases
 
-    def on(self, domain: NormBall | None, unit: Record | Element) -> PlanPart[Any]:
+    def on(self, domain: NormBall | None, unit: Record | Element) -> RunPart[Any]:
         """The part, over the plan's domain; `unit` is the plan's."""
         with _placed(self.place):
             match self.given:
                 case Composition():
-                    return SampledReleases(
+                    run = SampledRun(
                         mechanism=self.given.mechanism,
-                        sampler=self.given.stating_sampler,
+                        sampler=self.given.sampler,
                         releases=self.releases,
                         domain=domain,
                         unit=unit,
                     )
+                    _ = run.pairs  # what cannot be composed is refused here, by its place in the file
+                    return run
                 case KeyedComposition():
                     if unit != ELEMENT:
                         name = self.given.mechanism.about.name
@@ -221,13 +221,9 @@ def _of_records(given: AnyComposition) -> Iterator[Composition]:
 def _common_norm(parts: Iterable[Composition]) -> Norm:
     """The norm of the parts in which one matters."""
     norms = {
-        SampledReleases.norm_of(given.mechanism, given.stating_sampler).value: None
-        for given in parts
-        if any(
-            variable.symbol is Symbol.NORM
-            for root in (*declared_loss(given.mechanism).features, declared_rate(given.stating_sampler).probability)
-            for variable in variables(root)
-        )
+        run.norm.value: None
+        for run in (SampledRun(mechanism=given.mechanism, sampler=given.sampler) for given in parts)
+        if run.norms_matter
     }
     if len(norms) > 1:
         known = " or ".join(norms)

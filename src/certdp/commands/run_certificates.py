@@ -12,10 +12,11 @@ from attrs import frozen
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..durable.files import Publication, Rank
-from ..runs.keyed import KeyedRelease
+from ..runs.certificates import certificate
+from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
-from ..runs.sampled_releases import SampledReleases
+from ..runs.sampled import SampledRun
 from .page import Page
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Certificate:
 
 
 def write_certificate(
-    files: Publication, path: Path | None, run: SampledReleases[Any] | KeyedRelease | Plan[Any], answer: Answer[Any]
+    files: Publication, path: Path | None, run: SampledRun[Any] | KeyedRun | Plan[Any], answer: Answer[Any]
 ) -> Certificate | None:
     """Write the certificate of an answer, and say what it proves; None without a path.
 
@@ -58,14 +59,14 @@ def write_certificate(
     if path is None:
         return None
     match run:
-        case KeyedRelease():
+        case KeyedRun():
             raise InvalidValue(
                 "certificate",
                 str(path),
                 "nothing, for keyed data",
                 "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
             )
-    return write_certified(files, path, lambda: run.certificate(answer))
+    return write_certified(files, path, lambda: certificate(run, answer))
 
 
 def write_certified(files: Publication, path: Path | None, certificate: Callable[[], Certified]) -> Certificate | None:

@@ -24,9 +24,10 @@ from ..data import Reading, Records, open_records
 from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
-from ..records.weights import Run, Weighting, put_weights, require_weights_path, weigh
-from ..runs.constrained import ConstrainedReleases
-from ..runs.sampled import SampledMechanism, declared_loss, drawing_of, statement_of
+from ..records.weights import RecordWeights, put_weights, record_weights, require_weights_path
+from ..runs.certificates import profile_certificate
+from ..runs.declared import declared_loss, statement_of
+from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .answering import application
 from .composition import Composition, composed
@@ -107,28 +108,13 @@ class _Proven:
 
 
 @frozen(kw_only=True)
-class _Asked:
-    """The run that is weighed, and how it is proven.
-
-    Attributes:
-        run: mechanism, sampler and plan.
-        prove: what holds on a domain, whose radius is given in words.
-    """
-
-    run: Run
-    prove: Callable[[NormBall | None, str], _Proven]
-
-
-@frozen(kw_only=True)
 class Weighed(Answer):
     """The weights that were written, and what is proven about them.
 
     Attributes:
         run: what was weighed.
-        releases: how often, and on which samples.
         resample: how that was stated.
         delta: the δ of the target, where it was stated beside the sampler's options.
-        domain: the public domain, or None.
         proven: what holds.
         outside: what happened to records outside the domain.
         measured: for the data's owner.
@@ -136,26 +122,24 @@ class Weighed(Answer):
         certificate: where it is.
     """
 
-    run: Run
-    releases: Releases
+    run: SampledRun
     resample: str | None
     delta: str | None
-    domain: NormBall | None
     proven: _Proven
     outside: str
-    measured: Weighting
+    measured: RecordWeights
     output: Path
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
         """For programs."""
-        derivation, measured, domain = self.proven.derivation, self.measured, self.domain
+        derivation, measured, domain = self.proven.derivation, self.measured, self.run.domain
         gap = None if measured.gap is None or math.isinf(measured.gap) else measured.gap
         return {
             "mechanism": statement_of(self.run.mechanism).as_json(),
             "sampler": statement_of(self.run.sampler).as_json(),
             "resample": self.resample,
-            "steps": self.releases.steps,
+            "steps": self.run.steps,
             **self.proven.loss.as_json(),
             "theorem": str(derivation),
             "domain": domain_as_json(domain),
@@ -167,7 +151,7 @@ class Weighed(Answer):
                 "n": measured.records,
                 "outside_domain": measured.outside,
                 "expected_sample_size": list(measured.expected_sample_size),
-                "psi_max": None if math.isinf(measured.psi_max) else measured.psi_max,
+                "psi_max": None if math.isinf(measured.largest_loss) else measured.largest_loss,
                 "gap": gap,
                 "gap_proven": None if measured.gap is None else self._gap_is_proven,
                 "reach": None
@@ -182,7 +166,7 @@ class Weighed(Answer):
         page.run(
             self.run.mechanism.about.name,
             self.run.sampler.about.name,
-            steps=self.releases.steps,
+            steps=self.run.steps,
             resample=self.resample,
         )
         if loss.upper is None:
@@ -190,7 +174,7 @@ class Weighed(Answer):
             page.say(f"{loss.sign}      none{beside}: no public domain was declared (--option radius=R)", 2)
         else:
             bound = f"{loss.sign} ≤ {numbers.most(loss.upper)}{loss.beside(numbers, self.delta)}"
-            page.bold(bound, f" for {whom(self.domain)}")
+            page.bold(bound, f" for {whom(self.run.domain)}")
         page.say(str(self.proven.derivation), 2)
         if loss.notion != PURE.name:
             page.say("no kind of certificate states this target yet", 2)
@@ -207,7 +191,7 @@ class Weighed(Answer):
                 ("records", f"{measured.records:,}"),
                 ("outside the domain", f"{measured.outside:,} ({self.outside})"),
                 ("expected sample size", numbers.about(measured.expected_sample_size[1])),
-                (f"{'ψ' if loss.notion == PURE.name else loss.sign}, largest", numbers.most(measured.psi_max)),
+                (f"{'ψ' if loss.notion == PURE.name else loss.sign}, largest", numbers.most(measured.largest_loss)),
                 *((_name(one), f"{n:,}") for one, n in reach.items()),
                 *gap,
             ]
@@ -263,26 +247,24 @@ def weights(
     registry = Registry(third_party=third_party, allow=allow)
     target = _target(registry, sampler, {"epsilon": epsilon, "delta": delta, "order": order})
     given = composed(mechanism, sampler, [*(option or []), *target], third_party=third_party, allow=allow)
-    asked = _asked(given, plan)
+    anywhere = _anywhere(given, plan)
     outside_domain = outside_of(outside, "radius" in given.run)
     require_weights_path(output)
     check_places(data, {"output": output, "certificate": certificate})
     with open_records(data, Reading(array=array, transpose=transpose, divide_by=divide_by)) as records:
-        domain = domain_of(given.run, asked.run.norm, asked.run.features, records.columns)
-        proven = asked.prove(domain, given.run.get("radius", ""))
-        content = None if certificate is None else checked_certificate("certificate", asked.run.certificate(domain))
+        domain = domain_of(given.run, anywhere.norm, anywhere.features, records.columns)
+        run_of, proven = _proven(anywhere, domain, given.run.get("radius", ""))
+        content = None if certificate is None else checked_certificate("certificate", profile_certificate(run_of))
         # the weights appear once all are there, and the certificate with them
         with published() as files:
             with put_weights(files, output) as into, _progress(records, terminal) as advance:
-                private = weigh(asked.run, records, domain, outside_domain, into=into, progress=advance)
+                private = record_weights(run_of, records, outside_domain, into=into, progress=advance)
             if certificate is not None and content is not None:
                 files.write(certificate, content, Rank.STATEMENT)
     return Weighed(
-        run=asked.run,
-        releases=plan,
+        run=run_of,
         resample=resample,
         delta=delta,
-        domain=domain,
         proven=proven,
         outside=outside,
         measured=private.reveal(),
@@ -311,11 +293,12 @@ def _target(registry: Registry, sampler: str, stated: Mapping[str, str | None]) 
     return [f"sampler.{known.get(flag, flag)}={value}" for flag, value in target.items()]
 
 
-def _asked(given: Composition, plan: Releases) -> _Asked:
-    match drawing_of(given.mechanism, given.sampler):
+def _anywhere(given: Composition, plan: Releases) -> SampledRun:
+    """The run that is weighed, without its domain."""
+    found = SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
+    match found.drawing:
         case ConstrainedRate():
-            solved = ConstrainedReleases(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
-            return _Asked(run=solved, prove=lambda domain, radius: _target_proven(solved, domain))
+            return found
     if plan.steps > 1:
         raise InvalidValue(
             "steps",
@@ -330,16 +313,26 @@ def _asked(given: Composition, plan: Releases) -> _Asked:
             "a mechanism with a pure ε",
             "Choose one, such as laplace-sum or lloyd, or --sampler privacy-constrained with --delta or --order",
         )
-    stated = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
-    return _Asked(run=stated, prove=lambda domain, radius: _profile_proven(stated, domain, radius))
+    return found
 
 
-def _target_proven(run_of: ConstrainedReleases, domain: NormBall | None) -> _Proven:
-    derivation = run_of.derivation(None) if domain is None else run_of.guarantee(domain).derivation
-    loss = _loss(run_of.bound(domain))
-    if domain is None:
+def _proven(anywhere: SampledRun, domain: NormBall | None, radius: str) -> tuple[SampledRun, _Proven]:
+    """The run on its domain, and what holds there; the radius is given in words."""
+    try:
+        run_of = anywhere.on(domain)
+        match run_of.drawing:
+            case ConstrainedRate() as rate:
+                return run_of, _target_proven(run_of, gap=rate.proves_gap)
+        return run_of, _profile_proven(run_of, radius)
+    except NoFiniteSupremum as error:
+        raise InvalidValue("radius", radius, "a domain on which ψ is bounded", str(error)) from None
+
+
+def _target_proven(run_of: SampledRun, *, gap: bool) -> _Proven:
+    loss = _loss(run_of.target_bound)
+    if run_of.domain is None:
         loss = evolve(loss, upper=None)
-    return _Proven(derivation=derivation, loss=loss, gap=run_of.drawing.proves_gap)
+    return _Proven(derivation=run_of.derivation, loss=loss, gap=gap)
 
 
 def _loss(bound: Bound) -> _Loss:
@@ -354,14 +347,11 @@ def _loss(bound: Bound) -> _Loss:
     raise InvalidType("sampler", bound, "a target in the pure, the approximate or the Rényi notion")
 
 
-def _profile_proven(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> _Proven:
-    profile = run_of.profile_on(domain)
-    if domain is None:
+def _profile_proven(run_of: SampledRun, radius: str) -> _Proven:
+    profile = run_of.profile
+    if run_of.domain is None:
         return _Proven(derivation=profile.derivation, loss=_Loss(notion=PURE.name))
-    try:
-        guarantee, found = profile.supremum(domain, precision=run_of.precision)
-    except NoFiniteSupremum as error:
-        raise InvalidValue("radius", radius, "a domain on which ψ is bounded", str(error)) from None
+    guarantee, found = profile.supremum(run_of.domain, precision=run_of.precision)
     upper = found.enclosure.upper_float
     if math.isinf(upper):
         raise InvalidValue("radius", radius, "a domain whose ε binary64 holds", "Use a smaller radius or more noise")

@@ -17,7 +17,7 @@ from ..accounting.relations import AddRemove, Record
 from ..accounting.sampling.releases import ResampleEach
 from ..accounting.spending import SpendingState
 from ..mechanisms.gaussian_sum import GaussianSum
-from ..runs.sampled_releases import SampledReleases
+from ..runs.sampled import SampledRun
 from ..samplers.poisson import Poisson
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ class Payments(SpendingState, ABC):
 
 
 @lru_cache(maxsize=64)
-def gaussian_releases(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledReleases:
+def gaussian_releases(rate: Fraction, noise_multiplier: Fraction, count: int) -> SampledRun:
     """Sums with Gaussian noise, each over a fresh sample that every record enters with this probability.
 
     The parameters are public constants, or functions of what was released: the filter or the plan that was declared
     answers for these.
     """
-    return SampledReleases(
+    return SampledRun(
         mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)),
         sampler=Poisson(rate=Public(rate)),
         releases=ResampleEach(count),

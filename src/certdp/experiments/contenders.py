@@ -24,8 +24,8 @@ from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features
 from ..mechanisms.lloyd import Lloyd, Split
 from ..plugins.contract import Coins, Sampler, draw_from
-from ..runs.least_scale import calibrated
-from ..runs.sampled import SampledMechanism
+from ..runs.least_scale import least_scale
+from ..runs.sampled import SampledRun
 from ..samplers.coreset import Coreset
 from ..samplers.full import Full
 from ..samplers.poisson import Poisson
@@ -77,34 +77,32 @@ class Contest:
             dimension=Public(self.data.records.shape[1]),
         )
 
-    def opt(self, epsilon: float, size: int) -> SampledMechanism:
+    def opt(self, epsilon: float, size: int) -> SampledRun:
         """Privacy-constrained sampling; smaller than asked where no admissible noise needs as many records."""
         unit = self.mechanism(1)
         losses = unit_losses(unit.loss, self.features)
         # what a record of norm r loses; the margin covers the roundings of these floats
         most = ITERATIONS * (1 / float(unit.count_scale) + self.data.radius) * _ABOVE
         scale = noise_for_size(losses, size, lambda _: epsilon, most / epsilon).reveal()
-        return SampledMechanism(
-            mechanism=self.mechanism(scale), sampler=PrivacyConstrained(target=Public(Fraction(epsilon)))
-        )
+        return SampledRun(mechanism=self.mechanism(scale), sampler=PrivacyConstrained(target=Public(Fraction(epsilon))))
 
-    def core(self, epsilon: float, size: int) -> SampledMechanism:
+    def core(self, epsilon: float, size: int) -> SampledRun:
         """Coreset sampling with λ = ½."""
         return self._calibrated(self._coreset(size), epsilon)
 
-    def unif(self, epsilon: float, size: int) -> SampledMechanism:
+    def unif(self, epsilon: float, size: int) -> SampledRun:
         """Uniform sampling, weighted."""
         return self._calibrated(self._uniform(size), epsilon)
 
-    def full(self, epsilon: float) -> SampledMechanism:
+    def full(self, epsilon: float) -> SampledRun:
         """No sampling."""
         return self._calibrated(Full(), epsilon)
 
-    def core_without_noise(self, size: int) -> SampledMechanism:
+    def core_without_noise(self, size: int) -> SampledRun:
         """The reference ε = ∞: noise of scale 2^-30·r, which no digit of a picture shows."""
         return self._without_noise(self._coreset(size))
 
-    def unif_without_noise(self, size: int) -> SampledMechanism:
+    def unif_without_noise(self, size: int) -> SampledRun:
         """The same for uniform sampling."""
         return self._without_noise(self._uniform(size))
 
@@ -119,15 +117,15 @@ class Contest:
     def _uniform(self, size: int) -> Poisson:
         return Poisson(rate=Public(Fraction(size, len(self.data.records))), weighted=Public(True))
 
-    def _calibrated(self, sampler: Sampler, epsilon: float) -> SampledMechanism:
-        found = calibrated(self.mechanism, sampler, self.domain, Fraction(epsilon))
-        return SampledMechanism(mechanism=found.mechanism, sampler=sampler)
+    def _calibrated(self, sampler: Sampler, epsilon: float) -> SampledRun:
+        found = least_scale(self.mechanism, sampler, self.domain, Fraction(epsilon))
+        return SampledRun(mechanism=found.mechanism, sampler=sampler)
 
-    def _without_noise(self, sampler: Sampler) -> SampledMechanism:
+    def _without_noise(self, sampler: Sampler) -> SampledRun:
         scale = Fraction(self.data.radius) * _NEGLIGIBLE
-        return SampledMechanism(mechanism=self.mechanism(scale), sampler=sampler)
+        return SampledRun(mechanism=self.mechanism(scale), sampler=sampler)
 
-    def run(self, contender: SampledMechanism, repetitions: int, place: tuple[int, ...]) -> Runs:
+    def run(self, contender: SampledRun, repetitions: int, place: tuple[int, ...]) -> Runs:
         """Draw, cluster and evaluate again and again.
 
         Args:
@@ -168,7 +166,7 @@ class Runs:
         return float(low), float(middle), float(high)
 
 
-Contender: TypeAlias = Callable[[Contest, float, int], SampledMechanism]
+Contender: TypeAlias = Callable[[Contest, float, int], SampledRun]
 
 CONTENDERS: Mapping[str, Contender] = MappingProxyType({"opt": Contest.opt, "core": Contest.core, "unif": Contest.unif})
 """The three samplers by the paper's names: mechanism and sampler for an ε and an expected size."""

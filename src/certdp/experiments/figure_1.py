@@ -8,7 +8,8 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.expressions.floats import Floats
-from ..runs.sampled import SampledMechanism
+from ..records.losses import record_losses
+from ..runs.sampled import SampledRun
 from ..samplers.full import Full
 from .contenders import CONTENDERS, Contest, coins_at
 from .data_sets import DataSet
@@ -58,8 +59,9 @@ def run(plan: Plan, advance: Advance) -> Findings:
 def _samples(contest: Contest, size: int, place: tuple[int, int]) -> dict[str, Sample]:
     plane = _first_two_components(contest.data.records)
     # one mechanism for all three, so that colours mean the same: the one that opt is calibrated to
-    before = SampledMechanism(mechanism=contest.opt(EPSILON, size).mechanism, sampler=Full())
-    losses = before.measure(contest.data.records, contest.domain).reveal().psi
+    unsampled = contest.opt(EPSILON, size).mechanism
+    before = SampledRun(mechanism=unsampled, sampler=Full(), domain=contest.domain)
+    losses = record_losses(before, contest.data.records).reveal().values
     samples = {}
     for number, (name, contender) in enumerate(CONTENDERS.items()):
         drawn = contender(contest, EPSILON, size).drawing.on(contest.domain).realise(contest.features)

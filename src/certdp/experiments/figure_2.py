@@ -24,7 +24,7 @@ from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features, Realisation, psi_upper
 from ..mechanisms.laplace_sum import LaplaceSum
 from ..plugins.contract import draw_from
-from ..runs.sampled import SampledMechanism
+from ..runs.sampled import SampledRun
 from ..samplers.poisson import Poisson
 from ..samplers.privacy_constrained import PrivacyConstrained
 from ..samplers.variance_optimal import variance_optimal, weighted_sum_variance
@@ -78,11 +78,11 @@ class LaplaceContest:
         mechanism = LaplaceSum(scale=Public(scale))
         domain = NormBall(norm=Norm.L1, radius=Public(self.radius))
         sampler = PrivacyConstrained(target=Public(Fraction(epsilon)))
-        optimal = SampledMechanism(mechanism=mechanism, sampler=sampler)
+        optimal = SampledRun(mechanism=mechanism, sampler=sampler)
         chosen = optimal.drawing.on(domain).realise(self.features)
         size = math.fsum(chosen.probability)
         uniform = Poisson(rate=Public(size / len(self.features)), weighted=Public(True))
-        even = SampledMechanism(mechanism=mechanism, sampler=uniform).drawing.realise(self.features)
+        even = SampledRun(mechanism=mechanism, sampler=uniform).drawing.realise(self.features)
         least = variance_optimal(self.features.records, m=size).map(lambda q: Realisation(q, 1 / q)).reveal()
         return {"opt": chosen, "var": least, "unif": even}
 

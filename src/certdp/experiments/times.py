@@ -14,7 +14,7 @@ from attrs import astuple, fields, frozen
 
 from ..accounting.sampling.records import Features
 from ..plugins.contract import Coins, draw_from
-from ..runs.sampled import SampledMechanism
+from ..runs.sampled import SampledRun
 from .contenders import CONTENDERS, Contest, coins_at
 from .findings import Advance, Findings, Plan, Table
 from .pictures import COLOURS, Picture
@@ -99,9 +99,7 @@ def _measured(plan: Plan, advance: Advance) -> list[Timing]:
     return timings
 
 
-def _parts(
-    contest: Contest, contender: SampledMechanism, plan: Plan, place: tuple[int, ...]
-) -> tuple[float, float, float]:
+def _parts(contest: Contest, contender: SampledRun, plan: Plan, place: tuple[int, ...]) -> tuple[float, float, float]:
     """Median processor seconds of the three parts."""
     _once(contest, contender, coins_at(*place, 0))  # compiles, where nothing has before
     seconds = [_once(contest, contender, coins_at(*place, repetition)) for repetition in range(plan.repetitions)]
@@ -109,7 +107,7 @@ def _parts(
     return weights, sampling, lloyd
 
 
-def _once(contest: Contest, contender: SampledMechanism, coins: Coins) -> tuple[float, float, float]:
+def _once(contest: Contest, contender: SampledRun, coins: Coins) -> tuple[float, float, float]:
     rate = contender.drawing.on(contest.domain)
     features = Features(contest.data.records)  # anew: computing the norms is part of computing the weights
     start = process_time()

@@ -12,7 +12,7 @@ from typing import Any, final
 from attrs import astuple, fields, frozen
 
 from ..mechanisms.lloyd import Lloyd
-from ..runs.sampled import SampledMechanism
+from ..runs.sampled import SampledRun
 from .contenders import CONTENDERS, EPSILONS, Contest
 from .data_sets import DataSet
 from .findings import Advance, Findings, Plan, Table
@@ -108,7 +108,7 @@ def against_size(plan: Plan, advance: Advance) -> Findings:
 
 def _cells(plan: Plan, contest: Contest, epsilon: float, size: int, place: tuple[int, ...]) -> list[Cell]:
     """All contenders at one ε and size; without noise, those for which that means something."""
-    contenders: Mapping[str, SampledMechanism]
+    contenders: Mapping[str, SampledRun]
     if math.isinf(epsilon):
         contenders = {"core": contest.core_without_noise(size), "unif": contest.unif_without_noise(size)}
     else:
@@ -123,13 +123,13 @@ def _cell(
     plan: Plan,
     contest: Contest,
     name: str,
-    contender: SampledMechanism,
+    contender: SampledRun,
     at: tuple[float, int],
     place: tuple[int, ...],
 ) -> Cell:
     epsilon, size = at
     runs = contest.run(contender, plan.repetitions, place)
-    proven = epsilon if math.isinf(epsilon) else contender.guarantee(contest.domain).bound.epsilon.upper_float
+    proven = epsilon if math.isinf(epsilon) else contender.on(contest.domain).pure().bound.epsilon.upper_float
     noise = contender.mechanism
     assert isinstance(noise, Lloyd)
     scales = float(noise.scale_sum.value), float(noise.count_scale)

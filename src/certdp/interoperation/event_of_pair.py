@@ -35,7 +35,7 @@ def event_of(pair: Pair) -> Event:
     """The event under add/remove whose pair dominates `pair`, and is it where the parameters are single numbers.
 
     Args:
-        pair: such as one of `SampledReleases(…).pairs.bounding`.
+        pair: such as one of `SampledRun(…).pairs.bounding`.
 
     Raises:
         InvalidValue: for a pair that no event describes, such as that of a finite table.

@@ -12,12 +12,12 @@ from ..accounting.derivation import Derivation
 from ..accounting.enclosures import DEFAULT_PRECISION
 from ..accounting.provenance import Payment
 from ..accounting.relations import RECORD, AddRemove, Replace
-from ..runs.run import Accounted
+from ..runs.run import Run
 
 
 @final
 @frozen(kw_only=True)
-class StatedRun(Accounted):
+class StatedRun(Run):
     """A whole run, fixed beforehand, by the pairs of its releases; ask it for ε at δ, δ at ε, or the loss in a notion.
 
     Args:

@@ -15,8 +15,8 @@ from ..accounting.norms import Norm
 from ..accounting.pairs.loss_distribution import composed_masses
 from ..accounting.private import Private
 from ..accounting.units import Epsilon
-from ..records.losses import Measurement
-from ..runs.run import Accounted, Answer, Interval, NotionAbsent
+from ..records.losses import RecordLosses
+from ..runs.run import Answer, Interval, NotionAbsent, Run
 from ..verification.certificates.writing import SampledPureClaim
 from .canvas import blank, owners_png, png
 
@@ -42,7 +42,7 @@ def plot_profile(claim: SampledPureClaim) -> bytes:
     return png(figure)
 
 
-def plot_measured(claim: SampledPureClaim, measured: Private[Measurement]) -> Private[bytes]:
+def plot_measured(claim: SampledPureClaim, losses: Private[RecordLosses]) -> Private[bytes]:
     """Certified ψ of the records of a file, for their owner.
 
     Raises:
@@ -50,7 +50,7 @@ def plot_measured(claim: SampledPureClaim, measured: Private[Measurement]) -> Pr
     """
     figure = blank(6, 4, option="owner-plot")
     histogram = figure.subplots()
-    histogram.hist(measured.reveal().psi, bins=60, color="#4c72b0")
+    histogram.hist(losses.reveal().values, bins=60, color="#4c72b0")
     histogram.set_xlabel("certified ψ (nats)")
     histogram.set_ylabel("records")
     histogram.set_title(_of(claim), fontsize="medium")
@@ -61,7 +61,7 @@ def _of(claim: SampledPureClaim) -> str:
     return f"{claim.mechanism.name} on a sample drawn by {claim.sampler.name}"
 
 
-def plot_accounting(run: Accounted[Any], answer: Answer[Any]) -> bytes:
+def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
     """What accountants prove about a run, all of it public. Left: δ(ε) by each that was asked, up to somewhat beyond
     the answer; the band is between the proven ends. Then, where they are known: the trade-off curve, and the
     distribution of the privacy loss of its worst records.
@@ -96,7 +96,7 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     axes.legend()
 
 
-def plot_losses_of(run: Accounted[Any], axes: Any) -> None:
+def plot_losses_of(run: Run[Any], axes: Any) -> None:
     """The distribution of a run's privacy loss in both directions, about, on axes of matplotlib."""
     for number, pair in enumerate(run.pairs.bounding):
         for direction, color in zip(Direction, ("#4c72b0", "#dd8452"), strict=True):
@@ -116,7 +116,7 @@ def plot_losses_of(run: Accounted[Any], axes: Any) -> None:
     axes.legend()
 
 
-def _accountants(axes: Any, run: Accounted[Any], answer: Answer[Any]) -> None:
+def _accountants(axes: Any, run: Run[Any], answer: Answer[Any]) -> None:
     farthest = 1.5 * answer.epsilon.upper or 1.0
     places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
     for row in answer.compared.rows:
@@ -135,7 +135,7 @@ def _accountants(axes: Any, run: Accounted[Any], answer: Answer[Any]) -> None:
     axes.legend()
 
 
-def _delta(run: Accounted[Any], epsilon: Epsilon, accountant: Accountant) -> Interval | None:
+def _delta(run: Run[Any], epsilon: Epsilon, accountant: Accountant) -> Interval | None:
     try:
         return run.delta(epsilon, accountant=accountant).delta
     except InvalidValue:  # below what released parameters cost, or nothing follows there

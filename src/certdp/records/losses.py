@@ -1,121 +1,129 @@
-"""What a data set's owner may know about a run: certified losses of each record, and figures of them."""
+"""What a run loses about each record of a data set, for its owner: ψ, ε at a δ, or τ at a Rényi order."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from fractions import Fraction
-from typing import TypeAlias, final
+from collections.abc import Mapping, Sequence
+from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
-from ..accounting.provenance import Private
-from ..accounting.sampling.clipping import Outside, hold
-from ..accounting.sampling.domains import NormBall
-from ..accounting.sampling.drawing import Rate
-from ..accounting.sampling.records import NEGLIGIBLE, Features, Realisation
+from ..accounting.guarantees import require
+from ..accounting.provenance import Private, Public
+from ..accounting.sampling.clipping import Outside
+from ..data import Records
+from ..runs.sampled import SampledRun
+from .chunks import Pass, Progress
+from .laws import At, law_of
+from .statistics import DEFAULT_GRID, LossHistogram, Sink
 
-Losses: TypeAlias = Callable[[Realisation, Features], Floats]
-"""Proven bounds per record, for the probabilities drawn and the weights applied."""
-
-_CHUNK = 1 << 17
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_SUM_MARGIN = Fraction(1, 2**45)
 
 
 @final
-@frozen(eq=False)
-class Measurement:
-    """What a data set's owner may know about a run: computed from the records, not for publication.
+@frozen(kw_only=True, eq=False)
+class RecordLosses:
+    """What a data set's owner may know about the losses of its records: not for publication.
 
     Attributes:
         records: number of records, those outside the domain included.
         outside: number of records that were clipped or dropped.
         expected_sample_size: lower and upper end of Σ q(x).
-        psi_max: largest certified ψ over the records.
-        quantiles: certified ψ of the record at some levels, or of the next above.
-        psi: certified ψ per record kept, float64 (n,).
+        largest: largest certified loss over all records.
+        quantiles: certified loss of the record at some levels, or of the next above, over the records that were not
+            dropped; none where the losses are not held.
+        histogram: how many losses lie in each cell of a public grid, of all records.
     """
 
     records: int
     outside: int
     expected_sample_size: tuple[float, float]
-    psi_max: float
+    largest: float
     quantiles: Mapping[float, float]
-    psi: Floats = field(repr=False)
+    histogram: LossHistogram = field(repr=False)
+    _values: Floats | None = field(repr=False)
+
+    @property
+    def values(self) -> Floats:
+        """Certified losses of all records, in order: float64 (n,).
+
+        Raises:
+            InvalidValue: where they went elsewhere and are not held.
+        """
+        if self._values is None:
+            raise InvalidValue("values", "losses that went into a sink", "losses that are held", "Leave `into` out")
+        return self._values
 
 
-def measured(
-    matrix: Floats,
-    domain: NormBall | None,
-    outside: Outside,
-    rate: Rate,
-    losses: Losses,
+def record_losses(
+    run: SampledRun[Any],
+    records: ArrayLike | Records,
+    outside: Outside = Outside.CLIP,
     *,
-    spent: Fraction,
-    progress: Callable[[int], None] | None,
-) -> Private[Measurement]:
-    """Certified losses of every record.
+    at: At = None,
+    grid: Public[Sequence[float]] = DEFAULT_GRID,
+    into: Sink | None = None,
+    rows: int | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Private[RecordLosses]:
+    """What the whole run loses about every record of a data set, certified.
 
     Args:
-        matrix: records, one per row.
-        domain: the public domain, or None where there is none.
-        outside: what happens to records outside it.
-        rate: how records are drawn.
-        losses: what is lost about them.
-        spent: what released parameters cost beside.
+        run: the run, with or without a public domain.
+        records: matrix (n, d) of finite numbers; or what `open_records` gives, which is read chunk by chunk.
+        outside: what happens to records outside the run's domain; a dropped one loses what released parameters cost.
+        at: a δ for ε, a Rényi order for τ, or None for ψ. None, for a run whose weights are solved for a target, is the
+            loss in the notion of the target.
+        grid: public losses between which records are counted.
+        into: takes the losses of all records, in order, in place of holding them: see `losses_file`. Memory then is
+            that of a chunk.
+        rows: records at a time; the result is the same for any number.
+        threads: threads for the bulk kernels; the result is the same for any number.
         progress: called with the number of records done.
 
+    Guarantees: for a loss v, the outputs of the run with and without the record are v-close (at a δ, (v, δ)-close; at
+    an order, within a Rényi divergence of v), in both directions; 0 where it is never drawn. What released parameters
+    cost is contained.
+
     Raises:
-        InvalidValue: for no records.
+        ExPost: where the losses move with a released value; ask about `run.as_it_came_out` for a reading.
+        NoPureValue: for ψ of a mechanism without a pure ε.
+        NotionAbsent: for a mechanism whose loss gives no bound in bulk.
+        InvalidValue: for an empty matrix, or one of another dimension than the domain's.
     """
-    if not matrix.size:  # a release on no records is an output like any other, figures of none are not
-        raise InvalidValue(
-            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
-        )
-    parts: list[Floats] = []
-    drawn: list[Floats] = []
-    moved = 0
-    for start in range(0, len(matrix), _CHUNK):
-        held = hold(matrix[start : start + _CHUNK], domain, outside, first=start)
-        moved += held.outside
-        features = held.features
-        realisation = rate.realise(features)
-        parts.append(losses(realisation, features))
-        drawn.append(realisation.probability)
-        if progress is not None:
-            progress(min(start + _CHUNK, len(matrix)))
-    bounds = plus_cost(np.concatenate(parts), spent)
+    require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+    law = law_of(run, at, threads=threads)
+    over = Pass(run, records, outside, law, rows=rows, progress=progress)
+    histogram = LossHistogram.of((), grid)
+    held: list[Floats] = []
+    kept: list[Floats] = []
+    for chunk in over:
+        every = chunk.every_loss
+        histogram += LossHistogram.of(every, grid)
+        if into is None:
+            held.append(every)
+            kept.append(chunk.losses)
+        else:
+            into(every)
     return Private(
-        Measurement(
-            records=len(matrix),
-            outside=moved,
-            expected_sample_size=expected_size(rate.rounding, math.fsum(np.concatenate(drawn)), len(bounds)),
-            psi_max=float(bounds.max(initial=0.0)),
-            quantiles={level: float(np.quantile(bounds, level, method="higher")) for level in _QUANTILES}
-            if bounds.size
-            else {},
-            psi=bounds,
+        RecordLosses(
+            records=over.records,
+            outside=over.outside,
+            expected_sample_size=over.expected_sample_size,
+            largest=over.largest,
+            quantiles=_quantiles(kept),
+            histogram=histogram,
+            values=np.concatenate(held) if held else None,
         )
     )
 
 
-def expected_size(rounding: Fraction, total: float, count: int) -> tuple[float, float]:
-    """Ends of Σ q(x), from the sum of the probabilities drawn."""
-    margin = 1 + rounding + _SUM_MARGIN
-    lower, upper = Fraction(total) / margin, Fraction(total) * margin
-    # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
-    upper += count * Fraction(NEGLIGIBLE)
-    return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
-
-
-def plus_cost(bounds: Floats, spent: Fraction) -> Floats:
-    """The bounds plus a constant cost, rounded up."""
-    if not spent:
-        return bounds
-    cost = float(spent)
-    up = cost if cost >= spent else float(np.nextafter(cost, math.inf))
-    return np.nextafter(bounds + up, math.inf)
+def _quantiles(parts: Sequence[Floats]) -> dict[float, float]:
+    losses = np.concatenate(parts) if parts else np.empty(0)
+    if not losses.size:
+        return {}
+    return {level: float(np.quantile(losses, level, method="higher")) for level in _QUANTILES}

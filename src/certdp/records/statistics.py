@@ -15,7 +15,6 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..accounting.bulk import arrays as bulk
 from ..accounting.bulk.arrays import Floats
 from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
@@ -26,17 +25,11 @@ from ..accounting.individual.filter import Mask
 from ..accounting.notions import Pure
 from ..accounting.provenance import Private, Public, Released
 from ..accounting.relations import ADD_REMOVE, RECORD
-from ..accounting.sampling.clipping import Outside, largest_radius
-from ..accounting.sampling.domains import NormBall
-from ..accounting.units import Delta, Epsilon
-from ..data import Records
+from ..accounting.units import Epsilon
 from ..durable.files import whole_file, writing
 from ..plots.canvas import blank, owners_png
 from ..plugins.contract import Coins
 from ..plugins.contract.exact_draws import ExactDraws
-from ..runs.prepared import matrix_within
-from ..runs.sampled_releases import SampledReleases
-from .record_losses import epsilon_per_record
 
 Counts: TypeAlias = NDArray[np.int64]
 Sink: TypeAlias = Callable[[Floats], None]
@@ -84,78 +77,6 @@ class LossHistogram:
         if self.grid != other.grid:
             raise InvalidValue("grid", other.grid, "the same grid", "Count both on one grid")
         return LossHistogram(self.grid, self.counts + other.counts)
-
-
-@final
-@frozen(kw_only=True, eq=False)
-class LossSummary:
-    """What a data set's owner may know about individual losses: not for publication.
-
-    Attributes:
-        records: number of records, those outside the domain included.
-        outside: number of records that were clipped or dropped.
-        largest: largest certified ε over the records.
-        histogram: certified ε of all records, dropped ones with 0.
-    """
-
-    records: int
-    outside: int
-    largest: float
-    histogram: LossHistogram
-
-
-def individual_epsilon(
-    releases: SampledReleases,
-    delta: Delta,
-    records: Records,
-    outside: Outside = Outside.CLIP,
-    *,
-    grid: Public[Sequence[float]] = DEFAULT_GRID,
-    into: Sink | None = None,
-    rows: int | None = None,
-    threads: int = 1,
-    progress: Callable[[int], None] | None = None,
-) -> Private[LossSummary]:
-    """Certified ε at δ of every record of a stream, chunk by chunk, in the memory of one chunk.
-
-    Args:
-        releases: the run.
-        delta: δ.
-        records: what `open_records` gives, or `Records.of` a matrix.
-        outside: what happens to records outside the run's domain; a dropped one loses 0.
-        grid: public losses between which records are counted.
-        into: takes the losses of all records, in order: see `losses_file`.
-        rows: records at a time; the result is the same for any number.
-        threads: threads for the bulk kernels; the result is the same for any number.
-        progress: called with the number of records done.
-
-    Guarantees, errors: those of `epsilon_per_record`, for each record.
-    """
-    domain = releases.domain
-    matrix_within(np.empty((0, records.columns)), domain)
-    histogram = LossHistogram.of((), grid)
-    done = moved = 0
-    largest = 0.0
-    for chunk in records.chunks(rows):
-        measured = epsilon_per_record(releases, delta, chunk, outside, threads=threads).reveal()
-        losses = measured.psi if len(measured.psi) == len(chunk) else _put_back(measured.psi, chunk, domain)
-        histogram += LossHistogram.of(losses, grid)
-        largest = max(largest, measured.psi_max)
-        moved += measured.outside
-        done += len(chunk)
-        if into is not None:
-            into(losses)
-        if progress is not None:
-            progress(done)
-    return Private(LossSummary(records=done, outside=moved, largest=largest, histogram=histogram))
-
-
-def _put_back(losses: Floats, chunk: Floats, domain: NormBall | None) -> Floats:
-    """The losses of all records of a chunk, where those of the records within the domain are known."""
-    every = np.zeros(len(chunk))
-    if domain is not None:  # without one, none is dropped
-        every[bulk.norms(chunk, domain.norm) <= largest_radius(domain)] = losses  # as `hold` tells them
-    return every
 
 
 @contextmanager

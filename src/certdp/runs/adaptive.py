@@ -32,7 +32,7 @@ from ..plugins.contract import Coins, Release
 from ..plugins.contract.coins import seeded_run
 from .plan import Plan
 from .run import Answer
-from .sampled_releases import SampledReleases
+from .sampled import SampledRun
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
@@ -75,7 +75,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             raise seeded_run("guarantee")
         return self.filter.guarantee
 
-    def cost(self, step: SampledReleases | Plan) -> Guarantee[B, Any, Any]:
+    def cost(self, step: SampledRun | Plan) -> Guarantee[B, Any, Any]:
         """What a step costs in the filter's notion, at the values that its released parameters have; nothing is spent.
 
         Where there are such parameters it is a cost for this run's filter, and no guarantee.
@@ -86,11 +86,11 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         _require_step(step)
         return self.filter.cost_of(step.as_it_came_out)
 
-    def would_exceed(self, step: SampledReleases | Plan) -> Truth:
+    def would_exceed(self, step: SampledRun | Plan) -> Truth:
         """Whether a step would exceed the budget; an undecided one is refused as well."""
         return self.filter.would_exceed(self.cost(step))
 
-    def pay(self, step: SampledReleases | Plan) -> Spent[B, R, Record]:
+    def pay(self, step: SampledRun | Plan) -> Spent[B, R, Record]:
         """Pay for a step that is released elsewhere, once, after this.
 
         Raises:
@@ -100,7 +100,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
 
     def release(
         self,
-        step: SampledReleases,
+        step: SampledRun,
         records: ArrayLike,
         outside: Outside = Outside.CLIP,
         *,
@@ -118,7 +118,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             BudgetExceeded: unless the costs provably stay within the budget; nothing was spent or released.
             InvalidType, InvalidValue: for a step, records, options and coins that are inadmissible; nothing was spent.
         """
-        require("step", step, SampledReleases, "A plan's parts are released one by one")
+        require("step", step, SampledRun, "A plan's parts are released one by one")
         cost, ready = self.cost(step), step.prepared(records, outside, coins=coins)
         self.filter.spend(cost)
         self._is_private = self._is_private and ready.coins.private
@@ -171,7 +171,7 @@ class DominatedRun(SpendingState):
     """
 
     def __init__(self, plan: Plan) -> None:
-        require("plan", plan, Plan, "Declare what each step may cost: Plan([SampledReleases(…), …])")
+        require("plan", plan, Plan, "Declare what each step may cost: Plan([SampledRun(…), …])")
         if plan.unit != RECORD:
             raise InvalidValue("plan", plan.unit, "a plan whose unit is a record")
         for number, part in enumerate(plan.sampled_parts):
@@ -190,7 +190,7 @@ class DominatedRun(SpendingState):
 
     def release(
         self,
-        step: SampledReleases,
+        step: SampledRun,
         records: ArrayLike,
         outside: Outside = Outside.CLIP,
         *,
@@ -201,20 +201,20 @@ class DominatedRun(SpendingState):
         Raises:
             InvalidValue: for a step that is not known to be within the declared one; nothing is used or released.
         """
-        require("step", step, SampledReleases, "Take steps one by one")
+        require("step", step, SampledRun, "Take steps one by one")
         ready = step.prepared(records, outside, coins=coins)
         self.use(step)
         self._is_private = self._is_private and ready.coins.private
         return ready.draw()
 
     @owned
-    def use(self, step: SampledReleases) -> None:
+    def use(self, step: SampledRun) -> None:
         """Use up the next declared step for one that is released elsewhere, once, after this.
 
         Raises:
             InvalidValue: for a step that is not known to be within the declared one; nothing is used.
         """
-        require("step", step, SampledReleases, "Take steps one by one")
+        require("step", step, SampledRun, "Take steps one by one")
         declared = self._next(step.releases)
         self._check_parameters(step)
         _check_within(step.as_it_came_out, declared)
@@ -249,7 +249,7 @@ class DominatedRun(SpendingState):
 
     # Shared steps
 
-    def _next(self, wanted: Releases) -> SampledReleases:
+    def _next(self, wanted: Releases) -> SampledRun:
         """The declared part that has room for these releases."""
         if self._part >= len(self.plan.parts):
             raise _used_up(self.plan)
@@ -264,7 +264,7 @@ class DominatedRun(SpendingState):
             )
         return declared
 
-    def _check_parameters(self, step: SampledReleases) -> None:
+    def _check_parameters(self, step: SampledRun) -> None:
         if step.domain not in (None, self.plan.domain):
             raise InvalidValue("step.domain", step.domain, f"{self.plan.domain}, as in the plan")
         if step.unit != self.plan.unit:
@@ -295,9 +295,9 @@ class DominatedRun(SpendingState):
         return evolve(answer, guarantee=guarantee)
 
 
-def _require_step(step: SampledReleases | Plan) -> None:
-    if not isinstance(step, SampledReleases | Plan):
-        raise InvalidType("step", step, "SampledReleases or a Plan", "A step is fixed before it is released")
+def _require_step(step: SampledRun | Plan) -> None:
+    if not isinstance(step, SampledRun | Plan):
+        raise InvalidType("step", step, "SampledRun or a Plan", "A step is fixed before it is released")
 
 
 def _used_up(plan: Plan) -> InvalidValue:
@@ -321,7 +321,7 @@ def _fits(wanted: Releases, declared: Releases, used: int) -> bool:
             return wanted.steps == 1 or isinstance(wanted, ResampleEach)
 
 
-def _check_within(step: SampledReleases, declared: SampledReleases) -> None:
+def _check_within(step: SampledRun, declared: SampledRun) -> None:
     """Raise unless every record's pair and rate in the step are within the declared ones."""
     (bound,) = declared.worst_cases.bounding
     for case in step.worst_cases.bounding:

@@ -202,7 +202,7 @@ def calibrate(
     """The best value with which a run is proven to stay within a budget.
 
     Args:
-        run: the run at a value, such as `lambda scale: SampledReleases(mechanism=GaussianSum(scale=Public(scale)), …)`.
+        run: the run at a value, such as `lambda scale: SampledRun(mechanism=GaussianSum(scale=Public(scale)), …)`.
         budget: what it may cost.
         over: the values: `Continuous()` for noise, `Continuous(more_is_safer=False, highest=1)` for a rate, `Whole()`
             for a number of releases.
@@ -215,10 +215,10 @@ def calibrate(
     Raises:
         InvalidValue: where no value is proven to be within the budget; it says what the safest one costs.
 
-    >>> from certdp import Full, LaplaceSum, Norm, NormBall, Public, SampledReleases
+    >>> from certdp import Full, LaplaceSum, Norm, NormBall, Public, SampledRun
     >>> ball = NormBall(norm=Norm.L1, radius=Public(1))
     >>> def release(scale):
-    ...     return SampledReleases(mechanism=LaplaceSum(scale=Public(scale)), sampler=Full(), domain=ball)
+    ...     return SampledRun(mechanism=LaplaceSum(scale=Public(scale)), sampler=Full(), domain=ball)
     >>> budget = Budget(epsilon="0.5", delta=0)
     >>> float(calibrate(release, budget, Continuous()).value)
     2.0

@@ -1,4 +1,4 @@
-"""Certificates of what a run costs as (ε, δ)."""
+"""Certificates of what a run costs: as (ε, δ), and of what it loses about a record in the pure notion."""
 
 from __future__ import annotations
 
@@ -22,23 +22,28 @@ from ..verification.certificates.approximate import (
     certified_delta,
     certified_epsilon,
 )
-from .sampled import declared_loss, declared_rate, statement_of
+from ..verification.certificates.writing import SampledPureClaim, public_certificate, statement_of_rate
+from ..verification.checker import check
+from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
+from .plan import Plan
+from .run import Answer, Run
+from .sampled import SampledRun
+from .worst_ends import worst_ends
 
 if TYPE_CHECKING:
     from .calibration import Budget
-    from .plan import Plan
-    from .run import Accounted, Answer
-    from .sampled_releases import SampledReleases
 
-__all__ = ["Certified", "certified", "certified_dominated", "certified_filtered"]
+__all__ = ["Certified", "certificate", "certified_dominated", "certified_filtered", "profile_certificate", "pure_claim"]
 
 _DOMINATED = Assumption(
     "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
 )
 
 
-def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
-    """A certificate of the ε or δ of an answer about a run; what it proves may be a little above the answer.
+def certificate(run: SampledRun[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
+    """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
+
+    The checker proves them anew by a method of its own: the ε or δ certified may be a little above the answer's.
 
     Args:
         run: whose answer it is.
@@ -56,6 +61,69 @@ def certified(run: SampledReleases[Any] | Plan[Any], answer: Answer[Any]) -> Cer
             return certified_delta(stated, answer.asked.value, answer.delta.upper)
 
 
+def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
+    """What a certificate of ψ states: the profile and, with a domain, its supremum.
+
+    Where a released parameter has a range it is the profile at the end that costs most.
+
+    Raises:
+        ExPost: where the profile moves with a released value that has no range, and for a run at released values.
+        NoPureValue: for a mechanism without a pure ε.
+        NoFiniteSupremum: where ψ grows without bound on the domain.
+        InvalidValue: where neither end of a range costs most, for several releases of a sampler that states its rate,
+            and for a target at a δ or an order, for which there is no kind of certificate yet.
+    """
+    if run.derivation.rests_on(EX_POST):
+        raise ExPost.about(", ".join(run.released_values))
+    rate = statement_of_rate(run.drawing)
+    if run.steps > 1 and not rate.only_bound:
+        raise InvalidValue(
+            "releases",
+            run.releases,
+            "one release",
+            "The certificate of a profile states one: certify an answer of the run instead, certificate(run, answer)",
+        )
+    run = run.at_ends(worst_ends([run.profile.remove], run.open_parameters))
+    profile, found = run.profile_at_its_values, None
+    assumptions = profile.assumptions
+    if run.domain is not None:
+        guarantee, found = profile.supremum(run.domain, precision=run.precision)
+        assumptions = guarantee.assumptions
+    if profile.released_cost:
+        assumptions = (*assumptions, Assumption("released cost", str(profile.released_cost)))
+    return SampledPureClaim(
+        profile=profile,
+        loss=pure_loss_of(run.mechanism, run.loss),
+        rate=statement_of_rate(run.drawing),
+        released_cost=profile.released_cost,
+        mechanism=statement_of(run.mechanism),
+        sampler=statement_of(run.sampler),
+        domain=run.domain,
+        supremum=found,
+        assumptions=assumptions,
+        precision=run.precision,
+    )
+
+
+def profile_certificate(run: SampledRun[Any]) -> bytes:
+    """A publishable certificate of a run's ψ and, with a domain, of its supremum: public constants alone.
+
+    Raises:
+        ExPost, NoPureValue, NoFiniteSupremum: as `pure_claim`.
+        InvalidValue: as `pure_claim`, and where the checker does not know the end of a released parameter's range to
+            cost most.
+    """
+    content = public_certificate(pure_claim(run))
+    if run.open_parameters and not (verdict := check(content)).accepted:
+        raise InvalidValue(
+            "certificate",
+            ", ".join(run.open_parameters),
+            "released parameters that the checker knows of",
+            f"It says: {verdict.reason}. Leave the certificate out",
+        )
+    return content
+
+
 def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
     """A certificate of a budget (ε, δ) for an adaptive run of which every release is dominated by one of a plan.
 
@@ -65,7 +133,7 @@ def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[As
         assumptions: what the run rests on beside the releases; that they dominate is added.
 
     Raises:
-        InvalidValue: as `certified`.
+        InvalidValue: as `certificate`.
     """
     stated = _statement(run, [*assumptions, _DOMINATED])
     return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
@@ -82,13 +150,13 @@ def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumpti
         assumptions: what the run rests on beside the releases; that a filter was paid is added.
 
     Raises:
-        InvalidValue: as `certified`, and where the releases do not provably fit into the budget.
+        InvalidValue: as `certificate`, and where the releases do not provably fit into the budget.
     """
     stated = _statement(run, [*assumptions, FILTERED])
     return certified_by_filter(stated, order, budget.epsilon.value, budget.delta.value)
 
 
-def _statement(run: SampledReleases[Any] | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
+def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) -> RunStatement:
     """The run as certificates state it, with further assumptions.
 
     Raises:
@@ -107,7 +175,7 @@ def _statement(run: SampledReleases[Any] | Plan[Any], further: Sequence[Assumpti
     )
 
 
-def _require_stateable(run: Accounted[Any]) -> None:
+def _require_stateable(run: Run[Any]) -> None:
     """Refuse a run of which no kind of certificate speaks.
 
     Raises:
@@ -132,7 +200,7 @@ def _require_stateable(run: Accounted[Any]) -> None:
             )
 
 
-def _stated(part: SampledReleases[Any]) -> ReleaseStatement:
+def _stated(part: SampledRun[Any]) -> ReleaseStatement:
     return ReleaseStatement(
         mechanism=statement_of(part.mechanism),
         sampler=statement_of(part.sampler),

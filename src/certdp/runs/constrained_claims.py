@@ -24,7 +24,7 @@ from ..plugins.contract import Case, Claim, Expectation, Finding
 from ..samplers.privacy_constrained import PrivacyConstrained
 from ..verification.oracles.renyi import AGREEMENT, NOISE
 from ..verification.oracles.runs import delta_of_run, renyi_of_run
-from .constrained import ConstrainedReleases
+from .sampled import SampledRun
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -58,7 +58,7 @@ def _solved_for(plan: Releases, case: Case) -> _Drawn:
     """The weight of the case's record, solved for this plan."""
     notion: dict[str, Any] = {name: Public(case[name]) for name in ("delta", "order") if name in case}
     sampler = PrivacyConstrained(target=Public(case["target"]), digits=Public(_DIGITS), **notion)
-    run = ConstrainedReleases(mechanism=GaussianSum(scale=Public(1)), sampler=sampler, releases=plan)
+    run = SampledRun(mechanism=GaussianSum(scale=Public(1)), sampler=sampler, releases=plan)
     drawn = run.drawing.on(None).realise(Features(np.array([[float(case["norm"])]])))
     return _Drawn(Fraction(float(drawn.weight[0])), Fraction(float(drawn.probability[0])))
 

@@ -17,7 +17,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType
 from ..accounting.provenance import Payment
 from ..accounting.units import Delta, Epsilon, Order
-from .run import Accounted, Interval
+from .run import Interval, Run
 
 
 @final
@@ -46,17 +46,17 @@ class ExPostRun:
     """A run whose bounds move with released parameters, read at the values that came out.
 
     Args:
-        run: with at least one released parameter, such as SampledReleases, KeyedRelease or a Plan.
+        run: with at least one released parameter, such as SampledRun, KeyedRun or a Plan.
 
     Raises:
         InvalidType: for a run without released parameters, whose bounds are guarantees.
     """
 
-    _run: Accounted[Any] = field(alias="run")
+    _run: Run[Any] = field(alias="run")
 
     def __attrs_post_init__(self) -> None:
-        if not isinstance(self._run, Accounted):
-            raise InvalidType("run", self._run, "a run of releases, such as SampledReleases or a Plan")
+        if not isinstance(self._run, Run):
+            raise InvalidType("run", self._run, "a run of releases, such as SampledRun or a Plan")
         if self._run.as_it_came_out is self._run:
             raise InvalidType("run", self._run.named[1], "a run with released parameters", "Ask the run itself")
 

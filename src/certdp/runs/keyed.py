@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
-from typing import Any, Self, final
+from typing import final
 
 from attrs import evolve, frozen
 
@@ -34,20 +34,10 @@ from ..accounting.keyed.reporting.profiles import dominating_pair
 from ..accounting.keyed.reporting.rows import compared
 from ..accounting.notions import APPROXIMATE, Approximate
 from ..accounting.pairs import FinitePair, Pair, compose_pairs
-from ..accounting.provenance import Payment, Released
 from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Element, User
-from ..accounting.sampling.every_value import ExPost, is_open, released_within
-from ..plugins.contract import (
-    KeySampler,
-    Sanitiser,
-    as_they_came_out,
-    open_parameters,
-    payments,
-    released_parameters,
-    stated,
-)
-from .plan_parts import PlanPart
-from .run import refuse_chosen
+from ..accounting.sampling.every_value import ExPost, released_within
+from ..plugins.contract import KeySampler, Sanitiser, open_parameters, stated
+from .run import RunPart, refuse_chosen
 
 _ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
 _CONTRIBUTIONS = Theorem("law", "a user is a group of elements")
@@ -78,7 +68,7 @@ def declared_inclusion(sampler: KeySampler) -> Inclusion:
 
 @final
 @frozen(kw_only=True)
-class KeyedRelease(PlanPart[Element]):
+class KeyedRun(RunPart[Element]):
     """Releases of sampled keys, or of keys and their frequencies, from aggregated counts.
 
     Args:
@@ -177,7 +167,7 @@ class KeyedRelease(PlanPart[Element]):
 
         self._require_for_every_value()
         if self.derivation.rests_on(EX_POST):
-            raise ExPost.about(", ".join(self._released))
+            raise ExPost.about(", ".join(self.released_parameters))
         return keyed_certificate(
             self.mechanism,
             self.sampler,
@@ -198,7 +188,7 @@ class KeyedRelease(PlanPart[Element]):
             return WorstPairs((self.dominating().repeated(self.releases),), ())
         if self.releases == 1:
             return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_looked_at([self]))),))
-        return WorstPairs(joint_cases([self], MOST_CASES), (telling_pair([self]),))
+        return WorstPairs(joint_cases([self], MOST_CASES), (lower_bound_pair([self]),))
 
     def dominating(self, first: int = 0, end: int | None = None) -> FinitePair:
         """The pair of one release at the frequencies of some `comparisons`; by default at all frequencies.
@@ -292,29 +282,9 @@ class KeyedRelease(PlanPart[Element]):
     # At released values
 
     @property
-    def released_values(self) -> Mapping[str, str]:
-        """The released parameters and the values that they came out as."""
-        return {name: str(value.value) for name, value in self._released.items()}
-
-    @property
-    def as_it_came_out(self) -> Self:
-        """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
-        return self._at_released_values
-
-    @cached_property
-    def _at_released_values(self) -> Self:
-        if not self._open:
-            return self
-        return evolve(
-            self,
-            mechanism=as_they_came_out("mechanism", self.mechanism),
-            sampler=as_they_came_out("sampler", self.sampler),
-        )
-
-    @property
     def for_every_value(self) -> bool:
         """Whether parameters were released: then the declared (ε, δ) alone holds, which does not move."""
-        return bool(self._open)
+        return bool(self.open_parameters)
 
     def _require_for_every_value(self) -> None:
         """Refuse bounds that move with a released value.
@@ -323,31 +293,16 @@ class KeyedRelease(PlanPart[Element]):
             ExPost: for a mechanism with released parameters, or one that does not state its ε and δ itself.
             InvalidValue: for a parameter that an adaptive run chose.
         """
-        if not self._open:
+        if not self.open_parameters:
             return
         refuse_chosen("parameters", self.payments)
         of_mechanism = open_parameters("mechanism", self.mechanism)
         declared = (self.reporting.epsilon.value, self.reporting.delta.value)
         named = [getattr(getattr(self.mechanism, name, None), "value", None) for name in ("epsilon", "delta")]
         if of_mechanism or tuple(named) != declared:
-            raise ExPost.about(", ".join(of_mechanism or self._open))
-
-    @cached_property
-    def _released(self) -> dict[str, Released[Any]]:
-        """The released parameters by name."""
-        return released_parameters("mechanism", self.mechanism) | released_parameters("sampler", self.sampler)
-
-    @property
-    def _open(self) -> dict[str, Released[Any]]:
-        """Those for every value of which a guarantee has to hold."""
-        return {name: value for name, value in self._released.items() if is_open(value)}
+            raise ExPost.about(", ".join(of_mechanism or self.open_parameters))
 
     # As part of a plan
-
-    @property
-    def plugins(self) -> tuple[Sanitiser, KeySampler]:
-        """Mechanism and sampler."""
-        return self.mechanism, self.sampler
 
     @property
     def steps(self) -> int:
@@ -361,7 +316,7 @@ class KeyedRelease(PlanPart[Element]):
 
     def pair_of_one(self, size: Fraction) -> Pair:
         """The pair of all releases about a key of one frequency that loses much."""
-        return telling_pair([self])
+        return lower_bound_pair([self])
 
     # Shared steps
 
@@ -373,9 +328,9 @@ class KeyedRelease(PlanPart[Element]):
             self.sampler.about.declaration("sampler", stated(self.sampler)),
             *(cost.derivation for cost in self._costs),
         ]
-        released = [released_within(name, value) for name, value in self._open.items()]
+        released = [released_within(name, value) for name, value in self.open_parameters.items()]
         found = _ROWS.conclude(premises, [*_OF_ELEMENTS, *self._constants, *released])
-        return EX_POST.conclude([found]) if len(self._open) < len(self._released) else found
+        return EX_POST.conclude([found]) if self._is_ex_post else found
 
     @property
     def _constants(self) -> Iterator[Assumption]:
@@ -388,18 +343,8 @@ class KeyedRelease(PlanPart[Element]):
         elif reporting.last is not None:
             yield Assumption("largest frequency", str(reporting.last))
 
-    @property
-    def payments(self) -> tuple[Payment, ...]:
-        """What its released parameters cost, each release once."""
-        return payments(self.mechanism, self.sampler)
 
-    @property
-    def named(self) -> tuple[str, str]:
-        """The mechanism."""
-        return "mechanism", self.mechanism.about.name
-
-
-def joint_cases(runs: Sequence[KeyedRelease], most: int) -> tuple[Pair, ...]:
+def joint_cases(runs: Sequence[KeyedRun], most: int) -> tuple[Pair, ...]:
     """Pairs of all releases of some runs, one of which dominates each two neighbouring data sets.
 
     A key has one frequency, whatever is released of it. Frequencies share pairs: the fewer, the worse they are.
@@ -408,7 +353,7 @@ def joint_cases(runs: Sequence[KeyedRelease], most: int) -> tuple[Pair, ...]:
         runs: at least one.
         most: how many pairs there may be, at least 1.
     """
-    times = Counter[KeyedRelease]()
+    times = Counter[KeyedRun]()
     for run in runs:
         times[run if run.releases == 1 else evolve(run, releases=1)] += run.releases
     ranged = [run for run in times if run.ends or (len(times) == 1 and run.comparisons)]
@@ -421,7 +366,7 @@ def joint_cases(runs: Sequence[KeyedRelease], most: int) -> tuple[Pair, ...]:
     return tuple(dict.fromkeys(cases))
 
 
-def telling_pair(runs: Sequence[KeyedRelease]) -> Pair:
+def lower_bound_pair(runs: Sequence[KeyedRun]) -> Pair:
     """The pair of all releases of some runs about keys of one and the same frequency, at which they lose much.
 
     Args:
@@ -434,7 +379,7 @@ def telling_pair(runs: Sequence[KeyedRelease]) -> Pair:
     return compose_pairs([pair.repeated(run.releases) for run, pair in zip(runs, pairs, strict=True)])
 
 
-def _looked_at(runs: Sequence[KeyedRelease]) -> list[int]:
+def _looked_at(runs: Sequence[KeyedRun]) -> list[int]:
     """Frequencies that all runs know: the first, others ever farther apart, and where half of the keys are told."""
     known = min(run.reporting.last or _FARTHEST for run in runs)
     asked = set(range(1, _FIRST + 1))
@@ -445,14 +390,14 @@ def _looked_at(runs: Sequence[KeyedRelease]) -> list[int]:
     return sorted(i for i in asked if 1 <= i <= min(known, _FARTHEST))
 
 
-def _loss(run: KeyedRelease, pair: FinitePair) -> Fraction:
+def _loss(run: KeyedRun, pair: FinitePair) -> Fraction:
     """How much a pair tells where e^ε is halfway to 1, the worse direction."""
     budget = run.reporting.budget
     factor = Fraction(budget.growth + budget.certain, 2 * budget.certain)
     return max(pair.hockey_stick(factor, direction) for direction in Direction)
 
 
-def _ranges(runs: Sequence[KeyedRelease], last: int, most: int) -> Iterable[tuple[int, int | None]]:
+def _ranges(runs: Sequence[KeyedRun], last: int, most: int) -> Iterable[tuple[int, int | None]]:
     """Places of comparisons that share a pair: the worst place, those beside it, four times as many, and so on."""
     if not last:
         return [(0, None)]
@@ -472,7 +417,7 @@ def _declared_pair(reporting: Reporting) -> FinitePair:
     return FinitePair(present, present[::-1])
 
 
-def _difference(run: KeyedRelease, place: int) -> Fraction:
+def _difference(run: KeyedRun, place: int) -> Fraction:
     """About what a run loses there: the divergence where e^ε is halfway to 1, the worse direction."""
     budget = run.reporting.budget
     once, factor = 2 * budget.certain, budget.growth + budget.certain

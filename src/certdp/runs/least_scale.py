@@ -16,7 +16,9 @@ from ..accounting.expressions.suprema import supremum
 from ..accounting.sampling.domains import NormBall
 from ..plugins.contract import Mechanism, Sampler
 from ..verification.certificates.writing import SampledPureClaim
-from .sampled import SampledMechanism, declared_rate
+from .certificates import pure_claim
+from .declared import declared_loss, declared_rate, pure_loss_of
+from .sampled import SampledRun
 
 M = TypeVar("M", bound=Mechanism)
 
@@ -28,7 +30,7 @@ _LARGEST_EPSILON = 2**20
 
 @final
 @frozen
-class Calibrated(Generic[M]):
+class LeastScale(Generic[M]):
     """A mechanism with just enough noise.
 
     Attributes:
@@ -42,7 +44,7 @@ class Calibrated(Generic[M]):
     claim: SampledPureClaim
 
 
-def calibrated(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall, epsilon: Fraction) -> Calibrated[M]:
+def least_scale(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall, epsilon: Fraction) -> LeastScale[M]:
     """The mechanism of a scale s, in binary64, with which sup ψ over the domain is proven to be at most ε.
 
     For a mechanism whose loss is c(W, x)/s, ψ(x) ≤ ε says s ≥ c(1/q, x)/log(1 + (e^ε − 1)/q): the least s is the
@@ -66,13 +68,13 @@ def calibrated(at: Callable[[Fraction], M], sampler: Sampler, domain: NormBall, 
     """
     if not 0 < epsilon <= _LARGEST_EPSILON:
         raise InvalidValue("epsilon", str(epsilon), f"a number in (0, {_LARGEST_EPSILON}]")
-    needed = _needed(SampledMechanism(mechanism=at(Fraction(1)), sampler=sampler), domain, epsilon)
+    needed = _needed(at(Fraction(1)), sampler, domain, epsilon)
     for margin in _MARGINS:
         scale = _rounded_up(needed * (1 + margin), epsilon)
         mechanism = at(scale)
-        claim = SampledMechanism(mechanism=mechanism, sampler=sampler).claim(domain)
+        claim = pure_claim(SampledRun(mechanism=mechanism, sampler=sampler, domain=domain))
         if proven(claim) <= epsilon:
-            return Calibrated(mechanism, scale, claim)
+            return LeastScale(mechanism, scale, claim)
     raise Undecided(f"no scale near {float(needed):.6g} was proven to keep ψ within {float(epsilon)}; state a scale")
 
 
@@ -82,12 +84,12 @@ def proven(claim: SampledPureClaim) -> Fraction:
     return claim.supremum.enclosure.upper
 
 
-def _needed(unit: SampledMechanism, domain: NormBall, epsilon: Fraction) -> Fraction:
+def _needed(unit: Mechanism, sampler: Sampler, domain: NormBall, epsilon: Fraction) -> Fraction:
     """An upper bound of the least scale for the rate as declared."""
-    rate = declared_rate(unit.sampler)
+    rate = declared_rate(sampler)
     weight = 1 / rate.probability if rate.weighted else ONE
     allowed = log1p(expm1(Constant(epsilon)) / rate.probability)
-    root = substitute(unit.loss.epsilon, {W: weight}) / allowed
+    root = substitute(pure_loss_of(unit, declared_loss(unit)).epsilon, {W: weight}) / allowed
     meaning, box = domain.box(variables(root))
     found = supremum(substitute(root, meaning), box, precision=_PRECISION, relative_gap=_GAP)
     return found.enclosure.upper

@@ -24,7 +24,7 @@ from ..accounting.exact import python_int
 from ..accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Replace
-from .run import Accounted
+from .run import Run
 
 _LEAST_NOISE, _MOST_NOISE = 1e-300, 1e300
 _NOTHING, _MOST_SHIFT = 1e-150, 1e3
@@ -32,7 +32,7 @@ _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relat
 
 
 @frozen(kw_only=True, eq=False)
-class ManySteps(Accounted):
+class ManySteps(Run):
     """A run of steps with rates and noise of their own, all fixed beforehand; base class.
 
     Args:

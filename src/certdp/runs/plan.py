@@ -21,22 +21,19 @@ from ..accounting.relations import AddRemove, Replace
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..plugins.contract import Coins, Release, stated
-from .keyed import MOST_CASES, KeyedRelease, joint_cases, telling_pair
-from .plan_parts import PlanPart
-from .run import Accounted, Answer, U, refuse_chosen
-from .sampled_releases import SampledReleases
+from .keyed import MOST_CASES, KeyedRun, joint_cases, lower_bound_pair
+from .run import Run, RunPart, U, refuse_chosen
+from .sampled import SampledRun
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from .certificates import Certified
-
-_KINDS = "SampledReleases or KeyedRelease"
+_KINDS = "SampledRun or KeyedRun"
 
 _FIXED = Theorem("law", "releases fixed beforehand, one after the other")
 
 
-def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
+def _parts(value: Iterable[RunPart[U]]) -> tuple[RunPart[U], ...]:
     if not isinstance(value, Iterable):
         raise InvalidType("parts", value, f"{_KINDS}, in order", "Write Plan([first, second])")
     return tuple(value)
@@ -44,7 +41,7 @@ def _parts(value: Iterable[PlanPart[U]]) -> tuple[PlanPart[U], ...]:
 
 @final
 @frozen(init=False)
-class Plan(Accounted[U]):
+class Plan(Run[U]):
     """Several runs of releases, one after the other.
 
     What is released may be chosen by earlier outputs; mechanisms, samplers, their parameters and the number of
@@ -60,12 +57,12 @@ class Plan(Accounted[U]):
 
     Raises:
         InvalidValue: for no parts, parts with different domains, relations or units, and parameters that an adaptive
-            run chose. InvalidType: for anything but SampledReleases and KeyedRelease.
+            run chose. InvalidType: for anything but SampledRun and KeyedRun.
     """
 
-    parts: tuple[PlanPart[U], ...]
+    parts: tuple[RunPart[U], ...]
 
-    def __init__(self, parts: Iterable[PlanPart[U]]) -> None:
+    def __init__(self, parts: Iterable[RunPart[U]]) -> None:
         # written out, because type checkers do not infer the unit through a converter
         object.__setattr__(self, "parts", _parts(parts))
         self._check()
@@ -75,7 +72,7 @@ class Plan(Accounted[U]):
             raise InvalidValue("parts", "none", "at least one run of releases")
         known: NormBall | None = None
         for number, part in enumerate(self.parts):
-            if not isinstance(part, PlanPart):
+            if not isinstance(part, RunPart):
                 raise InvalidType(
                     f"parts[{number}]",
                     part,
@@ -189,21 +186,8 @@ class Plan(Accounted[U]):
         ready = [part.prepared(records, outside, coins=coins) for part in self.sampled_parts]
         return [part.draw() for part in ready]
 
-    def certificate(self, answer: Answer[U]) -> Certified:
-        """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
-
-        The checker proves them anew by a method of its own: the ε or δ certified may be above the answer's.
-
-        Raises:
-            InvalidValue: for a loss, a unit or a cost that no certificate states, and where the checker has no method
-                that proves it.
-        """
-        from .certificates import certified
-
-        return certified(self, answer)
-
     @property
-    def sampled_parts(self) -> tuple[SampledReleases[U], ...]:
+    def sampled_parts(self) -> tuple[SampledRun[U], ...]:
         """The parts, all of which release from a matrix of records.
 
         Raises:
@@ -235,12 +219,12 @@ class Plan(Accounted[U]):
             yield str(number), mechanism, sampler, count
 
     @property
-    def _by_kind(self) -> tuple[list[KeyedRelease], list[PlanPart[U]]]:
+    def _by_kind(self) -> tuple[list[KeyedRun], list[RunPart[U]]]:
         """The parts on keyed data, which see a key's one frequency, and the others."""
-        keyed, others = list[KeyedRelease](), list[PlanPart[U]]()
+        keyed, others = list[KeyedRun](), list[RunPart[U]]()
         for part in self.parts:
             match part:
-                case KeyedRelease():
+                case KeyedRun():
                     keyed.append(part)
                 case _:
                     others.append(part)
@@ -256,7 +240,7 @@ class Plan(Accounted[U]):
         keyed, others = self._by_kind
         if any(run.for_every_value for run in keyed):
             return ()
-        pairs = [telling_pair(keyed)] if keyed else []
+        pairs = [lower_bound_pair(keyed)] if keyed else []
         for part in others:
             pair = part.pair_of_one(size)
             if pair is None:
@@ -265,9 +249,9 @@ class Plan(Accounted[U]):
         return (compose_pairs(pairs),)
 
 
-def _sampled(number: int, part: PlanPart[U]) -> SampledReleases[U]:
+def _sampled(number: int, part: RunPart[U]) -> SampledRun[U]:
     match part:
-        case SampledReleases():
+        case SampledRun():
             return part
     raise InvalidValue(
         f"parts[{number}]",

@@ -44,7 +44,7 @@ from ..samplers.poisson import Poisson
 from ..verification.claims.finite import Law, indistinguishability, joint, law, mixture, randomised_response
 from ..verification.oracles.divergences import NEGLIGIBLE, gaussian_delta, logarithm
 from ..verification.oracles.two_stages import laplace_after_count
-from .sampled_releases import SampledReleases
+from .sampled import SampledRun
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -97,9 +97,9 @@ def _released(case: Case, values: tuple[Fraction, ...], ranged: bool = True) -> 
     return Released(values[case["came"]], _cost(*_first(case)), within=within)
 
 
-def _run(odds: Any, rate: Any = _ALL) -> SampledReleases:
+def _run(odds: Any, rate: Any = _ALL) -> SampledRun:
     sampler = Poisson(rate=rate)
-    return SampledReleases(mechanism=_Response(odds=odds), sampler=sampler, precision=_PRECISION)
+    return SampledRun(mechanism=_Response(odds=odds), sampler=sampler, precision=_PRECISION)
 
 
 def _both(case: Case, laws: list[tuple[Law, Law]]) -> Fraction:
@@ -108,7 +108,7 @@ def _both(case: Case, laws: list[tuple[Law, Law]]) -> Fraction:
     return indistinguishability(joint(here, [p for p, _ in laws]), joint(there, [q for _, q in laws]))
 
 
-def _bounded(run: SampledReleases, direct: Fraction) -> Finding:
+def _bounded(run: SampledRun, direct: Fraction) -> Finding:
     bound = run.pure().bound.epsilon
     return Finding(holds=direct <= bound.exp().upper, closed_form=f"ε ≤ {bound}", independent=f"e^ε = {direct}")
 
@@ -129,7 +129,7 @@ def _examine_rate(case: Case) -> Finding:
 def _examine_noise_multiplier(case: Case) -> Finding:
     """A released radius beside a noise multiplier does not move the bound: it needs no range."""
     radius = _released(case, case["radii"], ranged=False)
-    run = SampledReleases(
+    run = SampledRun(
         mechanism=GaussianSum(noise_multiplier=Public(1 / case["mu"])),
         sampler=Full(),
         releases=ResampleEach(1),
@@ -158,13 +158,13 @@ def _examine_reading(case: Case) -> Finding:
     return _bounded(_run(_released(case, case["odds"], ranged=False)).as_it_came_out, _both(case, laws))
 
 
-def _two_stages(case: Case, *, ranged: bool) -> SampledReleases:
+def _two_stages(case: Case, *, ranged: bool) -> SampledRun:
     below, above = case["below"], case["above"]
     ball = NormBall(norm=Norm.L1, radius=_ALL)
-    count = SampledReleases(mechanism=LaplaceSum(scale=Public(case["count_scale"])), sampler=Full(), domain=ball)
+    count = SampledRun(mechanism=LaplaceSum(scale=Public(case["count_scale"])), sampler=Full(), domain=ball)
     within = (min(below, above), max(below, above)) if ranged else None
     scale = Released(below if case["released"] < case["threshold"] else above, count.pure(), within=within)
-    return SampledReleases(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=ball)
+    return SampledRun(mechanism=LaplaceSum(scale=scale), sampler=Full(), domain=ball)
 
 
 def _examine_laplace(case: Case, *, ranged: bool) -> Finding:

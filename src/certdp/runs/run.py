@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, Self, final
+from typing import Any, ClassVar, Generic, Protocol, Self, cast, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from typing_extensions import TypeVar
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
@@ -36,10 +36,13 @@ from ..accounting.notions import (
     Renyi,
     ZeroConcentrated,
 )
-from ..accounting.pairs import RandomisedResponsePair, compose_pairs
-from ..accounting.provenance import Payment, named_costs
+from ..accounting.pairs import Pair, RandomisedResponsePair, compose_pairs
+from ..accounting.provenance import Payment, Released, named_costs
 from ..accounting.relations import AddRemove, Record, Replace, Unit
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.every_value import is_open
 from ..accounting.units import Delta, Epsilon, Order
+from ..plugins.contract import About, as_they_came_out, payments, released_parameters
 
 B = TypeVar("B", bound=Bound)
 U = TypeVar("U", bound=Unit, default=Record)
@@ -207,7 +210,7 @@ def _stated(upper: float, asked: Delta | Epsilon) -> str:
     return nearest if near and Fraction(nearest) == asked.value else repr(upper)
 
 
-class Accounted(ABC, Generic[U]):
+class Run(ABC, Generic[U]):
     """A run whose releases, parameters and number are fixed before the data are seen.
 
     An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
@@ -268,7 +271,7 @@ class Accounted(ABC, Generic[U]):
         Raises:
             NotionAbsent: where none follows.
         """
-        return self._guarantee(Pure(self._worst(pure, "pure ε") + self._cost), PURE)
+        return self._guarantee(Pure(self._worst(pure, "pure ε") + self.released_cost), PURE)
 
     def renyi(self, order: Order | Number) -> Guarantee[Renyi, AddRemove | Replace, U]:
         """τ at an order.
@@ -277,7 +280,7 @@ class Accounted(ABC, Generic[U]):
             NotionAbsent: where none follows.
         """
         order = Order.of(order)
-        spent = RandomisedResponsePair(self._cost).renyi(order.value, Direction.REMOVE)
+        spent = RandomisedResponsePair(self.released_cost).renyi(order.value, Direction.REMOVE)
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
     def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, U]:
@@ -286,7 +289,7 @@ class Accounted(ABC, Generic[U]):
         Raises:
             NotionAbsent: where none follows.
         """
-        spent = RandomisedResponsePair(self._cost).zero_concentrated
+        spent = RandomisedResponsePair(self.released_cost).zero_concentrated
         rho = self._worst(zero_concentrated, "zero-concentrated bound") + spent
         return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
 
@@ -296,7 +299,7 @@ class Accounted(ABC, Generic[U]):
         Raises:
             NotionAbsent: where none follows.
         """
-        spent = GaussianDP(RandomisedResponsePair(self._cost).gaussian)
+        spent = GaussianDP(RandomisedResponsePair(self.released_cost).gaussian)
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 
@@ -401,7 +404,7 @@ class Accounted(ABC, Generic[U]):
         return APPROXIMATE.compose([Approximate(nothing, nothing), *each])
 
     @property
-    def _cost(self) -> Enclosure:
+    def released_cost(self) -> Enclosure:
         """Pure ε spent on releasing parameters.
 
         Raises:
@@ -445,6 +448,108 @@ class Accounted(ABC, Generic[U]):
             compared=compared,
             asked=asked,
         )
+
+
+class Plugin(Protocol):
+    """A mechanism or a sampler of any kind."""
+
+    about: ClassVar[About]
+
+
+class RunPart(Run[U]):
+    """A run of releases of one mechanism with one sampler, fixed before the data are seen; base class.
+
+    Attributes:
+        mechanism: what is released.
+        sampler: what enters.
+        domain: the public domain of the records, where one matters.
+    """
+
+    # no __slots__: cached properties of this class live in the dictionary of an instance
+
+    mechanism: Any
+    sampler: Any
+    domain: NormBall | None
+
+    @property
+    def plugins(self) -> tuple[Plugin, Plugin]:
+        """Mechanism and sampler."""
+        return self.mechanism, self.sampler
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """How many releases there are."""
+
+    @property
+    @abstractmethod
+    def on_one_sample(self) -> bool:
+        """Whether all of them see the same sample."""
+
+    @abstractmethod
+    def pair_of_one(self, size: Fraction) -> Pair | None:
+        """The pair of all releases about one and the same neighbour, for lower ends of plans; None where none is known.
+
+        Args:
+            size: of its record, which lies on an axis.
+        """
+
+    @property
+    def named(self) -> tuple[str, str]:
+        """The mechanism."""
+        return "mechanism", self.mechanism.about.name
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What its released parameters cost, each release once."""
+        of_domain = () if self.domain is None else self.domain.payments
+        return tuple(dict.fromkeys([*payments(self.mechanism, self.sampler), *of_domain]))
+
+    @cached_property
+    def released_parameters(self) -> Mapping[str, Released[Any]]:
+        """The released parameters by name, the domain's radius among them."""
+        of_domain = {} if self.domain is None else self.domain.released
+        of_plugins = (("mechanism", self.mechanism), ("sampler", self.sampler))
+        return {n: v for part in of_plugins for n, v in released_parameters(*part).items()} | of_domain
+
+    @cached_property
+    def open_parameters(self) -> Mapping[str, Released[Any]]:
+        """Those for every value of which a guarantee has to hold."""
+        return {name: value for name, value in self.released_parameters.items() if is_open(value)}
+
+    @property
+    def released_values(self) -> Mapping[str, str]:
+        """The released parameters and the values that they came out as."""
+        return {name: str(value.value) for name, value in self.released_parameters.items()}
+
+    @property
+    def as_it_came_out(self) -> Self:
+        """The run at its released values, as filters and ex-post readings take it; itself where it has none."""
+        return self._at_released_values
+
+    @cached_property
+    def _at_released_values(self) -> Self:
+        if not self.open_parameters:
+            return self
+        domain = {} if self.domain is None else {"domain": self.domain.as_it_came_out}
+        at_values: Self = evolve(
+            cast("Any", self),  # every part is an attrs class
+            mechanism=as_they_came_out("mechanism", self.mechanism),
+            sampler=as_they_came_out("sampler", self.sampler),
+            **domain,
+        )
+        return at_values
+
+    @property
+    def _plugins_open(self) -> dict[str, Released[Any]]:
+        """The open parameters of mechanism and sampler."""
+        of_domain = () if self.domain is None else self.domain.released
+        return {name: value for name, value in self.open_parameters.items() if name not in of_domain}
+
+    @property
+    def _is_ex_post(self) -> bool:
+        """Whether some released parameters are taken as they came out: no guarantee follows."""
+        return len(self.open_parameters) < len(self.released_parameters)
 
 
 def _as_approximate(bound: Pure | Approximate) -> Approximate:

@@ -1,174 +1,105 @@
-"""A mechanism on a sample: the ψ-PDP profile, the guarantee over a public domain, certificates and releases."""
+"""A run of one mechanism on samples of the data: what it costs in each notion, and what it loses about a record."""
 
 from __future__ import annotations
 
-import math
-import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
-import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import ArrayLike
 
-from ..accounting.derivation import Assumption
+from ..accounting.accountants import BASIC, BEST, Accountant, Bounds, Finding, WorstPairs
+from ..accounting.accountants.worst_pairs import pure
+from ..accounting.conversions import PURE_TO_APPROXIMATE
+from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
+from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue
-from ..accounting.expressions import Expression, Symbol, variables
-from ..accounting.expressions.floats import Floats
-from ..accounting.expressions.suprema import Supremum
-from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate
+from ..accounting.exact import Number
+from ..accounting.expressions import ONE, Expression, Symbol, W, substitute, variables
+from ..accounting.feasible_weights.plans import on_one_sample, samples
+from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate, planned
 from ..accounting.guarantees import Guarantee
 from ..accounting.norms import Norm
-from ..accounting.notions import Pure
-from ..accounting.private import InvalidData, Private
-from ..accounting.provenance import Released
-from ..accounting.relations import AddRemove, Record
+from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, Pure
+from ..accounting.pairs import Pair
+from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Record, Replace
 from ..accounting.sampling.clipping import Outside
+from ..accounting.sampling.common_record import case_on_axis
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.drawing import Rate, StatedRate
 from ..accounting.sampling.every_value import ExPost, moves, released_within
 from ..accounting.sampling.losses import Loss, PureLoss
 from ..accounting.sampling.profiles import PureProfile, for_every_value, plus_payments, within
-from ..accounting.sampling.rate import SamplingRate
-from ..accounting.sampling.records import Features, Realisation, psi_upper
+from ..accounting.sampling.rate import ALWAYS
+from ..accounting.sampling.releases import Releases, SampleOnce
+from ..accounting.sampling.worst_cases import Case, WorstCases, worst_cases
+from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import (
     AnySampler,
     Coins,
-    KeySampler,
-    LossSampler,
     Mechanism,
     Release,
-    Sampler,
-    Sanitiser,
-    declared_for_every_value,
     open_parameters,
     payments,
     stated,
     stated_ends,
     with_values,
 )
-from ..plugins.registry import origin
-from ..records.losses import Measurement
-from ..records.losses import measured as measured_losses
-from ..verification.certificates.writing import (
-    OwnersData,
-    PluginStatement,
-    SampledPureClaim,
-    commit,
-    owners_certificate,
-    public_certificate,
-    statement_of_rate,
+from .declared import (
+    declared_loss,
+    declared_rate,
+    drawing_of,
+    loss_for_every_value,
+    pure_loss_of,
+    rate_for_every_value,
 )
-from ..verification.checker import check
-from .prepared import matrix_within, prepared
-from .run import refuse_chosen
+from .prepared import Prepared, prepared
+from .run import Answer, Comparison, Interval, NotionAbsent, RunPart, U, refuse_chosen
 from .worst_ends import worst_ends
 
-_ROUNDING_ALLOWANCE = 2.0**-28
+_DOMINATION = Theorem("law", "pairs that dominate every record of the domain")
+_ON_DOMAIN = Theorem("law", "supremum over a public domain")
 
-
-class NoPureValue(CertdpError, ValueError):
-    """The mechanism has no pure profile; ψ needs a δ or an order."""
-
-
-def declared_loss(mechanism: Mechanism) -> Loss:
-    """What the mechanism declares that a record costs.
-
-    Raises:
-        InvalidType: where that is no loss.
-    """
-    loss = mechanism.loss
-    if not isinstance(loss, Loss):
-        raise InvalidType(
-            "loss", loss, "a loss, such as PureLoss or GaussianLoss", f"Repair mechanism {mechanism.about.name}"
-        )
-    return loss
-
-
-def loss_for_every_value(mechanism: Mechanism) -> Loss:
-    """What the mechanism declares that a record costs, whatever its released parameters came out as.
-
-    Raises:
-        ExPost: where that is no expression in their ranges. Otherwise as `declared_loss`.
-    """
-    return declared_for_every_value("mechanism", mechanism, declared_loss)
-
-
-def rate_for_every_value(sampler: AnySampler) -> SamplingRate:
-    """The rate that the sampler states, whatever its released parameters came out as.
-
-    Raises:
-        ExPost: where that is no expression in their ranges. Otherwise as `declared_rate`.
-    """
-    rate, drawn = declared_for_every_value("sampler", sampler, declared_rate), declared_rate(sampler)
-    if rate.rounding < drawn.rounding:  # what is drawn would round more than what is stated
-        raise ExPost.about(", ".join(open_parameters("sampler", sampler)))
-    return rate
-
-
-def stating(sampler: AnySampler) -> Sampler:
-    """The sampler itself, where it states its rate.
-
-    Raises:
-        InvalidValue: for a sampler that solves for its rate.
-    """
-    if isinstance(sampler, LossSampler):
-        raise InvalidValue(
-            "sampler",
-            sampler.about.name,
-            "a sampler that states its rate as an expression",
-            "What is asked for is not there yet for a sampler that solves for its weights",
-        )
-    return sampler
-
-
-def declared_rate(sampler: AnySampler) -> SamplingRate:
-    """The rate that the sampler states.
-
-    Raises:
-        InvalidType: where that is no rate.
-        InvalidValue: for a sampler that solves for its rate.
-    """
-    rate = stating(sampler).rate
-    if not isinstance(rate, SamplingRate):
-        raise InvalidType("rate", rate, "a SamplingRate", f"Repair sampler {sampler.about.name}")
-    return rate
-
-
-def drawing_of(mechanism: Mechanism, sampler: AnySampler) -> Rate:
-    """How the sampler draws records for the mechanism.
-
-    Raises:
-        InvalidType: where either declares something else than a loss or a rate.
-    """
-    if isinstance(sampler, LossSampler):
-        return sampler.rate_for(declared_loss(mechanism))
-    return StatedRate(declared_rate(sampler))
+_RECORDS_ARE_ELEMENTS = Assumption("each record of the matrix is one element", "one occurrence of a key")
+_UNITS = {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}
+"""The units that a record of a matrix may stand for, and what that assumes."""
 
 
 @final
 @frozen(kw_only=True)
-class SampledMechanism:
-    """A mechanism run on a Poisson importance sample of the data.
+class SampledRun(RunPart[U]):
+    """Releases of a mechanism on Poisson importance samples of the data.
 
     Args:
         mechanism: what is released.
-        sampler: which records enter, and with what weight.
+        sampler: which records enter, and with what weight: a sampler that states its rate, or one that solves for the
+            largest weights within a target for the whole run.
+        releases: how many releases there are, on one sample or each on a fresh one; fixed before the data are seen.
+        domain: the public domain of the records. Without one, what is lost about each record is still proven, and no
+            ε for all records is, unless no norm of a record matters.
+        unit: RECORD; or ELEMENT, which says that each record of the matrix is one occurrence of a key, so that the
+            run composes with releases of keyed data.
         precision: working precision of proofs, in bits.
 
     Guarantees:
-        `profile` is the ψ-PDP profile of IS Theorem 6 for adding or removing one record, for the probabilities really
-        drawn and the weights really applied.
+        Every bound holds for all records of the domain, for the probabilities really drawn and the weights really
+        applied, under add/remove; under replace where the mechanism covers that alone and every record is drawn. What
+        released parameters cost is contained. Where several proofs are known, the tighter one is stated.
 
     Raises:
-        NoPureValue: for a mechanism without a pure profile.
-        InvalidValue: for heuristic evidence.
+        InvalidValue: for plugins without a common relation, another unit, a mechanism that needs a constant rate on a
+            sampler that has none, heuristic evidence, a domain that bounds not all norms that matter, or some record of
+            which exceeds the sampler's target. Where the loss grows without bound on the domain, questions about all
+            records raise NoFiniteSupremum.
     """
 
     mechanism: Mechanism
     sampler: AnySampler
+    releases: Releases = ONE_RELEASE
+    domain: NormBall | None = None
+    unit: U = RECORD  # type: ignore[assignment]  # which is the default of U
     precision: int = 128
 
     def __attrs_post_init__(self) -> None:
@@ -176,309 +107,495 @@ class SampledMechanism:
             ("mechanism", self.mechanism, ("loss",)),
             ("sampler", self.sampler, ("rate", "rate_for")),
         ):
-            if not any(hasattr(type(plugin), name) for name in wanted) or not hasattr(type(plugin), "about"):
+            about = getattr(type(plugin), "about", None)
+            if about is not None and about.unit != RECORD:
+                remedy = "Of keyed data release by a KeyedRun" if about.unit == ELEMENT else ""
+                raise InvalidValue(role, about.name, "a plugin whose unit is a record", remedy)
+            if about is None or not any(hasattr(type(plugin), name) for name in wanted):
                 raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`")
-        self._cover_add_remove()
-        _ = self._drawn_by(self.loss, self.drawing)  # what cannot be composed is refused here
+        if not isinstance(self.releases, Releases):
+            raise InvalidType("releases", self.releases, "SampleOnce(steps) or ResampleEach(steps)")
+        if self.domain is not None and not isinstance(self.domain, NormBall):
+            raise InvalidType("domain", self.domain, "a NormBall, or None")
+        if self.unit not in _UNITS:
+            raise InvalidValue("unit", self.unit, "RECORD or ELEMENT", "A record of a matrix is one of these")
+        _ = self.relation
+        if getattr(self.mechanism, "needs_constant_rate", False) and any(map(variables, self.drawing.features)):
+            raise InvalidValue(
+                "sampler",
+                self.sampler.about.name,
+                "a sampler with a constant rate",
+                f"The loss of {self.mechanism.about.name} is stated as one number: state its scale instead",
+            )
+        _ = self.derivation
+        if self.domain is not None:  # refused now: a norm that the domain does not bound
+            self.domain.as_it_came_out.box({v for root in self.features for v in variables(root)})
+
+    # What it is made of
+
+    @property
+    def loss(self) -> Loss:
+        """What the mechanism declares that a record costs in one release."""
+        return declared_loss(self.mechanism)
+
+    @cached_property
+    def drawing(self) -> Rate:
+        """How the records of this run are drawn, held within its domain."""
+        rate = drawing_of(self.mechanism, self.sampler)
+        match rate:
+            case ConstrainedRate():
+                rate = rate.over(self.releases)
+        return rate.on(self.domain)
+
+    @property
+    def features(self) -> tuple[Expression, ...]:
+        """The expressions whose norms decide what is lost about a record."""
+        loss = self.loss
+        pure = () if loss.pure is None else loss.pure.features
+        return tuple(dict.fromkeys([*loss.features, *pure, *self.drawing.features]))
+
+    @property
+    def norm(self) -> Norm:
+        """The norm that a domain of the run is best stated in: the mechanism's, else the sampler's, else ℓ1."""
+        for root in self.features:
+            orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
+            if orders:
+                return Norm.of(orders[0])
+        return Norm.L1
+
+    @property
+    def norms_matter(self) -> bool:
+        """Whether what is lost about a record depends on a norm of it."""
+        return any(v.symbol is Symbol.NORM for root in self.features for v in variables(root))
+
+    def on(self, domain: NormBall | None) -> Self:
+        """The same run, its records held within another public domain."""
+        return evolve(self, domain=domain)
+
+    @cached_property
+    def relation(self) -> AddRemove | Replace:
+        """The change of the data that the guarantees protect against."""
+        common = set(self.mechanism.about.relations) & set(self.sampler.about.relations)
+        if ADD_REMOVE in common:
+            return ADD_REMOVE
+        if REPLACE in common and self.drawing == StatedRate(ALWAYS) and not open_parameters("sampler", self.sampler):
+            return REPLACE
+        raise InvalidValue(
+            "sampler",
+            self.sampler.about.name,
+            f"a sampler under which {self.mechanism.about.name} covers a neighbouring relation",
+            "Sampling amplifies under add/remove; for a mechanism that covers replace alone use the sampler full",
+        )
+
+    # What it costs
+
+    @cached_property
+    def worst_cases(self) -> WorstCases:
+        """The pairs about every record, before sampling and composition.
+
+        Raises:
+            InvalidValue: for a sampler that solves for its weights, and where a norm matters and there is no domain.
+        """
+        if self.open_parameters:
+            refuse_chosen("parameters", self.payments)
+        loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
+        domain = None if self.domain is None else self.domain.for_every_value
+        found = worst_cases(loss, rate, domain, precision=self.precision)
+        # which value comes out is not the data's choice
+        return WorstCases(found.bounding, ()) if self.open_parameters else found
+
+    @cached_property
+    def pairs(self) -> WorstPairs:
+        """The pairs of the whole run; of a target, the one that dominates every run within it."""
+        match self.drawing:
+            case ConstrainedRate():
+                rate = self._solved_rate()
+                self._require_domain()
+                return WorstPairs((rate.dominating(precision=self.precision),), ())
+
+        def run(cases: Iterable[Case]) -> tuple[Pair, ...]:
+            return tuple(self.releases.pair(case.pair, case.rate) for case in cases)
+
+        return WorstPairs(run(self.worst_cases.bounding), run(self.worst_cases.reached))
+
+    def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
+        """The pure ε: by the pairs, or by the certified supremum of ψ where that is less.
+
+        Raises:
+            NotionAbsent: where none follows.
+        """
+        try:
+            by_pairs = super().pure()
+        except NotionAbsent:
+            if self._by_profile is None:
+                raise
+            return self._by_profile
+        least = self.pairs.worst(pure)
+        if least is not None and least.two_sided and least.enclosure.lower == least.enclosure.upper:
+            return by_pairs  # which some record reaches
+        by_profile = self._by_profile
+        if by_profile is None:
+            return by_pairs
+        mine, other = by_pairs.bound.epsilon, by_profile.bound.epsilon
+        if other.upper < mine.upper:
+            return by_profile
+        if not mine.lower < other.lower <= mine.upper:
+            return by_pairs
+        return evolve(by_pairs, bound=Pure(Enclosure.between(other.lower, mine.upper, precision=self.precision)))
+
+    def epsilon(self, delta: Delta | Number, *, accountant: Accountant = BEST) -> Answer[U]:
+        """The smallest proven ε with which the whole run is (ε, δ)-DP.
+
+        Args:
+            delta: δ.
+            accountant: how it is found; by default whichever proves the smallest ε.
+
+        Raises:
+            NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
+            InvalidValue: for a δ below what released parameters have cost.
+        """
+        delta = Delta.of(delta)
+        try:
+            answer = super().epsilon(delta, accountant=accountant)
+        except NotionAbsent:
+            known = self._known_at(delta, accountant, None)
+            if known is None:
+                raise
+            return known
+        known = self._known_at(delta, accountant, answer.epsilon.upper)
+        if known is None or answer.epsilon.upper <= known.epsilon.upper:
+            return answer
+        return evolve(known, epsilon=Interval(answer.epsilon.lower, known.epsilon.upper), compared=answer.compared)
+
+    def delta(self, epsilon: Epsilon | Number, *, accountant: Accountant = BEST) -> Answer[U]:
+        """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
+
+        Raises:
+            NotionAbsent: where nothing follows.
+            InvalidValue: for an ε below what released parameters have cost.
+        """
+        epsilon = Epsilon.of(epsilon)
+        answer = super().delta(epsilon, accountant=accountant)
+        known = self._known_at(epsilon, accountant, float(epsilon.value))
+        if known is None or answer.delta.upper <= known.delta.upper:
+            return answer
+        return evolve(known, delta=Interval(answer.delta.lower, known.delta.upper), compared=answer.compared)
+
+    @property
+    def target(self) -> Guarantee[Any, AddRemove | Replace, U]:
+        """The guarantee in the notion of the target that the sampler solves for, with what released parameters cost.
+
+        Raises:
+            ExPost: for a sampler with released parameters.
+            InvalidValue: for a sampler that states its rate, without a domain, and for a parameter that an adaptive
+                run chose.
+        """
+        bound = self.target_bound
+        self._require_domain()
+        return self._stated(bound, self.derivation)
+
+    @property
+    def target_bound(self) -> Bound:
+        """The target of the sampler with what released parameters cost: a bound for every record that may be drawn.
+
+        Raises:
+            ExPost, InvalidValue: as `target`, but for the domain.
+        """
+        rate = self._solved_rate()
+        loss = Enclosure.of(rate.target, precision=self.precision)
+        return rate.stated(loss + rate.spent(self.released_cost) if self.released_cost.upper else loss)
+
+    # What it loses about a record
 
     @cached_property
     def profile(self) -> PureProfile[AddRemove, Record]:
-        """ψ as a public function of a record, for every value of released parameters.
+        """ψ as a public function of a record held within the domain, for every value of released parameters.
+
+        Of several releases it is the loss of all of them; what released parameters cost is contained.
 
         Raises:
             ExPost: where it moves with a released value that has no range.
+            NoPureValue: for a mechanism without a pure ε.
+            InvalidValue: for a run about replaced records or about elements, and for a target at a δ or an order.
         """
-        return self._stated(self.drawing)
+        if self.relation != ADD_REMOVE or self.unit != RECORD:
+            raise InvalidValue(
+                "mechanism",
+                self.mechanism.about.name,
+                "a run about a record that is added or removed",
+                "Theorem 6 needs it: ask for an ε of all records",
+            )
+        loss, rate, ranges = pure_loss_of(self.mechanism, self.loss), self.drawing, self._plugins_open
+        if ranges:
+            refuse_chosen("parameters", self.payments)
+            match rate:
+                case StatedRate():
+                    loss = pure_loss_of(self.mechanism, loss_for_every_value(self.mechanism))
+                    rate = StatedRate(rate_for_every_value(self.sampler))
+                case ConstrainedRate() if not open_parameters("sampler", self.sampler):
+                    pass  # the target, whatever is lost
+                case _:
+                    raise ExPost.about(", ".join(ranges))
+        return self._for_every_value(loss, rate)
 
-    def profile_on(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
-        """ψ where records are held within a public domain; what its radius cost is not yet contained.
+    @property
+    def profile_at_its_values(self) -> PureProfile[AddRemove, Record]:
+        """ψ at the values that released parameters have, stated for every other: who asks proves that these cost most.
 
         Raises:
-            ExPost: as `profile`.
-            InvalidValue: where the sampler cannot draw some record of the domain as it declares.
+            NoPureValue, InvalidValue: as `profile`.
         """
-        drawing = self.drawing.on(domain)
-        return self.profile if drawing is self.drawing else self._stated(drawing)
+        return self._for_every_value(pure_loss_of(self.mechanism, self.loss), self.drawing)
 
-    def _stated(self, drawing: Rate) -> PureProfile[AddRemove, Record]:
-        if not self._open:
-            return self._drawn_by(self.loss, drawing)
-        refuse_chosen("parameters", payments(self.mechanism, self.sampler))
-        match drawing:
-            case StatedRate():
-                loss = loss_for_every_value(self.mechanism).pure
-                assert loss is not None  # as at the values that came out
-                found = self._drawn_by(loss, StatedRate(rate_for_every_value(self.sampler)))
-            case ConstrainedRate() if not open_parameters("sampler", self.sampler):
-                found = self._drawn_by(self.loss, drawing)  # the target, whatever is lost
-            case _:
-                raise ExPost.about(", ".join(self._open))
-        return for_every_value(found, self._ranges_assumed)
+    def _for_every_value(self, loss: PureLoss, rate: Rate) -> PureProfile[AddRemove, Record]:
+        free = plus_payments(self._composed(loss, rate), payments(self.mechanism, self.sampler))
+        ranges = [released_within(name, value) for name, value in self._plugins_open.items()]
+        found = for_every_value(free, ranges)
+        if self.domain is not None:
+            found = within(found, self.domain)
+        return evolve(found, derivation=EX_POST.conclude([found.derivation])) if self._is_ex_post else found
 
-    @property
-    def _ranges_assumed(self) -> list[Assumption]:
-        return [released_within(name, value) for name, value in self._open.items()]
+    def _composed(self, loss: PureLoss, rate: Rate) -> PureProfile[AddRemove, Record]:
+        """ψ of all releases."""
+        steps = self.releases.steps
+        match rate:
+            case StatedRate() if steps > 1:
+                together, times = on_one_sample(self.releases), samples(self.releases)
+                one = rate.profile(PureLoss(together * loss.epsilon) if together > 1 else loss, self._premises)
+                derivation = self.releases.theorem.conclude([one.derivation], [planned(self.releases)])
+                if times == 1:
+                    return evolve(one, derivation=derivation)
+                return evolve(
+                    one,
+                    remove=times * one.remove,
+                    add=times * one.add,
+                    derivation=PURE.composition_theorem.conclude([derivation]),
+                )
+        return rate.profile(loss, self._premises)
 
-    def _drawn_by(self, loss: PureLoss, drawing: Rate) -> PureProfile[AddRemove, Record]:
-        premises = [
-            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
-            self.sampler.about.declaration("sampler", stated(self.sampler)),
-        ]
-        profile = drawing.profile(loss, premises)
-        return plus_payments(profile, payments(self.mechanism, self.sampler))
-
-    @property
-    def _open(self) -> dict[str, Released[Any]]:
-        """The released parameters for every value of which a guarantee has to hold, but for the domain's."""
-        return open_parameters("mechanism", self.mechanism) | open_parameters("sampler", self.sampler)
-
-    def require_losses_fixed(self, domain: NormBall | None) -> None:
+    def require_losses_fixed(self) -> None:
         """Refuse losses per record that move with a released value.
 
         Raises:
             ExPost: for such a run, and records held within a ball whose radius was released.
         """
-        moving = dict(self._open) if any(v.symbol is Symbol.PLACE for v in variables(self.profile.remove)) else {}
-        if isinstance(self.drawing, StatedRate) and domain is not None:
-            moving |= {name: value for name, value in domain.released.items() if moves(value)}
-        if moving:
-            raise ExPost.about(", ".join(moving))
+        if not self.open_parameters:
+            return
+        roots = (*loss_for_every_value(self.mechanism).features, rate_for_every_value(self.sampler).probability)
+        occurring = {v for root in roots for v in variables(root)}
+        of_norms = any(v.symbol is Symbol.NORM for v in occurring)
+        held = self.domain is not None and of_norms and any(map(moves, self.domain.released.values()))
+        if held or any(v.symbol is Symbol.PLACE for v in occurring):
+            raise ExPost.about(", ".join(self.open_parameters))
 
-    def _cover_add_remove(self) -> None:
-        for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
-            if AddRemove() not in plugin.about.relations or plugin.about.unit != Record():
-                raise InvalidValue(
-                    role, plugin.about.name, "a plugin whose unit is a record under add/remove", "Theorem 6 needs it"
-                )
-
-    @property
-    def loss(self) -> PureLoss:
-        """The mechanism's pure loss.
-
-        Raises:
-            NoPureValue: where it has none.
-        """
-        loss = declared_loss(self.mechanism)
-        if loss.pure is None:
-            raise NoPureValue(
-                f"mechanism {self.mechanism.about.name} has no pure ε: its loss is a {type(loss).__name__}. State δ or "
-                "a Rényi order"
-            )
-        return loss.pure
-
-    @cached_property
-    def drawing(self) -> Rate:
-        """How records are drawn for this mechanism."""
-        return drawing_of(self.mechanism, self.sampler)
-
-    def losses(self, rate: Rate, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
-        """Certified ψ per record, for the probabilities drawn at this rate and the weights applied."""
-        return np.minimum(psi_upper(self.loss, realisation, features, threads=threads), rate.ceiling)
-
-    def spent(self, domain: NormBall | None) -> Fraction:
-        """What released parameters cost, the domain's radius included: a part of ψ beside `losses`."""
-        return self._paid(domain).released_cost
-
-    @property
-    def features(self) -> tuple[Expression, ...]:
-        """The expressions whose norms ψ depends on."""
-        return (self.loss.epsilon, *self.drawing.features)
-
-    @property
-    def norm(self) -> Norm:
-        """The norm of the run's public domain: the mechanism's, else the sampler's, else ℓ1."""
-        for root in self.features:
-            orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
-            if orders:
-                return Norm(orders[0])
-        return Norm.L1
-
-    def guarantee(self, domain: NormBall) -> Guarantee[Pure, AddRemove, Record]:
-        """The ε-DP guarantee for all records of a public domain: the certified supremum of ψ.
-
-        Raises:
-            NoFiniteSupremum: where ψ grows without bound on the domain.
-        """
-        return self.profile_on(domain).supremum(domain, precision=self.precision)[0]
-
-    def claim(self, domain: NormBall | None) -> SampledPureClaim:
-        """What a certificate states: the profile and, with a domain, its supremum.
-
-        Where a released parameter has a range it is the profile at the end that costs most.
-
-        Raises:
-            ExPost: where the profile moves with a released value that has no range.
-            InvalidValue: where neither end of a range costs most.
-        """
-        ends = worst_ends([self.profile_on(domain).remove], self._open)
-        ends |= stated_ends("mechanism", self.mechanism) | stated_ends("sampler", self.sampler)
-        return self._at(ends)._claim(None if domain is None else domain.at_its_largest)
-
-    def _at(self, values: Mapping[str, Fraction]) -> SampledMechanism:
-        """The run as if released parameters had come out as these values of their ranges."""
-        if not values:
-            return self
-        return evolve(
-            self,
-            mechanism=with_values("mechanism", self.mechanism, values),
-            sampler=with_values("sampler", self.sampler, values),
-        )
-
-    def _claim(self, domain: NormBall | None) -> SampledPureClaim:
-        found: Supremum | None = None
-        drawing = self.drawing.on(domain)
-        free = for_every_value(self._drawn_by(self.loss, drawing), self._ranges_assumed)
-        profile = free if domain is None else within(free, domain)
-        assumptions: tuple[Assumption, ...] = profile.assumptions
-        if domain is not None:
-            guarantee, found = free.supremum(domain, precision=self.precision)
-            assumptions = guarantee.assumptions
-        if profile.released_cost:
-            assumptions = (*assumptions, Assumption("released cost", str(profile.released_cost)))
-        return SampledPureClaim(
-            profile=profile,
-            loss=self.loss,
-            rate=statement_of_rate(drawing),
-            released_cost=profile.released_cost,
-            mechanism=statement_of(self.mechanism),
-            sampler=statement_of(self.sampler),
-            domain=domain,
-            supremum=found,
-            assumptions=assumptions,
-            precision=self.precision,
-        )
-
-    def _paid(self, domain: NormBall | None) -> PureProfile[AddRemove, Record]:
-        return self.profile if domain is None else within(self.profile_on(domain), domain)
-
-    def certificate(self, domain: NormBall | None = None) -> bytes:
-        """A publishable certificate: public constants alone.
-
-        Raises:
-            ExPost: as `claim`.
-            InvalidValue: where the checker does not know the end of a released parameter's range to cost most.
-        """
-        content = public_certificate(self.claim(domain))
-        if self._open and not (verdict := check(content)).accepted:
-            raise InvalidValue(
-                "certificate",
-                ", ".join(self._open),
-                "released parameters that the checker knows of",
-                f"It says: {verdict.reason}. Leave the certificate out",
-            )
-        return content
-
-    def measure(
-        self,
-        records: ArrayLike,
-        domain: NormBall | None = None,
-        outside: Outside = Outside.CLIP,
-        *,
-        threads: int = 1,
-        progress: Callable[[int], None] | None = None,
-    ) -> Private[Measurement]:
-        """Certified ψ of every record of a data set, for its owner.
-
-        Args:
-            records: matrix (n, d) of finite numbers.
-            domain: the public domain, or None where there is none.
-            outside: what happens to records outside it.
-            threads: threads for the bulk kernels; the result is the same for any number.
-            progress: called with the number of records done.
-        """
-        self.require_losses_fixed(domain)
-        rate = self.drawing.on(domain)
-
-        def losses(realisation: Realisation, features: Features) -> Floats:
-            return self.losses(rate, realisation, features, threads=threads)
-
-        matrix = matrix_within(records, domain)
-        spent = self.spent(domain)
-        return measured_losses(matrix, domain, outside, rate, losses, spent=spent, progress=progress)
-
-    def owners_certificate(
-        self,
-        records: ArrayLike,
-        domain: NormBall | None = None,
-        outside: Outside = Outside.CLIP,
-        *,
-        claim: SampledPureClaim | None = None,
-        measured: Private[Measurement] | None = None,
-    ) -> bytes:
-        """A certificate for the data's owner, bound to the data by a salted commitment; not for publication.
-
-        Args:
-            records: matrix (n, d) of finite numbers.
-            domain: the public domain, or None where there is none.
-            outside: what happens to records outside it.
-            claim: what `claim` gave for the same domain; computed where it is None.
-            measured: what `measure` gave for the same arguments; computed where it is None.
-        """
-        matrix = matrix_within(records, domain)
-        nonce = secrets.token_bytes(32)
-        stated_claim = self.claim(domain) if claim is None else claim
-
-        def bound(measurement: Measurement) -> OwnersData:
-            if math.isinf(measurement.psi_max):
-                raise InvalidData(
-                    "records",
-                    "a record with ψ beyond the range of binary64",
-                    "records with a finite ψ",
-                    "Declare a public domain, or use more noise",
-                )
-            return OwnersData(
-                commitment=commit(matrix, nonce),
-                nonce=nonce.hex(),
-                records=matrix.shape[0],
-                columns=matrix.shape[1],
-                outside="none" if domain is None else outside.value,
-                psi_max=min(_allowing_for_rounding(measurement.psi_max), stated_claim.ceiling),
-                expected_sample_size=measurement.expected_sample_size,
-            )
-
-        figures = self.measure(matrix, domain, outside) if measured is None else measured
-        return owners_certificate(stated_claim, figures.map(bound))
+    # Running it
 
     def release(
-        self,
-        records: ArrayLike,
-        domain: NormBall | None = None,
-        outside: Outside = Outside.CLIP,
-        *,
-        coins: Coins | None = None,
-    ) -> Release:
-        """Draw a sample and release the mechanism on it.
+        self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None
+    ) -> list[Release]:
+        """Draw and release, as planned.
 
         Args:
             records: matrix (n, d) of finite numbers.
-            domain: the public domain whose guarantee the release is to have, or None for the profile alone.
-            outside: what happens to records outside it.
-            coins: the operating system's unless given; a release with seeded coins is not private.
+            outside: what happens to records outside the domain.
+            coins: the operating system's unless given; releases with seeded coins are not private.
+
+        Returns:
+            One release per step.
         """
-        realise = self.drawing.on(domain).realise
-        (release,) = prepared(self.mechanism, realise, ONE_RELEASE, records, domain, outside, coins).draw()
-        return release
+        return self.prepared(records, outside, coins=coins).draw()
 
+    def prepared(self, records: ArrayLike, outside: Outside = Outside.CLIP, *, coins: Coins | None = None) -> Prepared:
+        """The releases, looked at whole and not drawn yet; arguments as for `release`.
 
-def _allowing_for_rounding(psi_max: float) -> float:
-    """A bound for every probability and weight within the sampler's rounding, which a checker can prove anew."""
-    return float(np.nextafter(psi_max * (1 + _ROUNDING_ALLOWANCE), math.inf)) if psi_max else 0.0
+        Raises:
+            InvalidType, InvalidValue: for whatever `release` would refuse.
+        """
+        return prepared(self.mechanism, self.drawing.realise, self.releases, records, self.domain, outside, coins)
 
+    # At the ends of ranges
 
-def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> PluginStatement:
-    """What certificates and reports say about a plugin.
+    def at_ends(self, ends: Mapping[str, Any]) -> Self:
+        """The run as if these released parameters had come out as these ends of their ranges, and the radius at its
+        largest.
+        """
+        if not self.open_parameters:
+            return self
+        every = {
+            **stated_ends("mechanism", self.mechanism),
+            **stated_ends("sampler", self.sampler),
+            **ends,
+        }
+        return evolve(
+            self,
+            mechanism=with_values("mechanism", self.mechanism, every),
+            sampler=with_values("sampler", self.sampler, every),
+            domain=None if self.domain is None else self.domain.at_its_largest,
+        )
 
-    Raises:
-        InvalidType: for anything else.
-    """
-    if not isinstance(plugin, Mechanism | Sampler | LossSampler | Sanitiser | KeySampler):
-        raise InvalidType("plugin", plugin, "a mechanism or a sampler")
-    distribution, _ = origin(plugin)
-    return PluginStatement(
-        name=plugin.about.name,
-        version=plugin.about.version,
-        distribution=distribution,
-        evidence=plugin.about.evidence.value,
-        citation=plugin.about.citation,
-        options=stated(plugin),
-    )
+    @cached_property
+    def at_worst_ends(self) -> Self:
+        """The run as if released parameters had come out as the ends of their ranges that cost most.
+
+        Raises:
+            ExPost: where what it costs moves with a released value that has no range.
+            InvalidValue: where neither end costs most.
+        """
+        if not self.open_parameters:
+            return self
+        loss, rate = loss_for_every_value(self.mechanism), rate_for_every_value(self.sampler)
+        weight = 1 / rate.probability if rate.weighted else ONE
+        roots = [substitute(root, {W: weight}) for root in loss.parameters]
+        return self.at_ends(worst_ends([*roots, rate.probability], self.open_parameters))
+
+    @property
+    def ranges_assumed(self) -> tuple[Assumption, ...]:
+        """What guarantees for every value of released parameters of the plugins say of them."""
+        found = self._plugins_open
+        return tuple(released_within(name, found[name]) for name in sorted(found))
+
+    # As part of a plan
+
+    @property
+    def sampled_parts(self) -> tuple[SampledRun[U]]:
+        """The parts of a plan of this run alone."""
+        return (self,)
+
+    @property
+    def steps(self) -> int:
+        """How many releases there are."""
+        return self.releases.steps
+
+    @property
+    def on_one_sample(self) -> bool:
+        """Whether all of them see the same sample."""
+        return isinstance(self.releases, SampleOnce)
+
+    def pair_of_one(self, size: Fraction) -> Pair | None:
+        """The pair of all releases about the record of this size on an axis, where it is known."""
+        match self.drawing:
+            case StatedRate() if not self.open_parameters:
+                case = case_on_axis(self.loss, declared_rate(self.sampler), size, precision=self.precision)
+                return None if case is None else self.releases.pair(case.pair, case.rate)
+        return None
+
+    # Shared steps
+
+    @property
+    def _premises(self) -> list[Derivation]:
+        return [
+            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
+            self.sampler.about.declaration("sampler", stated(self.sampler)),
+        ]
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """What the pairs rest on."""
+        domain = () if self.domain is None else self.domain.assumptions
+        released = [released_within(name, value) for name, value in self.open_parameters.items()]
+        paid = [cost.derivation for cost in self._costs]
+        match self.drawing:
+            case ConstrainedRate() as rate:
+                found = rate.derivation(self._premises)
+                if paid:
+                    notion = rate.stated(Enclosure.of(rate.target)).notion
+                    found = notion.composition_theorem.conclude([found, *paid])
+                about = [*domain, *_UNITS[self.unit], *released]
+                found = _ON_DOMAIN.conclude([found], about) if about else found
+            case rate:
+                eta = rate.rounding
+                rounding = [Assumption("relative rounding of probability and weight", str(eta))] if eta else []
+                about = [*domain, *_UNITS[self.unit], *rounding, *released]
+                dominated = _DOMINATION.conclude([*self._premises, *paid], about)
+                found = self.releases.theorem.conclude([dominated])
+        return EX_POST.conclude([found]) if self._is_ex_post else found
+
+    @cached_property
+    def _by_profile(self) -> Guarantee[Pure, AddRemove | Replace, U] | None:
+        """The pure ε by the certified supremum of ψ, where a rate is stated and there is one."""
+        stated_rate = isinstance(self.drawing, StatedRate)
+        about_records = self.relation == ADD_REMOVE and self.unit == RECORD
+        if self.domain is None or self.loss.pure is None or not stated_rate or not about_records:
+            return None
+        try:
+            found, _ = self.profile.supremum(self.domain, precision=self.precision)
+        except CertdpError:  # the pairs alone answer, or say why nothing does
+            return None
+        return self._stated(found.bound, found.derivation)
+
+    def _known_at(self, asked: Delta | Epsilon, accountant: Accountant, upper: float | None) -> Answer[U] | None:
+        """What is known without pairs, as an answer: a pure ε, or the target at its own δ.
+
+        Args:
+            asked: δ or ε.
+            accountant: basic accounting is what states it.
+            upper: an ε above which the supremum of ψ need not be looked for; None where it may be any.
+        """
+        if accountant not in (BEST, BASIC):
+            return None
+        found = self._known_bound(upper)
+        if found is None:
+            return None
+        bound, derivation, notion = found
+        given = Enclosure.of(asked.value, precision=self.precision)
+        match asked:
+            case Delta() if bound.delta.upper <= given.upper:
+                bound = Approximate(bound.epsilon, given)
+            case Epsilon() if bound.epsilon.upper <= asked.value:
+                bound = Approximate(given, bound.delta)
+            case _:
+                return None
+        finding = Finding(Bounds(bound.epsilon, two_sided=False), notion, (derivation.theorem,), BASIC)
+        return Answer(
+            guarantee=self._stated(bound, derivation),
+            epsilon=Interval.of(Bounds(bound.epsilon, two_sided=isinstance(asked, Epsilon))),
+            delta=Interval.of(Bounds(bound.delta, two_sided=isinstance(asked, Delta))),
+            accountant=BASIC,
+            composed_in=notion,
+            order=None,
+            compared=Comparison(finding),
+            asked=asked,
+        )
+
+    def _known_bound(self, upper: float | None) -> tuple[Approximate, Derivation, Notion[Any]] | None:
+        match self.drawing:
+            case ConstrainedRate() if self._spent.delta.upper:
+                return None
+            case ConstrainedRate():
+                match self.target_bound:
+                    case Approximate() as bound:
+                        return bound, self.derivation, APPROXIMATE
+                return None
+        if self.loss.pure is None:
+            return None
+        least = self.pairs.worst(pure)
+        if upper is not None and least is not None and least.two_sided and upper <= least.enclosure.lower:
+            return None  # no proof has the supremum of ψ there
+        by_profile = self._by_profile
+        if by_profile is None:
+            return None
+        derivation = PURE_TO_APPROXIMATE.theorem.conclude([by_profile.derivation])
+        return Approximate(by_profile.bound.epsilon, Enclosure.of(0, precision=self.precision)), derivation, PURE
+
+    def _solved_rate(self) -> ConstrainedRate:
+        """The rate that is solved for a target, which does not move with parameters of the mechanism or the domain."""
+        match self.drawing:
+            case ConstrainedRate() as rate:
+                pass
+            case _:
+                name = self.sampler.about.name
+                raise InvalidValue("sampler", name, "a sampler that solves for a target, such as privacy-constrained")
+        if moving := open_parameters("sampler", self.sampler):
+            raise ExPost.about(", ".join(moving))
+        refuse_chosen("parameters", self.payments)
+        return rate
+
+    def _require_domain(self) -> None:
+        """Refuse a target as a bound for all records where there is no domain of them."""
+        if self.domain is None:
+            raise InvalidValue(
+                "radius",
+                "nothing",
+                "a public bound on the records",
+                "The target holds for records that lose no more at weight 1: declare a domain, such as radius=1",
+            )

@@ -39,7 +39,7 @@ from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
-from ..runs.keyed import KeyedRelease
+from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts
 from .drawing import Drawn, draw_reports, sanitise_reports
@@ -83,7 +83,7 @@ class PrivateWeightedSampling:
         costs `guarantee`; what several cost, `accounted` in a `Plan` says.
 
     Raises:
-        InvalidValue: for δ = 0, and as `KeyedRelease`.
+        InvalidValue: for δ = 0, and as `KeyedRun`.
     """
 
     mechanism: Sanitiser
@@ -133,9 +133,9 @@ class PrivateWeightedSampling:
         )
 
     @cached_property
-    def accounted(self) -> KeyedRelease:
+    def accounted(self) -> KeyedRun:
         """One release, to be accounted for, alone or in a plan."""
-        return KeyedRelease(mechanism=self.mechanism, sampler=self.sampler)
+        return KeyedRun(mechanism=self.mechanism, sampler=self.sampler)
 
     @cached_property
     def reporting(self) -> Reporting:

@@ -94,11 +94,19 @@ def test_a_target_below_what_the_domain_loses(refusal: Refusal) -> None:
     assert error["admissible"].startswith("at least 1.2")
 
 
-def test_what_has_no_answer_yet(refusal: Refusal) -> None:
-    assert refusal(*BOUNDED, "--delta", "1e-6")["parameter"] == "sampler"
-    assert refusal(*BOUNDED, "--order", "2")["parameter"] == "sampler"
-    epsilon = ("epsilon", *BOUNDED[1:], "--delta", "1e-6")
-    assert refusal(*epsilon)["parameter"] == "sampler"
+def test_a_target_answers_at_a_delta_and_at_an_order(certdp: Run, refusal: Refusal, tmp_path: Path) -> None:
+    """What is within a target is dominated by randomised response, in every notion."""
+    target = certdp(*BOUNDED, "--json").json["epsilon"][1]
+    for more, name in ((("--delta", "1e-2"), "epsilon"), (("--order", "2"), "tau")):
+        found = certdp(*BOUNDED, *more, "--json").json
+        assert 0 < found[name][1] < target
+        assert found["private"]["psi_max"] <= found[name][1]
+    epsilon = ("epsilon", *BOUNDED[1:], "--delta", "1e-2")
+    assert (
+        certdp(*epsilon, "--json").json["epsilon"][1]
+        == certdp(*BOUNDED, "--delta", "1e-2", "--json").json["epsilon"][1]
+    )
+    assert refusal(*epsilon, "--certificate", tmp_path / "none.json")["parameter"] == "sampler"
 
 
 def test_a_mechanism_without_a_pure_loss(refusal: Refusal) -> None:

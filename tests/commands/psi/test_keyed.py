@@ -12,7 +12,7 @@ import pytest
 from certdp.accounting.provenance import Public
 from certdp.accounting.units import Delta, Epsilon
 from certdp.mechanisms.pws_keys import PwsKeys
-from certdp.runs.keyed import KeyedRelease
+from certdp.runs.keyed import KeyedRun
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.ppswor import Ppswor
 
@@ -39,7 +39,7 @@ class TestFigures:
 
     def test_at_another_epsilon(self, certdp: Command) -> None:
         data = certdp("psi", *SAMPLED, "--epsilon", "0.25", "--json").json
-        answer = KeyedRelease(mechanism=MECHANISM, sampler=Ppswor(threshold=Public("0.25"))).delta(Epsilon("0.25"))
+        answer = KeyedRun(mechanism=MECHANISM, sampler=Ppswor(threshold=Public("0.25"))).delta(Epsilon("0.25"))
         assert data["epsilon"] == 0.25
         assert data["delta"] == [answer.delta.lower, answer.delta.upper]
 
@@ -102,7 +102,7 @@ def test_a_certificate_that_checks(certdp: Command, refusal: Command, tmp_path: 
 
 class TestManyReleases:
     def test_epsilon_and_delta(self, certdp: Command) -> None:
-        run = KeyedRelease(mechanism=MECHANISM, sampler=EveryKey(), releases=3)
+        run = KeyedRun(mechanism=MECHANISM, sampler=EveryKey(), releases=3)
         steps = ("--steps", 3, "--resample", "each")
         data = certdp("epsilon", *KEYS, *steps, "--delta", "0.2", "--json").json
         answer = run.epsilon(Delta("0.2"))

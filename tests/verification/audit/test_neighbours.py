@@ -12,7 +12,7 @@ from certdp import Coreset, Full, GaussianSum, Importance, LaplaceSum, Norm, Nor
 from certdp.accounting.expressions import ORDER, W, norm
 from certdp.accounting.sampling.drawing import StatedRate
 from certdp.plugins.contract import Neighbours
-from certdp.runs.sampled import drawing_of
+from certdp.runs.declared import drawing_of
 from certdp.verification.audit import telling_records
 
 HALF = Fraction(1, 2)

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import libmp, mp
 
+import certdp
 from certdp import (
     CONTRACT_VERSION,
     About,
@@ -38,7 +39,7 @@ from certdp import (
     RandomisedResponse,
     RenyiLoss,
     ResampleEach,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
     W,
     WeightedSample,
@@ -70,14 +71,14 @@ def ball(order: Norm = Norm.L2, radius: Any = 1, dimension: int | None = None) -
     return NormBall(norm=order, radius=Public(radius), dimension=dimension)
 
 
-def gauss(scale: Any, sampler: Any, releases: Any, domain: NormBall | None = None) -> SampledReleases:
-    return SampledReleases(
+def gauss(scale: Any, sampler: Any, releases: Any, domain: NormBall | None = None) -> SampledRun:
+    return SampledRun(
         mechanism=GaussianSum(scale=Public(scale)), sampler=sampler, releases=releases, domain=domain or ball()
     )
 
 
-def laplace(scale: Any, sampler: Any, releases: Any) -> SampledReleases:
-    return SampledReleases(
+def laplace(scale: Any, sampler: Any, releases: Any) -> SampledRun:
+    return SampledRun(
         mechanism=LaplaceSum(scale=Public(scale)), sampler=sampler, releases=releases, domain=ball(Norm.L1)
     )
 
@@ -87,7 +88,7 @@ def poisson(rate: Any, *, weighted: bool = False) -> Poisson:
 
 
 IMPORTANCE = Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.1"))
-RUNS: dict[str, SampledReleases | Plan] = {
+RUNS: dict[str, SampledRun | Plan] = {
     "gaussian, all": gauss(2, Full(), ResampleEach(10)),
     "gaussian, all, on a third": gauss("0.7", Full(), SampleOnce(3), ball(radius="1/3")),
     "gaussian, one sample": gauss(2, poisson("0.01"), SampleOnce(10)),
@@ -107,7 +108,7 @@ SHARP = {name for name in RUNS if name not in ("laplace, all", "laplace, samples
 @cache
 def certified(name: str, asked: str = "1e-5") -> tuple[Any, Any]:
     answer = RUNS[name].epsilon(Delta(asked))
-    return answer, RUNS[name].certificate(answer)
+    return answer, certdp.certificate(RUNS[name], answer)
 
 
 def body_of(content: bytes) -> Body:
@@ -142,10 +143,10 @@ class TestWhatIsTrue:
 
     def test_an_order_that_the_answer_rests_on_is_no_assumption_of_another_proof(self) -> None:
         noise = DiscreteGaussian(scale=Public(8))
-        run = SampledReleases(mechanism=noise, sampler=Full(), releases=ResampleEach(3), domain=ball())
+        run = SampledRun(mechanism=noise, sampler=Full(), releases=ResampleEach(3), domain=ball())
         answer = run.epsilon(Delta("1e-5"))
         assert "order" in {assumed.name for assumed in answer.guarantee.assumptions}
-        body = body_of(run.certificate(answer).content)
+        body = body_of(certdp.certificate(run, answer).content)
         assert body["method"]["name"] == "renyi"  # which states orders of its own
         assert "order" not in {assumed["name"] for assumed in body["assumptions"]}
 
@@ -167,7 +168,7 @@ class TestWhatIsTrue:
     @pytest.mark.parametrize("name", ["gaussian, importance", "laplace, samples", "gaussian, one sample", "plan"])
     def test_a_delta_at_an_epsilon(self, name: str) -> None:
         answer = RUNS[name].delta(Epsilon("1.5"))
-        found = RUNS[name].certificate(answer)
+        found = certdp.certificate(RUNS[name], answer)
         assert check(found.content).accepted
         assert found.epsilon == Fraction("1.5")
         assert float(found.delta) >= answer.delta.upper
@@ -178,7 +179,7 @@ class TestWhatIsTrue:
 
     def test_the_pure_loss(self) -> None:
         run = RUNS["laplace, samples"]
-        found = run.certificate(run.epsilon(Delta(0)))
+        found = certdp.certificate(run, run.epsilon(Delta(0)))
         assert found.delta == 0
         assert found.method == "pure"
         assert float(found.epsilon) == run.pure().bound.epsilon.upper_float
@@ -200,9 +201,9 @@ class TestWhatIsTrue:
             derivation=Theorem("law", "a count").conclude([]),
         )
         mechanism = LaplaceSum(scale=Released(Fraction(5), cost, within=(3, 30)))
-        run = SampledReleases(mechanism=mechanism, sampler=Full(), releases=ResampleEach(1), domain=ball(Norm.L1))
+        run = SampledRun(mechanism=mechanism, sampler=Full(), releases=ResampleEach(1), domain=ball(Norm.L1))
         answer = run.epsilon(Delta("1e-3"))
-        found = run.certificate(answer)
+        found = certdp.certificate(run, answer)
         assert float(found.epsilon) == answer.epsilon.upper
         body = body_of(found.content)
         assert body["released_cost"] == "1/4"
@@ -215,7 +216,7 @@ class TestWhatIsTrue:
         sampler = Importance(rate=Public("0.9"), norm=Public("inf"), floor=Public("0.2"))
         run = gauss(40, sampler, SampleOnce(2), ball(dimension=2))
         answer = run.epsilon(Delta("1e-6"))
-        found = run.certificate(answer)
+        found = certdp.certificate(run, answer)
         assert answer.epsilon.upper <= float(found.epsilon) <= 1.2 * answer.epsilon.upper
         body = body_of(found.content)
         assert "coordinate" in body["parts"][0]["cover"]
@@ -223,13 +224,13 @@ class TestWhatIsTrue:
         assert not check(sealed(body)).accepted
 
     def test_discrete_noise_by_rho(self) -> None:
-        run = SampledReleases(
+        run = SampledRun(
             mechanism=DiscreteGaussian(scale=Public(8), granularity=Public(1)),
             sampler=Full(),
             releases=ResampleEach(3),
             domain=ball(),
         )
-        found = run.certificate(run.epsilon(Delta("1e-5")))
+        found = certdp.certificate(run, run.epsilon(Delta("1e-5")))
         assert body_of(found.content)["parts"][0]["loss"]["family"] == "zero-concentrated"
         assert check(found.content).accepted
 
@@ -244,15 +245,15 @@ class TestWhatIsTrue:
     def test_the_same_claim_gives_the_same_bytes(self) -> None:
         name = "gaussian, one sample"
         answer, found = certified(name)
-        assert RUNS[name].certificate(answer).content == found.content
+        assert certdp.certificate(RUNS[name], answer).content == found.content
 
     def test_responses_of_several_categories_by_their_pure_loss(self) -> None:
-        run = SampledReleases(
+        run = SampledRun(
             mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)),
             sampler=Full(),
             releases=SampleOnce(1),
         )
-        content = run.certificate(run.epsilon(Delta(0))).content
+        content = certdp.certificate(run, run.epsilon(Delta(0))).content
         assert body_of(content)["parts"][0]["loss"]["family"] == "pure"
 
 
@@ -721,6 +722,6 @@ class OnlyACurve:
 
 
 def test_a_loss_that_no_certificate_states_says_so() -> None:
-    run = SampledReleases(mechanism=OnlyACurve(), sampler=Full(), releases=ResampleEach(2), domain=ball())
+    run = SampledRun(mechanism=OnlyACurve(), sampler=Full(), releases=ResampleEach(2), domain=ball())
     with pytest.raises(InvalidValue, match="RenyiLoss"):
-        run.certificate(run.epsilon(Delta("1e-5")))
+        certdp.certificate(run, run.epsilon(Delta("1e-5")))

@@ -30,7 +30,7 @@ from certdp import (
     PrivacyConstrained,
     Public,
     PureLoss,
-    SampledMechanism,
+    SampledRun,
     W,
     WeightedSample,
     check,
@@ -68,11 +68,11 @@ def records(rows: int = 25) -> Matrix:
     return matrix
 
 
-def constrained(mechanism: Mechanism, target: Any, cap: Any = None) -> SampledMechanism:
+def constrained(mechanism: Mechanism, target: Any, cap: Any = None) -> SampledRun:
     sampler = PrivacyConstrained(target=Public(target))
     if cap is not None:
         sampler = PrivacyConstrained(target=Public(target), largest_weight=Public(cap))
-    return SampledMechanism(mechanism=mechanism, sampler=sampler)
+    return SampledRun(mechanism=mechanism, sampler=sampler)
 
 
 @frozen(kw_only=True)
@@ -130,9 +130,9 @@ def test_what_is_certified_is_proven_again(name: str, target: Any, cap: Any) -> 
     domain = ball(run.norm, radius)
     if run.norm == Norm.L1 and name == "a sum" and target == "1/10":
         with pytest.raises(InvalidValue, match="target"):
-            run.certificate(domain)
+            certdp.profile_certificate(run.on(domain))
         return
-    verdict = check(run.certificate(domain))
+    verdict = check(certdp.profile_certificate(run.on(domain)))
     proven = "holds" if mechanism.about.name != AnyMechanism.about.name else "holds assuming the profile"
     assert verdict.outcome.value == proven, verdict
     assert verdict.claim is not None
@@ -142,7 +142,7 @@ def test_what_is_certified_is_proven_again(name: str, target: Any, cap: Any) -> 
     assert 0 <= upper - Fraction(target) <= Fraction(target) / 2**52
     data = records()
     for outside in Outside:
-        owned = check(run.owners_certificate(data, domain, outside), Rows(data))
+        owned = check(certdp.owner_certificate(run.on(domain), data, outside), Rows(data))
         assert owned.outcome.value == proven, owned
         assert owned.data_compared
 
@@ -150,39 +150,39 @@ def test_what_is_certified_is_proven_again(name: str, target: Any, cap: Any) -> 
 def test_a_whole_target_is_the_epsilon_stated() -> None:
     run = constrained(LaplaceSum(scale=Public(5)), 1)
     domain = ball(Norm.L1, 5)
-    supremum = body_of(run.certificate(domain))["claim"]["supremum"]
+    supremum = body_of(certdp.profile_certificate(run.on(domain)))["claim"]["supremum"]
     assert (supremum["lower"], supremum["upper"], supremum["maximiser"]) == (None, 1.0, None)
-    epsilon = run.guarantee(domain).bound.epsilon
+    epsilon = run.on(domain).pure().bound.epsilon
     assert epsilon.lower == epsilon.upper == 1
 
 
 def test_without_a_domain_the_profile_alone_is_certified() -> None:
-    verdict = check(RUN.certificate())
+    verdict = check(certdp.profile_certificate(RUN))
     assert verdict.outcome.value == "holds", verdict
     assert verdict.claim is not None
     assert verdict.claim.epsilon is None
     small = records()[:10]
-    assert check(RUN.owners_certificate(small), Rows(small)).data_compared
+    assert check(certdp.owner_certificate(RUN, small), Rows(small)).data_compared
 
 
 def test_the_largest_psi_stated_is_never_above_the_target() -> None:
-    body = body_of(RUN.owners_certificate(records(), DOMAIN))
+    body = body_of(certdp.owner_certificate(RUN.on(DOMAIN), records()))
     assert body["data"]["psi_max"] == 1.5
-    capped = body_of(constrained(LaplaceSum(scale=Public(100)), 1, 2).owners_certificate(records(), DOMAIN))
+    capped = body_of(certdp.owner_certificate(constrained(LaplaceSum(scale=Public(100)), 1, 2).on(DOMAIN), records()))
     assert 0 < capped["data"]["psi_max"] < 0.05
 
 
 def test_a_certificate_states_nothing_of_the_data() -> None:
-    owned = body_of(RUN.owners_certificate(records(), DOMAIN))
-    public = body_of(RUN.certificate(DOMAIN))
+    owned = body_of(certdp.owner_certificate(RUN.on(DOMAIN), records()))
+    public = body_of(certdp.profile_certificate(RUN.on(DOMAIN)))
     assert {**owned, "audience": "public", "data": None} == public
     again = constrained(LaplaceSum(scale=Public("3/2")), Fraction(3, 2))
-    assert again.certificate(ball(Norm.L1, "4/2")) == RUN.certificate(DOMAIN)
+    assert certdp.profile_certificate(again.on(ball(Norm.L1, "4/2"))) == certdp.profile_certificate(RUN.on(DOMAIN))
 
 
 def test_other_data_are_refused() -> None:
     data = records()
-    content = RUN.owners_certificate(data, DOMAIN)
+    content = certdp.owner_certificate(RUN.on(DOMAIN), data)
     changed = data.copy()
     changed[7, 2] = -changed[7, 2]
     assert "not those of the commitment" in check(content, Rows(changed)).reason
@@ -201,24 +201,24 @@ def released(value: Any, cost: Any) -> Any:
 def test_what_constants_and_radius_cost_is_added() -> None:
     run = constrained(LaplaceSum(scale=released(Fraction(4), "1/4")), 1)
     domain = NormBall(norm=Norm.L1, radius=released(Fraction(2), "1/8"), dimension=3)
-    content = run.certificate(domain)
+    content = certdp.profile_certificate(run.on(domain))
     assert body_of(content)["claim"]["supremum"]["upper"] == 1.375
     assert check(content).accepted, check(content)
     data = records()
-    verdict = check(run.owners_certificate(data, domain), Rows(data))
+    verdict = check(certdp.owner_certificate(run.on(domain), data), Rows(data))
     assert verdict.data_compared, verdict
 
 
 def test_cited_evidence_assumes_the_profile() -> None:
     run = constrained(CitedMechanism(declared=Public(PureLoss(W * norm(1) / 3))), 1)
-    assert check(run.certificate(DOMAIN)).outcome.value == "holds assuming the profile"
+    assert check(certdp.profile_certificate(run.on(DOMAIN))).outcome.value == "holds assuming the profile"
 
 
 def test_what_cannot_be_certified_says_so() -> None:
     with pytest.raises(InvalidValue, match="proportional"):
-        constrained(losing(W * W * norm(1) / 9), 1).owners_certificate(records()[:3], DOMAIN)
+        certdp.owner_certificate(constrained(losing(W * W * norm(1) / 9), 1).on(DOMAIN), records()[:3])
     with pytest.raises(InvalidValue, match="Raise the target"):
-        RUN.certificate(ball(Norm.L1, 3))
+        certdp.profile_certificate(RUN.on(ball(Norm.L1, 3)))
     with pytest.raises(InvalidType, match="kind"):
         statement_of_rate(_Other())
 

@@ -18,6 +18,7 @@ from attrs import field, frozen
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
+import certdp
 from certdp import (
     CONTRACT_VERSION,
     About,
@@ -39,7 +40,7 @@ from certdp import (
     Poisson,
     Public,
     PureLoss,
-    SampledMechanism,
+    SampledRun,
     Sampler,
     SamplingRate,
     W,
@@ -75,7 +76,7 @@ def records(seed: int = 1, rows: int = 25, columns: int = 3) -> Matrix:
     return np.random.default_rng(seed).normal(size=(rows, columns)) * np.geomspace(0.01, 9, rows)[:, None]
 
 
-RUN = SampledMechanism(
+RUN = SampledRun(
     mechanism=LaplaceSum(scale=Public("1.5")),
     sampler=Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.01")),
 )
@@ -89,7 +90,14 @@ def body_of(content: bytes) -> Body:
 
 
 class TestForm:
-    @pytest.mark.parametrize("content", [RUN.certificate(DOMAIN), RUN.certificate(), RUN.owners_certificate(records())])
+    @pytest.mark.parametrize(
+        "content",
+        [
+            certdp.profile_certificate(RUN.on(DOMAIN)),
+            certdp.profile_certificate(RUN),
+            certdp.owner_certificate(RUN, records()),
+        ],
+    )
     def test_it_is_canonical_json_that_ends_in_its_digest(self, content: bytes) -> None:
         text = content.decode("ascii")
         whole = json.loads(text)
@@ -107,11 +115,11 @@ class TestForm:
                 sealed({"value": value})
 
     def test_the_same_claim_gives_the_same_bytes(self) -> None:
-        again = SampledMechanism(
+        again = SampledRun(
             mechanism=LaplaceSum(scale=Public(1.5)),
             sampler=Importance(rate=Public("3/10"), norm=Public("2"), floor=Public("1e-2")),
         )
-        assert again.certificate(ball(Norm.L1, "4/2")) == RUN.certificate(DOMAIN)
+        assert certdp.profile_certificate(again.on(ball(Norm.L1, "4/2"))) == certdp.profile_certificate(RUN.on(DOMAIN))
 
     def test_letters_beyond_ascii_are_escaped(self) -> None:
         assert b"\\u03c8" in sealed({"name": "ψ"})
@@ -153,7 +161,7 @@ class TestCommitment:
     @pytest.mark.parametrize("domain", [None, DOMAIN])
     def test_the_checker_finds_the_same(self, domain: NormBall | None, outside: Outside) -> None:
         matrix = records()
-        content = RUN.owners_certificate(matrix, domain, outside)
+        content = certdp.owner_certificate(RUN.on(domain), matrix, outside)
         verdict = check(content, Rows(matrix))
         assert verdict.accepted, verdict
         assert verdict.data_compared
@@ -196,47 +204,45 @@ def test_what_built_ins_certify_is_proven_again(combination: str, seed: int) -> 
         "weighted": Poisson(rate=rate, weighted=Public(True)),
         "importance": Importance(rate=rate, norm=order, floor=floor),
     }
-    run = SampledMechanism(mechanism=mechanisms[mechanism], sampler=samplers[sampler])
+    run = SampledRun(mechanism=mechanisms[mechanism], sampler=samplers[sampler])
     domain = ball(run.norm, radius)
-    proven(run.certificate(domain))
-    proven(run.certificate())
+    proven(certdp.profile_certificate(run.on(domain)))
+    proven(certdp.profile_certificate(run))
     data = records(seed)
     for outside in Outside:
-        measured = run.measure(data, domain, outside)
-        proven(run.owners_certificate(data, domain, outside, measured=measured), data)
+        measured = certdp.record_losses(run.on(domain), data, outside)
+        proven(certdp.owner_certificate(run.on(domain), data, outside, losses=measured), data)
 
 
 def test_importance_sampling_of_a_sum_needs_no_floor() -> None:
     for of in (1, 2, "inf", "3/2", 3, "1.001"):
-        run = SampledMechanism(
-            mechanism=LaplaceSum(scale=Public(2)), sampler=Importance(rate=Public("0.2"), norm=Public(of))
-        )
-        proven(run.certificate(ball(Norm.L1, 4)))
+        run = SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Importance(rate=Public("0.2"), norm=Public(of)))
+        proven(certdp.profile_certificate(run.on(ball(Norm.L1, 4))))
 
 
 @pytest.mark.parametrize(("own", "other"), [("3/2", 1), ("3/2", 3), (3, "3/2"), ("1.001", "1.002"), (2, "inf")])
 def test_a_domain_in_one_norm_for_a_loss_in_another(own: Any, other: Any) -> None:
-    run = SampledMechanism(
+    run = SampledRun(
         mechanism=AnyMechanism(declared=Public(PureLoss(W * norm(other) / 4))),
         sampler=Importance(rate=Public("0.3"), norm=Public(own), floor=Public("0.01")),
     )
     domain = ball(Norm.of(own), "3/2")
-    body = body_of(run.certificate(domain))
+    body = body_of(certdp.profile_certificate(run.on(domain)))
     assert body["claim"]["supremum"]["lower"] > body["claim"]["supremum"]["upper"] * (1 - 1e-12)
-    proven(run.certificate(domain), outcome=ASSUMING)
+    proven(certdp.profile_certificate(run.on(domain)), outcome=ASSUMING)
     data = records(4)
     for outside in Outside:
-        proven(run.owners_certificate(data, domain, outside), data, ASSUMING)
-    alone = SampledMechanism(mechanism=run.mechanism, sampler=Full())
-    proven(alone.certificate(domain), outcome=ASSUMING)
+        proven(certdp.owner_certificate(run.on(domain), data, outside), data, ASSUMING)
+    alone = SampledRun(mechanism=run.mechanism, sampler=Full())
+    proven(certdp.profile_certificate(alone.on(domain)), outcome=ASSUMING)
 
 
 def test_a_domain_that_contradicts_an_option_is_refused_before_it_is_certified() -> None:
     mechanism = Lloyd(clusters=Public(3), scale_sum=Public(20), scale_count=Public(5), radius=Public(2))
-    run = SampledMechanism(mechanism=mechanism, sampler=Full())
-    proven(run.certificate(ball(Norm.L2, 2)))
+    run = SampledRun(mechanism=mechanism, sampler=Full())
+    proven(certdp.profile_certificate(run.on(ball(Norm.L2, 2))))
     with pytest.raises(InvalidValue, match="certificate: got mechanism lloyd") as refused:
-        run.certificate(ball(Norm.L2, "2.001"))
+        certdp.profile_certificate(run.on(ball(Norm.L2, "2.001")))
     assert "the option radius is smaller than the norm of some record" in refused.value.remedy
 
 
@@ -308,7 +314,7 @@ FORGERIES: dict[str, Callable[[Body], None]] = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_field_is_refused(name: str) -> None:
-    body = body_of(RUN.certificate(DOMAIN))
+    body = body_of(certdp.profile_certificate(RUN.on(DOMAIN)))
     assert check(sealed(copy.deepcopy(body))).accepted
     FORGERIES[name](body)
     verdict = check(sealed(body))
@@ -333,7 +339,7 @@ OWNERS_FORGERIES: dict[str, Callable[[Body], None]] = {
 @pytest.mark.parametrize("name", OWNERS_FORGERIES)
 def test_a_forged_figure_is_refused_beside_the_data(name: str) -> None:
     data = records()
-    body = body_of(RUN.owners_certificate(data, DOMAIN))
+    body = body_of(certdp.owner_certificate(RUN.on(DOMAIN), data))
     assert check(sealed(copy.deepcopy(body)), Rows(data)).accepted
     OWNERS_FORGERIES[name](body)
     verdict = check(sealed(body), Rows(data))
@@ -403,13 +409,13 @@ def test_producer_and_checker_agree(
 ) -> None:
     """Whatever can be certified is proven again, and no record of the domain loses more than is certified."""
     loss, rate = composition
-    run = SampledMechanism(
+    run = SampledRun(
         mechanism=AnyMechanism(declared=Public(PureLoss(loss))),
         sampler=AnySampler(declared=Public(SamplingRate(minimum(1, maximum(floor, rate)), weighted=weighted))),
     )
     domain = ball(run.norm, radius)
     try:
-        content = run.certificate(domain)
+        content = certdp.profile_certificate(run.on(domain))
     except NoFiniteSupremum:
         assert weighted
         assert floor == 0
@@ -428,14 +434,16 @@ def test_producer_and_checker_agree(
 
 def test_a_certificate_states_nothing_of_the_data() -> None:
     data = records()
-    owned = body_of(RUN.owners_certificate(data, DOMAIN))
-    public = body_of(RUN.certificate(DOMAIN))
+    owned = body_of(certdp.owner_certificate(RUN.on(DOMAIN), data))
+    public = body_of(certdp.profile_certificate(RUN.on(DOMAIN)))
     assert public["data"] is None
     assert {**owned, "audience": "public", "data": None} == public
 
 
 def test_what_cannot_be_certified_says_so() -> None:
     with pytest.raises(CertdpError):
-        SampledMechanism(
-            mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public(1), norm=Public(2))
-        ).certificate(ball(Norm.L2, 1))
+        certdp.profile_certificate(
+            SampledRun(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public(1), norm=Public(2))).on(
+                ball(Norm.L2, 1)
+            )
+        )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import certdp
 from certdp import (
     Coreset,
     Delta,
@@ -23,8 +24,7 @@ from certdp import (
     PrivacyConstrained,
     Public,
     Released,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
     check,
 )
 from certdp.accounting.errors import InvalidValue
@@ -36,15 +36,17 @@ from certdp.verification.checker.released import Worst
 from certdp.verification.mutation.declared import DECLARED
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
-COST = SampledReleases(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
+COST = SampledRun(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=BALL).pure()
 SCALE = Released(3, COST, within=(2, 8))
 
-PROFILE = SampledMechanism(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2"))).certificate(BALL)
-CONSTRAINED = SampledMechanism(
-    mechanism=LaplaceSum(scale=Released(3, COST)), sampler=PrivacyConstrained(target=Public(1))
-).certificate(BALL)
-RUN = SampledReleases(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2")), domain=BALL)
-COMPOSED = RUN.certificate(RUN.epsilon(Delta("1e-3"))).content
+PROFILE = certdp.profile_certificate(
+    SampledRun(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2"))).on(BALL)
+)
+CONSTRAINED = certdp.profile_certificate(
+    SampledRun(mechanism=LaplaceSum(scale=Released(3, COST)), sampler=PrivacyConstrained(target=Public(1))).on(BALL)
+)
+RUN = SampledRun(mechanism=LaplaceSum(scale=SCALE), sampler=Poisson(rate=Public("1/2")), domain=BALL)
+COMPOSED = certdp.certificate(RUN, RUN.epsilon(Delta("1e-3"))).content
 
 
 def altered(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
@@ -106,12 +108,12 @@ def test_a_released_radius_is_the_upper_end(said: str, accepted: bool) -> None:
 
 
 def test_a_radius_that_no_loss_looks_at_may_be_anything() -> None:
-    run = SampledReleases(
+    run = SampledRun(
         mechanism=GaussianSum(noise_multiplier=Public(1)),
         sampler=Full(),
         domain=NormBall(norm=Norm.L2, radius=Released(5, COST)),
     )
-    assert check(run.certificate(run.epsilon(Delta("1e-3"))).content).accepted
+    assert check(certdp.certificate(run, run.epsilon(Delta("1e-3"))).content).accepted
 
 
 def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
@@ -121,9 +123,11 @@ def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
         says("sampler.rate was released", "within 1/4 to 1/2")(content)
 
     assert check(altered(body, change)).accepted  # unweighted: a higher rate costs more
-    weighted = SampledMechanism(
-        mechanism=LaplaceSum(scale=Public(1)), sampler=Poisson(rate=Public("1/2"), weighted=Public(True))
-    ).certificate(BALL)
+    weighted = certdp.profile_certificate(
+        SampledRun(
+            mechanism=LaplaceSum(scale=Public(1)), sampler=Poisson(rate=Public("1/2"), weighted=Public(True))
+        ).on(BALL)
+    )
     verdict = check(altered(weighted, change))
     assert "is not known to cover others" in verdict.reason
 

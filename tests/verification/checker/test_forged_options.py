@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import certdp
 from certdp import (
     Coreset,
     Delta,
@@ -32,8 +33,7 @@ from certdp import (
     PwsKeys,
     RandomisedResponse,
     ResampleEach,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
 )
 from certdp.accounting.norms import Norm
 from certdp.mechanisms.dpis_step import DpisStep
@@ -63,12 +63,12 @@ def ball(norm: Any, radius: Any, dimension: int | None = None) -> NormBall:
 
 
 def profile(mechanism: Any, sampler: Any, domain: NormBall | None) -> Body:
-    return body_of(SampledMechanism(mechanism=mechanism, sampler=sampler).certificate(domain))
+    return body_of(certdp.profile_certificate(SampledRun(mechanism=mechanism, sampler=sampler).on(domain)))
 
 
 def run(mechanism: Any, sampler: Any, domain: NormBall | None) -> Body:
-    released = SampledReleases(mechanism=mechanism, sampler=sampler, releases=ResampleEach(1), domain=domain)
-    return body_of(released.certificate(released.epsilon(Delta("1e-5"))).content)
+    released = SampledRun(mechanism=mechanism, sampler=sampler, releases=ResampleEach(1), domain=domain)
+    return body_of(certdp.certificate(released, released.epsilon(Delta("1e-5"))).content)
 
 
 LLOYD: dict[str, Any] = {"clusters": Public(3), "scale_sum": Public(20), "radius": Public(2), "dimension": Public(3)}

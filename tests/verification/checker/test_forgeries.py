@@ -25,6 +25,7 @@ import pytest
 from attrs import evolve
 from jsonschema import Draft202012Validator
 
+import certdp
 from certdp import (
     Coreset,
     Count,
@@ -47,8 +48,7 @@ from certdp import (
     Public,
     RandomisedResponse,
     ResampleEach,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
     SampleOnce,
 )
 from certdp.dpis.budget import FixedClip, NoisySize, RenyiAccounting, RunPlan
@@ -89,22 +89,22 @@ LISTED = ListedRates(rates=Public("0.001,0.1,0.5,0.5,1"))
 
 
 def profile(mechanism: Any, sampler: Any, domain: NormBall | None) -> Callable[[], bytes]:
-    return lambda: SampledMechanism(mechanism=mechanism, sampler=sampler).certificate(domain)
+    return lambda: certdp.profile_certificate(SampledRun(mechanism=mechanism, sampler=sampler).on(domain))
 
 
 def owners(sampler: Any) -> Callable[[], bytes]:
-    run = SampledMechanism(mechanism=LAPLACE, sampler=sampler)
-    return lambda: run.owners_certificate(np.array(RECORDS), ball(1, 5, 3))
+    run = SampledRun(mechanism=LAPLACE, sampler=sampler)
+    return lambda: certdp.owner_certificate(run.on(ball(1, 5, 3)), np.array(RECORDS))
 
 
 def run(mechanism: Any, sampler: Any, releases: Any, domain: NormBall | None) -> Callable[[], bytes]:
-    released = SampledReleases(mechanism=mechanism, sampler=sampler, releases=releases, domain=domain)
-    return lambda: released.certificate(released.epsilon(Delta("1e-5"))).content
+    released = SampledRun(mechanism=mechanism, sampler=sampler, releases=releases, domain=domain)
+    return lambda: certdp.certificate(released, released.epsilon(Delta("1e-5"))).content
 
 
 def plan(*parts: tuple[Any, Any, Any]) -> Callable[[], bytes]:
-    planned = Plan([SampledReleases(mechanism=m, sampler=s, releases=r, domain=ball(2)) for m, s, r in parts])
-    return lambda: planned.certificate(planned.epsilon(Delta("1e-5"))).content
+    planned = Plan([SampledRun(mechanism=m, sampler=s, releases=r, domain=ball(2)) for m, s, r in parts])
+    return lambda: certdp.certificate(planned, planned.epsilon(Delta("1e-5"))).content
 
 
 def training() -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import certdp
 from certdp import (
     Delta,
     Full,
@@ -20,8 +21,7 @@ from certdp import (
     NormBall,
     Public,
     ResampleEach,
-    SampledMechanism,
-    SampledReleases,
+    SampledRun,
 )
 from certdp.accounting.norms import Norm
 from certdp.verification.checker import Claim, Outcome, Verdict, check
@@ -131,11 +131,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Fractio
     """A pure certificate, an approximate one, and the ε of the latter."""
     folder = tmp_path_factory.mktemp("certificates")
     pure, approximate = folder / "pure.json", folder / "approximate.json"
-    pure.write_bytes(SampledMechanism(mechanism=LaplaceSum(scale=Public(2)), sampler=Full()).certificate(ball(1)))
-    run = SampledReleases(
-        mechanism=GaussianSum(scale=Public(4)), sampler=Full(), releases=ResampleEach(2), domain=ball(2)
+    pure.write_bytes(
+        certdp.profile_certificate(SampledRun(mechanism=LaplaceSum(scale=Public(2)), sampler=Full()).on(ball(1)))
     )
-    certified = run.certificate(run.epsilon(Delta("1e-6")))
+    run = SampledRun(mechanism=GaussianSum(scale=Public(4)), sampler=Full(), releases=ResampleEach(2), domain=ball(2))
+    certified = certdp.certificate(run, run.epsilon(Delta("1e-6")))
     approximate.write_bytes(certified.content)
     return pure, approximate, certified.epsilon
 

@@ -16,10 +16,10 @@ from ...accounting.pairs import FinitePair
 from ...accounting.units import Epsilon
 from ...data import refuse_without_file
 from ...durable.files import write_whole
-from ...runs.keyed import KeyedRelease
+from ...runs.declared import statement_of
+from ...runs.keyed import KeyedRun
 from ...runs.run import Answer as DeltaAnswer
-from ...runs.sampled import statement_of
-from ...runs.sampled_releases import Interval
+from ...runs.run import Interval
 from ..answer import Answer, assumptions_as_json, path_as_json
 from ..composition import KeyedComposition
 from ..outputs import check_places, checked_certificate
@@ -75,14 +75,16 @@ class KeyedProfile(Answer):
         certificate: where it was written.
     """
 
-    release: KeyedRelease
+    release: KeyedRun
     answer: DeltaAnswer[Any]
     frequencies: tuple[_Compared, ...]
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
         """For programs."""
-        mechanism, sampler = (statement_of(plugin).as_json() for plugin in self.release.plugins)
+        mechanism, sampler = (
+            statement_of(plugin).as_json() for plugin in (self.release.mechanism, self.release.sampler)
+        )
         answer, guarantee = self.answer, self.answer.guarantee
         return {
             "mechanism": mechanism,
@@ -108,7 +110,7 @@ class KeyedProfile(Answer):
     def show(self, page: Page) -> None:
         """For people."""
         answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
-        mechanism, sampler = (plugin.about.name for plugin in self.release.plugins)
+        mechanism, sampler = (plugin.about.name for plugin in (self.release.mechanism, self.release.sampler))
         page.keyed_run(mechanism, sampler)
         epsilon = numbers.most_or_stated(answer.epsilon.upper, answer.asked.value)
         rest = f" at ε = {epsilon} for one element of a key of any frequency"
@@ -179,7 +181,7 @@ def _refuse_what_records_need(request: Request) -> None:
             raise InvalidValue(name, str(value), "nothing, for keyed data", remedy)
 
 
-def _listed(request: Request, release: KeyedRelease) -> int:
+def _listed(request: Request, release: KeyedRun) -> int:
     """The last frequency to list."""
     end = release.reporting.last
     if request.rows is None:

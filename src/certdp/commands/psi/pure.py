@@ -16,8 +16,11 @@ from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
 from ...data import refuse_without_file
 from ...durable.files import Rank, published
-from ...records.losses import Measurement
-from ...runs.sampled import SampledMechanism, declared_loss
+from ...records.certificates import owner_certificate
+from ...records.losses import RecordLosses, record_losses
+from ...runs.certificates import pure_claim
+from ...runs.declared import declared_loss
+from ...runs.sampled import SampledRun
 from ...verification.certificates.writing import SampledPureClaim, public_certificate
 from ..answer import Answer, path_as_json
 from ..composition import Composition
@@ -111,42 +114,43 @@ def pure_profile(request: Request, given: Composition, terminal: Terminal) -> Pu
     check_places(request.data, request.places)
     if request.data is None:
         refuse_without_file(request.reading)
-    run_of = SampledMechanism(mechanism=given.mechanism, sampler=given.sampler)
+    anywhere = SampledRun(mechanism=given.mechanism, sampler=given.sampler)
     records = request.records
-    domain = domain_of(given.run, run_of.norm, run_of.features, records.shape[1])
-    claim = _claim(run_of, domain, given.run.get("radius", ""))
+    domain = domain_of(given.run, anywhere.norm, anywhere.features, records.shape[1])
+    run_of, claim = _claimed(anywhere, domain, given.run.get("radius", ""))
     with progress_over(records, terminal) as advance:
-        private = run_of.measure(records, domain, outside, progress=advance)
-    _write(request, run_of, claim, records, domain, outside, private)
+        private = record_losses(run_of, records, outside, progress=advance)
+    _write(request, run_of, claim, records, outside, private)
     supremum = math.inf if claim.supremum is None else claim.supremum.enclosure.upper_float
     return PureProfile(claim=claim, owners=OwnersFigures.of(request, private, supremum, "ψ"), request=request)
 
 
-def _claim(run_of: SampledMechanism, domain: NormBall | None, radius: str) -> SampledPureClaim:
+def _claimed(anywhere: SampledRun, domain: NormBall | None, radius: str) -> tuple[SampledRun, SampledPureClaim]:
+    """The run on its domain, and what its certificate states."""
     try:
-        claim = run_of.claim(domain)
+        run_of = anywhere.on(domain)
+        claim = pure_claim(run_of)
     except NoFiniteSupremum as error:
         raise InvalidValue("radius", radius, "a domain on which ψ is bounded", str(error)) from None
     if claim.supremum is not None and math.isinf(claim.supremum.enclosure.upper_float):
         raise InvalidValue("radius", radius, "a domain whose ε binary64 holds", "Use a smaller radius or more noise")
-    return claim
+    return run_of, claim
 
 
 def _write(
     request: Request,
-    run_of: SampledMechanism,
+    run_of: SampledRun,
     claim: SampledPureClaim,
     records: Floats,
-    domain: NormBall | None,
     outside: Outside,
-    private: Private[Measurement],
+    private: Private[RecordLosses],
 ) -> None:
     with published() as files:
         if request.certificate is not None:
             certificate = checked_certificate("certificate", public_certificate(claim))
             files.write(request.certificate, certificate, Rank.STATEMENT)
         if request.owner_certificate is not None:
-            owned = run_of.owners_certificate(records, domain, outside, claim=claim, measured=private)
+            owned = owner_certificate(run_of, records, outside, claim=claim, losses=private)
             files.write(
                 request.owner_certificate, checked_certificate("owner-certificate", owned), Rank.RECORD, secret=True
             )

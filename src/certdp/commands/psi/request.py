@@ -17,7 +17,7 @@ from ...accounting.provenance import Private, Public
 from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
 from ...data import Reading, example_records, read_records
-from ...records.losses import Measurement
+from ...records.losses import RecordLosses
 from ..output import Terminal
 from ..page import Page
 from ..progress import counting, watched
@@ -106,14 +106,14 @@ class OwnersFigures:
         from_file: whether the records are the owner's, not the embedded example.
     """
 
-    measured: Measurement
+    measured: RecordLosses
     most: float
     sign: str
     outside: str
     from_file: bool
 
     @classmethod
-    def of(cls, request: Request, measured: Private[Measurement], most: float, sign: str) -> OwnersFigures:
+    def of(cls, request: Request, measured: Private[RecordLosses], most: float, sign: str) -> OwnersFigures:
         """The figures for the owner who asked."""
         return cls(
             measured=measured.reveal(),
@@ -132,7 +132,7 @@ class OwnersFigures:
             "n": measured.records,
             "outside_domain": measured.outside,
             "expected_sample_size": list(measured.expected_sample_size),
-            "psi_max": self._bound(measured.psi_max),
+            "psi_max": self._bound(measured.largest),
             "quantiles": {str(level): self._bound(value) for level, value in measured.quantiles.items()},
         }
 
@@ -148,7 +148,7 @@ class OwnersFigures:
                 ("expected sample size", numbers.about(measured.expected_sample_size[1])),
                 *(
                     (f"{self.sign}, {name}", numbers.most(self._bound(value)))
-                    for name, value in (*losses, ("largest", measured.psi_max))
+                    for name, value in (*losses, ("largest", measured.largest))
                 ),
             ]
         )

@@ -11,13 +11,12 @@ from ...accounting.accountants import Bounds, renyi_at
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.guarantees import Guarantee
-from ...accounting.provenance import Private
 from ...accounting.units import Delta, Order
 from ...data import refuse_without_file
-from ...records.losses import Measurement
-from ...records.record_losses import epsilon_per_record, renyi_per_record
-from ...runs.sampled import declared_loss, declared_rate, statement_of
-from ...runs.sampled_releases import Interval, SampledReleases
+from ...records.losses import record_losses
+from ...runs.declared import statement_of
+from ...runs.run import Interval
+from ...runs.sampled import SampledRun
 from ..answer import Answer, assumptions_as_json, domain_as_json
 from ..composition import Composition
 from ..output import Terminal
@@ -49,13 +48,13 @@ class _Target:
         sign: what the loss is called.
         stated: the target in words.
         prove: the guarantee of a run.
-        measure: the loss per record of a run, as `record_losses` computes it.
+        at: where the loss per record is read.
     """
 
     sign: str
     stated: str
-    prove: Callable[[SampledReleases], _Found]
-    measure: Callable[..., Private[Measurement]]
+    prove: Callable[[SampledRun], _Found]
+    at: Delta | Order
 
 
 @frozen(kw_only=True)
@@ -69,7 +68,7 @@ class LossAt(Answer):
         owners: what the data's owner may know.
     """
 
-    releases: SampledReleases
+    releases: SampledRun
     target: _Target
     found: _Found
     owners: OwnersFigures
@@ -126,13 +125,11 @@ def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
     if request.data is None:
         refuse_without_file(request.reading)
     records = request.records
-    sampler = given.stating_sampler
-    roots = [*declared_loss(given.mechanism).features, declared_rate(sampler).probability]
-    domain = domain_of(given.run, SampledReleases.norm_of(given.mechanism, sampler), roots, records.shape[1])
-    releases = SampledReleases(mechanism=given.mechanism, sampler=sampler, domain=domain)
+    anywhere = SampledRun(mechanism=given.mechanism, sampler=given.sampler)
+    releases = anywhere.on(domain_of(given.run, anywhere.norm, anywhere.features, records.shape[1]))
     found = target.prove(releases)
     with progress_over(records, terminal) as advance:
-        private = target.measure(releases, records, outside, progress=advance)
+        private = record_losses(releases, records, outside, at=target.at, progress=advance)
     owners = OwnersFigures.of(request, private, found.bounds.upper, target.sign)
     return LossAt(releases=releases, target=target, found=found, owners=owners)
 
@@ -147,7 +144,7 @@ def _target(request: Request) -> _Target:
 
 
 def _at_delta(delta: Delta) -> _Target:
-    def prove(releases: SampledReleases) -> _Found:
+    def prove(releases: SampledRun) -> _Found:
         answer = releases.epsilon(delta)
         return _Found(
             guarantee=answer.guarantee,
@@ -155,18 +152,15 @@ def _at_delta(delta: Delta) -> _Target:
             bounds=answer.epsilon,
         )
 
-    def measure(releases: SampledReleases, *arguments: Any, **options: Any) -> Private[Measurement]:
-        return epsilon_per_record(releases, delta, *arguments, **options)
-
-    return _Target(sign="ε", stated=f"δ = {delta}", prove=prove, measure=measure)
+    return _Target(sign="ε", stated=f"δ = {delta}", prove=prove, at=delta)
 
 
 def _at_order(order: Order) -> _Target:
-    def prove(releases: SampledReleases) -> _Found:
+    def prove(releases: SampledRun) -> _Found:
         guarantee = releases.renyi(order)
         reached = releases.pairs.worst(renyi_at(order.value))
         # what released parameters cost is an upper bound alone
-        two_sided = reached is not None and reached.two_sided and not releases._cost.upper
+        two_sided = reached is not None and reached.two_sided and not releases.released_cost.upper
         bounds = Interval.of(Bounds(guarantee.bound.tau, two_sided))
         return _Found(
             guarantee=guarantee,
@@ -178,10 +172,7 @@ def _at_order(order: Order) -> _Target:
             bounds=bounds,
         )
 
-    def measure(releases: SampledReleases, *arguments: Any, **options: Any) -> Private[Measurement]:
-        return renyi_per_record(releases, order, *arguments, **options)
-
-    return _Target(sign="τ", stated=f"order {order}", prove=prove, measure=measure)
+    return _Target(sign="τ", stated=f"order {order}", prove=prove, at=order)
 
 
 def _refuse_files(request: Request) -> None:
