@@ -47,8 +47,13 @@ class Traces:
 
 
 def _file(name: str) -> Path | None:
+    """Where the trace of a claim, or of a file of tests, is kept."""
     tests = tests_folder()
-    return None if tests is None else tests.parent / "run" / "mutation" / f"{short_digest(name)}.trace"
+    if tests is None:
+        return None
+    path = Path(name)
+    known_as = str(path.relative_to(tests)) if path.is_relative_to(tests) else name
+    return tests.parent / "run" / "mutation" / f"{short_digest(known_as)}.trace"
 
 
 def _kept(name: str, is_claim: bool) -> Found:
