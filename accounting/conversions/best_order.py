@@ -70,7 +70,8 @@ def best_order(curve: RenyiOfOrder, delta: Enclosure, *, start: Fraction = Fract
     """
     require_positive(delta)
     log_delta = delta.log().lower_float
-    spared = (-delta.minimum(1)).log1p().lower_float if delta.upper < 1 else -math.inf
+    least = Enclosure.of(delta.lower, precision=delta.precision)  # a bound for every δ inside is no smaller than there
+    spared = (-least).log1p().lower_float if delta.lower < 1 else -math.inf
 
     def estimate(above: float, tau: float) -> float:
         _, log_gamma = choose_touching(above, tau, log_delta)

@@ -185,6 +185,7 @@ def _record(only: Sequence[str], each: int | None, jobs: int, minutes: float | N
     """Run the modules that match and have no fresh record of so many mutants, and write down what became of them."""
     known = records.read()
     asked = [mutated for mutated in matching(*only) if not _is_recorded(mutated, known.get(mutated.module), each)]
+    asked.sort(key=lambda mutated: mutated.module in known)  # those first of which nothing is known
     scores: list[Score] = []
     end = None if minutes is None else time.monotonic() + 60 * minutes
     traces, taking = Traces(), Lock()

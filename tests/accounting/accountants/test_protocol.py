@@ -465,6 +465,29 @@ def test_corners_have_a_proven_answer_or_a_clear_error(accountant: Accountant, p
                 assert value.upper <= 1
 
 
+UNCERTAIN = [("0", "1e-3"), ("1e-9", "1e-3"), ("1e-3", "1")]
+_AS_GOOD = 1 - Fraction(1, 10**9)
+
+
+@each
+@pairs
+@pytest.mark.parametrize(("low", "high"), UNCERTAIN)
+def test_a_bound_holds_for_every_number_of_an_uncertain_one(
+    accountant: Accountant, pair: Pair, low: str, high: str
+) -> None:
+    """So it is as large as at the least of them, and its lower end as small as at the largest."""
+    for ask in (accountant.epsilon, accountant.delta):
+        found = ask(run(pair), Enclosure.between(low, high))
+        if found is None:
+            continue
+        least, largest = (ask(run(pair), Enclosure.of(end)) for end in (low, high))
+        assert least is not None
+        assert found.upper >= least.upper * _AS_GOOD
+        if found.bounds.two_sided:
+            assert largest is not None
+            assert found.bounds.enclosure.lower * _AS_GOOD <= largest.upper
+
+
 @every
 def test_a_record_that_is_never_drawn_loses_nothing(accountant: Accountant) -> None:
     for name in ("rate 0", "laplace at rate 0"):

@@ -12,7 +12,7 @@ import pytest
 from mpmath import mp
 
 from certdp.verification.checker.approximate.cover import Corner, prove_cover
-from certdp.verification.checker.domain import Domain, Extreme
+from certdp.verification.checker.domain import DOMAIN, Domain, Extreme
 from certdp.verification.checker.expressions import Pool, norm
 from certdp.verification.checker.intervals import Arithmetic, Interval
 from certdp.verification.checker.verdict import Refused
@@ -100,13 +100,14 @@ def test_another_norm_needs_a_dimension() -> None:
 def test_an_expression_is_the_same_in_the_coordinates_of_the_domain() -> None:
     """At every record: norms alone, the domain's own, another one alone, and both."""
     domain, source = Domain("2", Fraction(2), 3), random.Random(8)
-    for names in (["2"], ["1"], ["1", "2"], ["1", "inf"], ["1", "2", "inf"]):
+    for names, coordinates in (([], 1), (["2"], 1), (["1"], 1), (["1", "2"], 2), (["1", "inf"], 3)):
         pool = Pool()
         root = pool.constant(1)
         for count, p in enumerate(names, 1):
             root = pool.node("add", pool.node("multiply", root, pool.constant(count)), pool.variable(norm(p)))
         placed, box = domain.place(pool, root, FINE)
         assert pool.variables(placed) <= set(box)
+        assert len(box) == coordinates
         for record in records(3, source):
             scale = source.random() * 2 / float(of(record, "2"))
             norms = {norm(p): of([scale * x for x in record], p) for p in ORDERS}
@@ -152,6 +153,7 @@ OUTSIDE: list[tuple[dict[str, str], list[str]]] = [
     ({"norm(2)": "2", "ratio(inf)": "1000001/1000000"}, ["inf"]),
     ({"norm(2)": "2", "ratio(1)": "0"}, ["1"]),
     ({"norm(2)": "2", "ratio(1)": "-1"}, ["1"]),
+    ({"norm(2)": "2", "ratio(1)": "-3"}, ["1"]),  # whose square is that of a ratio within
 ]
 
 
@@ -175,6 +177,23 @@ def test_a_point_outside_the_domain_is_refused(point: dict[str, str], others: li
 def test_a_point_with_an_unknown_coordinate_is_refused() -> None:
     with pytest.raises(Refused, match="names an unknown variable"):
         Domain("2", Fraction(2), 4).check_point({"norm(3)": Fraction(0)}, {}, [], FINE)
+
+
+@pytest.mark.parametrize("dimension", [1, 2**53, None])
+def test_a_stated_domain_is_read(dimension: int | None) -> None:
+    stated = {"norm": "3/2", "radius": "1/3", "dimension": dimension}
+    DOMAIN(stated, "here")
+    assert Domain.of(stated) == Domain("3/2", Fraction(1, 3), dimension)
+    assert str(Domain.of(stated)) == "norm(3/2) <= 1/3"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"dimension": 0}, {"dimension": 2**53 + 1}, {"dimension": True}, {"radius": "0"}, {"norm": "1/2"}, {"x": 1}],
+)
+def test_what_states_no_domain_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(Refused):
+        DOMAIN({"norm": "2", "radius": "1", "dimension": 3} | change, "here")
 
 
 # Covers.
@@ -237,6 +256,21 @@ def test_unknown_coordinates_and_rates_above_one_are_refused() -> None:
             cover_of(split(name, "1", leaf("4", "1"), leaf("4", "1")))
     with pytest.raises(Refused, match="states a rate above 1"):
         cover_of(leaf("4", "1000001/1000000"))
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        *(5, None, "coordinate", ["coordinate"], {}),
+        *({"parameter": "4"}, leaf("4", "-1"), leaf("-1", "1"), leaf("4", "1") | {"more": 1}, leaf("1.5", "1")),
+        *({"coordinate": "norm(1)", "at": "1", "below": leaf("4", "1")}, split("norm(1)", "1", 5, leaf("4", "1"))),
+        *(split("norm(1)", "1.0", leaf("4", "1"), leaf("4", "1")),),
+        split("norm(1)", "1", leaf("4", "1"), leaf("4", "1")) | {"more": 1},
+    ],
+)
+def test_what_is_no_cover_is_refused(node: Any) -> None:
+    with pytest.raises(Refused):
+        cover_of(node)
 
 
 def test_a_rounding_is_no_coordinate_of_a_cover() -> None:

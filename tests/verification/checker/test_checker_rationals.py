@@ -9,8 +9,10 @@ from itertools import product
 
 import pytest
 
+from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.rationals import Range, rational_range
+from certdp.verification.checker.verdict import Refused
 
 EXACT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "add": lambda a, b: a + b,
@@ -93,6 +95,26 @@ def test_long_numbers_are_given_up() -> None:
     assert rational_range(pool, root, {"a": Range(short, short)}) == Range(short + 1, short + 1)
     assert rational_range(pool, root, {"a": Range(short, long)}) is None
     assert rational_range(pool, root, {"a": Range(1 / long, short)}) is None
+
+
+def test_the_length_that_is_given_up() -> None:
+    """4096 bits of numerator and denominator together, and of a power before it is taken."""
+    pool = Pool()
+    a = pool.variable("a")
+    for longest, longer in ((Fraction(2**4094), Fraction(2**4095)), (Fraction(3, 2**4093), Fraction(3, 2**4094))):
+        assert rational_range(pool, a, {"a": Range(longest, longest)}) == Range(longest, longest)
+        for ends in ((longer, longer), tuple(sorted((longest, longer)))):
+            assert rational_range(pool, a, {"a": Range(*ends)}) is None
+    one, seven = Fraction(1), Fraction(7)
+    assert of_power(Range(one, seven), Fraction(1024)) == Range(one, seven**1024)
+    assert of_power(Range(one, seven), Fraction(1025)) is None
+    assert of_power(Range(1 / seven, one), Fraction(1025)) is None
+
+
+def test_exact_ranges_are_taken_from_the_budget() -> None:
+    pool = Pool(Budget(9_999))
+    with pytest.raises(Refused):
+        rational_range(pool, pool.constant(1), {})
 
 
 def test_nested_expressions_are_walked_arguments_first() -> None:

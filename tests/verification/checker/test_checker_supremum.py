@@ -120,10 +120,27 @@ def test_what_cannot_be_told_at_a_precision_is_refused_as_such() -> None:
     root = parsed(pool, ("subtract", ("log", ("exp", "x")), "x"))
     with pytest.raises(Refused, match="could not be verified at this precision"):
         prove_at_most(pool, root, {"x": side(1, 1)}, exact(0.0), Arithmetic(20), "exceeded")
+    with pytest.raises(Refused, match="could not be verified at this precision"):  # between neighbours nothing lies
+        prove_at_most(pool, root, {"x": side(1, 1 + 2.0**-19)}, exact(0.0), Arithmetic(20), "exceeded")
 
 
-def test_few_cells_suffice_where_one_variable_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Halving goes along the variable on which the value hangs: 20 cells, not 20 for each of the others."""
+def arch(name: str, height: Fraction, width: Fraction) -> Any:
+    """A parabola of that height over [0, width]."""
+    return ("multiply", 4 * height / width**2, ("multiply", name, ("subtract", width, name)))
+
+
+@pytest.mark.parametrize(
+    ("heights", "widths"),
+    [
+        ((1, Fraction(1, 10**6)), (1, 1)),  # one is steep
+        ((1, Fraction(1, 10**6)), (Fraction(1, 2**20), 2**20)),  # and it is narrow
+        ((1, Fraction(1, 10**6)), (2**20, Fraction(1, 2**20))),  # or wide
+    ],
+)
+def test_few_cells_suffice_where_one_variable_matters(
+    heights: tuple[Any, Any], widths: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Halving goes along the variable on which the value hangs: some 20 cells, not 20 for each of the others."""
     cells, evaluate = 0, Pool.evaluate
 
     def counting(*arguments: Any) -> Any:
@@ -132,9 +149,8 @@ def test_few_cells_suffice_where_one_variable_matters(monkeypatch: pytest.Monkey
         return evaluate(*arguments)
 
     monkeypatch.setattr(Pool, "evaluate", counting)
-    y, z = (("multiply", name, ("subtract", 1, name)) for name in "yz")
-    others = ("multiply", Fraction(1, 10**6), ("subtract", y, z))
-    tree = ("add", ("multiply", "x", ("subtract", 1, "x")), others)
-    pool, box = Pool(), {name: side(0, 1) for name in "xyz"}
-    prove_at_most(pool, parsed(pool, tree), box, exact(0.2501), FINE, "exceeded")
+    pool, names = Pool(), ("x", "y")
+    parts = [arch(name, Fraction(h), Fraction(w)) for name, h, w in zip(names, heights, widths, strict=True)]
+    box = {name: side(0, float(width)) for name, width in zip(names, widths, strict=True)}
+    prove_at_most(pool, parsed(pool, ("add", *parts)), box, exact(1.0001), FINE, "exceeded")
     assert 1 < cells < 80
