@@ -129,7 +129,8 @@ def is_mutated(item: BuiltIn) -> bool:
 
 
 RECORDS, KEYS = ("mechanism", "sampler"), ("sanitiser", "key sampler")
-OF_TRAINING = dict.fromkeys(("dpis", "dpis-step"), "certdp.dpis makes it; users name it in options alone")
+_MADE = "certdp.dpis makes it; users name it in options alone"
+OF_TRAINING: Mapping[str, str] = {"dpis": _MADE, "dpis-step": _MADE}
 AUDITS = "tests/test_audits.py"
 FORGERIES = "tests/verification/checker/test_forgeries.py"
 OWN = {
