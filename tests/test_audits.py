@@ -125,6 +125,7 @@ RECORDS: dict[str, tuple[Callable[[], SampledRun], str, float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_run_keeps_what_is_proven_and_loses_a_share_of_it(name: str, stream: int) -> None:
     build, delta, share = RECORDS[name]
@@ -217,6 +218,7 @@ def noisy(gaussian: bool, fault: str) -> tuple[SampledRun, Delta]:
     return SampledRun(mechanism=mechanism, sampler=Full(), domain=domain), Delta("0.01" if gaussian else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("name", [name for name in FAULTS if name != "none"])
 def test_noise_with_half_its_scale_is_refuted_wherever_it_is(name: str, gaussian: bool, stream: int) -> None:
@@ -230,6 +232,7 @@ def test_noise_with_half_its_scale_is_refuted_wherever_it_is(name: str, gaussian
         assert found.power.runs == found.search.left < 200_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
 def test_a_search_makes_no_alarm(gaussian: bool, stream: int) -> None:
     """The runs that choose the two inputs are none of those that test them."""

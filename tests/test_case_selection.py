@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -77,3 +78,11 @@ def test_each_value_is_met_in_this_run_too(letter: str, number: int, name: str, 
 def test_repetitions_are_left_to_the_soundness_runs(seed: int, request: pytest.FixtureRequest) -> None:
     own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
     assert 1 <= len(own) <= 2 or request.node.get_closest_marker("soundness")
+
+
+def test_every_folder_has_quick_tests() -> None:
+    here = Path(__file__).parent
+    for folder in {path.parent for path in here.rglob("test_*.py")} - {here / "dpis/torch_models"}:
+        texts = [path.read_text("utf-8") for path in folder.glob("test_*.py")]
+        tests, slow = (sum(text.count(sign) for text in texts) for sign in ("def test_", "@pytest.mark.slow\n"))
+        assert slow < tests, folder

@@ -70,6 +70,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return Environment(python, folder, distributions)
 
 
+@pytest.mark.slow
 def test_each_is_found_and_valid(environment: Environment) -> None:
     rows = environment.certdp("plugins")["plugins"]
     found = {(row["role"], row["name"]): row for row in rows if row["distribution"] != "certdp"}
@@ -78,6 +79,7 @@ def test_each_is_found_and_valid(environment: Environment) -> None:
     assert {role.word for role in GENERATED.values()} <= {role for role, _ in found}
 
 
+@pytest.mark.slow
 def test_generated_ones_pass_their_tests_and_so_do_the_examples(environment: Environment) -> None:
     """In one process; the conformance kit on the examples, and each in a process of its own, are soundness runs."""
     generated = [folder / "tests" for folder in environment.distributions if folder.name in GENERATED]
@@ -110,6 +112,7 @@ class TestExamplesOnTheCommandLine:
     SELECTION = ("--mechanism", "permute-and-flip", "--option", "radius=1")
     ALLOCATION = ("--sampler", "power-allocation", "--option", "threshold=2", "--option", "sampler.norm=inf")
 
+    @pytest.mark.slow
     def test_both_in_one_certificate_which_is_checked_where_neither_is_installed(
         self, environment: Environment
     ) -> None:
@@ -126,6 +129,7 @@ class TestExamplesOnTheCommandLine:
         assert (ran.returncode, checked["verdict"]) == (3, "holds assuming the profile")
         assert checked["epsilon"] == told["epsilon"]
 
+    @pytest.mark.slow
     def test_claims(self, environment: Environment) -> None:
         told = environment.certdp("verify", "--only", "permute-and-flip/*", "--examples", 20)
         assert [(result["passed"], result["expectation"]) for result in told["results"]] == [
@@ -133,6 +137,7 @@ class TestExamplesOnTheCommandLine:
             (True, "rejected"),
         ]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("epsilon", "code"), [("1", 1), pytest.param("2", 0, marks=pytest.mark.soundness)])
     def test_an_audit_refutes_half_of_what_is_proven_and_not_all_of_it(
         self, epsilon: str, code: int, environment: Environment
@@ -142,6 +147,7 @@ class TestExamplesOnTheCommandLine:
         told = environment.certdp("audit", *self.SELECTION, *options, "--epsilon", epsilon, code=code)
         assert told["refuted"] is bool(code)
 
+    @pytest.mark.slow
     def test_the_wrong_one_is_rejected_for_the_right_reason(self, environment: Environment) -> None:
         """That no other law fails is held by its own test, in the soundness runs."""
         options = ("--option", "scale=1", "--only", "audit", "--trials", 2000)

@@ -73,6 +73,7 @@ def test_every_block_says_what_it_is(page: Path) -> None:
     assert {found["language"] for found in BLOCK.finditer(page.read_text("utf-8"))} <= LANGUAGES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", having(PAGES, "python"), ids=name)
 def test_python_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -86,6 +87,7 @@ def test_python_prints_what_the_page_says(
         assert capsys.readouterr().out.splitlines() == PRINTED.findall(block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if lines(page) and page not in READ_ALONE], ids=name)
 def test_commands_succeed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -94,6 +96,7 @@ def test_commands_succeed(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         assert result.exit_code == int(line.endswith("# exits with 1")), (line, result.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", READ_ALONE, ids=name)
 def test_commands_that_are_not_run_are_spelt_right(page: Path) -> None:
     assert lines(page)

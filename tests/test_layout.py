@@ -115,6 +115,7 @@ def test_entry_points_lead_into_the_wheel(wheel: Path) -> None:
     assert {module for module in modules if not files & {f"{module}.py", f"{module}/__init__.py"}} == set()
 
 
+@pytest.mark.slow
 def test_every_module_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = f"""

@@ -36,6 +36,7 @@ def modules() -> list[Path]:
     return [path for path in found if path != Path(__file__)]
 
 
+@pytest.mark.slow
 def test_no_test_reads_a_clock() -> None:
     told = [(str(path.relative_to(ROOT)), what) for path in modules() for what in readings(path.read_text("utf-8"))]
     found = [f"{module}, {what}" for module, what in told]

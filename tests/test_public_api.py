@@ -46,6 +46,7 @@ def in_a_fresh_interpreter(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_star_import_brings_exactly_them() -> None:
     program = "before = set(dir()); from certdp import *; print(*sorted(set(dir()) - before - {'before'}))"
     assert in_a_fresh_interpreter(program).split() == sorted(SNAPSHOT)

@@ -47,6 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.slow
 def test_the_site_has_the_commands_and_the_signatures(site: Path) -> None:
     assert "certdp dpis plan" in (site / "reference/command_line.html").read_text("utf-8")
     runs = re.sub(r"<[^>]+>", "", (site / "reference/runs.html").read_text("utf-8"))

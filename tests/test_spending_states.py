@@ -368,6 +368,7 @@ KINDS: dict[type[SpendingState], Kind] = {
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
+@pytest.mark.slow
 def test_every_class_that_changes_is_known_to_spend_or_not() -> None:
     spending = {f"{kind.__module__}.{kind.__name__}" for kind in SpendingState.__subclasses__() + list(KINDS)}
     known = {name.removeprefix("certdp.") for name in spending}

@@ -75,6 +75,7 @@ def differences(demanded: Iterable[Finding], found: Iterable[Finding]) -> list[s
     return [f"{file}:{line}: {what} {code}" for (file, line, code), what in sorted(told)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", [found_by_mypy, found_by_pyright])
 def test_the_checkers_report_exactly_the_marked_errors(checker: Callable[[], Iterable[Finding]]) -> None:
     name = checker.__name__.removeprefix("found_by_")

@@ -111,6 +111,7 @@ class _Telling(Exception):
     """An error that tells, as errors do."""
 
 
+@pytest.mark.slow
 @given(value=st.text(min_size=6) | st.floats(1e5, 1e9) | st.lists(st.integers(10**6, 10**9), min_size=1))
 def test_an_error_of_a_function_is_told_by_its_type_alone(value: Any) -> None:
     def tell(opened: Any) -> Any:

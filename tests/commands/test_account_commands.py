@@ -33,6 +33,7 @@ def test_the_reference_value(certdp: Command) -> None:
     assert (data["resample"], data["steps"], data["certificate"]) == ("each", 1000, None)
 
 
+@pytest.mark.slow
 def test_the_best_accountant_lists_all(certdp: Command) -> None:
     data = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json").json
     assert data["accountant"] == "loss-distribution"
@@ -51,12 +52,14 @@ def test_each_accountant_can_be_asked_for(certdp: Command, accountant: str) -> N
         assert 0 < data[question[0]][1] < 12
 
 
+@pytest.mark.slow
 def test_delta_undoes_epsilon(certdp: Command) -> None:
     upper = certdp("epsilon", *REFERENCE, "--delta", "1e-5", "--json").json["epsilon"][1]
     data = certdp("delta", *REFERENCE, "--epsilon", repr(upper), "--json").json
     assert data["delta"] == pytest.approx([1e-5, 1e-5], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_plot_of_all_accountants(certdp: Command, tmp_path: Path) -> None:
     picture = tmp_path / "accounting.png"
     few = (*LAPLACE, "--sampler", "poisson", "--option", "rate=0.5", "--resample", "each", "--steps", 3)
@@ -74,6 +77,7 @@ def test_both_ends_where_both_are_proven(certdp: Command) -> None:
     assert 0 < upper - lower < 1e-10
 
 
+@pytest.mark.slow
 def test_in_words(certdp: Command) -> None:
     out = certdp("epsilon", *REFERENCE, "--delta", "1e-5").out
     assert "1,000 releases, sampled afresh for each" in out

@@ -43,6 +43,7 @@ def test_a_claim_that_is_refuted_ends_with_1(certdp: Command) -> None:
     assert "runs on the first input" in ran.out
 
 
+@pytest.mark.slow
 def test_without_a_claim_it_is_what_certdp_proves(certdp: Command) -> None:
     ran = certdp(*GAUSSIAN, "--option", "rate=0.3", "--steps", 4, "--resample", "each", *FEW, "--delta", "1e-2")
     assert ran.code == 0
@@ -52,6 +53,7 @@ def test_without_a_claim_it_is_what_certdp_proves(certdp: Command) -> None:
     assert "never confirm one" in ran.out
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_it_and_the_system_does_not(certdp: Command) -> None:
     first, again, other = (certdp(*LAPLACE[:-1], seed, *FEW, "--json").json["counts"] for seed in (1, 1, 2))
     assert first == again != other

@@ -13,6 +13,7 @@ GAUSSIAN = ("calibrate", "--mechanism", "gaussian-sum", "--sampler", "poisson", 
 LAPLACE = ("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "radius=1")
 
 
+@pytest.mark.slow
 def test_the_noise_of_the_reference(certdp: Command) -> None:
     steps = ("--steps", 1000, "--resample", "each")
     ran = certdp(*GAUSSIAN, *steps, "--find", "noise_multiplier", "--epsilon", 1, "--delta", "1e-5", "--json")

@@ -177,6 +177,7 @@ def test_one_changed_entry_is_refused(
     assert "not those of the commitment" in refuses(certdp, pair[1], "--data", table, "--divide-by", "2")
 
 
+@pytest.mark.slow
 def test_other_data_are_refused(certdp: Run, pair: tuple[Path, Path], table: Path) -> None:
     records = np.load(table)
     assert refuses(certdp, pair[1], "--data", table)
@@ -241,6 +242,7 @@ def test_an_unreadable_certificate_is_bad_input(refusal: Refusal, tmp_path: Path
 PROCESSES = (["-m", "certdp", "check"], ["-m", "certdp.verification.checker"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("process", PROCESSES)
 def test_a_pipe_or_a_device_is_not_waited_for(process: list[str], tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -251,6 +253,7 @@ def test_a_pipe_or_a_device_is_not_waited_for(process: list[str], tmp_path: Path
         assert b"no regular file" in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("process", PROCESSES)
 def test_what_a_process_is_given_open_is_read(process: list[str], pair: tuple[Path, Path]) -> None:
     command = [sys.executable, *process, "/dev/stdin"]
@@ -272,6 +275,7 @@ def test_how_to_read_no_file_is_bad_input(refusal: Refusal, pair: tuple[Path, Pa
     assert f"--{refusal('check', pair[1], *option)['parameter']}" == option[0]
 
 
+@pytest.mark.slow
 def test_a_process_elsewhere(pair: tuple[Path, Path], tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -35,6 +35,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return install
 
 
+@pytest.mark.slow
 def test_rows_are_printed_with_both_sides_of_their_witness(certdp: Run) -> None:
     ran = certdp("verify", "--errata", "--only", "PWS-L4.2")
     assert (ran.code, ran.err) == (0, "")
@@ -59,6 +60,7 @@ def test_rows_without_a_witness_say_why(certdp: Run) -> None:
     assert row["unwitnessed"] == "what is printed holds; it is narrower than need be"
 
 
+@pytest.mark.slow
 def test_a_page_of_the_rows(certdp: Run, claims: Callable[..., None], tmp_path: Path) -> None:
     claims(CONTROL)
     target = tmp_path / "errata.md"
@@ -69,6 +71,7 @@ def test_a_page_of_the_rows(certdp: Run, claims: Callable[..., None], tmp_path: 
     assert "“x is below 3 [sic]”:\n\n- case: x = 3\n- as printed: x = 3\n- recomputed: [3]\n" in text
 
 
+@pytest.mark.slow
 def test_a_printed_form_that_is_not_rejected_fails(certdp: Run, claims: Callable[..., None]) -> None:
     claims(attrs.evolve(CONTROL, examine=lambda _: Finding(True, "", "")))
     ran = certdp("verify", "--errata", "--json", "--only", "IS-Eq4", "--examples", "20")
@@ -96,6 +99,7 @@ def test_what_is_refused(refusal: Refusal, options: tuple[str, ...], parameter: 
 EVIL = Status(Listing(Role.CLAIMS, "evil", "evil-claims", "1.0", "evil:CLAIMS"), "its import fails")
 
 
+@pytest.mark.slow
 def test_a_plugin_whose_claims_cannot_be_used_is_a_failure(certdp: Run, claims: Callable[..., None]) -> None:
     claims(CONTROL, problems=[EVIL])
     ran = certdp("verify", "--errata", "--only", "IS-Eq4", "--examples", "30")

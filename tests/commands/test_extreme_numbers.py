@@ -287,6 +287,7 @@ def test_every_extreme_number(
     hold(name, number, text, files, tmp_path, certdp)
 
 
+@pytest.mark.slow
 def test_a_budget_below_the_floats_is_proven_and_one_beyond_them_refused(
     certdp: Callable[..., Any], refusal: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:

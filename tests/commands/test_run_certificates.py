@@ -20,6 +20,7 @@ LAPLACE = (
 )
 
 
+@pytest.mark.slow
 def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> None:
     place = tmp_path / "certificate.json"
     run = ("epsilon", *GAUSSIAN, "--resample", "once", "--steps", "3", "--delta", "1e-5", "--certificate", place)
@@ -35,6 +36,7 @@ def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> Non
     assert "more than above" not in out
 
 
+@pytest.mark.slow
 def test_a_certificate_that_proves_less_says_so(certdp: Command, tmp_path: Path) -> None:
     place = tmp_path / "certificate.json"
     run = ("delta", *LAPLACE, "--resample", "each", "--steps", "50", "--epsilon", "1", "--certificate", place)

@@ -293,6 +293,7 @@ def case_of(number: int) -> Disturbance:
     return Disturbance(name, ending, which, source.random())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_signals_at_any_moment(
     number: int,

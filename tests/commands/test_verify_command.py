@@ -71,6 +71,7 @@ def test_one_claim_of_the_library(certdp: Run) -> None:
         assert result["cases_tried"] > 0
 
 
+@pytest.mark.slow
 def test_claims_that_are_as_expected(certdp: Run, claims: Callable[..., None]) -> None:
     claims(HOLDS, CONTROL)
     ran = certdp("verify", "--seed", "4", "--examples", "50", "--json")
@@ -157,6 +158,7 @@ def endless(_: Case) -> Finding:
         time.sleep(1)
 
 
+@pytest.mark.slow
 def test_a_claim_that_hangs_is_stopped_and_named(certdp: Run, claims: Callable[..., None]) -> None:
     claims(attrs.evolve(HOLDS, id="test/hangs", examine=endless), HOLDS)
     ran = certdp("verify", "--timeout", "2", "--examples", "5", "--json")
@@ -282,6 +284,7 @@ CLAIMS = (
 """
 
 
+@pytest.mark.slow
 def test_claims_of_another_distribution(tmp_path: Path) -> None:
     """A real process, a real distribution: the planted fault shrinks, the report names where it comes from."""
     site = tmp_path / "site"
@@ -306,6 +309,7 @@ def test_claims_of_another_distribution(tmp_path: Path) -> None:
     assert (root.get("failures"), root.get("errors")) == ("1", "1")
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_is_told_by_the_option(
     refusal: Refusal, claims: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -318,6 +318,7 @@ class TestGeneralTargets:
         assert weights["weight"] == pytest.approx(np.expm1(2) / norms * 3, rel=1e-9)  # the root of w²·x/3 = c·w
         assert certdp("check", certificate).code == 3  # its loss is its author's word
 
+    @pytest.mark.slow
     def test_refusals(self, refusal: Refusal, table: Path, tmp_path: Path) -> None:
         places = ("--option", "radius=5", "--data", table, "--output", tmp_path / "w.csv")
         assert (

@@ -246,6 +246,7 @@ MEASURED = r"""
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """After small files of every kind, files of 18 MB in memory need at most 8 MB on top."""

@@ -270,6 +270,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", DRAWS)
 def test_a_killed_run_loses_no_spent_budget(draw: int, killed: Path) -> None:
     """Killed as it draws noise: Ñ, the first K̃, the 4th step, the first K̃*, the second K̃.
@@ -341,6 +342,7 @@ def holder(checkpoints: Checkpoints, begin: str) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_goes_on_from_a_file(checkpoints: Checkpoints) -> None:
     """Others are refused and change nothing, until it is killed; then the run goes on at once."""
     plan = PLANS["dp-sgd"]

@@ -23,6 +23,7 @@ def unbounded_above(self: NormSumRelease, released: Fraction) -> Fraction:
     return max(released, self.least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [unbounded_below, unbounded_above])
 def test_a_norm_sum_that_leaves_its_interval_is_refuted(monkeypatch: pytest.MonkeyPatch, wrong: object) -> None:
     monkeypatch.setattr(NormSumRelease, "bounded", wrong)

@@ -216,6 +216,7 @@ def mean_of_steps(plan: RunPlan, gradients: Any) -> FloatArray:
     return np.asarray(np.mean(records.steps, axis=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])
 def test_steps_are_unbiased_for_the_mean_clipped_gradient(plan: RunPlan) -> None:
     """With the factor b of erratum DPIS-line26: 1/N·Σ g·min(1, C/‖g‖), within 6 standard errors."""
@@ -332,6 +333,7 @@ def test_stale_bounds_bias_and_the_history_says_how_much() -> None:
     assert again.figures.proposed == again.figures.accepted
 
 
+@pytest.mark.slow
 def test_history_as_a_table_and_a_picture() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     result = train(model_of(blobs()), PLAN)

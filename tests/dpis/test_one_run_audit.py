@@ -32,6 +32,7 @@ def quieter(share: float) -> Callable[[Coins, Fraction, int], FloatArray]:
     return gaussian
 
 
+@pytest.mark.slow
 def test_the_run_is_within_its_claim(example: dict[str, Any], stream: int) -> None:
     found, trained = example["trained_on_canaries"](100 + stream)
     assert trained.epsilon <= 1
@@ -39,6 +40,7 @@ def test_the_run_is_within_its_claim(example: dict[str, Any], stream: int) -> No
     assert found.right.trials == 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "least"), [(0.0, 2.0), (1 / 8, 1.5)])
 def test_too_little_noise_is_caught(
     example: dict[str, Any], share: float, least: float, monkeypatch: pytest.MonkeyPatch
@@ -50,6 +52,7 @@ def test_too_little_noise_is_caught(
     assert found.lower > least
 
 
+@pytest.mark.slow
 def test_what_the_example_prints(example: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     example["main"]()
     first, second = capsys.readouterr().out.splitlines()

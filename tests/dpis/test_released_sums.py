@@ -204,6 +204,7 @@ def norm_sums(norms: list[float], seed: int) -> Releases:
     return drawn
 
 
+@pytest.mark.slow
 def test_norm_sums_keep_the_corrected_claim_and_refute_equation_19() -> None:
     """Equation 19 takes σ_K for the noise multiplier, though a record moves the sum by C/p_K: here it claims ε = 0."""
     delta = 0.05

@@ -302,6 +302,7 @@ def test_a_guarantee_says_whether_the_number_of_records_was_taken_to_be_public()
 DOMINATED = small_plan(accounting=DominatedAccounting(rate=public("0.1")), size=NOISY, clip=ADAPTIVE)
 
 
+@pytest.mark.slow
 def test_a_dominated_run_keeps_rate_and_shift_within_what_was_declared() -> None:
     account = open_account(DOMINATED)
     assert account.guarantee.bound.epsilon.upper == 1
@@ -316,6 +317,7 @@ def test_a_dominated_run_keeps_rate_and_shift_within_what_was_declared() -> None
         assert 0.99 * EPSILON < account.spent() <= EPSILON
 
 
+@pytest.mark.slow
 def test_a_rate_just_below_the_declared_one_is_within_it_and_one_above_is_not() -> None:
     rate = Fraction(math.nextafter(20 / 1001, 1))  # b/N is no binary64 number
     plan = small_plan(
@@ -331,6 +333,7 @@ def test_a_rate_just_below_the_declared_one_is_within_it_and_one_above_is_not() 
             payments.steps(1, lavish, 1)
 
 
+@pytest.mark.slow
 def test_dp_sgd_by_loss_distribution_needs_less_noise_than_by_renyi() -> None:
     plan = small_plan(norm_sums=None, accounting=DominatedAccounting(rate=public("0.02")))
     by_distribution = open_account(plan).begin_epoch(1000, 1).noise_multiplier

@@ -120,6 +120,7 @@ def ran() -> Ran:
     return Ran(account, released, certificate(account))
 
 
+@pytest.mark.slow
 def test_the_certificate_of_a_run_states_its_releases_and_claims_the_budget(ran: Ran) -> None:
     assert check(ran.content).outcome.value == "holds"
     body = body_of(ran.content)
@@ -131,6 +132,7 @@ def test_the_certificate_of_a_run_states_its_releases_and_claims_the_budget(ran:
     assert assumed(body)["parameters"] == "as released by the run"
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_same_certificate(ran: Ran) -> None:
     assert certificate(restored_account(PLAN, json.loads(json.dumps(ran.account.state())))) == ran.content
 
@@ -164,6 +166,7 @@ def test_without_the_budget_or_the_filter_it_is_refused(ran: Ran, forged: str) -
     assert not check(sealed(FORGERIES[forged](body))).accepted
 
 
+@pytest.mark.slow
 def test_a_dominated_run_certifies_what_was_declared_whatever_came() -> None:
     account, idle = open_account(DECLARED), open_account(DECLARED)
     a_run(account)
@@ -179,6 +182,7 @@ def test_a_dominated_run_certifies_what_was_declared_whatever_came() -> None:
     assert "dominated" in assumed(body)["releases of the run"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "order"), [("0.3", None), ("8", Order("9/4"))])
 def test_forecasts_use_all_of_the_budget_and_are_certified(epsilon: str, order: Order | None) -> None:
     budget = Budget(epsilon=Epsilon(epsilon), delta=Delta("1e-6"))
@@ -194,6 +198,7 @@ def test_forecasts_use_all_of_the_budget_and_are_certified(epsilon: str, order: 
         assert not check(sealed(body)).accepted
 
 
+@pytest.mark.slow
 def test_what_cannot_be_certified_is_refused() -> None:
     with pytest.raises(InvalidValue, match="no release"):
         certificate(open_account(PLAN))
@@ -202,6 +207,7 @@ def test_what_cannot_be_certified_is_refused() -> None:
         certified_filtered(run, Fraction(4), PLAN.budget, ())
 
 
+@pytest.mark.slow
 def test_a_trained_model_has_a_certificate_where_its_coins_are_private() -> None:
     random = np.random.default_rng(0)
     labels = random.integers(0, 2, 300)

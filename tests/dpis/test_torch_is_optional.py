@@ -27,6 +27,7 @@ def test_nothing_else_imports_it(module: str) -> None:
     assert run(f"import {module}").returncode == 0
 
 
+@pytest.mark.slow
 def test_where_it_is_missing_the_package_says_what_to_install() -> None:
     found = run("import certdp.dpis.torch")
     assert found.returncode == 1

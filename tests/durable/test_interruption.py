@@ -159,6 +159,7 @@ while ended:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
 @pytest.mark.parametrize("stride", [17, pytest.param(1, marks=pytest.mark.soundness)])
 @pytest.mark.parametrize("number", [*SIGNALS, signal.SIGKILL])

@@ -21,6 +21,7 @@ def reproduced(*arguments: object, code: int = 0) -> Any:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_dp_sgd_has_the_printed_multiplier_and_dpis_falls_about_as_far() -> None:
     """ε = 4: 0.81 for DP-SGD, and DPIS from 0.81 to 0.42."""
     found = dpis_figure_1.multipliers("4", dpis_figure_1.falling(dpis_figure_1.EPOCHS))
@@ -32,6 +33,7 @@ def test_dp_sgd_has_the_printed_multiplier_and_dpis_falls_about_as_far() -> None
     assert drops.index(max(drops)) + 1 == 14  # a_E·E = 13.6: the fifteenth epoch is the first of the second phase
 
 
+@pytest.mark.slow
 def test_norm_sums_from_a_file_make_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dpis_figure_1, "EPSILONS", ("4",))
     sums = tmp_path / "sums.txt"

@@ -66,6 +66,7 @@ def test_the_tables_are_the_catalogue_s() -> None:
     assert [name for name in EXPERIMENTS if name.startswith("dpis-table")] == list(TABLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table(name: str, folder: Path) -> None:
     found = run(name, "--epsilon", "8", "--repetitions", 2, "--output", folder)
@@ -87,6 +88,7 @@ def test_every_table(name: str, folder: Path) -> None:
     assert "synthetic" in found["source"]
 
 
+@pytest.mark.slow
 def test_interrupted_tables_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments: tuple[Any, ...] = ("dpis-table3", "--epsilon", "8", "--repetitions", 1, "--output", tmp_path)
     monkeypatch.setattr(dpis_tables, "METHODS", METHODS[2:])

@@ -99,6 +99,7 @@ def test_the_optimum_is_that_of_the_table(threshold: Fraction) -> None:
     assert (setting.optimal(frequencies) <= setting.sampled(frequencies)).all()
 
 
+@pytest.mark.slow
 def test_curves_may_leave_frequencies_out() -> None:
     setting = Setting(epsilon=TENTH, delta=THOUSANDTH, threshold=Fraction(1, 100))
     some = np.array([1, 30, 39, 40, 90, 400])
@@ -136,6 +137,7 @@ def test_moments_of_the_histogram_against_simulated_releases() -> None:
 # Findings
 
 
+@pytest.mark.slow
 def test_what_figure_1_finds(tmp_path: Path) -> None:
     first, second = run("pws-fig1", "--output", tmp_path / "out")["rows"]
     assert (first["pws_without_loss_from"], first["unsampled_sbh_above_1_minus_delta_from"]) == (37, 87)
@@ -157,6 +159,7 @@ def test_the_gains_of_figure_4_are_those_without_sampling(exponent: float, print
     assert printed <= 100 * (pws / sbh - 1) < printed + 3
 
 
+@pytest.mark.slow
 def test_the_gain_falls_below_that_with_sampling() -> None:
     found = run("pws-fig4")
     whole = {row["keys"]: row["gain_percent"] for row in found["without_sampling"]}
@@ -166,6 +169,7 @@ def test_the_gain_falls_below_that_with_sampling() -> None:
     assert found["notice"] == "exact expressions: no data and no coins"
 
 
+@pytest.mark.slow
 def test_sweet_spot_of_figure_5() -> None:
     found = run("pws-fig5")
     by_rate = {row["tau"]: row for row in found["sums"]}
@@ -175,6 +179,7 @@ def test_sweet_spot_of_figure_5() -> None:
         assert row["ratio"] > 1.5
 
 
+@pytest.mark.slow
 def test_variance_of_figure_6(tmp_path: Path) -> None:
     unsampled, sampled = run("pws-fig6", "--output", tmp_path / "out")["rows"]
     assert unsampled["largest_of_sampling"] == 0
@@ -202,6 +207,7 @@ def test_figures_of_single_frequencies(name: str, tmp_path: Path, monkeypatch: p
 # Files of counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pws-fig2", "pws-fig4", "pws-fig5"])
 def test_counts_of_a_file(name: str, counts: Path, tmp_path: Path) -> None:
     found = run(name, "--data", counts, "--output", tmp_path / "out")

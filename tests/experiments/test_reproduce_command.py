@@ -63,6 +63,7 @@ def arguments_for(name: str, table: Path) -> tuple[object, ...]:
     return ("--data", table, "--repetitions", 2, "--size", 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_RECORDS)
 def test_every_experiment_writes_its_files(name: str, table: Path, tmp_path: Path) -> None:
     arguments = arguments_for(name, table)
@@ -79,6 +80,7 @@ def test_every_experiment_writes_its_files(name: str, table: Path, tmp_path: Pat
         assert all(stat.S_IMODE(file.stat().st_mode) & 0o077 == 0 for file in files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["is-fig1", "is-fig2", "is-fig4"])
 def test_results_follow_from_the_seed(name: str, table: Path, tmp_path: Path) -> None:
     for folder, seed in (("one", 1), ("again", 1), ("other", 2)):
@@ -88,6 +90,7 @@ def test_results_follow_from_the_seed(name: str, table: Path, tmp_path: Path) ->
         assert file.read_bytes() != (tmp_path / "other" / file.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_costs_against_epsilon(table: Path, tmp_path: Path) -> None:
     found = run("is-fig3", *arguments_for("is-fig3", table), "--output", tmp_path)
     cells = rows(tmp_path / "is-fig3.csv")
@@ -139,6 +142,7 @@ def test_coins_differ_from_place_to_place() -> None:
     assert len(drawn) == 6
 
 
+@pytest.mark.slow
 def test_figure_2_compares_at_equal_sizes(tmp_path: Path) -> None:
     found = run("is-fig2", "--repetitions", 100, "--output", tmp_path)
     weights = rows(tmp_path / "is-fig2-weights.csv")
@@ -165,6 +169,7 @@ def test_table_1_prints_the_figures_of_the_file(table: Path) -> None:
     assert found["files"] == []
 
 
+@pytest.mark.slow
 def test_without_data_stand_ins_are_named_so() -> None:
     found = run("is-table1")
     assert "synthetic" in found["source"]

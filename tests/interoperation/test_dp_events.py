@@ -179,6 +179,7 @@ def nested(levels: int) -> str:
     return opened * (levels - 1) + GAUSSIAN + "}" * (levels - 1)
 
 
+@pytest.mark.slow
 def test_depth_and_size_are_limited(dp_accounting: Any) -> None:
     assert event_from_json(nested(64)).releases == 1
     with pytest.raises(InvalidValue, match="64 levels"):

@@ -186,6 +186,7 @@ def test_a_statement_about_a_curve_bounds_from_above_alone() -> None:
     )
 
 
+@pytest.mark.slow
 def test_guarantees_say_what_they_rest_on() -> None:
     event = SelfComposed(PoissonSampled("0.01", Gaussian("1.5")), 10)
     answer = event.run().epsilon(Delta("1e-5"))

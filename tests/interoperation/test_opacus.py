@@ -161,6 +161,7 @@ def accumulated_delta(noise: float, rate: float, batches: int, epsilon: float) -
         return float(tails - mpmath.exp(epsilon) * mpmath.ncdf(-start))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "rate", "batches"), [(1.0, 0.1, 2), (1.0, 0.1, 4), (0.5, 0.01, 2), (3.0, 0.3, 3)])
 def test_accumulated_batches_are_bounded(noise: float, rate: float, batches: int) -> None:
     accountant = CertifiedAccountant()

@@ -69,6 +69,7 @@ def steps() -> st.SearchStrategy[Step]:
     )
 
 
+@pytest.mark.slow
 @examples(6)
 @given(steps(), st.booleans(), st.sampled_from([Fraction(5, 2), Fraction(4)]))
 def test_together_they_cost_what_a_step_costs(step: Step, direct: bool, order: Fraction) -> None:
@@ -160,6 +161,7 @@ def test_a_profile_in_the_gradient_norm_says_what_records_with_small_gradients_l
     assert found["private"]["expected_sample_size"][1] == pytest.approx(2 * 1.6 / 20)
 
 
+@pytest.mark.slow
 def test_the_cost_of_many_steps_has_a_certificate_that_the_checker_accepts(tmp_path: Path) -> None:
     certificate = tmp_path / "steps.json"
     found = invoked("epsilon", "--delta", "1e-5", "--steps", 50, "--resample", "each", "--certificate", certificate)

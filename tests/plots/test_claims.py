@@ -56,6 +56,7 @@ def test_times_are_those_of_the_slowest() -> None:
     assert "The 15 slowest" in times.says
 
 
+@pytest.mark.slow
 def test_gaps_are_shown_where_either_side_is_one_number() -> None:
     found = [
         misprint("a/gap", "ε = 0.5", "the integral is [0.24, 0.25]"),
@@ -76,6 +77,7 @@ def test_where_no_gap_can_be_drawn_the_witnesses_tell() -> None:
     assert gaps.svg == ""
 
 
+@pytest.mark.slow
 def test_figures_are_elements_that_repeat_and_stand_alone() -> None:
     found = report([result("a/b"), misprint("a/gap", "1", "2")])
     first, second = drawings(found), drawings(found)

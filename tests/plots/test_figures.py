@@ -58,11 +58,13 @@ def complaints(tree: ast.Module) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", drawing())
 def test_no_figure_mixes_public_and_private_panels(module: str) -> None:
     assert not complaints(drawing()[module])
 
 
+@pytest.mark.slow
 def test_the_figures_there_are() -> None:
     assert {"plots/runs.py", "records/statistics.py", "dpis/pictures.py"} <= set(drawing())
 

@@ -152,6 +152,7 @@ print(json.dumps([(status.listing.distribution, status.problem, status.remark) f
     return {distribution: (problem, remark) for distribution, problem, remark in json.loads(ran.stdout)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_each_is_named_with_its_reason(registered: Mapping[str, Any], name: str) -> None:
     number = list(HOSTILE).index(name)
@@ -177,6 +178,7 @@ def test_one_that_prints_is_valid_and_named(registered: Mapping[str, Any]) -> No
     assert "hello from here" in remark
 
 
+@pytest.mark.slow
 def test_other_commands_do_not_notice(site: Path) -> None:
     ran = certdp(
         *(site, "epsilon", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=1"),
@@ -186,6 +188,7 @@ def test_other_commands_do_not_notice(site: Path) -> None:
     assert json.loads(ran.stdout)["epsilon"][1] == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_a_plugin_prints_is_no_part_of_the_output(site: Path) -> None:
     ran = certdp(
         *(site, "epsilon", "--mechanism", "chatty", "--sampler", "full", "--option", "scale=1"),
@@ -197,6 +200,7 @@ def test_what_a_plugin_prints_is_no_part_of_the_output(site: Path) -> None:
     assert json.loads(ran.stdout)["epsilon"][1] == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_one_that_ends_the_process_cannot_feign_success(site: Path) -> None:
     number = list(HOSTILE).index("ends")
     ran = certdp(

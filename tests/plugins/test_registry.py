@@ -143,6 +143,7 @@ class TestEndToEnd:
             site=installed,
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["third-sum", "cited-sum"])
     def test_a_certificate_outlives_its_plugin(self, installed: Path, tmp_path: Path, name: str) -> None:
         ran = self.psi(installed, tmp_path, name, "--certificate", "out.json")
@@ -177,6 +178,7 @@ class TestEndToEnd:
         assert error["parameter"] == "mechanism"
         assert "state --delta D or --order A" in error["remedy"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("target", "notion", "figure"), [("--delta=1e-6", "approximate", "epsilon"), ("--order=8", "Rényi", "tau")]
     )
@@ -221,6 +223,7 @@ class TestEndToEnd:
         assert ran.returncode == 2
         assert ran.stderr.startswith(f"error: {parameter}: got {option.split('=')[1]}; admissible: ")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("flags", "reason"),
         [
@@ -395,6 +398,7 @@ class Third:
 
 
 class TestPluginsForKeys:
+    @pytest.mark.slow
     def test_good_ones_work_together(self, add: ADD, tmp_path: Path, site: Path) -> None:
         add("odd-party", SANITISER, TARGET)
         add("odd-other", KEY_SAMPLER, {"certdp.samplers": {"odd": "odd_other:Third"}})
@@ -453,6 +457,7 @@ class TestPluginsForKeys:
         assert reason in found
         all_else_works(Registry())
 
+    @pytest.mark.slow
     def test_the_command_says_so(self, add: ADD, tmp_path: Path, site: Path) -> None:
         add("odd-party", SANITISER.replace(", unit=ELEMENT", ""), TARGET)
         rows = json.loads(certdp("plugins", "--json", cwd=tmp_path, site=site).stdout)["plugins"]
@@ -474,6 +479,7 @@ class TestPluginsForKeys:
         assert "Report that to distribution odd-party" in error["remedy"]
 
 
+@pytest.mark.slow
 def test_an_import_that_takes_too_long(add: ADD) -> None:
     add("odd-party", "import time; time.sleep(3600)\n" + GOOD, TARGET)
     found = status(Registry(seconds=0.2), "odd-party")

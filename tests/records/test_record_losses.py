@@ -35,6 +35,7 @@ def runs(plan: Releases) -> SampledRun:
     return SampledRun(mechanism=GaussianSum(scale=Public("3")), sampler=SAMPLER, releases=plan, domain=BALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [SampleOnce(1), SampleOnce(3), ResampleEach(1), ResampleEach(3)])
 def test_each_record_is_bounded(plan: Releases) -> None:
     releases = runs(plan)

@@ -126,6 +126,7 @@ def private_histogram(losses: list[float]) -> Private[LossHistogram]:
     return Private(LossHistogram.of(losses, GRID))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["1/2", "0.9", "0", "1"])
 def test_quantiles_are_drawn_with_the_stated_law(level: str) -> None:
     losses, draws = [0.1, 0.6, 0.7, 1.5, 3.0, 3.5, 9.0, np.inf], 4000

@@ -343,6 +343,7 @@ def test_the_total_is_exact(values: list[float], cut: int) -> None:
     assert total.value == sum(map(Fraction, values))
 
 
+@pytest.mark.slow
 def test_the_total_of_many_is_exact() -> None:
     values = np.random.default_rng(2).random(200_000) ** 30
     total = _Total()

@@ -253,6 +253,7 @@ class TestDominated:
         run.use(laplace(4, "1/2", SampleOnce(4)))
         assert repr(run) == "DominatedRun(part 3 of 2, 0 releases of it used)"
 
+    @pytest.mark.slow
     def test_a_part_with_several_worst_pairs_is_refused(self) -> None:
         several = SampledRun(
             mechanism=LaplaceSum(scale=Public(1)),

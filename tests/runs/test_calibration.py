@@ -125,6 +125,7 @@ def test_a_loss_that_does_not_reach_the_budget_ends_the_search() -> None:
     assert not found.refuted
 
 
+@pytest.mark.slow
 def test_the_start_does_not_matter() -> None:
     wanted = budget("1", "1e-6")
     values = {

@@ -191,6 +191,7 @@ def test_every_weight_up_to_a_pure_one_is_feasible_and_none_beyond(name: str, do
             assert psi(formula(beyond, size), beyond, 1 / beyond) > exact(target)
 
 
+@pytest.mark.slow
 def test_how_each_weight_is_proven_is_told() -> None:
     figures, weights, _ = weighed(solved(losing(PURE["log of a square"][0]), "9/4"), data(24), ball(5))
     assert figures.reach == {Reach.LARGEST: 22, Reach.CAPPED: 1, Reach.NEVER_DRAWN: 1}
@@ -213,6 +214,7 @@ def test_a_tight_target_and_a_loss_without_norms() -> None:
     assert check(certdp.profile_certificate(run.on(ball(1)))).accepted
 
 
+@pytest.mark.slow
 def test_digits_trade_closeness_for_speed() -> None:
     loss, records = log1p(W * W * norm(1)), data()
     _, sharp, _ = weighed(solved(losing(loss), 2), records, ball(5))
@@ -357,6 +359,7 @@ def delta_of(weight: Any, shift: Any, epsilon: Any) -> Any:
         return max(positive(including, without), positive(without, including))
 
 
+@pytest.mark.slow
 def test_a_gaussian_sum_is_within_epsilon_and_delta_by_quadrature() -> None:
     records = data(12)
     run = solved(GaussianSum(scale=Public(20)), 1, delta="1e-5")
@@ -443,6 +446,7 @@ RUNS: dict[str, tuple[SampledRun, NormBall | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outside", Outside)
 @pytest.mark.parametrize("name", RUNS)
 def test_nothing_depends_on_chunks_order_or_dtype(name: str, outside: Outside) -> None:
@@ -478,6 +482,7 @@ def test_records_that_are_no_numbers(name: str) -> None:
             weighed(run, records, domain, rows=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a profile without a domain", "a Gaussian sum at an order"])
 def test_without_a_domain_a_record_that_loses_too_much_is_named(name: str) -> None:
     records = data(20)
@@ -582,6 +587,7 @@ class TestRefusals:
         with pytest.raises(InvalidValue, match="pure ε"):
             run.drawing.profile(PureLoss(W * norm(1)))
 
+    @pytest.mark.slow
     def test_a_loss_that_never_breaks_the_target_needs_a_cap(self) -> None:
         run = solved(losing(log1p(2 * sqrt(W) * norm(1))), 2)
         assert isinstance(run.drawing, ProfileConstrainedRate)

@@ -235,6 +235,7 @@ class TestSeveralReleases:
         assert found.lower <= max(max(hockey_stick(p, q, low), hockey_stick(q, p, low)) for p, q in pairs)
         assert found.upper <= 2 * worst(mechanism, sampler, epsilon / 2)[1]
 
+    @pytest.mark.slow
     def test_they_cost_less_than_their_sum(self) -> None:
         run = release(KEYS, releases=2)
         assert run.guarantee().bound.epsilon.upper == 1
@@ -514,6 +515,7 @@ class TestPlans:
             assert answer.delta.lower <= exact * (1 + 1e-12)
             assert answer.guarantee.unit == ELEMENT
 
+    @pytest.mark.slow
     def test_composition_is_tighter_than_sums(self) -> None:
         plan = Plan([laplace(), release(KEYS)])
         alone = laplace().pure().bound.epsilon.upper + release(KEYS).epsilon(Delta("0.05")).epsilon.upper

@@ -53,6 +53,7 @@ CASES = [
 CASES.append((Importance(rate=Public("0.2"), norm=Public(1), floor=Public("0.05")), Fraction(2)))  # two norms: slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "epsilon"), CASES)
 def test_the_scale_suffices_and_one_that_is_a_thousandth_smaller_does_not(sampler: Sampler, epsilon: Fraction) -> None:
     found = least_scale(lloyd, sampler, BALL, epsilon)

@@ -149,6 +149,7 @@ def test_corners(kind: Kind, accountant: Accountant, rate: float, noise: float) 
             assert answer.delta.upper == 0 or answer.epsilon.upper == 0
 
 
+@pytest.mark.slow
 def test_a_long_run_of_different_steps() -> None:
     n = 20_000
     run = steps(GaussianSteps, np.linspace(1e-3, 4e-3, n), np.linspace(1.0, 3.0, n), 24)

@@ -242,6 +242,7 @@ class TestRanges:
         tried = [sampled(sampler=sampler(Public(Fraction(k, 20)))).pure().bound.epsilon.upper for k in range(2, 13)]
         assert float(bound) == pytest.approx(float(max(tried)) + 0.1, rel=1e-9)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("mechanism", "numbers"),
         [

@@ -17,6 +17,7 @@ from tests.support.claims import check
 BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["released/every-value", "released/rate"])
 def test_a_reading_in_place_of_the_supremum_is_told(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bounded = claims._bounded
@@ -24,6 +25,7 @@ def test_a_reading_in_place_of_the_supremum_is_told(claim: str, monkeypatch: pyt
     assert check(BY_ID[claim], 200, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["released/every-value", "released/noise-multiplier", "released/two-stages"])
 def test_a_release_that_costs_nothing_is_told(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from certdp.accounting.notions import Approximate
@@ -34,6 +36,7 @@ def test_a_release_that_costs_nothing_is_told(claim: str, monkeypatch: pytest.Mo
     assert check(BY_ID[claim], 200, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_half_a_cost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = claims._cost
 
@@ -45,6 +48,7 @@ def test_half_a_cost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(BY_ID["released/every-value"], 200, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_every_negative_control_with_the_right_composition_finds_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     controls = {claim.id for claim in claims.CLAIMS if claim.expectation is Expectation.REJECTED}
     assert controls == {"released/reading", "released/two-stages-reading"}

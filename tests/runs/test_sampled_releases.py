@@ -284,6 +284,7 @@ class TestManyReleases:
         assert few.epsilon(Delta("1e-6")).epsilon.upper <= few.epsilon(Delta(0)).epsilon.upper
         assert many.epsilon(Delta("1e-300")).epsilon.upper <= many.epsilon(Delta(0)).epsilon.upper
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("delta", ["1e-9", "1e-5", "1e-2"])
     def test_more_steps_and_higher_rates_never_cost_less(self, delta: str) -> None:
         def cost(rate: str, steps: int) -> float:

@@ -72,6 +72,7 @@ def test_other_sizes_are_refused(m: float) -> None:
         variance_optimal([[0.0], [3.0], [1.0]], m=m)
 
 
+@pytest.mark.slow
 def test_variance_of_a_simulated_sum() -> None:
     random = np.random.default_rng(7)
     records = random.normal(size=(60, 2))

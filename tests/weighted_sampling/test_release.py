@@ -246,6 +246,7 @@ def test_a_largest_frequency() -> None:
     assert sample.statement.mechanism.options["largest"] == "20"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frequencies", [False, True])
 @pytest.mark.parametrize("contributions", [None, 2])
 def test_certificates(frequencies: bool, contributions: int | None) -> None:

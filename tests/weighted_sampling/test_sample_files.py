@@ -80,6 +80,7 @@ def test_a_file_is_a_function_of_rows_and_statement(tmp_path: Path, ending: str)
     assert len(contents) == 1
 
 
+@pytest.mark.slow
 @settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.binary(max_size=8), st.integers(0, (1 << 64) - 1), max_size=12))
 def test_any_bytes_are_keys(tmp_path: Path, data: dict[bytes, int]) -> None:

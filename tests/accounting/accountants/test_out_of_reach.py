@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from certdp.accounting.accountants import BEST, GAUSSIAN_DP, OPTIMAL, ZERO_CONCENTRATED, WorstPairs
 from certdp.accounting.accountants.optimal import optimal_epsilon
 from certdp.accounting.accountants.splits import Share
@@ -27,6 +29,7 @@ def test_responses_that_no_lattice_holds_cost_at_most_their_sum() -> None:
     assert optimal_epsilon(shares, Enclosure.of("1e-12")).upper == 10**9 + 5
 
 
+@pytest.mark.slow
 def test_more_releases_than_an_integer_counts() -> None:
     pair = SampledGaussian(Enclosure.of("1e-6"), Enclosure.of("0.001")).repeated(10**12)
     found = OPTIMAL.delta(run(pair), Enclosure.of(1))

@@ -324,6 +324,7 @@ def test_the_best_has_the_smallest_upper_end_and_the_largest_lower_end(pair: Pai
         assert found in answers or not found.bounds.sharp
 
 
+@pytest.mark.slow
 def test_what_settles_a_question_leaves_the_others_unasked_until_they_are_looked_at() -> None:
     asked: list[Accountant] = []
 

@@ -105,6 +105,7 @@ def test_the_general_row_holds_for_the_gaussian(rate: Fraction, order: Fraction 
             assert general.width <= Fraction(1, 2**70)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [Fraction(4096), Fraction(4097), Fraction(8193, 2), Fraction(10**6)])
 def test_high_orders_are_bounded_from_both_sides(order: Fraction) -> None:
     rate = Enclosure.of("0.01")

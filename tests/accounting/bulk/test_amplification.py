@@ -132,6 +132,7 @@ INVERSES: list[tuple[Callable[..., Floats], Callable[[arb, arb], arb]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "pair"), INVERSES)
 def test_epsilon_bounds_and_is_near(
     kernel: Callable[..., Floats], pair: Callable[[arb, arb], arb], stream: int
@@ -187,6 +188,7 @@ def decidedly_above(truth: arb, bound: float) -> bool:
     return bool(truth > bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "pair"), [(amplification.gaussian_delta, gaussian), (amplification.laplace_delta, laplace)]
 )
@@ -204,6 +206,7 @@ def test_delta_over_the_whole_range(
     assert undecided < 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "pair"), INVERSES)
 def test_epsilon_over_the_whole_range(
     kernel: Callable[..., Floats], pair: Callable[[arb, arb], arb], stream: int

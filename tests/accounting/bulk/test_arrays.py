@@ -38,6 +38,7 @@ def test_import_loads_no_compiler() -> None:
     assert python(code).strip() == "set()"
 
 
+@pytest.mark.slow
 def test_works_where_nothing_can_be_cached() -> None:
     code = """
 import numba.core.caching as caching
@@ -51,6 +52,7 @@ print(float(bulk.psi_remove(1.0, 1.0)))
     assert python(code).strip() == "1.0"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="sets x86 rounding modes")
 @pytest.mark.parametrize("mode", [0x400, 0x800, 0xC00])  # down, up, towards zero
 def test_directed_rounding_is_refused(mode: int) -> None:

@@ -55,6 +55,7 @@ def pairs(name: str, times: int, steps: int) -> list[Pair]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("times", [1, 5])
 @pytest.mark.parametrize("order", ["1.25", "2", "3.5", "8", "300"])

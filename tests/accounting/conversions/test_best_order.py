@@ -55,6 +55,7 @@ def test_no_order_of_a_fine_grid_is_better(rho: str, delta: str) -> None:
     assert found.epsilon == epsilon_at_order(found.order, Enclosure.of(rho) * found.order, level)
 
 
+@pytest.mark.slow
 @given(exponent=st.floats(-25, 20), digits=st.integers(1, 40))
 def test_the_classical_bound_is_never_better(exponent: float, digits: int) -> None:
     rho, delta = Enclosure.of(math.exp(exponent)), Enclosure.of(Fraction(1, 10**digits))

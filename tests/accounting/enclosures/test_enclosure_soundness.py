@@ -116,6 +116,7 @@ def _own_oracle_precision() -> Iterator[None]:
     flint.ctx.prec = before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNARY)
 def test_function_of_a_point_encloses_arb(name: str, stream: int) -> None:
     draw = random.Random(f"{name} against Arb, {stream}")
@@ -144,6 +145,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operation_on_points_encloses_arb(name: str, stream: int) -> None:
     draw = random.Random(f"{name} against Arb, {stream}")
@@ -184,6 +186,7 @@ def assert_exact_power(base: Enclosure, order: Fraction, made: Enclosure) -> Non
     assert root_exponent * lower == exponent * order.numerator
 
 
+@pytest.mark.slow
 def test_power_of_a_point_encloses_arb(stream: int) -> None:
     draw = random.Random(f"power against Arb, {stream}")
     tried = 0
@@ -205,6 +208,7 @@ def test_power_of_a_point_encloses_arb(stream: int) -> None:
             assert_sound(made, lambda: sign * base**index, bits)  # noqa: B023
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in UNARY if name != "sqrt"])
 def test_brackets_hold_before_they_are_rounded_outward(name: str, stream: int) -> None:
     """Rounding to the precision asked for would hide a remainder that is too small."""

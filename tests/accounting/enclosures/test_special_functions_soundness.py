@@ -123,6 +123,7 @@ def assert_root(made: Enclosure, below: Callable[[Any], Any], bits: int) -> None
     assert width <= Fraction(1, 2 ** (bits - LOST_BITS)), f"wide: {made} at {bits} bits"
 
 
+@pytest.mark.slow
 def test_normal_quantile_encloses_the_root(stream: int) -> None:
     draw = random.Random(f"normal quantile against Arb, {stream}")
     for _ in range(500 if stream == 0 else 5_000):
@@ -143,6 +144,7 @@ def test_normal_quantile_encloses_the_root(stream: int) -> None:
         assert normal.normal_quantile(share) == -made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", [0, -1])
 def test_lambert_encloses_the_root(branch: int, stream: int) -> None:
     draw = random.Random(f"branch {branch} of Lambert's W against Arb, {stream}")
@@ -178,6 +180,7 @@ def test_digamma_changes_sign_where_log_gamma_is_least() -> None:
     assert place.width**2 / 2 < Fraction(1, 2**_LEAST_ERROR_BITS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["log_gamma", "gamma_function"])
 def test_gamma_of_a_point_encloses_arb(name: str, stream: int) -> None:
     draw = random.Random(f"{name} against Arb, {stream}")

@@ -57,6 +57,7 @@ def bound(root: Expression, values: dict[Variable, float]) -> float:
     return float(upper(root, exactly_known(values), 1, lambda _: box)[0])
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(data=st.data())
 def test_bounds_are_never_below_the_truth(
@@ -79,6 +80,7 @@ def test_bounds_are_never_below_the_truth(
     assert Fraction(found) <= high * (1 + Fraction(1, 10**12)) + Fraction(1, 2**1074)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(data=st.data())
 def test_counted_roundings_cover_the_error(

@@ -237,6 +237,7 @@ def test_is_identically() -> None:
     assert not is_identically(W / W, 2)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(data=st.data())
 def test_terms_add_up(
@@ -267,6 +268,7 @@ print([repr(simplify(tree)) for tree in trees], [repr(terms(tree)) for tree in t
 """
 
 
+@pytest.mark.slow
 def test_the_simplified_form_is_the_same_in_every_process() -> None:
     outputs = {
         subprocess.run(

@@ -136,6 +136,7 @@ def quotient(root: Expression, point: dict[Variable, Fraction], v: Variable, ste
     return (first - second) / flint.arb(flint.fmpq(step.numerator, step.denominator))
 
 
+@pytest.mark.slow
 @MANY
 @given(data=st.data())
 def test_derivatives_are_limits_of_difference_quotients(
@@ -205,6 +206,7 @@ def test_simplifying_keeps_every_value(data: DataObject, trees: Trees, points: P
     assert value.overlaps(other), (str(root), str(simpler))
 
 
+@pytest.mark.slow
 @MANY
 @given(data=st.data())
 def test_simplifying_keeps_every_value_exactly(
@@ -218,6 +220,7 @@ def test_simplifying_keeps_every_value_exactly(
         assert value is None or exactly(simpler, point) == value
 
 
+@pytest.mark.slow
 @MANY
 @given(data=st.data())
 def test_pruning_keeps_every_value_in_the_box(
@@ -243,6 +246,7 @@ def test_pruning_keeps_every_value_of_the_whole_grammar(data: DataObject, trees:
     assert value.overlaps(other)
 
 
+@pytest.mark.slow
 @MANY
 @given(data=st.data(), boxed=st.booleans())
 def test_ranges_hold_every_value(

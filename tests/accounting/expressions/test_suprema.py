@@ -132,6 +132,7 @@ def test_a_maximiser_is_a_witness(arb: Arb, ends: Ends) -> None:
     assert high <= found.enclosure.upper
 
 
+@pytest.mark.slow
 @examples(80)
 @given(data=st.data())
 def test_no_sampled_value_is_above(
@@ -228,6 +229,7 @@ def test_a_spent_budget_gives_a_wider_enclosure_that_still_holds(ends: Ends) -> 
     assert wide.width > TIGHT
 
 
+@pytest.mark.slow
 def test_a_wider_gap_ends_sooner() -> None:
     root, box = X * exp(-X) * Y * exp(-2 * Y), {X: (0, 4), Y: (0, 4)}
     assert sup(root, box, relative_gap=Fraction(1, 100)).cells < sup(root, box).cells

@@ -62,6 +62,7 @@ def divergence_moments(laws: Sequence[tuple[Fraction, Fraction]], order: int) ->
 SHARE = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(st.lists(SHARE, min_size=31, max_size=31), st.integers(2, 5), st.fractions(0, 2, max_denominator=16))
 def test_adaptive_trajectories_never_exceed_the_budget(shares: list[Fraction], order: int, budget: Fraction) -> None:

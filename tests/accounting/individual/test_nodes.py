@@ -101,6 +101,7 @@ def test_digits() -> None:
         NodeTable(product, shift_digits=-1)
 
 
+@pytest.mark.slow
 def test_epsilon_of_a_single_step_is_around_the_exact_one() -> None:
     rng = np.random.default_rng(3)
     rate = 10 ** rng.uniform(-2, -0.3, 12)
@@ -121,6 +122,7 @@ def test_epsilon_of_many_steps_is_at_most_that_of_the_best_order() -> None:
     assert (found.lower <= found.upper).all()
 
 
+@pytest.mark.slow
 def test_the_truncated_label_of_a_node_holds_for_its_records() -> None:
     delta = Delta("1e-6")
     rate = np.array([0.0101, 0.3])

@@ -60,6 +60,7 @@ def test_another_pair() -> None:
     assert_holds(pair, truncated_gaussian(law_of(pair), Delta("1e-4")))
 
 
+@pytest.mark.slow
 def test_mu_grows_as_less_is_cut_off_and_stays_below_the_pair_s_own() -> None:
     found = [truncated_gaussian(law_of(sampled("0.01")), Delta(f"1e-{digits}")).mu for digits in (4, 8, 16)]
     assert sorted(found) == found

@@ -94,6 +94,7 @@ def interpreted() -> Iterator[dict[str, Any]]:
             sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p"])
 def test_elementary(interpreted: dict[str, Any], name: str) -> None:
     rng = np.random.default_rng(8)
@@ -106,6 +107,7 @@ def test_elementary(interpreted: dict[str, Any], name: str) -> None:
     assert compiled == [function(value) for value in values.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("add", [False, True])
 def test_psi(interpreted: dict[str, Any], add: bool) -> None:
     rng = np.random.default_rng(9)
@@ -190,6 +192,7 @@ def test_amplification_rows(interpreted: dict[str, Any]) -> None:
     agreeing(amplification_rows.sampled_moments, source.sampled_moments, moments, binomials, rate[:20])
 
 
+@pytest.mark.slow
 def test_the_sampled_gaussian(interpreted: dict[str, Any]) -> None:
     rate, shift = np.array([0.01, 0.3, 1e-8, 0.9]), np.array([1.0, 0.2, 0.02, 3.0])
     source = interpreted["sampled_gaussian"]
@@ -223,6 +226,7 @@ def test_sines_and_arguments(interpreted: dict[str, Any]) -> None:
     same_bits(loss_transforms, interpreted["loss_transforms"], call)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("q", "s", "sign", "c"),
     [

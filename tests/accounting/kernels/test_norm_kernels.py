@@ -60,6 +60,7 @@ def check(row: list[float], value: float, norm: Norm) -> None:
             assert below <= 0 or below * below <= square * margin**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", COMMON)
 def test_within_the_margin_and_never_below(norm: Norm) -> None:
     for matrix in matrices():
@@ -89,6 +90,7 @@ def check_power(row: list[float], value: float, norm: Norm) -> None:
         assert true <= ball(value) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", POWERS, ids=lambda norm: norm.value[:8])
 def test_norms_of_other_orders_are_within_their_margin_and_never_below(norm: Norm) -> None:
     before, flint.ctx.prec = flint.ctx.prec, 160
@@ -143,6 +145,7 @@ def test_empty_shapes(norm: Norm) -> None:
     assert bulk.norms(np.empty((2, 0)), norm).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_longest_row() -> None:
     rng = np.random.default_rng(5)
     row = np.ldexp(rng.integers(2**52, 2**53, bulk.LONGEST_ROW), -53)[np.newaxis]
@@ -153,6 +156,7 @@ def test_longest_row() -> None:
     assert square <= Fraction(float(bulk.norms(row, Norm.L2)[0])) ** 2 <= square * margin**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [Norm("1.0001"), Norm("3/2"), Norm(2**20)])
 def test_longest_rows_of_equal_and_of_two_entries(norm: Norm) -> None:
     """d copies of x have norm d^(1/p)·x; the margin is proven for the longest row, where it is needed most."""

@@ -125,6 +125,7 @@ def brute_force(rate: float, shift: float, steps: int, delta: float, start: floa
     return min(best_tangent(mpmath.mpf(start) * mpmath.mpf(f"{1 + k / 50}")) for k in range(-4, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "shift", "steps", "delta"), [(0.01, 1.0, 1000, 1e-5), (0.1, 0.05, 1000, 1e-2), (0.3, 0.1, 10, 1e-9)]
 )
@@ -233,6 +234,7 @@ def test_limits() -> None:
     assert bulk.delta_upper(1.0, 30.0, 1000, 0.0)[0] == 1
 
 
+@pytest.mark.slow
 def test_extreme_input_is_answered() -> None:
     rng = np.random.default_rng(6)
     size = 400

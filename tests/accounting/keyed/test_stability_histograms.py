@@ -91,6 +91,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @examples(8)
 @given(**CASES)
 @example(

@@ -266,6 +266,7 @@ def test_epsilon_inverts_delta(log_rate: float, log_shift: float, steps: int, le
         assert below.upper >= number(level).lower
 
 
+@pytest.mark.slow
 def test_most_compositions_have_an_answer() -> None:
     """What accountants are asked for: the contour answers, narrowly and in both directions."""
     for rate, shift, steps in product((1e-3, 0.01, 0.9), (0.25, 1.0, 2.0), (1000, 10_000, 10**9)):
@@ -334,6 +335,7 @@ def test_delta_zero_has_no_answer() -> None:
     assert epsilon_by_transforms([(GaussianTransform(number(1)), 1)], number(0)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "shift", "steps"),
     [

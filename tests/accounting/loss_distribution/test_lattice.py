@@ -175,6 +175,7 @@ def laplace_delta(shift: float, times: int, epsilon: mpmath.mpf) -> mpmath.mpf:
     return less(s) / 2 + mpmath.exp(-s) / 2 * less(-s) + between
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "times", "epsilon"), [(1.0, 1, 0.5), (1.0, 2, 0.7), (1.0, 2, 1.9), (0.5, 2, 0.0), (2.0, 3, 2.5)]
 )

@@ -143,6 +143,7 @@ def test_ten_releases_against_direct_convolution(
     assert found.upper_float < 1.3 * low
 
 
+@pytest.mark.slow
 @examples(10)
 @given(st.floats(0.05, 3), st.floats(0, 2), st.sampled_from([1e-9, 1e-3, 1.0, 1e4]))
 def test_any_cut_of_a_discrete_law_is_exact_but_for_the_rest(threshold: float, epsilon: float, left_out: float) -> None:

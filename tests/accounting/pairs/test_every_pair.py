@@ -246,6 +246,7 @@ CORNERS = [
 ]
 
 
+@pytest.mark.slow
 @families
 @directions
 @pytest.mark.parametrize("parameter", [TINY, ONE, HUGE], ids=["tiny", "one", "huge"])

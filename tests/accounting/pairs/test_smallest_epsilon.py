@@ -41,6 +41,7 @@ def test_both_ends_are_proven(epsilon: Fraction) -> None:
     assert all(at.is_point for at in asked)
 
 
+@pytest.mark.slow
 @given(mu=st.fractions(Fraction(1, 100), 8, max_denominator=100), digits=st.integers(1, 60))
 def test_normal_laws_against_arb(mu: Fraction, digits: int) -> None:
     delta = Fraction(1, 10**digits)

@@ -64,6 +64,7 @@ def _power(value: Fraction, order: Fraction) -> flint.arb:
     )
 
 
+@pytest.mark.slow
 @given(MATRICES, NORMS, RADII)
 @example(np.full((1, 3), TINY), Norm.L1, "1e-323")  # a factor of 2/3 rounds back to the same subnormal numbers
 @example(np.full((2, 2), HUGE), Norm.L1, 1e308)  # the norm overflows, the radius does not

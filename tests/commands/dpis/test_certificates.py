@@ -27,6 +27,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_plan_of_a_run_with_its_certificate(certdp: Command, tmp_path: Path) -> None:
     place = tmp_path / "certificate.json"
     found = certdp("dpis", "plan", *RUN, "--size-noise", 30, "--certificate", place, "--json").json
@@ -37,6 +38,7 @@ def test_the_plan_of_a_run_with_its_certificate(certdp: Command, tmp_path: Path)
     assert checked.json["epsilon"] == [None, 1.5]
 
 
+@pytest.mark.slow
 def test_a_trained_model_with_its_certificate(data: Path, certdp: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     place = out / "certificate.json"

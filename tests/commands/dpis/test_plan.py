@@ -28,6 +28,7 @@ def falling(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_noise_falls_with_the_norm_sums_and_below_that_of_dp_sgd(falling: Path) -> None:
     found = asked("--epochs", 4, "--size-noise", 1200, "--kc-trajectory", falling, "--divider", "0.5")
     assert found["steps_per_epoch"] == 117
@@ -43,6 +44,7 @@ def test_noise_falls_with_the_norm_sums_and_below_that_of_dp_sgd(falling: Path) 
     assert found["delta"][1] <= 1e-5
 
 
+@pytest.mark.slow
 def test_the_costs_of_all_releases_add_up_to_what_the_order_allows(falling: Path) -> None:
     """The total τ, integrated from the densities by the rates and multipliers printed, is the whole budget."""
     from fractions import Fraction
@@ -62,6 +64,7 @@ def test_the_costs_of_all_releases_add_up_to_what_the_order_allows(falling: Path
     assert epsilon_at_order(order, Enclosure.of(total), Enclosure.of("1e-5")).upper_float == pytest.approx(4, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
     found = asked("--epochs", 2, "--largest-rate", "0.02")
     assert found["accounting"] == "loss-distribution"
@@ -115,6 +118,7 @@ def test_the_margin_bounds_the_norm_sums_from_below(tmp_path: Path) -> None:
     assert error["parameter"] == "kc-trajectory"
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_noise_foreseen(falling: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its curves are the numbers of the answer."""
     axes = pytest.importorskip("matplotlib.axes")

@@ -57,6 +57,7 @@ def modes(out: Path) -> set[int]:
     return {stat.S_IMODE((out / name).stat().st_mode) & 0o077 for name in PUBLISHED}
 
 
+@pytest.mark.slow
 def test_a_seeded_run_resumed_without_its_seed_claims_nothing(
     interrupted: Command, source: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_certificate_of_a_seeded_run_is_refused_before_it_goes_on(
     assert not certificate.exists()
 
 
+@pytest.mark.slow
 def test_what_a_private_run_leaves_may_be_read_and_a_seeded_part_ends_that(
     source: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -94,6 +96,7 @@ def test_what_a_private_run_leaves_may_be_read_and_a_seeded_part_ends_that(
     assert modes(tmp_path / "out") == {0}
 
 
+@pytest.mark.slow
 def test_a_seeded_run_goes_on_as_if_nobody_had_interrupted_it(
     interrupted: Command, source: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -102,6 +105,7 @@ def test_a_seeded_run_goes_on_as_if_nobody_had_interrupted_it(
     assert certdp(*arguments(source, tmp_path / "out"), "--seed", 1, "--resume", "--json").json == whole
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_where_it_stands(
     interrupted: Command, source: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -131,6 +135,7 @@ def test_other_options_are_refused_and_change_nothing(
     assert (tmp_path / "out/private-checkpoint.npz").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_run_is_no_dead_end(source: Path, certdp: Command, refusal: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()

@@ -66,6 +66,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 def test_every_source_trains_alike(source: tuple[str, ...], files: Path, certdp: Command, tmp_path: Path) -> None:
     name, *options = (part.replace("FOLDER", str(files)) for part in source)
@@ -77,6 +78,7 @@ def test_every_source_trains_alike(source: tuple[str, ...], files: Path, certdp:
     assert data["epochs"]["steps"] == [15, 15]
 
 
+@pytest.mark.slow
 def test_what_may_be_published_lies_apart_from_what_may_not(files: Path, certdp: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     data = trained(certdp, out, "--data", files / "all.csv", "--target", "label", "--test", "is_test")
@@ -97,6 +99,7 @@ def test_what_may_be_published_lies_apart_from_what_may_not(files: Path, certdp:
     assert all((out / name).stat().st_mode & 0o077 == 0 for name in private)
 
 
+@pytest.mark.slow
 def test_options_reach_the_run(files: Path, certdp: Command, tmp_path: Path) -> None:
     source = ("--data", files / "train.csv", "--target", "label")
     adam = ("--optimiser", "adam", "--learning-rate", 0.05)
@@ -114,6 +117,7 @@ def test_options_reach_the_run(files: Path, certdp: Command, tmp_path: Path) -> 
     assert uniform["epochs"]["rate"] == pytest.approx([20 / 300] * 2)
 
 
+@pytest.mark.slow
 def test_dp_sgd_is_accounted_by_its_loss_distribution_where_a_rate_is_declared(
     files: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -133,6 +137,7 @@ def test_dp_sgd_is_accounted_by_its_loss_distribution_where_a_rate_is_declared(
     assert delta(noise) <= 1e-5 < delta(0.999 * noise)
 
 
+@pytest.mark.slow
 def test_what_a_run_states_is_a_command_that_repeats_it(files: Path, certdp: Command, tmp_path: Path) -> None:
     source = ("--data", files / "train.csv", "--target", "label", "--seed", 5)
     first = trained(certdp, tmp_path / "out", *source, "--margin", "1/7", "--multiplier", 3, "--size-noise", 2.5)
@@ -172,6 +177,7 @@ def test_every_plan_can_be_stated_again(
     assert plans[0] == plans[1]
 
 
+@pytest.mark.slow
 def test_a_line_of_public_figures_for_each_epoch_where_nobody_watches(
     files: Path, certdp: Command, tmp_path: Path
 ) -> None:
@@ -207,6 +213,7 @@ def test_who_watches_sees_private_figures_marked_as_such() -> None:
     assert "private: loss 0.500, 20 of 25 records proposed" in shown
 
 
+@pytest.mark.slow
 def test_a_run_is_resumed_and_not_overwritten(files: Path, certdp: Command, refusal: Command, tmp_path: Path) -> None:
     command = ("--data", files / "train.csv", "--target", "label")
     first = trained(certdp, tmp_path / "out", *command)

@@ -14,6 +14,7 @@ Run = Callable[..., Any]
 QUICK = ("plugins", "check", "poisson", "--only", "re*", "--examples", "2")
 
 
+@pytest.mark.slow
 def test_a_plugin_that_keeps_its_laws(certdp: Run) -> None:
     ran = certdp(*QUICK, "--json")
     assert ran.code == 0

@@ -101,6 +101,7 @@ def test_a_certificate_that_checks(certdp: Command, refusal: Command, tmp_path: 
 
 
 class TestManyReleases:
+    @pytest.mark.slow
     def test_epsilon_and_delta(self, certdp: Command) -> None:
         run = KeyedRun(mechanism=MECHANISM, sampler=EveryKey(), releases=3)
         steps = ("--steps", 3, "--resample", "each")
@@ -117,6 +118,7 @@ class TestManyReleases:
         assert (error["parameter"], error["admissible"]) == ("resample", "each")
         assert certdp("epsilon", *KEYS, "--resample", "once", "--delta", "0.06").code == 0
 
+    @pytest.mark.slow
     def test_a_plot(self, certdp: Command, tmp_path: Path) -> None:
         picture = tmp_path / "keys.png"
         assert certdp("delta", *KEYS, "--epsilon", "0.25", "--plot", picture).code == 0
@@ -163,6 +165,7 @@ class TestRefusals:
         assert refusal(*base, "--epsilon", 1)["admissible"] == "nothing, for a mechanism on records"
         assert refusal(*base, "--rows", 1)["parameter"] == "rows"
 
+    @pytest.mark.slow
     def test_options(self, refusal: Command) -> None:
         assert refusal("psi", *KEYS, "--option", "radius=1")["parameter"] == "option"
         assert refusal("psi", *KEYS[:4], "--option", "epsilon=1")["parameter"] == "delta"
@@ -204,6 +207,7 @@ class TestPlanFiles:
 
         return writing
 
+    @pytest.mark.slow
     def test_records_that_are_elements_beside_keys(self, certdp: Command, write: Callable[[str], Path]) -> None:
         data = certdp("delta", "--plan", write(PLAN), "--epsilon", "1", "--json").json
         assert data["guarantee"]["unit"] == "element"
@@ -236,6 +240,7 @@ class TestPlanFiles:
         ):
             assert refusal("delta", "--plan", write(PLAN.replace(old, new)), "--epsilon", 1)["parameter"] == parameter
 
+    @pytest.mark.slow
     def test_certificates_are_refused(self, refusal: Command, write: Callable[[str], Path], tmp_path: Path) -> None:
         out = tmp_path / "out.json"
         error = refusal("delta", "--plan", write(PLAN), "--epsilon", 1, "--certificate", out)

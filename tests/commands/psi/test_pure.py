@@ -214,6 +214,7 @@ class TestRefusals:
         assert all(name in error["admissible"] for name in names)
         assert "certdp plugins" in error["remedy"]
 
+    @pytest.mark.slow
     def test_a_profile_without_bound_on_the_domain(self, refusal: Refusal) -> None:
         error = refusal(
             *("psi", "--mechanism", "count", "--sampler", "importance"),
@@ -380,6 +381,7 @@ class TestPlaces:
         assert "No space left on device" in error["remedy"]
         assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
 
+    @pytest.mark.slow
     def test_a_public_plot_and_one_for_the_owner(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         plots = {"plot": tmp_path / "p.png", "owner_plot": tmp_path / "o.png"}
         asked = (*base, "--option", "radius=2", "--plot", plots["plot"], "--owner-plot", plots["owner_plot"])
@@ -393,6 +395,7 @@ class TestPlaces:
         assert f"plot: {plots['plot']}" in public
         assert f"owner plot: {plots['owner_plot']}" in private
 
+    @pytest.mark.slow
     def test_a_public_plot_does_not_depend_on_the_data(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         drawn = []
         for scale in (0.1, 1.5):
@@ -447,6 +450,7 @@ class TestReading:
         assert ran.code == 0, ran
         return ran.json["private"]
 
+    @pytest.mark.slow
     def test_every_format_and_order_gives_the_same_figures(self, certdp: Run, base: Base, tmp_path: Path) -> None:
         records = np.random.default_rng(3).integers(-9, 9, size=(30, 3)).astype(np.float64)
         names = ["a", "b", "c"]
@@ -491,6 +495,7 @@ class TestReading:
 
 
 class TestProcess:
+    @pytest.mark.slow
     def test_a_run_and_a_refusal(self, tmp_path: Path, base: Base) -> None:
         certificate = tmp_path / "c.json"
         ran = subprocess.run(
@@ -505,6 +510,7 @@ class TestProcess:
         assert (ran.returncode, ran.stdout) == (2, b"")
         assert ran.stderr.decode("utf-8").startswith("error: option: got scale=2;")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("form", [[], ["--json"]])
     def test_a_terminal_that_knows_ascii_alone(self, tmp_path: Path, base: Base, form: list[str]) -> None:
         environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

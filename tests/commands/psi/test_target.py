@@ -52,6 +52,7 @@ def test_at_a_delta(certdp: Run, table: Path) -> None:
     assert data["certificate"] is data["owner_certificate"] is data["plot"] is None
 
 
+@pytest.mark.slow
 def test_at_an_order(certdp: Run, table: Path) -> None:
     data = certdp(*GAUSSIAN, "--data", table, "--order", "5/2", "--json").json
     assert set(data) == KEYS | {"order", "tau"}
@@ -64,6 +65,7 @@ def test_at_an_order(certdp: Run, table: Path) -> None:
     assert data["private"]["psi_max"] == pytest.approx(values.max(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "sign", "key"), [("--delta", "ε", "epsilon"), ("--order", "τ", "tau")])
 def test_the_text_says_the_same(certdp: Run, table: Path, target: str, sign: str, key: str) -> None:
     value = {"--delta": "1e-6", "--order": "4"}[target]
@@ -76,6 +78,7 @@ def test_the_text_says_the_same(certdp: Run, table: Path, target: str, sign: str
     assert repr(data["private"]["psi_max"]) in private
 
 
+@pytest.mark.slow
 def test_a_pure_mechanism_at_a_delta_and_an_order(certdp: Run, base: Base, table: Path) -> None:
     arguments = (*base, "--option", "radius=2", "--data", table, "--json")
     pure = certdp(*arguments).json
@@ -106,6 +109,7 @@ def test_no_certificate_and_no_plot(refusal: Refusal, tmp_path: Path, option: st
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_certificate_at_a_delta_is_that_of_the_command_named(certdp: Run, refusal: Refusal, tmp_path: Path) -> None:
     place = tmp_path / "out.json"
     remedy = refusal(*GAUSSIAN, "--delta", "1e-5", "--certificate", place)["remedy"]

@@ -68,6 +68,7 @@ def test_sums(sample: Path, capsys: pytest.CaptureFixture[str], text: str, stati
     assert "DP for one element" in printed
 
 
+@pytest.mark.slow
 def test_keys_ranks_quantiles_and_order(sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     estimates = SampleEstimates.of(PrivateSample.read(sample))
     first = str(estimates.top(1)[0].key)
@@ -138,6 +139,7 @@ def test_a_picture_is_not_replaced_unasked(sample: Path, tmp_path: Path) -> None
         estimate(sample=sample, plot=tmp_path / "out.png")
 
 
+@pytest.mark.slow
 def test_estimates_are_as_near_the_truth_as_expected() -> None:
     """With seeded coins: the same in every run."""
     sampling = PrivateWeightedSampling.within(epsilon="0.5", delta="0.01", frequencies=True)

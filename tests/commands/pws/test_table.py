@@ -73,6 +73,7 @@ def test_delta_1_reports_everything(certdp: Command) -> None:
     assert data["pi_exact"] == ["0", "1", "1"]
 
 
+@pytest.mark.slow
 def test_a_picture(certdp: Command, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     place = tmp_path / "table.png"

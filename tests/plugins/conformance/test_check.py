@@ -32,12 +32,14 @@ def built_in(role: Role, name: str, **terms: Any) -> None:
     assert sum(outcome.verdict is Verdict.PASSED for outcome in found.outcomes) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_built_in_mechanisms_keep_every_law(name: str) -> None:
     options = WIDE if name == "discrete-gaussian" else ()
     built_in(Role.MECHANISM, name, examples=1 if name in SLOW else 2, audit_trials=200, options=options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_built_in_samplers_keep_every_law(name: str) -> None:
     built_in(Role.SAMPLER, name, examples=4, audit_trials=1000)
@@ -156,6 +158,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mischief", "limit", "reason"),
     [

@@ -155,6 +155,7 @@ WRONG_LOSSES: dict[str, tuple[Losses, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", WRONG_LOSSES)
 def test_a_wrong_loss(law: str) -> None:
     loss, reason = WRONG_LOSSES[law]
@@ -181,6 +182,7 @@ def of_another_norm(scale: Fraction) -> Loss:
     return LaplaceLoss(W * norm(2) / scale)
 
 
+@pytest.mark.slow
 def test_a_loss_in_another_norm_than_the_noise() -> None:
     """ℓ2 for Laplace noise is right about records on an axis, and too small by √2 about those on the diagonal."""
     found = outcome(fast(of_another_norm), "audit", audit_trials=20_000)
@@ -199,6 +201,7 @@ WRONG_DIRECTIONS: dict[str, tuple[Losses, list[float], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", WRONG_DIRECTIONS)
 def test_a_loss_that_is_wrong_in_one_direction(direction: str) -> None:
     loss, seen, record = WRONG_DIRECTIONS[direction]
@@ -211,6 +214,7 @@ def test_a_loss_that_is_wrong_in_one_direction(direction: str) -> None:
     assert re.search(f"first input {record}", found.witness["neighbours"])
 
 
+@pytest.mark.slow
 def test_how_far_an_audit_sees_is_told_where_it_finds_nothing() -> None:
     """Noise a tenth too small: past 20,000 runs by so little that the estimate says so, and caught by 60,000."""
     quiet = fast(lambda scale: LaplaceLoss(share(scale) * Fraction(9, 10)))
@@ -306,6 +310,7 @@ WRONG_RELEASES: list[tuple[str, Releases, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "release", "reason"), WRONG_RELEASES)
 def test_a_wrong_release(law: str, release: Releases, reason: str) -> None:
     found = outcome(mechanism(release=release), law)
@@ -315,6 +320,7 @@ def test_a_wrong_release(law: str, release: Releases, reason: str) -> None:
     assert outcome(mechanism(), law, examples=8).verdict is Verdict.PASSED
 
 
+@pytest.mark.slow
 def test_many_releases_of_another_law() -> None:
     right = mechanism()
 

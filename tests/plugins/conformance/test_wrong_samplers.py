@@ -144,6 +144,7 @@ WRONG: list[tuple[str, Realise, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "realised", "reason"), WRONG)
 def test_a_wrong_rate(law: str, realised: Realise, reason: str) -> None:
     found = outcome(sampler(OddRate(realised)), law)

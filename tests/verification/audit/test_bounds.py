@@ -23,6 +23,7 @@ def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
     return epsilon_lower_bound(Count(tested, tested), Count(0, tested), delta, 1 - confidence)
 
 
+@pytest.mark.slow
 @given(
     st.fractions(0, 6, max_denominator=20),
     st.sampled_from(["0", "1e-5", "0.1", "0.5"]),

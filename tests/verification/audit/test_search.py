@@ -38,6 +38,7 @@ def test_the_pair_that_tells_more_is_chosen(place: int, stream: int) -> None:
     assert sum(drawn) == 2 * 8_000
 
 
+@pytest.mark.slow
 def test_of_equal_ones_mostly_the_first_is_chosen() -> None:
     chosen = [
         most_telling([pair(1, 10 * seed + turn, []) for turn in range(4)], runs=40_000, fewest=10).chosen

@@ -29,6 +29,7 @@ def normal(shift: float, steps: int, seed: int) -> Releases:
     return lambda count: generator.standard_normal((count, steps)) + shift
 
 
+@pytest.mark.slow
 def test_many_releases_are_seen_together() -> None:
     """Each entry alone shows little of 25 releases with a shift of 0.2 each, which together are a shift of 1."""
     found = audit(normal(0.2, 25, 1), normal(0.0, 25, 2), runs=100_000)

@@ -165,6 +165,7 @@ class TestWhatIsTrue:
                 body["theorem"] = THEOREMS[method]
             assert not check(sealed(body)).accepted, method
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["gaussian, importance", "laplace, samples", "gaussian, one sample", "plan"])
     def test_a_delta_at_an_epsilon(self, name: str) -> None:
         answer = RUNS[name].delta(Epsilon("1.5"))
@@ -234,6 +235,7 @@ class TestWhatIsTrue:
         assert body_of(found.content)["parts"][0]["loss"]["family"] == "zero-concentrated"
         assert check(found.content).accepted
 
+    @pytest.mark.slow
     def test_the_verdict_says_for_whom_and_how(self) -> None:
         _, found = certified("gaussian, importance")
         verdict = check(found.content)
@@ -383,6 +385,7 @@ class TestForgeries:
         reason = forged("gaussian, one sample", put(True, *PART, "weighted"))
         assert "weighted" in reason
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["laplace, samples", "gaussian, importance"])
     def test_each_for_once(self, name: str) -> None:
         """These losses are smaller on fresh samples than on one."""
@@ -626,6 +629,7 @@ class TestTheCheckersNumbers:
             assert abs(real * unit - truth.real) <= unit
             assert abs(imaginary * unit - truth.imag) <= unit
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("direction", DIRECTIONS)
     def test_the_line_bounds_two_releases(self, direction: str) -> None:
         """Against δ of one sampled Gaussian release, and of two by integration over the first one's loss."""

@@ -237,6 +237,7 @@ class TestWhatIsTrue:
         assert check(content).accepted
         assert len(content) < 20_000
 
+    @pytest.mark.slow
     def test_the_command_says_for_whom(self, tmp_path: Path) -> None:
         file = tmp_path / "release.json"
         file.write_bytes(keyed_certificate(*RELEASES["keys, listed"], contributions=2))

@@ -363,6 +363,8 @@ def test_the_interior_suprema_lie_inside() -> None:
         assert Fraction(1, 5) < place < Fraction(4, 5)
 
 
+@pytest.mark.repeated(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [24, 53, 128, 1024])
 def test_any_precision_will_do(precision: int) -> None:
     for body in (RICH, BODIES["coreset"]):
@@ -692,6 +694,7 @@ def places(tree: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 PLACES = list(places(RICH))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(PLACES), JSON)
 @examples(500)
 def test_anything_anywhere_gives_a_verdict(way: tuple[Any, ...], junk: Any) -> None:
@@ -793,6 +796,7 @@ def float_profile(body: Body, n: float, ratio: float, roundings: tuple[float, fl
     return fraction_of(value) if value.is_finite() else None
 
 
+@pytest.mark.repeated(30)
 @pytest.mark.parametrize("seed", range(150))
 def test_no_bound_below_a_point_of_the_domain_is_accepted(seed: int) -> None:
     source = random.Random(seed)
@@ -900,6 +904,7 @@ def test_an_owners_certificate_in_other_norms_is_compared_with_its_data(p: str, 
     assert_refused(check(seal(smaller), Rows(rows)), "record")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("outside", "size"), [("clip", 0.3), ("drop", 0.3), ("none", 0.01)])
 def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: float) -> None:
     rows = some_rows(60, 5, size)
@@ -942,6 +947,7 @@ def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: flo
         assert_refused(check(seal(body), Rows(other)))
 
 
+@pytest.mark.slow
 def test_records_outside_the_domain_are_not_overlooked() -> None:
     rows = some_rows(60, 5, 0.3)
     assert_refused(check(seal(owner(OWNED, rows, "none")), Rows(rows)), "outside the domain")
@@ -969,6 +975,7 @@ def test_a_public_certificate_is_not_compared() -> None:
     assert "not compared" in verdict.reason
 
 
+@pytest.mark.slow
 def test_a_large_table_is_compared_with_work_that_grows_by_records(counted: Counted) -> None:
     source = random.Random(0)
     rows = [[source.random() / 54 for _ in range(54)] for _ in range(10_000)]
@@ -1012,6 +1019,7 @@ def test_it_imports_the_standard_library_and_mpmath_alone() -> None:
                 assert top == "mpmath" or top in sys.stdlib_module_names, f"{path.name} imports {name}"
 
 
+@pytest.mark.slow
 def test_it_runs_from_a_copy_of_its_folder(tmp_path: Path) -> None:
     place = tmp_path / "packages"
     place.mkdir()

@@ -752,6 +752,7 @@ def test_without_a_domain_a_record_that_cannot_be_drawn_is_told() -> None:
     assert_refused(check(seal(both), Rows(rows)), "loses more than the target at weight 1")
 
 
+@pytest.mark.slow
 def test_a_large_table_is_compared_with_work_that_grows_by_records(counted: Counted) -> None:
     source = random.Random(0)
     rows = [[source.random() / 20 for _ in range(8)] for _ in range(1_000)]

@@ -110,6 +110,7 @@ def test_the_bound_is_the_sum_of_the_formula(name: str, epsilon: str, direction:
     assert truth <= found <= truth + abs(truth) * mpmath.mpf(10) ** -30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_the_bound_of_gaussian_noise_on_samples_is_the_sum_of_the_formula(direction: str) -> None:
     line = contour.Line(Fraction(2), Fraction(3, 4), 32, Fraction(1, 2))  # what is beyond falls below e^-70

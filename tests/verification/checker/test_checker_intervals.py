@@ -61,6 +61,7 @@ def test_many_functions_enclose_what_arb_finds(name: str) -> None:
     compare_with_arb(name, 10 * DRAWS, f"{name}, many", (24, *PRECISIONS, 1088))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_enclose_what_arb_finds(name: str) -> None:
     compare_with_arb(name, DRAWS, name, PRECISIONS)
@@ -94,6 +95,7 @@ def density(x: Any) -> Any:
     return (-x * x / 2).exp() / (2 * flint.arb.pi()).sqrt()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [300, pytest.param(20_000, marks=pytest.mark.soundness)])
 @pytest.mark.parametrize(("found", "truth"), [(normal_cdf, normal), (normal_density, density)])
 def test_the_normal_law_against_arb(found: Callable[..., Interval], truth: Callable[[Any], Any], draws: int) -> None:
@@ -120,6 +122,7 @@ def test_pi_against_arb(precision: int) -> None:
     assert ball(high) - ball(low) <= flint.arb(2) ** (4 - precision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [2_000, pytest.param(50_000, marks=pytest.mark.soundness)])
 def test_rational_powers_against_arb(draws: int) -> None:
     source = random.Random(draws)
@@ -149,6 +152,7 @@ def test_log1p_reaches_its_pole() -> None:
     assert tool.log1p(Interval(MINUS_ONE, ONE)).lo == MINUS_INFINITY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
 def test_operations_enclose_the_exact_result(name: str) -> None:
     operations: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
@@ -184,6 +188,7 @@ def test_a_sum_of_a_wide_and_a_narrow_number_is_rounded_outward() -> None:
     assert fraction(low) <= fraction(wide) + fraction(narrow) <= fraction(high)
 
 
+@pytest.mark.slow
 def test_powers_enclose_the_exact_result() -> None:
     source = random.Random("power")
     tool = Arithmetic(96)

@@ -86,6 +86,7 @@ def test_a_supremum_is_told_from_what_is_below_it(name: str) -> None:
     assert not bounded(tree, box, supremum - tiny)
 
 
+@pytest.mark.slow
 def test_no_bound_below_a_value_is_ever_proven() -> None:
     """Random expressions of two variables: what is proven is above all values at points."""
     source, proven = random.Random(3), 0

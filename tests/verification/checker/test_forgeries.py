@@ -652,6 +652,7 @@ def altered_plugins(certificate: str, /, evidence: str = "proved", **changes: st
         yield role, body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_KIND)
 def test_no_other_distribution_passes_for_certdp(name: str) -> None:
     for distribution in (*LIKE_OURS, *NO_PACKAGE, "acme"):
@@ -726,6 +727,7 @@ sys.exit(max(main([path]) for path in sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_every_kind_is_checked_by_a_copy_of_the_checker_alone(tmp_path: Path) -> None:
     """No environment and no site-packages: the copied folder, mpmath and the standard library."""
     place = tmp_path / "packages"
@@ -759,6 +761,7 @@ def test_the_page_of_the_format_names_every_key() -> None:
     assert [key for key in sorted(set(properties(SCHEMA))) if f"`{key}`" not in page] == []
 
 
+@pytest.mark.slow
 def test_every_kind_of_altered_form_is_refused_by_the_schema() -> None:
     """The schema is strict: no further key, no missing one, anywhere but where names are free."""
     free = re.compile(r"versions|.*\.options|claim\.supremum\.maximiser")

@@ -164,6 +164,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(data=st.data(), which=st.sampled_from(BUILT_IN))
 def test_options_of_any_text_are_admitted_exactly_where_the_plugin_can_be_built(data: Any, which: BuiltIn) -> None:
     names = [option.name for option in options_of(which.plugin)]

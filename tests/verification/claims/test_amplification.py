@@ -46,6 +46,7 @@ def half_the_rate(row: Any) -> Any:
     return lambda law, rate, at, direction: row(law, rate / 2, at, direction)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [swapped, unsampled, half_the_rate])
 @pytest.mark.parametrize(
     ("claim", "row"),
@@ -83,6 +84,7 @@ def test_forgotten_sampling_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(BY_ID["amplification/every-record-drawn"], 80, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_the_worse_direction_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def other_way(self: FinitePair, direction: Direction) -> Any:
         return (self.absent, self.present) if direction is Direction.REMOVE else (self.present, self.absent)

@@ -62,6 +62,7 @@ MANY = {
 BY_ID: dict[str, tuple[Claim, int]] = {claim.id: (claim, n) for module, n in MANY.items() for claim in module.CLAIMS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_ID)
 def test_every_claim_is_as_expected(name: str) -> None:
     claim, _ = BY_ID[name]

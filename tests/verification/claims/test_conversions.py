@@ -42,6 +42,7 @@ def test_a_slightly_wrong_delta_from_one_order_is_told(share: Fraction, monkeypa
     assert check(BY_ID["conversions/renyi-to-approximate-attained"], 50, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", SLIGHTLY)
 def test_a_slightly_wrong_lemma_is_told(share: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "lemma_2_5", lambda *arguments: lemma_2_5(*arguments) * share)
@@ -101,6 +102,7 @@ def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: 
     assert result.witness is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "order"), [(Fraction(1), Fraction(2)), (Fraction(3, 10), Fraction(35, 2))])
 def test_the_divergence_of_normal_laws_by_quadrature(mu: Fraction, order: Fraction) -> None:
     assert abs(oracle.gaussian_renyi(mu, order) - order * mu**2 / 2) < Fraction(1, 10**20)

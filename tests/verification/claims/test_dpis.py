@@ -92,6 +92,7 @@ def test_negative_controls_name_their_erratum(claim: str) -> None:
     assert BY_ID[claim].erratum == NEGATIVE_CONTROLS[claim]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "name", "right"),
     [

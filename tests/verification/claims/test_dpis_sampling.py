@@ -112,6 +112,7 @@ def test_the_known_witness_against_line_26() -> None:
     assert gradients == claims._gradients(DATA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_a_release_that_is_a_percent_off_is_refuted(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     right = DpisStep.release_many

@@ -34,6 +34,7 @@ def scaled(factor: float) -> Solve:
     return solve
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "factor"), [("is/problem-7", 1 + 1e-12), ("is/algorithm-1", 1 - 1e-12)])
 def test_a_weight_off_by_little_is_found(claim: str, factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", scaled(factor))
@@ -46,6 +47,7 @@ def shorter(*arguments: Any, **options: Any) -> Any:
     return evolve(found, bracket=end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["is/algorithm-1", "is/proposition-12"])
 def test_a_bracket_that_is_too_short_is_found(claim: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", shorter)
@@ -57,6 +59,7 @@ def larger(*arguments: Any, **options: Any) -> Any:
     return evolve(found, modulus=None if found.modulus is None else found.modulus * 2)
 
 
+@pytest.mark.slow
 def test_a_modulus_that_is_too_large_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "constrained_weight", larger)
     assert check(BY_ID["is/algorithm-1"], 12, 0).outcome is Outcome.FAILS

@@ -83,6 +83,7 @@ def one_mechanism_beforehand(target: Any, menu: Sequence[Any]) -> list[Any]:
     return claims._realised(target, menu)[-1:]  # the same after either output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("control", "wrong", "right"),
     [

@@ -83,6 +83,7 @@ def test_the_loss_is_taken_at_the_weight_in_use(
     assert check(BY_ID[claim], 400, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["q squared", "directions swapped"])
 def test_the_bound_is_told_from_a_wrong_one(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remove, add = WRONG_DIRECTIONS[wrong]
@@ -161,6 +162,7 @@ def without_the_exponential(epsilon: Expression) -> Truth:
     return slope.less(enclose(epsilon, at_one, precision=96))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -44,6 +44,7 @@ def test_losses_without_their_margin_on_long_runs_are_noticed(monkeypatch: pytes
     assert log_moments.with_margin(0) > 1
 
 
+@pytest.mark.slow
 def test_the_label_is_told_from_gaussian_dp() -> None:
     for place in (0, Fraction(1, 3), Fraction(9, 10), 1, 2):
         assert BY_ID["accounting/individual-truncated-gaussian"].examine({**LABEL, "place": place}).holds

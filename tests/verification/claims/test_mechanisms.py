@@ -37,6 +37,7 @@ def off(right: Any) -> property:
     return property(lambda self: scaled(right.__get__(self), Fraction(99, 100)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", CLAIM_OF)
 def test_a_loss_that_is_a_percent_too_small_is_refuted(monkeypatch: pytest.MonkeyPatch, mechanism: type) -> None:
     monkeypatch.setattr(mechanism, "loss", off(vars(mechanism)["loss"]))

@@ -50,6 +50,7 @@ def spread(bound: Any, share: Fraction) -> Any:
 OFF = [Fraction(9, 10), Fraction(11, 10)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [OFF[0], pytest.param(OFF[1], marks=pytest.mark.soundness)])
 @pytest.mark.parametrize(
     ("claim", "kind", "notion"),
@@ -67,6 +68,7 @@ def test_a_wrong_composition_is_told(
     assert check(BY_ID[claim], 400, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "kind", "notion", "wrong"),
     [

@@ -39,6 +39,7 @@ def test_lemma_4_2_is_told_from_a_wrong_form(wrong: Closed, monkeypatch: pytest.
     assert check(BY_ID["pws/lemma-4.2"], 400, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_lemma_4_2_sees_one_growing_step_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     right = key_reporting._growing_steps
 

@@ -130,6 +130,7 @@ def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: 
     assert result.witness is None
 
 
+@pytest.mark.slow
 def test_the_witness_against_the_maximum_is_small() -> None:
     witness = check(BY_ID["pure/composition-by-maximum"], 150, 0, smallest=True).witness
     assert witness is not None

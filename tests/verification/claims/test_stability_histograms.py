@@ -75,6 +75,7 @@ def test_negative_controls_name_their_erratum(claim: str, erratum: str) -> None:
     assert BY_ID[claim].erratum == erratum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "name", "right"),
     [

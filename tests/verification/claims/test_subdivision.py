@@ -98,6 +98,7 @@ def test_unfit_boxes_are_refused(side: tuple[int, int]) -> None:
         prove("nothing", X, {X: side})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", PROVEN, ids=lambda claim: claim.id)
 def test_claims_are_proven_on_their_boxes(claim: Claim) -> None:
     assert claim.prove is not None

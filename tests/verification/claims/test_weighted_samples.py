@@ -29,6 +29,7 @@ def test_one_unit_too_many_is_told(sampler: type[Any], monkeypatch: pytest.Monke
     assert check(BY_ID["pws/algorithm-1"], 60, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_a_sample_that_keeps_too_few_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sanitiser then reports what the sampler cannot have kept."""
     right = ListedRates.drawn
@@ -49,6 +50,7 @@ def test_a_sanitiser_that_reports_a_unit_more_is_told(monkeypatch: pytest.Monkey
     assert check(BY_ID["pws/algorithm-2"], 60, 0).outcome is Outcome.FAILS
 
 
+@pytest.mark.slow
 def test_a_smaller_group_bound_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     class Smaller:
         def group(self, bound: Approximate, size: int) -> Approximate:
@@ -94,6 +96,7 @@ def test_the_bounds_of_the_bottom_k_control_hold_the_simulated_probability() -> 
         assert float(high - low) < 0.03
 
 
+@pytest.mark.slow
 def test_a_fixed_threshold_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control is refuted for the threshold that it takes from the data, not for its arithmetic."""
     monkeypatch.setattr(claims, "_reported_between", lambda marks, reported, others: (reported[-1], reported[-1]))

@@ -74,6 +74,7 @@ def test_stated_witnesses_are_written_in_exact_numbers(claim: Claim) -> None:
     assert all(map(exact, claim.witness.values()))
 
 
+@pytest.mark.slow
 def test_the_page_is_the_table_and_its_witnesses() -> None:
     witnesses: dict[str, Witness] = {c.id: found for c in CONTROLS if (found := stated_witness(c)) is not None}
     assert PAGE.read_text("utf-8") == page(entries(CLAIMS), witnesses), (

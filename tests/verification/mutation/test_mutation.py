@@ -208,6 +208,7 @@ def test_every_module_is_scored_or_left_out_for_a_reason() -> None:
         assert any(fnmatchcase(module, pattern) for module in modules()), f"{pattern} names no module"
 
 
+@pytest.mark.slow
 def test_a_module_without_guards_is_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "RULES", ())
     monkeypatch.setattr(table, "tests_folder", lambda: None)
@@ -271,6 +272,7 @@ def test_the_page_shows_what_is_recorded() -> None:
     )
 
 
+@pytest.mark.slow
 def test_exemptions_fit_today_s_mutants_and_say_why() -> None:
     known = {mutant.key for mutant in population()}
     for exemption in exemptions():
@@ -315,12 +317,14 @@ def mutants(*arguments: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_a_sample_of_mutants_is_noticed_or_exempted() -> None:
     found = mutants("--only", "declared.laplace-sum", "--only", "accounting.amplification.psi", "--sample", "6")
     assert found["passed"], found
     assert found["run"] == 6
 
 
+@pytest.mark.slow
 def test_options_that_do_not_go_together_are_refused() -> None:
     for arguments in (
         ["--record", "--table"],

@@ -16,6 +16,7 @@ from certdp.verification.oracles.runs import delta_of_run, delta_of_sample, reny
 ONE = Fraction(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("samples", "together"), [(1, 1), (1, 3), (4, 1), (2, 2)])
 def test_without_sampling_releases_are_one_gaussian_whose_squares_add_up(samples: int, together: int) -> None:
     shift, total = Fraction(3, 10), Fraction(9, 100) * samples * together

@@ -45,6 +45,7 @@ def killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_every_piece_has_its_fate_and_the_others_run_on(jobs: int) -> None:
     pieces = [lambda: 1, endless, lambda: 2, killed, lambda: os._exit(3), asleep_in_c, lambda: 4]

@@ -101,6 +101,7 @@ def test_a_witness_is_shrunk_to_the_smallest() -> None:
     assert result.error is None
 
 
+@pytest.mark.slow
 def test_a_negative_control_passes_with_a_witness_alone() -> None:
     found = only(claim(lambda case: case["x"] < 10, expectation=Expectation.REJECTED))
     assert found.passed
@@ -111,6 +112,7 @@ def test_a_negative_control_passes_with_a_witness_alone() -> None:
     assert missed.error is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expectation", Expectation)
 def test_a_broken_examination_is_a_failure_and_the_others_run_on(expectation: Expectation) -> None:
     def breaks(case: Case) -> bool:
@@ -270,6 +272,7 @@ print("\\n".join(seen))
 """
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_cases_and_no_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "local.py").write_text("ELSEWHERE = [321, 654, 987]\n", encoding="utf-8")
     probe = [sys.executable, "-B", "-c", f"import local\n{PROBE}"]
@@ -339,6 +342,7 @@ def test_unfit_numbers_are_refused(examples: Any, seed: Any, refusal: type[Inval
         run([], examples=examples, seed=seed)
 
 
+@pytest.mark.slow
 def test_listing_claims_loads_no_hypothesis() -> None:
     modules = "certdp.verification.claims.importance_sampling, certdp.verification.claims.pure"
     statement = f"import {modules}, certdp.verification.running.runner, sys; print('hypothesis' in sys.modules)"
@@ -388,6 +392,7 @@ class TestApart:
         assert failed.finding == Finding(False, "x = 10", "rows = ()")
         assert not any(result.passed for result in (hung, *report.results))
 
+    @pytest.mark.slow
     def test_processes_and_jobs_change_nothing_but_times(self) -> None:
         def below(least: int) -> Claim:
             return claim(lambda case: case["x"] + sum(case["rows"]) < least, name=f"test/{least}")

@@ -268,6 +268,7 @@ def test_estimates_without_reading_rows_are_those_with(reporting: Reporting) -> 
     assert all(found.value(t) == told.value(t) for t in range(0, 90 << reporting.budget.subdivision, 3))
 
 
+@pytest.mark.slow
 def test_tokens_by_the_billion() -> None:
     """r = 32: pieces, each with tokens that are looked up in the rows."""
     fine = FrequencyNoise(epsilon=Epsilon("0.5"), delta=Delta("0.001"))

@@ -151,6 +151,7 @@ def test_against_algorithms_in_rational_numbers(growth: Fraction, delta: Fractio
             assert token_pair.hockey_stick(factor, Direction.REMOVE) < max(worst_tokens, first) + near
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inclusion",
     [
@@ -206,6 +207,7 @@ def test_a_scheme_without_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
             assert most <= pair.hockey_stick(factor, direction)
 
 
+@pytest.mark.slow
 def test_many_edges_become_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outward: no divergence is lost, and none at e^ε gained."""
     table = KeyTable(epsilon=Epsilon("0.01"), delta=Delta("1e-4"), inclusion=Ppswor(threshold="1e-6", power=2))

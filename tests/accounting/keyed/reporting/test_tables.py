@@ -280,6 +280,7 @@ def test_noise_is_the_table_without_sampling(epsilon: str, delta: str) -> None:
         assert noise.loss(row.frequency).upper < Fraction(1, 2**20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subdivision", [0, 1, 3])
 def test_coarse_noise_is_private_too(subdivision: int) -> None:
     for epsilon, delta in (("0.1", "0.01"), ("700", "0.3"), ("0", "1/7"), ("1e-9", "0.01"), ("3", "1")):
