@@ -58,12 +58,12 @@ class Derivation(ABC):
     @property
     @abstractmethod
     def theorem(self) -> Theorem:
-        """What was applied last."""
+        """The theorem that was applied last."""
 
     @property
     @abstractmethod
     def premises(self) -> tuple[Derivation, ...]:
-        """What it was applied to."""
+        """The derivations that the last theorem was applied to."""
 
     @property
     @abstractmethod
@@ -76,7 +76,7 @@ class Derivation(ABC):
         return tuple(dict.fromkeys(self._walk()))
 
     def rests_on(self, theorem: Theorem) -> bool:
-        """Whether `theorem` was applied anywhere."""
+        """Whether `theorem` was applied anywhere in the derivation."""
         left: list[Derivation] = [self]
         while left:
             found = left.pop()
@@ -86,7 +86,7 @@ class Derivation(ABC):
         return False
 
     def about(self, whose: str) -> Derivation:
-        """The same derivation, its assumptions named as those of `whose`, beside assumptions of the same name."""
+        """Return the derivation with its assumptions named as those of `whose`, beside assumptions of the same name."""
         return _Derived(
             self.theorem,
             tuple(premise.about(whose) for premise in self.premises),

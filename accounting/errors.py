@@ -40,7 +40,7 @@ class InvalidValue(CertdpError, ValueError):
         return f"{message}. {self.remedy}" if self.remedy else message
 
     def restated(self, parameter: str, remedy: str) -> Self:
-        """The same error about another parameter, or with another remedy."""
+        """Return the same error about another parameter, or with another remedy."""
         return type(self)(parameter, self.value, self.admissible, remedy)
 
 
@@ -49,7 +49,7 @@ class InvalidType(InvalidValue, TypeError):
 
 
 def restated(error: InvalidValue, *, parameter: str | None = None, remedy: str | None = None) -> InvalidValue:
-    """The same error, of the same type, with another parameter to blame or another remedy."""
+    """Return the same error, of the same type, with another parameter to blame or another remedy."""
     return error.restated(parameter or error.parameter, remedy or error.remedy)
 
 

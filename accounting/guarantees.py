@@ -67,7 +67,7 @@ class Guarantee(Displayed, Generic[B, R, U]):
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Everything that the statement rests on."""
+        """Every assumption that the guarantee rests on."""
         return self.derivation.assumptions
 
     def implies(self, bound: B) -> Truth:

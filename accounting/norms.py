@@ -66,7 +66,7 @@ class Norm:
 
     @property
     def reciprocal(self) -> Fraction:
-        """1/p, in [0, 1]."""
+        """1/p for the norm ‖·‖_p, exactly, in [0, 1]; 0 for p = ∞."""
         return Fraction(0) if self.order is None else 1 / self.order
 
     @property

@@ -65,7 +65,7 @@ class Private(Generic[T_co]):
         self._reveal = reveal  # what walks over attributes finds no value
 
     def reveal(self) -> T_co:
-        """The value, for the data's owner."""
+        """Return the private value itself, for the owner of the data."""
         return self._reveal()
 
     def map(self, function: Callable[[T_co], S]) -> Private[S]:
@@ -131,7 +131,7 @@ class InvalidData(InvalidValue):
         self.__suppress_context__ = True  # what a reader said before may quote the data
 
     def restated(self, parameter: str, remedy: str) -> Self:
-        """The same error about another parameter, or with another remedy."""
+        """Return the same error about another parameter, or with another remedy."""
         return type(self)(parameter, str(self.value), self.admissible, remedy, found=self.found)
 
     @property

@@ -166,7 +166,7 @@ class Released(Generic[T_co]):
 
     @property
     def cost(self) -> Guarantee[Any, Any, Any]:
-        """The guarantee of the release."""
+        """The privacy guarantee of the release that gave the value."""
         return self.payment.cost
 
     @property

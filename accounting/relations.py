@@ -43,7 +43,7 @@ class Unit:
 @final
 @frozen
 class Record(Unit):
-    """One record (row) of the data."""
+    """The unit of privacy is one record (row) of the data."""
 
     name: ClassVar[str] = "record"
 

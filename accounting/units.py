@@ -135,7 +135,7 @@ class Probability(Quantity):
         return 0 <= value <= 1
 
     def complement(self) -> Self:
-        """1 minus the probability."""
+        """The probability of the opposite event, 1 − q."""
         return type(self)(1 - self.value)
 
     def weight(self) -> Weight:

@@ -87,5 +87,5 @@ class Exponential:
         return exponential_loss(self.sensitivity, self.scale, self.normaliser)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
-        """One output around the statistic of a weighted sample."""
+        """Release one output around the statistic of a weighted sample."""
         return self.draw(self.query(sample), coins)

@@ -186,7 +186,7 @@ class Lloyd:
 
     @property
     def loss(self) -> PureLoss:
-        """ε(W, x) = T·W·(1/β_count + ‖x‖_p/β_sum)."""
+        """The loss of all iterations: ε(W, x) = T·W·(1/β_count + ‖x‖_p/β_sum)."""
         each = 1 / self.count_scale + norm(self.norm.value) / self.scale_sum.value
         return PureLoss(self.iterations.value * W * each)
 
@@ -216,7 +216,7 @@ class Lloyd:
         return np.concatenate([self._releases(sample, min(most, count - start), coins, 1) for start in starts])
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples as `release` does."""
+        """Refuse the samples that `release` would refuse."""
         self._sums(sample, 1)
 
     def _sums(self, sample: WeightedSample, runs: int) -> tuple[_Summed, _Summed]:

@@ -91,7 +91,7 @@ class LpSum:
 
     @property
     def loss(self) -> PureLoss:
-        """ε(W, x) = W·‖x‖_p / scale."""
+        """The pure loss: ε(W, x) = W·‖x‖_p / scale."""
         return exponential_loss(norm(self.norm.value), self.scale.value, Normaliser.CONSTANT)
 
     def require(self, sample: WeightedSample) -> None:

@@ -122,7 +122,7 @@ class RandomisedResponse:
         return FinitePair((kept, chance, rest), (chance, kept, rest), precision=epsilon.precision)
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
-        """One category code per record.
+        """Release one category code per record.
 
         Raises:
             InvalidValue: for weights other than 1, more or less than one column, and what is no category code.
@@ -137,7 +137,7 @@ class RandomisedResponse:
         return np.where(coins.exactly(self.uniform_probability, count * len(codes)).reshape(shape), answers, codes)
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples as `release` does."""
+        """Refuse the samples that `release` would refuse."""
         self._codes(sample)
 
     def _codes(self, sample: WeightedSample) -> Release:
@@ -155,5 +155,5 @@ class RandomisedResponse:
 
     @property
     def neighbours(self) -> Neighbours:
-        """One record, of category 0 and of category 1."""
+        """Return neighbouring data sets for an audit: one record, of category 0 and of category 1."""
         return Neighbours([[0.0]], [[1.0]], "the category of a record, 0 and 1")

@@ -39,7 +39,7 @@ class Role(Enum):
 
     @property
     def word(self) -> str:
-        """The role in messages."""
+        """The role as a word in messages."""
         return self.name.lower()
 
 
@@ -83,7 +83,7 @@ class Listing:
 
     @property
     def built_in(self) -> bool:
-        """Whether certdp itself brings it."""
+        """Whether the plugin comes with certdp itself."""
         return _plain(self.distribution) == OWN_DISTRIBUTION
 
 
@@ -106,7 +106,7 @@ class Status:
 
     @property
     def valid(self) -> bool:
-        """Whether the plugin can be used."""
+        """Whether the plugin can be used: no problem was found."""
         return self.problem is None
 
 

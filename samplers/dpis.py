@@ -49,6 +49,6 @@ class Dpis:
 
     @property
     def rate(self) -> SamplingRate:
-        """q(x) = b·min(‖x‖₂, C)/K̃."""
+        """The sampling rate q(x) = b·min(‖x‖₂, C)/K̃."""
         per_unit = self.batch.value / self.norm_sum.value
         return SamplingRate(per_unit * minimum(self.clip.value, norm(2)), weighted=True)

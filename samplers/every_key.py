@@ -28,5 +28,5 @@ class EveryKey:
 
     @property
     def inclusion(self) -> Rates:
-        """q ≡ 1."""
+        """The inclusion probability of a key, q = 1."""
         return Rates()

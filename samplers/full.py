@@ -28,5 +28,5 @@ class Full:
 
     @property
     def rate(self) -> SamplingRate:
-        """q = 1, unweighted."""
+        """The sampling rate q = 1, unweighted."""
         return ALWAYS

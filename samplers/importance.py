@@ -48,6 +48,6 @@ class Importance:
 
     @property
     def rate(self) -> SamplingRate:
-        """q(x) = min(1, max(floor, rate·‖x‖))."""
+        """The sampling rate q(x) = min(1, max(floor, rate·‖x‖))."""
         proportional = self.slope.value * norm(self.norm.value)
         return SamplingRate(minimum(1, maximum(self.floor.value, proportional)), weighted=True)

@@ -47,7 +47,7 @@ class ListedRates:
 
     @property
     def inclusion(self) -> Rates:
-        """q_i."""
+        """The inclusion probabilities q_i by frequency i, as listed."""
         return self._inclusion
 
     @cached_property

@@ -42,5 +42,5 @@ class Poisson:
 
     @property
     def rate(self) -> SamplingRate:
-        """q(x) = rate."""
+        """The sampling rate q(x) = rate, the same for every record."""
         return SamplingRate(expression(self.probability.value), weighted=self.weighted.value)

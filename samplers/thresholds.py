@@ -46,7 +46,7 @@ class ThresholdSampler:
 
     @property
     def inclusion(self) -> Ppswor | PoissonPps:
-        """q_i."""
+        """The inclusion probabilities q_i by frequency i, from the threshold."""
         return self._inclusion
 
     @cached_property

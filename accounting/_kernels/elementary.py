@@ -162,14 +162,14 @@ def log1p(y: float) -> float:
 
 @kernel(types.void, READ, WRITE)
 def exp_each(values: Floats, out: Floats) -> None:
-    """out = exp(values)."""
+    """Write exp(values) to `out`, entry by entry."""
     for i in range(out.size):
         out[i] = exp(values[i])
 
 
 @kernel(types.void, READ, WRITE)
 def expm1_each(values: Floats, out: Floats) -> None:
-    """out = expm1(values)."""
+    """Write exp(values) − 1 to `out`, entry by entry."""
     for i in range(out.size):
         out[i] = expm1(values[i])
 

@@ -98,7 +98,7 @@ def _piece(x: float) -> int:
 
 @inlined
 def mills(x: float) -> float:
-    """R(x) for x ≥ −1."""
+    """Compute the Mills ratio R(x) of the normal law, for x ≥ −1."""
     if x >= _SPLIT:
         z = 1.0 / (x * x)
         total: float = _ODD[11]
@@ -132,7 +132,7 @@ def slope(x: float) -> float:
 
 @inlined
 def bell(x: float) -> float:
-    """φ(x), the normal density."""
+    """Compute the density φ(x) of the standard normal law."""
     return _INVERSE_ROOT_2PI * exp(-0.5 * (x * x))
 
 
@@ -152,6 +152,6 @@ def slope_each(values: Floats, out: Floats) -> None:
 
 @kernel(types.void, READ, WRITE)
 def bell_each(values: Floats, out: Floats) -> None:
-    """out = φ(values)."""
+    """Write the normal density φ(values) to `out`, entry by entry."""
     for i in range(out.size):
         out[i] = bell(values[i])

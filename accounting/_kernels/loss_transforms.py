@@ -120,7 +120,7 @@ def sine_cosine_each(values: Floats, sine: Floats, cosine: Floats) -> None:
 
 @kernel(types.void, READ, READ, WRITE)
 def angle_each(y: Floats, x: Floats, out: Floats) -> None:
-    """Arguments of x + iy."""
+    """Write the arguments (angles) of the complex numbers x + iy to `out`."""
     for i in range(out.size):
         out[i] = angle(y[i], x[i])
 

@@ -35,7 +35,7 @@ _LEAST_QUOTIENT = 2.0**-1000  # of an entry and the largest: its power is at mos
 
 @inlined
 def _power(exponent: int) -> float:
-    """2^exponent for |exponent| ≤ 1022."""
+    """Compute 2^exponent exactly, for |exponent| ≤ 1022."""
     return from_bits((exponent + 1023) << 52)
 
 
@@ -67,7 +67,7 @@ def _rounded_up(high: float, low: float, error: float, squared: bool) -> float:
 
 @inlined
 def _scaled_back(root: float, exponent: int) -> float:
-    """root·2^exponent, rounded up."""
+    """Compute root·2^exponent, rounded up."""
     value = root * _power(exponent)
     return _above(value) if value * _power(-exponent) < root else value
 

@@ -40,7 +40,7 @@ class Finding:
 
     @property
     def upper(self) -> Fraction:
-        """The proven end."""
+        """The upper end of the enclosure: the bound that is proven."""
         return self.bounds.enclosure.upper
 
     @cached_property

@@ -39,7 +39,7 @@ class AdvancedAccountant(Accountant):
     theorems = (*BASIC.theorems, _ADVANCED)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
+        """Bound ε at δ; None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
         basic = BASIC.epsilon(pairs, delta)
         if basic is None or delta.lower <= 0 or basic.upper <= 0:
             return None if basic is None else evolve(basic, accountant=self)
@@ -48,7 +48,7 @@ class AdvancedAccountant(Accountant):
         return self._better(basic, found)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε)."""
+        """Bound δ at ε; None where a release has neither a pure loss nor a δ(ε)."""
         basic = BASIC.delta(pairs, epsilon)
         if basic is not None and basic.upper <= 0:
             return evolve(basic, accountant=self)

@@ -35,7 +35,7 @@ class BasicAccountant(Accountant):
     )
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
+        """Bound ε at δ; None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
         if delta.lower >= 1:
             nothing = Enclosure.of(0, precision=delta.precision)
             return Finding(Bounds(nothing, two_sided=True), APPROXIMATE, self.theorems[1:2], self)
@@ -54,7 +54,7 @@ class BasicAccountant(Accountant):
         return Finding(Bounds(bound.enclosure, two_sided=False), PURE, self.theorems[2:], self)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε)."""
+        """Bound δ at ε; None where a release has neither a pure loss nor a δ(ε)."""
         bound = pairs.worst(pure)
         if bound is not None and bound.enclosure.less_equal(epsilon) is Truth.TRUE:
             zero = Enclosure.of(0, precision=epsilon.precision)

@@ -55,7 +55,7 @@ class _Inquiry:
         return self._known[accountant]
 
     def __call__(self) -> tuple[Finding, ...]:
-        """Everyone's."""
+        """Return the findings of all accountants that have one."""
         return tuple(answer for accountant in self.asked if isinstance(answer := self.ask(accountant), Finding))
 
 
@@ -84,12 +84,12 @@ class BestAccountant(Accountant):
             raise InvalidValue("asked", self.asked, "at least one accountant")
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None where nothing finite follows in any notion."""
+        """Bound ε at δ; None where nothing finite follows in any notion."""
         # without a δ every accountant is quick, and the simplest is stated
         return self._best(_Question(pairs, True, delta), settled=delta.lower > 0)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where nothing follows in any notion."""
+        """Bound δ at ε; None where nothing follows in any notion."""
         return self._best(_Question(pairs, False, epsilon), settled=True)
 
     def _best(self, question: _Question, *, settled: bool) -> Finding | None:

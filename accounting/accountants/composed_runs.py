@@ -38,7 +38,7 @@ class LargestOf(Pair):
 
     @property
     def pure(self) -> PureLaw | None:
-        """The largest ε."""
+        """The largest pure ε of the pairs; None where one of them has none."""
         laws = [law for pair in self.pairs if (law := pair.pure) is not None]
         if len(laws) < len(self.pairs):
             return None
@@ -46,7 +46,7 @@ class LargestOf(Pair):
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """The largest τ(α)."""
+        """The largest τ(α) of the pairs at each order; None where one of them has none."""
         laws = [law for pair in self.pairs if (law := pair.renyi) is not None]
         if len(laws) < len(self.pairs):
             return None
@@ -62,12 +62,12 @@ class LargestOf(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """The largest ρ."""
+        """The largest ρ of the pairs; None where one of them has none."""
         return self._worst(zero_concentrated)
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """The largest μ."""
+        """The largest μ of the pairs; None where one of them has none."""
         return self._worst(gaussian)
 
     def _worst(self, law: Law) -> Enclosure | None:

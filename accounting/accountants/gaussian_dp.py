@@ -23,7 +23,7 @@ class GaussianAccountant(Accountant):
     theorems = (GAUSSIAN_NOTION.composition_theorem, GAUSSIAN_TO_APPROXIMATE.theorem)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None for δ = 0, unless μ is 0, where a pair has no μ, and for an ε beyond what is searched."""
+        """Bound ε at δ; None for δ = 0, unless μ is 0, where a pair has no μ, and for an ε beyond what is searched."""
         bound = pairs.worst(gaussian)
         if bound is None or (delta.lower <= 0 < bound.enclosure.upper):
             return None
@@ -33,7 +33,7 @@ class GaussianAccountant(Accountant):
             return None
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a pair has no μ."""
+        """Bound δ at ε; None where a pair has no μ."""
         bound = pairs.worst(gaussian)
         return None if bound is None else self._finding(delta_of_mu(bound.enclosure, epsilon))
 

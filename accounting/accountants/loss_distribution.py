@@ -30,7 +30,7 @@ class LossDistributionAccountant(Accountant):
     lossless = True
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None where a pair has no law δ(ε), and where it is not proven to fall to δ."""
+        """Bound ε at δ; None where a pair has no law δ(ε), and where it is not proven to fall to δ."""
         if delta.lower <= 0:
             bound = pairs.worst(pure)
             if bound is not None and delta.upper > 0:  # a δ above 0 may need less
@@ -43,7 +43,7 @@ class LossDistributionAccountant(Accountant):
         return None if bound is None else self._finding(bound)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a pair has no law δ(ε)."""
+        """Bound δ at ε; None where a pair has no law δ(ε)."""
         bound = pairs.worst(delta_at(epsilon))
         return None if bound is None else self._finding(bound)
 

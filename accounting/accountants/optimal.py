@@ -40,7 +40,7 @@ class OptimalAccountant(Accountant):
     theorems = (*ADVANCED.theorems, _EQUAL, _DIFFERENT)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
+        """Bound ε at δ; None where a release has neither a pure loss nor a δ(ε) that falls far enough."""
         advanced = ADVANCED.epsilon(pairs, delta)
         if advanced is None or delta.lower <= 0 or advanced.upper <= 0:
             return None if advanced is None else evolve(advanced, accountant=self)
@@ -49,7 +49,7 @@ class OptimalAccountant(Accountant):
         return self._better(pairs, advanced, found)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a release has neither a pure loss nor a δ(ε)."""
+        """Bound δ at ε; None where a release has neither a pure loss nor a δ(ε)."""
         advanced = ADVANCED.delta(pairs, epsilon)
         if advanced is None or advanced.upper <= 0:
             return None if advanced is None else evolve(advanced, accountant=self)

@@ -43,7 +43,7 @@ class RenyiAccountant(Accountant):
     theorems = (RENYI_NOTION.composition_theorem, RENYI_TO_APPROXIMATE.theorem)
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None for δ = 0, where no ε follows, and where a pair has no Rényi curve."""
+        """Bound ε at δ; None for δ = 0, where no ε follows, and where a pair has no Rényi curve."""
         if delta.lower <= 0:
             return None
         return self._best(
@@ -51,7 +51,7 @@ class RenyiAccountant(Accountant):
         )
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a pair has no Rényi curve."""
+        """Bound δ at ε; None where a pair has no Rényi curve."""
 
         def search(curve: _Curve) -> RenyiConversion:
             def within_reach(order: Fraction) -> Enclosure:

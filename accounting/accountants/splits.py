@@ -60,7 +60,7 @@ class Split:
 
     @classmethod
     def of(cls, pair: Pair) -> Split | None:
-        """None where some release has neither a pure loss nor a law δ(ε), and for very many different ones."""
+        """The split of a run; None for a release with neither a pure loss nor a law δ(ε), and for very many kinds."""
         split = cls(pair.releases)
         if len(split.releases) > _MOST_KINDS and not split.has_pure:
             return None
@@ -94,12 +94,12 @@ class Split:
 
     @cached_property
     def size(self) -> Fraction:
-        """Σ n_l·s_l."""
+        """The total size of the releases, Σ n_l·s_l."""
         return sum((size * times for size, (_, times) in zip(self.sizes, self.releases, strict=True)), Fraction(0))
 
     @property
     def count(self) -> int:
-        """Σ n_l."""
+        """The number of releases, Σ n_l."""
         return sum(times for _, times in self.releases)
 
     def at(self, scale: Scale) -> tuple[Share, ...]:
@@ -144,12 +144,12 @@ def _inverted(pair: Pair, delta: Enclosure) -> Iterator[Enclosure]:
 
 
 def total_epsilon(shares: Iterable[Share]) -> Enclosure:
-    """Σ n_l·ε_l."""
+    """Return the total ε of the shares, Σ n_l·ε_l."""
     return sum_of(share.epsilon * share.times for share in shares)
 
 
 def total_delta(shares: Iterable[Share]) -> Enclosure:
-    """Σ n_l·δ_l, at most 1."""
+    """Return the total δ of the shares, Σ n_l·δ_l, at most 1."""
     return sum_of(share.delta * share.times for share in shares).minimum(1)
 
 

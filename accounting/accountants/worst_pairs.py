@@ -72,13 +72,13 @@ class WorstPairs:
 
 
 def pure(pair: Pair) -> Enclosure | None:
-    """ε."""
+    """Return the pair's pure ε, the larger of both directions; None where it has none."""
     law = pair.pure
     return None if law is None else largest(law(direction) for direction in Direction)
 
 
 def delta_at(epsilon: Enclosure) -> Law:
-    """δ(ε)."""
+    """Make the law that gives a pair's δ(ε) at this ε, the larger of both directions."""
 
     def worst(pair: Pair) -> Enclosure | None:
         law = pair.delta
@@ -88,7 +88,7 @@ def delta_at(epsilon: Enclosure) -> Law:
 
 
 def renyi_at(order: Fraction) -> Law:
-    """τ(α)."""
+    """Make the law that gives a pair's τ(α) at this order α, the larger of both directions."""
 
     def worst(pair: Pair) -> Enclosure | None:
         law = pair.renyi
@@ -98,12 +98,12 @@ def renyi_at(order: Fraction) -> Law:
 
 
 def zero_concentrated(pair: Pair) -> Enclosure | None:
-    """ρ."""
+    """Return the pair's ρ; None where it has none."""
     return pair.zero_concentrated
 
 
 def gaussian(pair: Pair) -> Enclosure | None:
-    """μ."""
+    """Return the pair's μ of Gaussian DP; None where it has none."""
     return pair.gaussian
 
 

@@ -32,7 +32,7 @@ class ZeroConcentratedAccountant(Accountant):
     )
 
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
-        """None for δ = 0, where no ε follows, and where a pair has no ρ."""
+        """Bound ε at δ; None for δ = 0, where no ε follows, and where a pair has no ρ."""
         bound = pairs.worst(zero_concentrated)
         if bound is None or delta.lower <= 0:
             return None
@@ -40,7 +40,7 @@ class ZeroConcentratedAccountant(Accountant):
         return self._finding(found.epsilon, found)
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
-        """None where a pair has no ρ."""
+        """Bound δ at ε; None where a pair has no ρ."""
         bound = pairs.worst(zero_concentrated)
         if bound is None:
             return None

@@ -79,11 +79,11 @@ class GaussianPairs(BulkPairs):
     shift: Floats
 
     def repeated(self, times: int) -> GaussianPairs:
-        """Shifts s·√T."""
+        """Return the pairs of T releases: the shifts are s·√T, rounded up."""
         return self if times == 1 else GaussianPairs(scaled(self.shift, Enclosure.of(times).sqrt().upper))
 
     def renyi(self, rate: Floats, order: Fraction, *, threads: int = 1) -> Floats:
-        """That of the sampled Gaussian mechanism, at every real order."""
+        """Bound τ(α) of the sampled Gaussian mechanism for each pair, at every real order."""
         at = Enclosure.of(order).upper_float  # τ grows with α
         return self._where_finite(
             rate, lambda shift: bulk_sampled_gaussian.renyi_upper(rate, shift, at, threads=threads)
@@ -139,7 +139,7 @@ class PurePairs(BulkPairs):
     times: int = 1
 
     def repeated(self, times: int) -> PurePairs:
-        """T times as many releases."""
+        """Return the pairs of T times as many releases."""
         return PurePairs(self.family, self.loss, self.times * times)
 
     def renyi(self, rate: Floats, order: Fraction, *, threads: int = 1) -> Floats:
@@ -214,7 +214,7 @@ class CurvePairs(BulkPairs):
     times: int = 1
 
     def repeated(self, times: int) -> CurvePairs:
-        """T times as many releases."""
+        """Return the pairs of T times as many releases."""
         return CurvePairs(self.tau, self.times * times)
 
     def renyi(self, rate: Floats, order: Fraction, *, threads: int = 1) -> Floats:
@@ -234,7 +234,7 @@ class CurvePairs(BulkPairs):
 
 
 def _hidden(rate: Floats, steps: int, delta: float) -> NDArray[np.bool_]:
-    """Where (0, δ) holds because the record is drawn with probability at most T·q ≤ δ."""
+    """Whether (0, δ) holds because the record is drawn with probability at most T·q ≤ δ."""
     return np.asarray((rate * steps * (1.0 + 2.0**-50) <= delta) | (rate == 0.0) | (delta == 1.0))
 
 

@@ -121,7 +121,7 @@ class _Search:
         self.values: dict[Fraction, float] = {}
 
     def run(self, start: Fraction) -> Fraction:
-        """The best order found."""
+        """Return the best order found, from `start` on."""
         from scipy.optimize import minimize_scalar
 
         best = self.scan(min(max(math.log(start - 1), _LOWEST), _HIGHEST))

@@ -72,12 +72,12 @@ def gaussian_to_approximate_at(
 
 
 def gaussian_to_zero_concentrated(guarantee: Guarantee[GaussianDP, R, U]) -> Guarantee[ZeroConcentrated, R, U]:
-    """ρ = μ²/2."""
+    """Convert μ-Gaussian DP to zero-concentrated DP: ρ = μ²/2."""
     rho = guarantee.bound.mu.square() * Fraction(1, 2)
     return GAUSSIAN_TO_ZERO_CONCENTRATED.conclude(guarantee, ZeroConcentrated(rho))
 
 
 def gaussian_to_renyi(guarantee: Guarantee[GaussianDP, R, U], order: Order) -> Guarantee[Renyi, R, U]:
-    """τ(α) = αμ²/2."""
+    """Convert μ-Gaussian DP to Rényi DP at an order: τ(α) = αμ²/2."""
     tau = guarantee.bound.mu.square() * (order.value / 2)
     return GAUSSIAN_TO_RENYI.conclude(guarantee, Renyi(order.value, tau))

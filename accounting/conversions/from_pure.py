@@ -40,7 +40,7 @@ PURE_TO_GAUSSIAN = Conversion(PURE, GAUSSIAN_DP, Theorem("law", "ε-DP is 2Φ⁻
 
 
 def pure_to_approximate(guarantee: Guarantee[Pure, R, U]) -> Guarantee[Approximate, R, U]:
-    """(ε, 0)."""
+    """Convert ε-DP to approximate DP: (ε, 0)."""
     epsilon = guarantee.bound.epsilon
     return PURE_TO_APPROXIMATE.conclude(guarantee, Approximate(epsilon, Enclosure.of(0, precision=epsilon.precision)))
 

@@ -75,7 +75,7 @@ def _ratio(above: float, fall: float) -> float:
 
 
 def _log_expm1(x: float) -> float:
-    """log|e^x − 1|."""
+    """Compute log|e^x − 1| in floats, without overflow."""
     return x + math.log1p(-math.exp(-x)) if x > 1 else math.log(abs(math.expm1(x)))
 
 

@@ -54,31 +54,31 @@ def _is_far(x: Enclosure, precision: int, h: int) -> bool:
 
 
 def _whole(x: Enclosure) -> int:
-    """floor(x)."""
+    """Return floor(x) of the number x."""
     return _floor_shift(*ends.integers(x._lower))
 
 
 def _central(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """P(|X| ≤ x) = d·x·e**−q·S(2·q)."""
+    """Enclose the central mass P(|X| ≤ x) = d·x·e**−q·S(2·q)."""
     total = of_bracket(_series_sum(*ends.integers(x._lower), precision, h), precision)
     return _density(precision, h) * x * _weight(x, precision, h) * total
 
 
 def _tail_over_weight(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """e**q·P(|X| > x) = d·2**−h/R(x)."""
+    """Enclose the weighted tail e**q·P(|X| > x) = d·2**−h/R(x)."""
     ratio = of_bracket(_ratio(*ends.integers(x._lower), precision, h), precision)
     return _density(precision, h) * Fraction(1, 1 << h) / ratio
 
 
 def _weight(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """e**−q: q is exact."""
+    """Enclose the weight e**−q, where q is exact."""
     man, exponent = ends.integers(x._lower)
     return of_bracket(_series.exp(-man * man, 2 * exponent + h - 1, precision), precision)
 
 
 @lru_cache(maxsize=64)
 def _density(precision: int, h: int) -> Enclosure:
-    """The factor d."""
+    """Enclose the factor d of the density."""
     return ((2 << h) / pi(precision)).sqrt()
 
 

@@ -48,12 +48,12 @@ _FLOAT_TOP = 1024
 
 
 def whole(value: int) -> Raw:
-    """`value` exactly."""
+    """Return the whole number `value` as an end, exactly."""
     return scaled(value, 0, 0, DOWN)
 
 
 def ratio(value: Fraction, precision: int, direction: str) -> Raw:
-    """`value` correctly rounded."""
+    """Return the fraction `value` as an end, correctly rounded."""
     return divide(whole(value.numerator), whole(value.denominator), precision, direction)
 
 
@@ -79,12 +79,12 @@ def fraction(value: Raw) -> Fraction:
 
 
 def smaller(one: Raw, other: Raw) -> Raw:
-    """The smaller of two numbers."""
+    """Return the smaller of two ends."""
     return one if order(one, other) <= 0 else other
 
 
 def larger(one: Raw, other: Raw) -> Raw:
-    """The larger of two numbers."""
+    """Return the larger of two ends."""
     return one if order(one, other) >= 0 else other
 
 

@@ -30,6 +30,6 @@ def point(end: Raw, precision: int) -> Enclosure:
 
 
 def of_bracket(bracket: Bracket, precision: int) -> Enclosure:
-    """The bracket rounded outward."""
+    """Return the enclosure of a bracket, rounded outward."""
     low, high, exponent = bracket
     return _make(ends.scaled(low, exponent, precision, DOWN), ends.scaled(high, exponent, precision, UP), precision)

@@ -203,7 +203,7 @@ def _ln2_at(bits: int) -> tuple[int, int]:
 
 
 def _floor_shift(value: int, places: int) -> int:
-    """floor(value·2**places)."""
+    """Compute floor(value·2**places) exactly."""
     if places >= 0:
         return value << places
     return value >> min(-places, value.bit_length() + 1)

@@ -176,7 +176,7 @@ def _ratio_sum(trials: int, least: int, a: int, b: int, work: int) -> Bracket:
 
 
 def _bound_guess(successes: int, trials: int, error: float) -> float | None:
-    """The bound in floats."""
+    """Estimate the bound in floats; None where that gives no number."""
     from scipy.special import betaincinv  # too slow to import with certdp
 
     guess = float(betaincinv(successes, trials - successes + 1, error))

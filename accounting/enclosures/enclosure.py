@@ -50,7 +50,7 @@ class Enclosure:
     _precision: int
 
     def __init__(self) -> None:
-        """Refused: see `of` and `between`."""
+        """Refuse a direct call: use `Enclosure.of` or `Enclosure.between`."""
         raise InvalidType("Enclosure", "a direct call", "Enclosure.of(value) or Enclosure.between(lower, upper)")
 
     @classmethod
@@ -116,7 +116,7 @@ class Enclosure:
 
     @property
     def precision(self) -> int:
-        """Bits kept in the ends."""
+        """How many bits the ends are kept to."""
         return self._precision
 
     @property
@@ -176,15 +176,15 @@ class Enclosure:
     # Arithmetic
 
     def __neg__(self) -> Enclosure:
-        """The negative, exactly."""
+        """Return the enclosure of the negative, exactly."""
         return _make(ends.negative(self._upper), ends.negative(self._lower), self._precision)
 
     def __pos__(self) -> Enclosure:
-        """The enclosure itself."""
+        """Return the enclosure itself."""
         return self
 
     def __abs__(self) -> Enclosure:
-        """The absolute value, exactly."""
+        """Return the enclosure of the absolute value, exactly."""
         if not self._lower[0]:
             return self
         if self._upper[0]:
@@ -327,17 +327,17 @@ class Enclosure:
     # Order and sets
 
     def minimum(self, other: _Operand) -> Enclosure:
-        """The smaller of the two numbers."""
+        """Return the enclosure of the smaller of two enclosed numbers."""
         second = self._operand(other)
         return self._joined(second, ends.smaller(self._lower, second._lower), ends.smaller(self._upper, second._upper))
 
     def maximum(self, other: _Operand) -> Enclosure:
-        """The larger of the two numbers."""
+        """Return the enclosure of the larger of two enclosed numbers."""
         second = self._operand(other)
         return self._joined(second, ends.larger(self._lower, second._lower), ends.larger(self._upper, second._upper))
 
     def hull(self, other: _Operand) -> Enclosure:
-        """The smallest interval that holds both."""
+        """Return the smallest interval that holds both enclosures."""
         second = self._operand(other)
         return self._joined(second, ends.smaller(self._lower, second._lower), ends.larger(self._upper, second._upper))
 
@@ -412,23 +412,23 @@ class Enclosure:
                 return NotImplemented
 
     def __hash__(self) -> int:
-        """A hash of the ends."""
+        """Return a hash of both ends."""
         return hash((self._lower, self._upper))
 
     def __lt__(self, other: object) -> NoReturn:
-        """Refused: see `less`."""
+        """Refuse `<`, which has three answers here: use `less`."""
         raise _unordered("<", "less")
 
     def __le__(self, other: object) -> NoReturn:
-        """Refused: see `less_equal`."""
+        """Refuse `<=`, which has three answers here: use `less_equal`."""
         raise _unordered("<=", "less_equal")
 
     def __gt__(self, other: object) -> NoReturn:
-        """Refused: see `greater`."""
+        """Refuse `>`, which has three answers here: use `greater`."""
         raise _unordered(">", "greater")
 
     def __ge__(self, other: object) -> NoReturn:
-        """Refused: see `greater_equal`."""
+        """Refuse `>=`, which has three answers here: use `greater_equal`."""
         raise _unordered(">=", "greater_equal")
 
     def __bool__(self) -> NoReturn:
@@ -440,15 +440,15 @@ class Enclosure:
         raise InvalidType("float()", self, "a rounding direction", "Use lower_float or upper_float.")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refused: enclosures are immutable."""
+        """Refuse every assignment: enclosures are immutable."""
         raise InvalidType(name, value, "no assignment", "Enclosures are immutable: make a new one.")
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Refused: enclosures are immutable."""
+        """Refuse every deletion: enclosures are immutable."""
         raise InvalidType(name, "a deletion", "no deletion", "Enclosures are immutable: make a new one.")
 
     def __reduce__(self) -> tuple[Callable[[Raw, Raw, int], Enclosure], tuple[Raw, Raw, int]]:
-        """Copies and pickles."""
+        """Say how an enclosure is copied and pickled: by its ends and its precision."""
         return _make, (self._lower, self._upper, self._precision)
 
     def __str__(self) -> str:

@@ -95,7 +95,7 @@ def _log_gamma(x: Enclosure) -> Enclosure:
 
 
 def _rising_product(man: int, exponent: int, count: int, work: int) -> Bracket:
-    """Bracket of (x+1)·(x+2)···(x+count−1)."""
+    """Bracket the product (x+1)·(x+2)···(x+count−1)."""
     one = 1 << work
     factor, product = _floor_shift(man, exponent + work), one
     for _ in range(1, count):
@@ -133,7 +133,7 @@ def _stirling_sum(x: Enclosure, work: int) -> Bracket:
 
 
 def _whole(x: Enclosure) -> int:
-    """floor(x), or 2**60 for larger numbers."""
+    """Return floor(x) of the number x, or 2**60 where it is larger."""
     return _floor_shift(*ends.integers(x._lower)) if x._lower[2] + x._lower[3] < _LONG else 1 << _LONG
 
 

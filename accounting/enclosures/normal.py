@@ -50,7 +50,7 @@ def log_normal_cdf(x: Enclosure) -> Enclosure:
 
 
 def log_normal_survival(x: Enclosure) -> Enclosure:
-    """ln(1 − Φ(x)), for every x."""
+    """Enclose the log of the upper normal tail, ln(1 − Φ(x)), for every x."""
     return decreasing_image(x, _log_survival)
 
 

@@ -24,7 +24,7 @@ class Truth(Enum):
 
     @property
     def decided(self) -> bool:
-        """Whether the question is answered."""
+        """Whether the question is answered: proven or refuted."""
         return self is not Truth.UNDECIDED
 
     @property

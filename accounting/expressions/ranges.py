@@ -25,7 +25,7 @@ class Range:
 
     @property
     def non_negative(self) -> bool:
-        """Whether no value is below 0."""
+        """Whether no value of the range is below 0."""
         return self.lower is not None and self.lower >= 0
 
     def within(self, lower: Fraction, upper: Fraction) -> bool:

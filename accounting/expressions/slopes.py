@@ -61,12 +61,12 @@ class LocalSlope(Protocol):
 
     @property
     def numerator(self) -> Enclosure:
-        """Encloses N."""
+        """Enclosure of the slope's numerator N over the cell."""
         ...
 
     @property
     def denominator(self) -> Enclosure:
-        """Encloses D."""
+        """Enclosure of the slope's denominator D over the cell."""
         ...
 
     @property
@@ -86,7 +86,7 @@ class Slope(Protocol):
 @final
 @frozen
 class _Plain:
-    """The derivative itself, over 1."""
+    """A slope that is the derivative itself: N is the derivative, D = 1."""
 
     first: Expression
     variable: Variable
@@ -164,7 +164,7 @@ class _Sampled:
 
     @cached_property
     def v_trend(self) -> Expression:
-        """u²·v'."""
+        """The expression u²·v', whose sign is that of the slope of v."""
         return simplify(self.product_slope * self.u - self.product * self.u_slope)
 
 
@@ -184,7 +184,7 @@ class _SampledOver:
 
     @cached_property
     def _numerator(self) -> Enclosure:
-        """N by whichever form is narrower."""
+        """Enclosure of N, by the narrower of two forms."""
         slope, read = self.slope, self.reader
         if slope.u_slope == ZERO:
             return read(slope.share)
@@ -240,7 +240,7 @@ class _SampledOver:
 
     @cached_property
     def _damped(self) -> Enclosure:
-        """1 − e^−v."""
+        """Enclosure of the factor 1 − e^−v."""
         return -(-self._v).expm1()
 
     @cached_property

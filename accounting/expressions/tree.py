@@ -115,7 +115,7 @@ class Expression:
 @final
 @frozen(repr=False, cache_hash=True)
 class Constant(Expression):
-    """An exact rational number."""
+    """An expression that is an exact rational number."""
 
     value: Fraction
 
@@ -206,37 +206,37 @@ def between(low: Fraction, high: Fraction, of: str) -> Expression:
 
 
 def minimum(first: Operand, second: Operand) -> Expression:
-    """The smaller of two expressions."""
+    """Return the expression of the smaller of two expressions."""
     return Apply(Operation.MINIMUM, (expression(first), expression(second)))
 
 
 def maximum(first: Operand, second: Operand) -> Expression:
-    """The larger of two expressions."""
+    """Return the expression of the larger of two expressions."""
     return Apply(Operation.MAXIMUM, (expression(first), expression(second)))
 
 
 def exp(argument: Operand) -> Expression:
-    """The exponential function."""
+    """Return the expression e^argument."""
     return Apply(Operation.EXP, (expression(argument),))
 
 
 def expm1(argument: Operand) -> Expression:
-    """exp(argument) − 1."""
+    """Return the expression e^argument − 1."""
     return Apply(Operation.EXPM1, (expression(argument),))
 
 
 def log(argument: Operand) -> Expression:
-    """The natural logarithm."""
+    """Return the expression of the natural logarithm of the argument."""
     return Apply(Operation.LOG, (expression(argument),))
 
 
 def log1p(argument: Operand) -> Expression:
-    """log(1 + argument)."""
+    """Return the expression log(1 + argument)."""
     return Apply(Operation.LOG1P, (expression(argument),))
 
 
 def sqrt(argument: Operand) -> Expression:
-    """The square root."""
+    """Return the expression of the square root of the argument."""
     return Apply(Operation.SQRT, (expression(argument),))
 
 
@@ -289,7 +289,7 @@ def rebuilt(variable: Callable[[Variable], Expression]) -> Algebra[Expression]:
 
 
 def substitute(root: Expression, values: Mapping[Variable, Expression]) -> Expression:
-    """`root` with variables replaced by expressions."""
+    """Return the expression `root` with variables replaced by expressions."""
     return fold(root, rebuilt(lambda variable: values.get(variable, variable)))
 
 
@@ -322,7 +322,7 @@ def deciding(root: Expression) -> frozenset[Variable]:
 
 
 def variables(root: Expression) -> frozenset[Variable]:
-    """The variables that occur in `root`."""
+    """Return the variables that occur in the expression `root`."""
 
     def union(*parts: frozenset[Variable]) -> frozenset[Variable]:
         return frozenset[Variable]().union(*parts)
@@ -402,5 +402,5 @@ def _power(base: Piece, exponent: Fraction) -> Piece:
 
 
 def text(root: Expression) -> str:
-    """`root` in mathematical notation."""
+    """Write the expression `root` in mathematical notation."""
     return fold(root, Algebra(_constant, _variable, _power, _OPERATIONS))[0]

@@ -229,7 +229,7 @@ def assumption_11(loss: PureLoss, domain: NormBall) -> Truth:
 
 
 def _at_zero(loss: PureLoss) -> Expression:
-    """The loss of the record 0."""
+    """Return the loss of a record whose norms are all 0."""
     norms = {v: ZERO for v in variables(loss.epsilon) if v != W}
     return simplify(substitute(loss.epsilon, norms))
 

@@ -141,20 +141,20 @@ class ApproximateTarget(GaussianTarget):
 
     @property
     def limit(self) -> float:
-        """δ."""
+        """The δ of the target, rounded down: the bound that the weights keep."""
         return Enclosure.of(self.delta, precision=_PRECISION).lower_float
 
     def sharp(self, releases: Releases) -> bool:
-        """For one sample, where δ is exact but for rounding."""
+        """Whether the bound is exact but for rounding: it is for one sample."""
         return samples(releases) == 1
 
     @property
     def loss(self) -> Fraction:
-        """ε."""
+        """The ε of the target: the loss that the whole run may reach."""
         return self.epsilon
 
     def stated(self, loss: Enclosure) -> Approximate:
-        """(ε, δ) with another ε."""
+        """Return an ε of the run as a bound (ε, δ), with the δ of the target."""
         return Approximate(loss, Enclosure.of(self.delta, precision=loss.precision))
 
     def dominating(self, *, precision: int) -> FinitePair:
@@ -188,7 +188,7 @@ class RenyiTarget(GaussianTarget):
             raise InvalidValue("tau", self.tau, "τ > 0")
 
     def law(self, releases: Releases, threads: int) -> Law:
-        """τ(α) of the run."""
+        """Return the law of the run's τ(α), at the order of the target."""
         order = Enclosure.of(self.order, precision=_PRECISION).upper_float  # τ grows with α
         drawn_samples = samples(releases)
 
@@ -202,16 +202,16 @@ class RenyiTarget(GaussianTarget):
 
     @property
     def limit(self) -> float:
-        """τ."""
+        """The τ of the target, rounded down: the bound that the weights keep."""
         return Enclosure.of(self.tau, precision=_PRECISION).lower_float
 
     @property
     def loss(self) -> Fraction:
-        """τ."""
+        """The τ of the target: the loss that the whole run may reach."""
         return self.tau
 
     def stated(self, loss: Enclosure) -> Renyi:
-        """(α, τ) with another τ."""
+        """Return a τ of the run as a bound (α, τ), at the order of the target."""
         return Renyi(self.order, loss)
 
     def dominating(self, *, precision: int) -> RenyiCurve:
@@ -226,11 +226,11 @@ class RenyiTarget(GaussianTarget):
         return RenyiCurve(tau)
 
     def spent(self, cost: Enclosure) -> Enclosure:
-        """τ of randomised response."""
+        """Return the τ that a pure ε costs at the order of the target: that of randomised response."""
         return RandomisedResponsePair(cost).renyi(self.order, Direction.REMOVE)
 
     def losses(self, rate: Floats, shift: Floats, releases: Releases, threads: int = 1) -> Floats:
-        """τ at the order."""
+        """Return what the run loses about each record: τ at the order of the target."""
         one = GaussianPairs(shift).repeated(on_one_sample(releases)).renyi(rate, self.order, threads=threads)
         return scaled(one, Fraction(samples(releases)))
 

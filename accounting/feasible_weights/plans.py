@@ -7,7 +7,7 @@ from ..sampling.releases import Releases, ResampleEach, SampleOnce
 
 
 def samples(releases: Releases) -> int:
-    """How many samples the run draws."""
+    """Return how many samples the run draws."""
     match releases:
         case SampleOnce():
             return 1
@@ -17,5 +17,5 @@ def samples(releases: Releases) -> int:
 
 
 def on_one_sample(releases: Releases) -> int:
-    """How many releases share a sample."""
+    """Return how many releases of the run share a sample."""
     return releases.steps // samples(releases)

@@ -121,12 +121,12 @@ class ConstrainedRate(Rate):
 
     @property
     def rounding(self) -> Fraction:
-        """None: the probability is defined as the binary64 number that is drawn."""
+        """The rounding is 0: the probability is defined as the binary64 number that is drawn."""
         return Fraction(0)
 
     @property
     def ceiling(self) -> float:
-        """The target, rounded up."""
+        """The target of the run, rounded up to a float: no record loses more."""
         return Enclosure.of(self.target).upper_float
 
 
@@ -161,7 +161,7 @@ class PureConstrainedRate(ConstrainedRate):
 
     @property
     def target(self) -> Fraction:
-        """ε*."""
+        """The pure ε* that the whole run may lose about a record."""
         return self.total
 
     @property
@@ -180,16 +180,16 @@ class PureConstrainedRate(ConstrainedRate):
 
     @property
     def features(self) -> tuple[Expression, ...]:
-        """The loss at weight 1."""
+        """The loss at weight 1, whose norms decide a record's weight."""
         return (substitute(self.loss.epsilon, {W: ONE}),)
 
     def losses(self, realisation: Realisation, features: Features) -> Floats:
-        """ψ of the run: of one sample by Theorem 6, and as many times that."""
+        """Return ψ of the run for each record: that of one sample by Theorem 6, times the number of samples."""
         one = psi_upper(self.on_a_sample, realisation, features)
         return np.minimum(scaled(one, Fraction(samples(self.releases))), self.ceiling)
 
     def stated(self, loss: Enclosure) -> Pure:
-        """A pure ε."""
+        """Return a loss of the run as a bound of pure DP."""
         return Pure(loss)
 
     def dominating(self, *, precision: int = _PRECISION) -> RandomisedResponsePair:
@@ -197,7 +197,7 @@ class PureConstrainedRate(ConstrainedRate):
         return RandomisedResponsePair(Enclosure.of(self.total, precision=precision))
 
     def derivation(self, premises: Iterable[Derivation] = ()) -> Derivation:
-        """IS Problem 7 for each sample, and basic composition over fresh samples."""
+        """Return the reason: IS Problem 7 for each sample, and basic composition over fresh samples."""
         together = on_one_sample(self.releases)
         where = "at weight 1" if together == 1 else f"in {together} releases at weight 1"
         everyone = Assumption("records", f"those that lose at most {self.share} {where}")
@@ -208,7 +208,7 @@ class PureConstrainedRate(ConstrainedRate):
         return PURE.composition_theorem.conclude([run]) if samples(self.releases) > 1 else run
 
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
-        """ψ ≤ ε* for every record that can be drawn at all (IS Problem 7)."""
+        """Return the profile ψ ≤ ε*, for every record that can be drawn at all (IS Problem 7)."""
         return PureProfile(
             remove=Constant(self.total),
             add=Constant(self.total),
@@ -276,7 +276,7 @@ class LinearConstrainedRate(PureConstrainedRate):
 
     @property
     def loss(self) -> PureLoss:
-        """A·W."""
+        """What one release loses about a record of weight W: A·W."""
         return PureLoss(self.unit_loss * W)
 
     @property
@@ -292,7 +292,7 @@ class LinearConstrainedRate(PureConstrainedRate):
         return self if domain is None else evolve(self, domain_loss=self._drawable(domain))
 
     def realise(self, features: Features) -> Realisation:
-        """The weights of `feasible_weights.largest_weights`."""
+        """Solve for the weights by `feasible_weights.largest_weights`."""
         losses = _bounds(self._together(self.unit_loss), features)
         return _realised(
             largest_weights(
@@ -324,7 +324,7 @@ class ProfileConstrainedRate(PureConstrainedRate):
 
     @property
     def loss(self) -> PureLoss:
-        """ε(W, x)."""
+        """What one release loses about a record of weight W: the declared profile ε(W, x)."""
         return self.declared
 
     @property
@@ -343,7 +343,7 @@ class ProfileConstrainedRate(PureConstrainedRate):
         return evolve(self, domain=domain)
 
     def realise(self, features: Features) -> Realisation:
-        """The weights of `feasible_weights.constrained_weights`."""
+        """Solve for the weights by `feasible_weights.constrained_weights`."""
         norms = sorted(variables(self.loss.epsilon) - {W}, key=lambda v: v.name)
         ranges = {v: Range(Fraction(0), None) if self.domain is None else self.domain.box([v])[1][v] for v in norms}
         return _realised(
@@ -441,17 +441,17 @@ class GaussianConstrainedRate(ConstrainedRate):
 
     @property
     def target(self) -> Fraction:
-        """ε at the δ, or τ at the order."""
+        """What the whole run may lose about a record: ε at the δ, or τ at the order."""
         return self.aim.loss
 
     @property
     def proves_gap(self) -> bool:
-        """For δ on one sample."""
+        """Whether the gap of a realisation is proven: it is for δ on one sample."""
         return self.aim.sharp(self.releases)
 
     @property
     def features(self) -> tuple[Expression, ...]:
-        """The shift at weight 1."""
+        """The shift at weight 1, whose norms decide a record's weight."""
         return (self.unit_shift,)
 
     def over(self, releases: Releases) -> GaussianConstrainedRate:
@@ -475,7 +475,7 @@ class GaussianConstrainedRate(ConstrainedRate):
         return evolve(self, domain_shift=shift)
 
     def realise(self, features: Features) -> Realisation:
-        """The weights of `feasible_weights.gaussian_weights`."""
+        """Solve for the weights by `feasible_weights.gaussian_weights`."""
         return _realised(
             gaussian_weights(
                 _bounds(self.unit_shift, features),
@@ -489,7 +489,7 @@ class GaussianConstrainedRate(ConstrainedRate):
         )
 
     def losses(self, realisation: Realisation, features: Features) -> Floats:
-        """ε at the δ, or τ at the order, of the run."""
+        """Return what the run loses about each record: ε at the δ, or τ at the order."""
         weights = np.where(realisation.probability > 0, realisation.weight, 1.0)
         known = {W: Rounded(weights, 0, np.ones(len(features), dtype=np.bool_)), **features.rounded(self.unit_shift)}
 
@@ -500,7 +500,7 @@ class GaussianConstrainedRate(ConstrainedRate):
         return np.minimum(self.aim.losses(realisation.probability, shift, self.releases), self.ceiling)
 
     def stated(self, loss: Enclosure) -> Bound:
-        """(ε, δ), or (α, τ)."""
+        """Return a loss of the run as a bound of the target's notion: (ε, δ) or (α, τ)."""
         return self.aim.stated(loss)
 
     def dominating(self, *, precision: int = _PRECISION) -> Pair:
@@ -508,11 +508,11 @@ class GaussianConstrainedRate(ConstrainedRate):
         return self.aim.dominating(precision=precision)
 
     def spent(self, cost: Enclosure) -> Enclosure:
-        """ε itself, or what it is at the order."""
+        """Return what a pure ε adds to a loss of the run: the ε itself, or its τ at the order."""
         return self.aim.spent(cost)
 
     def derivation(self, premises: Iterable[Derivation] = ()) -> Derivation:
-        """By the pair of the whole run at every weight up to the one applied."""
+        """Return the reason: the pair of the whole run, at every weight up to the one applied."""
         everyone = Assumption("records", "those that are within the target at weight 1")
         solved = OF_GAUSSIAN_SUMS.conclude(premises, [everyone] if self.domain_shift is None else [])
         plan = [] if self.releases.steps == 1 else [planned(self.releases)]

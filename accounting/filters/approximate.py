@@ -98,7 +98,7 @@ class ApproximateFilter(Filter[Approximate, R, U]):
         return Approximate(totals[0], totals[2])
 
     def cost_of(self, run: FixedRun) -> Guarantee[Approximate, Any, Any]:
-        """Its smallest ε at the δ named `at`."""
+        """Return what a run costs: its smallest ε at the δ named `at`."""
         return run.epsilon(self.at).guarantee
 
 

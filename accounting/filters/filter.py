@@ -43,7 +43,7 @@ class Guaranteed(Protocol):
 
     @property
     def guarantee(self) -> Guarantee[Approximate, Any, Any]:
-        """The proven statement."""
+        """The proven (ε, δ) guarantee."""
         ...
 
 
@@ -51,23 +51,23 @@ class FixedRun(Protocol):
     """Releases whose parameters are fixed before they run, given what was released earlier."""
 
     def pure(self) -> Guarantee[Pure, Any, Any]:
-        """The pure ε."""
+        """Return the guarantee of the releases in pure DP, an ε."""
         ...
 
     def renyi(self, order: Order) -> Guarantee[Renyi, Any, Any]:
-        """τ at an order."""
+        """Return the guarantee of the releases in Rényi DP, a τ at an order."""
         ...
 
     def zero_concentrated(self) -> Guarantee[ZeroConcentrated, Any, Any]:
-        """ρ."""
+        """Return the guarantee of the releases in zero-concentrated DP, a ρ."""
         ...
 
     def gaussian(self) -> Guarantee[GaussianDP, Any, Any]:
-        """μ."""
+        """Return the guarantee of the releases in Gaussian DP, a μ."""
         ...
 
     def epsilon(self, delta: Delta) -> Guaranteed:
-        """ε at δ."""
+        """Return the smallest proven ε of the releases at δ."""
         ...
 
 
@@ -133,19 +133,19 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
     @staticmethod
     @abstractmethod
     def _kind() -> type[Any]:
-        """The bounds of the notion."""
+        """Return the class of the notion's bounds."""
 
     @abstractmethod
     def _amounts(self, bound: B) -> Totals:
-        """The numbers that add up."""
+        """Return the numbers of a bound that add up."""
 
     @abstractmethod
     def _exceeds(self, totals: Totals) -> Truth:
-        """Whether sums exceed the budget."""
+        """Decide whether the sums exceed the budget."""
 
     @abstractmethod
     def _bound(self, totals: Totals) -> B:
-        """Sums as a bound."""
+        """Return the sums as a bound of the notion."""
 
     @abstractmethod
     def cost_of(self, run: FixedRun) -> Guarantee[B, Any, Any]:
@@ -186,7 +186,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
     @property
     @owned
     def number(self) -> int:
-        """How many costs were admitted."""
+        """How many costs the filter has admitted."""
         return self._number
 
     @property

@@ -199,7 +199,7 @@ class RenyiOdometer(SpendingState, Generic[R, U]):
 
     @property
     def reading(self) -> LossReading[R, U]:
-        """The bound so far."""
+        """Return the bound on what was spent so far."""
         orders = Assumption("orders fixed beforehand", ", ".join(str(order.value) for order in self.orders))
         return self._account.reading(self._least, Enclosure.of(self.delta.value), _VILLE, [orders])
 

@@ -31,7 +31,7 @@ class SumFilter(Filter[B, R, U]):
 
     @abstractmethod
     def _amount(self, bound: B) -> Enclosure:
-        """The number that adds up."""
+        """Return the number of a bound that adds up."""
 
     @abstractmethod
     def approximate(self, delta: Delta) -> Guarantee[Approximate, R, U]:
@@ -51,7 +51,7 @@ class SumFilter(Filter[B, R, U]):
 
 @final
 class PureFilter(SumFilter[Pure, R, U]):
-    """Σ ε_t ≤ ε.
+    """A privacy filter for pure DP: costs are admitted while Σ ε_t ≤ ε.
 
     Guarantees: ε-DP. On every path of outputs the ratio of its probabilities is a product of conditional ones, each at
     most e^{ε_t} (Rogers, Roth, Ullman, Vadhan 2016).
@@ -70,17 +70,17 @@ class PureFilter(SumFilter[Pure, R, U]):
         return Pure(totals[0])
 
     def cost_of(self, run: FixedRun) -> Guarantee[Pure, Any, Any]:
-        """Its pure ε."""
+        """Return what a run costs in pure DP, its ε."""
         return run.pure()
 
     def approximate(self, delta: Delta) -> Guarantee[Approximate, R, U]:
-        """(ε, 0)-DP, whatever δ is."""
+        """Return the budget as an approximate guarantee: (ε, 0)-DP, whatever δ is."""
         return pure_to_approximate(self.guarantee)
 
 
 @final
 class ZeroConcentratedFilter(SumFilter[ZeroConcentrated, R, U]):
-    """Σ ρ_t ≤ ρ.
+    """A privacy filter for zero-concentrated DP: costs are admitted while Σ ρ_t ≤ ρ.
 
     Guarantees: ρ-zCDP. At each order α the costs ρ_t·α have sums of at most ρα on every path, so the Rényi filter
     holds at every order at once (Feldman, Zrnic 2021).
@@ -99,7 +99,7 @@ class ZeroConcentratedFilter(SumFilter[ZeroConcentrated, R, U]):
         return ZeroConcentrated(totals[0])
 
     def cost_of(self, run: FixedRun) -> Guarantee[ZeroConcentrated, Any, Any]:
-        """Its ρ."""
+        """Return what a run costs in zero-concentrated DP, its ρ."""
         return run.zero_concentrated()
 
     def approximate(self, delta: Delta) -> Guarantee[Approximate, R, U]:
@@ -139,7 +139,7 @@ class RenyiFilter(SumFilter[Renyi, R, U]):
         return Renyi(self.budget.order, totals[0])
 
     def cost_of(self, run: FixedRun) -> Guarantee[Renyi, Any, Any]:
-        """Its τ at the order of the budget."""
+        """Return what a run costs: its τ at the order of the budget."""
         return run.renyi(Order(self.budget.order))
 
     def approximate(self, delta: Delta) -> Guarantee[Approximate, R, U]:
@@ -153,7 +153,7 @@ class RenyiFilter(SumFilter[Renyi, R, U]):
 
 @final
 class GaussianFilter(SumFilter[GaussianDP, R, U]):
-    """Σ μ_t² ≤ μ².
+    """A privacy filter for Gaussian DP: costs are admitted while Σ μ_t² ≤ μ².
 
     Guarantees: μ-GDP (Smith, Thakurta 2022). A μ_t-GDP mechanism is a random map of a Brownian motion over a stretch of
     time μ_t², which drifts with the record and does not without it; all stretches together last μ² at most.
@@ -172,7 +172,7 @@ class GaussianFilter(SumFilter[GaussianDP, R, U]):
         return GaussianDP(totals[0].sqrt())
 
     def cost_of(self, run: FixedRun) -> Guarantee[GaussianDP, Any, Any]:
-        """Its μ."""
+        """Return what a run costs in Gaussian DP, its μ."""
         return run.gaussian()
 
     def approximate(self, delta: Delta) -> Guarantee[Approximate, R, U]:

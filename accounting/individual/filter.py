@@ -91,7 +91,7 @@ class IndividualFilter(SpendingState):
     @property
     @owned
     def active(self) -> Private[Mask]:
-        """Which records are not dropped yet."""
+        """A mask of the records that are not dropped yet."""
         return Private(self._active.copy())
 
     @property
@@ -101,7 +101,7 @@ class IndividualFilter(SpendingState):
         return Private(self._spent[:, 0] * with_margin(self._steps + 4) / float(self._order.value - 1))
 
     def step(self, rate: ArrayLike, shift: ArrayLike) -> Private[Mask]:
-        """Which records may take part in a step of the sampled Gaussian mechanism; their budgets are charged.
+        """Return which records may take part in a step of the sampled Gaussian mechanism; their budgets are charged.
 
         Args:
             rate: q of each record, in [0, 1], or one for all.
@@ -115,7 +115,7 @@ class IndividualFilter(SpendingState):
         return self._admitted(lambda totals: step.add(self._moments, 1, totals, threads=self._threads))
 
     def admit(self, losses: ArrayLike) -> Private[Mask]:
-        """Which records may take part in a step of any mechanism; their budgets are charged.
+        """Return which records may take part in a step of any mechanism; their budgets are charged.
 
         Args:
             losses: a proven bound of τ(α) for each record in both directions, ≥ 0, `inf` admitted; or one for all.

@@ -53,7 +53,7 @@ class IndividualLosses(SpendingState):
 
     @property
     def orders(self) -> Orders:
-        """The orders."""
+        """The Rényi orders at which losses are computed."""
         return self._orders
 
     @owned

@@ -42,7 +42,7 @@ class NodeFigures:
 
     @property
     def looseness(self) -> float:
-        """By what part of itself an upper bound exceeds the true figure of its record at most; inf where unknown."""
+        """How far, relatively, an upper bound exceeds the true figure of its record at most; inf where unknown."""
         lost = self.upper > 0
         with np.errstate(divide="ignore"):
             return float(np.max(self.upper[lost] / self.lower[lost], initial=1.0)) - 1.0
@@ -84,7 +84,7 @@ class NodeTable:
 
     @property
     def nodes(self) -> Private[int]:
-        """How many nodes were computed."""
+        """At how many nodes figures were computed."""
         return Private(len(self._known))
 
     def figures(self, rate: ArrayLike, shift: ArrayLike) -> Private[NodeFigures]:

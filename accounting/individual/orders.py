@@ -58,7 +58,7 @@ class Orders:
 
     @property
     def values(self) -> Floats:
-        """The orders in binary64."""
+        """The orders as binary64 numbers, shape (number of orders,)."""
         return np.array([float(order.value) for order in self.given])
 
     @property
@@ -68,7 +68,7 @@ class Orders:
 
     @property
     def integrated(self) -> Whole:
-        """Columns of the other orders."""
+        """Columns of the orders whose moments are integrated, not summed."""
         return np.flatnonzero([not _is_summed(order) for order in self.given])
 
     def column(self, order: Order) -> int:

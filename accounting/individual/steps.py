@@ -50,7 +50,7 @@ class Step:
         return cls(_flat(rates, (records,)), _flat(shifts, (records,)), shifts.ndim == 0)
 
     def add(self, moments: LogMoments, times: int, totals: Floats, *, threads: int) -> None:
-        """totals += times·Λ, after `LogMoments`."""
+        """Add the step's losses, `times` times, to `totals`."""
         if self.common:
             moments.add_common(self.rate, float(self.shift[0]), times, totals, threads=threads)
         else:

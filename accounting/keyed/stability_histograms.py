@@ -49,7 +49,7 @@ _BITS_PER_TERM = 6
 
 
 class Threshold(Enum):
-    """From which sanitised frequency on a key is reported."""
+    """A rule for the sanitised frequency from which on a key is reported."""
 
     PUBLISHED = "published"
     """1 + ln(1/δ)/ε (erratum PWS-A6)."""
@@ -58,7 +58,7 @@ class Threshold(Enum):
 
     @property
     def factor(self) -> int:
-        """The c in 1 + ln(1/(cδ))/ε."""
+        """The factor c in the threshold 1 + ln(1/(cδ))/ε."""
         return 1 if self is Threshold.PUBLISHED else 2
 
 
@@ -123,7 +123,7 @@ class Released:
         return [a + b for a, b in zip(rising, self._falling(most, decay, begin.maximum(peak)), strict=True)]
 
     def _falling(self, most: int, decay: Fraction, start: Enclosure) -> list[Enclosure]:
-        """Over x ≥ `start` ≥ i."""
+        """Enclose the moments over x ≥ `start` ≥ i, orders 0 to `most`."""
         rate = self.epsilon + decay
         edge = (-self.epsilon * (start - self.frequency) - decay * start).exp() * (self.epsilon / 2)
         found = [edge / rate]
@@ -133,7 +133,7 @@ class Released:
         return found
 
     def _rising(self, most: int, decay: Fraction, start: Enclosure, end: Enclosure) -> list[Enclosure]:
-        """Over `start` ≤ x ≤ `end` ≤ i."""
+        """Enclose the moments over `start` ≤ x ≤ `end` ≤ i, orders 0 to `most`."""
         rate = self.epsilon - decay
         low, high = (
             (-self.epsilon * (self.frequency - x) - decay * x).exp() * (self.epsilon / 2) for x in (start, end)
@@ -148,30 +148,30 @@ class Released:
 
 
 class RealSampling(ABC):
-    """With what probability q(w*) a reported key is kept for the sample, by its sanitised frequency."""
+    """The probability q(w*) with which a reported key is kept for the sample, by its sanitised frequency."""
 
     __slots__ = ()
 
     @abstractmethod
     def kept(self, law: Released) -> Enclosure:
-        """∫_T^∞ f(x)·q(x) dx."""
+        """Enclose the probability that the key is reported and kept: ∫_T^∞ f(x)·q(x) dx."""
 
     @abstractmethod
     def squares(self, law: Released) -> Enclosure:
-        """∫_T^∞ f(x)·x²/q(x) dx."""
+        """Enclose the second moment of the inverse-probability estimate: ∫_T^∞ f(x)·x²/q(x) dx."""
 
 
 @final
 @frozen
 class NoSampling(RealSampling):
-    """q ≡ 1."""
+    """Every reported key is kept: q = 1."""
 
     def kept(self, law: Released) -> Enclosure:
-        """M_0(0)."""
+        """Enclose the probability that the key is reported: M_0(0)."""
         return law.moments(0, Fraction(0))[0]
 
     def squares(self, law: Released) -> Enclosure:
-        """M_2(0)."""
+        """Enclose the second moment of the reported frequency: M_2(0)."""
         return law.moments(2, Fraction(0))[2]
 
 
@@ -194,7 +194,7 @@ class PpsworOfReleased(RealSampling):
     threshold: Fraction = field(converter=_positive)
 
     def kept(self, law: Released) -> Enclosure:
-        """M_0(0) − M_0(τ)."""
+        """Enclose the probability that the key is reported and kept: M_0(0) − M_0(τ)."""
         return law.moments(0, Fraction(0))[0] - law.moments(0, self.threshold)[0]
 
     def squares(self, law: Released) -> Enclosure:
@@ -266,7 +266,7 @@ class StabilityHistogram:
             raise InvalidValue("delta", str(self.delta), f"0 < δ ≤ {most}", "Otherwise T is below 1 or infinite")
 
     def least_reported(self, *, precision: int = DEFAULT_PRECISION) -> Enclosure:
-        """T, at least 1."""
+        """Enclose the threshold T, at least 1, from which on frequencies are reported."""
         inverse = Enclosure.of(1 / (self.threshold.factor * self.delta.value), precision=precision)
         return 1 + inverse.log() / self.epsilon.value
 
@@ -337,7 +337,7 @@ def _expectation(law: Released) -> Enclosure:
 
 @cache
 def _even_coefficient(index: int) -> Fraction:
-    """B_{2m}/(2m)!, exactly."""
+    """Return the coefficient B_{2m}/(2m)! of the Bernoulli number, exactly."""
     return _bernoulli(2 * index) / factorial(2 * index)
 
 

@@ -45,7 +45,7 @@ class Lattice:
     count: int
 
     def indexed(self, losses: Floats, *, up: bool) -> Floats:
-        """Bounds of losses − offset."""
+        """Bound the losses less the offset, from above (`up`) or from below."""
         if not self.offset:
             return losses
         distances = np.nextafter(losses - self.offset, math.inf if up else -math.inf)
@@ -147,18 +147,18 @@ class NormalSpread(Spread):
 
     @property
     def greatest(self) -> float:
-        """Every loss occurs."""
+        """The supremum of the losses, ∞: every loss occurs."""
         return math.inf
 
     @property
     def cut(self) -> float:
-        """Both laws are cut far out."""
+        """A bound of the mass that is left out: both laws are cut far out."""
         from .._kernels import lattice as kernels
 
         return kernels.TINY
 
     def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
-        """Those at which neither law is cut."""
+        """Find the losses at which neither law is cut, as `Spread.inside` says; coordinates are the values x."""
         from .._kernels import lattice as kernels
 
         x = np.empty_like(losses)
@@ -167,7 +167,7 @@ class NormalSpread(Spread):
         return int(first), np.ascontiguousarray(x[first:last])
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
-        """By Gauss's rule."""
+        """Compute the masses of the cells by Gauss's rule, as `Spread.ends` says."""
         from .._kernels import lattice as kernels
 
         masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
@@ -175,7 +175,7 @@ class NormalSpread(Spread):
         return Ends(*masses)
 
     def sketch(self) -> tuple[Floats, Floats, Floats]:
-        """On a grid around both centres."""
+        """Return some losses and their rough masses, on a grid around both centres."""
         around = np.linspace(-37.0, 37.0, 1481)
         x = np.unique(np.concatenate([around, self.shift + around]))
         weight = np.gradient(x) / math.sqrt(2 * math.pi)
@@ -192,21 +192,21 @@ class LaplaceSpread(Spread):
 
     @property
     def greatest(self) -> float:
-        """The pure loss."""
+        """The supremum of the losses: the pure loss s."""
         return self.shift
 
     @property
     def cut(self) -> float:
-        """Nothing is."""
+        """A bound of the mass that is left out: 0, because nothing is cut."""
         return 0.0
 
     def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
-        """A loss is its own coordinate."""
+        """Find the losses between −s and s, as `Spread.inside` says; a loss is its own coordinate."""
         first, last = np.searchsorted(losses, -self.shift, "right"), np.searchsorted(losses, self.shift, "left")
         return int(first), np.ascontiguousarray(losses[first:last])
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
-        """In closed form."""
+        """Compute the masses of the cells in closed form, as `Spread.ends` says."""
         from .._kernels import lattice as kernels
 
         masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
@@ -214,7 +214,7 @@ class LaplaceSpread(Spread):
         return Ends(*masses)
 
     def sketch(self) -> tuple[Floats, Floats, Floats]:
-        """On a grid."""
+        """Return some losses and their rough masses, on a grid from −s to s."""
         losses = np.linspace(-self.shift, self.shift, 401)
         step = 2 * self.shift / 400
         return losses, step / 4 * np.exp((losses - self.shift) / 2), step / 4 * np.exp(-(losses + self.shift) / 2)

@@ -34,7 +34,7 @@ _BITS = 96
 
 
 def _told_apart() -> Atoms:
-    """Disjoint laws."""
+    """Return the losses of two disjoint laws: ∞ under the one, −∞ under the other."""
     ends = np.array([math.inf, -math.inf])
     return Atoms(np.array([1.0, 0.0]), np.array([0.0, 1.0]), ends, ends, np.zeros(2))
 
@@ -44,7 +44,7 @@ TOLD_APART = _told_apart()
 
 @lru_cache(maxsize=256)
 def normal_cells(shift: Enclosure, direction: Direction) -> Cells:
-    """Of N(s, 1) and N(0, 1)."""
+    """Return the loss distribution of N(s, 1) and N(0, 1), from below and from above."""
 
     def law(spread: NormalSpread | None, atoms: Atoms) -> Law:
         return Law(spread, atoms, 1.0, direction)
@@ -60,7 +60,7 @@ def normal_cells(shift: Enclosure, direction: Direction) -> Cells:
 
 @lru_cache(maxsize=256)
 def laplace_cells(shift: Enclosure, direction: Direction) -> Cells:
-    """Of Laplace(s, 1) and Laplace(0, 1): half of each mass lies at the losses s and −s."""
+    """Return the loss distribution of Laplace(s, 1) and Laplace(0, 1): half of each mass lies at s and −s."""
 
     def law(s: float, *, above: bool) -> Law:
         small = float((-Enclosure.of(s)).exp().midpoint) / 2 if s < _FARTHEST else 0.0
@@ -82,7 +82,7 @@ _FARTHEST = 600.0
 
 @lru_cache(maxsize=256)
 def response_cells(epsilon: Enclosure, direction: Direction) -> Cells:
-    """Of randomised response with the loss ε."""
+    """Return the loss distribution of randomised response with the loss ε."""
 
     def law(e: float, *, above: bool) -> Law:
         small = float((1 / (Enclosure.of(e).exp() + 1)).midpoint) if e < _FARTHEST else 0.0
@@ -100,7 +100,7 @@ def response_cells(epsilon: Enclosure, direction: Direction) -> Cells:
 
 @lru_cache(maxsize=64)
 def finite_cells(present: Sequence[Fraction], absent: Sequence[Fraction], direction: Direction) -> Cells:
-    """Of two exact tables."""
+    """Return the loss distribution of two exact tables of probabilities."""
     outputs = [(p, q) for p, q in zip(present, absent, strict=True) if p or q]
     losses = [_log_ratio(p, q) for p, q in outputs]
     low, high = (np.array(bounds) for bounds in zip(*losses, strict=True))
@@ -143,7 +143,7 @@ def _reach(variance: Fraction) -> int:
 
 @lru_cache(maxsize=64)
 def discrete_laplace_cells(unit: Enclosure, fewest: int, most: int, direction: Direction) -> Cells:
-    """Of two discrete Laplace laws λ and k steps apart, where those are a `few_steps`.
+    """Return the loss distribution of two discrete Laplace laws λ and k steps apart, where those are a `few_steps`.
 
     At 0 < x < k the masses are tanh(λ/2)·e^(−λ(k − x)) and tanh(λ/2)·e^(−λx), at and beyond the ends 1/(1 + e^(−λ)) and
     e^(−λk) times that; the loss is λ(2x − k).
@@ -175,7 +175,7 @@ def discrete_laplace_cells(unit: Enclosure, fewest: int, most: int, direction: D
 def discrete_gaussian_cells(
     variance: Fraction, total: Enclosure, fewest: int, most: int, direction: Direction
 ) -> Cells:
-    """Of two discrete Gaussian laws k steps apart, where they are a `few_points`.
+    """Return the loss distribution of two discrete Gaussian laws k steps apart, where they are a `few_points`.
 
     Args:
         variance: σ².

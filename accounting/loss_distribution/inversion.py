@@ -103,7 +103,7 @@ def _ends(parts: Parts) -> tuple[list[tuple[Transform, int]], list[tuple[Transfo
 
 
 def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
-    """δ(ε) for known parameters."""
+    """Enclose δ(ε) for known parameters; None where nothing useful is proven."""
     largest = _largest(parts)
     if not parts or (largest is not None and largest.upper <= epsilon):
         return Enclosure.of(0)
@@ -116,7 +116,7 @@ def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
 
 
 def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
-    """ε(δ) for known parameters."""
+    """Enclose ε(δ) for known parameters; None where nothing useful is proven."""
     if not parts or delta >= 1:
         return Enclosure.of(0)
     if delta == 0:
@@ -184,7 +184,7 @@ class _Saddle:
         return self.at(self.epsilon) - math.log(2 * math.pi * self.curvature) / 2
 
     def at(self, epsilon: float) -> float:
-        """log of M(c)·e^(−cε)/(c(c + 1))."""
+        """Estimate the logarithm of M(c)·e^(−cε)/(c(c + 1))."""
         return self.log_moment - self.c * epsilon - math.log(self.c) - math.log(self.c + 1)
 
 
@@ -394,7 +394,7 @@ def _period(
 
 
 def _chernoff(parts: Parts, level: float, start: float) -> _Saddle | None:
-    """Where κ(c)·M(c)·e^(−c·level) is least, nearly."""
+    """Estimate the c at which κ(c)·M(c)·e^(−c·level) is least."""
     return _saddle(
         parts,
         lambda here: _Miss(
@@ -453,7 +453,7 @@ def _on(parts: Parts, c: float, reach: float) -> list[tuple[Line, int]] | None:
 
 
 def _log_moment(lines: Sequence[tuple[Line, int]] | None) -> Enclosure | None:
-    """The sum of log M(c)."""
+    """Enclose the sum of the releases' log M(c); None where one is not known."""
     total = Enclosure.of(0)
     for line, count in lines or ():
         own = line.log_moment

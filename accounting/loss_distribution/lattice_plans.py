@@ -194,14 +194,14 @@ class Plan:
 
 
 def plan_for_epsilon(parts: Parts, epsilon: float, most: int | None) -> Plan:
-    """For δ at about this ε, with at most so many points."""
+    """Plan the lattice for δ at about this ε, with at most so many points."""
     shape = Shape(parts)
     tilt = shape.tilt_for_epsilon(min(epsilon, _INSIDE * shape.greatest))
     return plan_at(parts, shape, epsilon, tilt, math.exp(max(min(shape.log_delta(tilt), 0.0), -600.0)), most)
 
 
 def plan_for_delta(parts: Parts, delta: float, most: int | None) -> Plan:
-    """For the ε that has about this δ, with at most so many points."""
+    """Plan the lattice for the ε that has about this δ, with at most so many points."""
     shape = Shape(parts)
     tilt = shape.tilt_for_delta(delta)
     _, mean, _ = shape.log_moment(tilt)
@@ -209,7 +209,7 @@ def plan_for_delta(parts: Parts, delta: float, most: int | None) -> Plan:
 
 
 def plan_at(parts: Parts, shape: Shape, epsilon: float, tilt: float, delta: float, most: int | None) -> Plan:
-    """One window around the losses that weigh at this tilt."""
+    """Plan one window around the losses that weigh at this tilt."""
     reach = _reach(shape, epsilon, tilt)
     spacing, count = _spacing(shape, reach.width, _wanted(parts, reach, epsilon, tilt), most)
     offsets = shape.offsets(spacing)
@@ -396,7 +396,7 @@ def plan_peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: 
 
 
 def _plan_cut(parts: Parts, shape: Shape, epsilon: float, delta: float, best: _Peel, most: int | None) -> Plan:
-    """The plan for a cut."""
+    """Return the plan of the lattice for a cut."""
     reaches = [
         _reach(moments, epsilon, tilt, _FARTHER, _SHARPEST)
         for moments, tilt in zip(best.moments, best.tilts, strict=True)

@@ -124,7 +124,7 @@ class Composed:
     raised: Enclosure
 
     def delta(self, least: float, greatest: float) -> Enclosure:
-        """δ over [least, greatest]."""
+        """Enclose δ(ε) for every ε in [least, greatest]."""
         return Enclosure.between(self.lower_delta(greatest).lower, self.upper_delta(least).upper, precision=_BITS)
 
     def upper_delta(self, epsilon: float) -> Enclosure:
@@ -257,7 +257,7 @@ class _Masses:
     certain: float
 
     def piece(self, piece: Piece) -> tuple[Floats, Floats]:
-        """Those at the indices of a piece."""
+        """Return the masses at the indices of a piece."""
         indices = slice(piece.first - self.first, piece.end - self.first)
         return self.upper[indices], self.lower[indices]
 
@@ -372,7 +372,7 @@ class _Tally:
         self.least = self.greatest = 0
 
     def count(self, masses: Floats, piece: Piece, window: Window, log_scale: float, size: float) -> None:
-        """Add a piece."""
+        """Add what is known of a piece to the sums."""
         from .._kernels import lattice as kernels
 
         if size == math.inf:

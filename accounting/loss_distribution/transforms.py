@@ -50,13 +50,13 @@ class Logarithms:
     """
 
     def __init__(self, step: float, count: int) -> None:
-        """All zero: no release yet."""
+        """Start with all sums 0, for no release yet."""
         self.step = step
         self.size, self.phase, self.error = np.zeros(count), np.zeros(count), np.zeros(count)
 
     @property
     def count(self) -> int:
-        """How many values."""
+        """At how many values y the sums are known."""
         return self.size.size
 
 
@@ -71,7 +71,7 @@ class Line(ABC):
     @property
     @abstractmethod
     def centre(self) -> Fraction:
-        """m, exactly."""
+        """The centre m of the line, exactly."""
 
     @property
     @abstractmethod
@@ -84,7 +84,7 @@ class Line(ABC):
 
     @abstractmethod
     def estimate(self, y: float) -> float:
-        """About log|φ(y)|."""
+        """Estimate log|φ(y)|; this proves nothing."""
 
     @abstractmethod
     def tail(self, y: float, wanted: float) -> float:
@@ -140,7 +140,7 @@ class GaussianTransform(Transform):
 
     @property
     def ends(self) -> tuple[Transform, Transform]:
-        """Those of the least and the largest shift."""
+        """The transforms of the least and the largest shift."""
         if self.variance.is_point:
             return self, self
         low, high = (_point(end) for end in (self.variance.lower, self.variance.upper))
@@ -148,12 +148,12 @@ class GaussianTransform(Transform):
 
     @property
     def null(self) -> bool:
-        """Whether the shift is 0."""
+        """Whether the loss is 0 always: where the shift is 0."""
         return self.variance.upper == 0
 
     @property
     def largest(self) -> None:
-        """The loss has no upper bound."""
+        """The largest loss: None, because the loss has no upper bound."""
         return None
 
     def estimate(self, c: float) -> tuple[float, float, float]:
@@ -242,7 +242,7 @@ class SampledGaussianTransform(Transform):
 
     @property
     def ends(self) -> tuple[Transform, Transform]:
-        """Those at binary64 numbers below and above rate and shift: the pair at the larger ones dominates."""
+        """The transforms at binary64 numbers below and above rate and shift: the pair at the larger ones dominates."""
         if self._known or math.isinf(self.shift.upper_float):
             return self, self
         low = _sampled(_float(self.rate.lower_float), _float(self.shift.lower_float), self.direction)
@@ -250,7 +250,7 @@ class SampledGaussianTransform(Transform):
 
     @property
     def null(self) -> bool:
-        """Never: see `sampled_gaussian_transform`."""
+        """Whether the loss is 0 always: never, see `sampled_gaussian_transform`."""
         return False
 
     @property
@@ -261,7 +261,7 @@ class SampledGaussianTransform(Transform):
         return -(1 - self.rate).log()
 
     def estimate(self, c: float) -> tuple[float, float, float]:
-        """By the trapezoid rule."""
+        """Estimate log M(c) and its first two derivatives by the trapezoid rule."""
         from .._kernels import loss_transforms as kernels
 
         q, s = self.rate.upper_float, self.shift.upper_float
@@ -420,7 +420,7 @@ class _SampledLine(Line):
         return min(float(here.size[0]), 0.0)
 
     def tail(self, y: float, wanted: float) -> float:
-        """By the variation of the density beyond some y, and up to there by values of |φ| (steps 8 and 9)."""
+        """Bound the tail: by the variation of the density beyond some y, before it by values of |φ| (steps 8 and 9)."""
         from .._kernels import loss_transforms as kernels
 
         below, height = np.empty(self.nodes), np.empty(self.nodes)
@@ -484,7 +484,7 @@ class _SampledLine(Line):
 
 
 def _point(value: Fraction) -> Enclosure:
-    """A point, exactly."""
+    """Return the enclosure of a single number, exactly."""
     return Enclosure.of(value, precision=max(4, value.numerator.bit_length()))
 
 

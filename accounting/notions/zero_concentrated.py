@@ -37,7 +37,7 @@ def _compose(bounds: Sequence[ZeroConcentrated]) -> ZeroConcentrated:
 
 
 def _group(bound: ZeroConcentrated, size: int) -> ZeroConcentrated:
-    """k²ρ (Bun, Steinke 2016, Proposition 1.9)."""
+    """Return the bound for a group of k records: k²ρ (Bun, Steinke 2016, Proposition 1.9)."""
     return ZeroConcentrated(bound.rho * group_size(size) ** 2)
 
 

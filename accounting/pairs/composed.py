@@ -49,7 +49,7 @@ class Composed(Pair):
 
     @property
     def pure(self) -> PureLaw | None:
-        """Σ ε."""
+        """Pure ε of the composition: the sum of the parts' ε; None where a part has none."""
         laws = [part.pure for part in self.parts]
         known = [law for law in laws if law is not None]
         if len(known) < len(laws):
@@ -62,7 +62,7 @@ class Composed(Pair):
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """From the loss distributions of the parts, where they are known."""
+        """δ(ε) of the composition, from the loss distributions of the parts, where they are known."""
         releases = self.releases
         if not follows(releases):
             return None
@@ -70,12 +70,12 @@ class Composed(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """Where each part is."""
+        """Whether the composition is symmetric: where each part is."""
         return all(part.symmetric for part in self.parts)
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """Σ τ(α)."""
+        """τ(α) of the composition: the sum of the parts' τ(α); None where a part has none."""
         laws = [part.renyi for part in self.parts]
         known = [law for law in laws if law is not None]
         if len(known) < len(laws):
@@ -96,7 +96,7 @@ class Composed(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """Σ ρ."""
+        """ρ of the composition: the sum of the parts' ρ; None where a part has none."""
         costs = [part.zero_concentrated for part in self.parts]
         known = [rho for rho in costs if rho is not None]
         return _sum(known) if len(known) == len(costs) else None
@@ -110,12 +110,12 @@ class Composed(Pair):
 
     @property
     def factors(self) -> tuple[Pair, ...]:
-        """The parts' own."""
+        """The independent releases of the composition: those of its parts."""
         return tuple(factor for part in self.parts for factor in part.factors)
 
     @property
     def releases(self) -> tuple[tuple[Pair, int], ...]:
-        """Those of all parts."""
+        """The independent releases of all parts, equal ones together with their number."""
         counts = Counter[Pair]()
         for part in self.parts:
             for one, times in part.releases:
@@ -123,11 +123,11 @@ class Composed(Pair):
         return tuple(counts.items())
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
-        """By the same distributions."""
+        """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
-        """Each part that often."""
+        """Return the composition with each part repeated so often."""
         return Composed(tuple(part.repeated(times) for part in self.parts))
 
 

@@ -58,7 +58,7 @@ class DensityPair(Pair):
 
     @property
     def pure(self) -> PureLaw | None:
-        """The pure law given."""
+        """The pure ε in each direction, by the law that was given; None without one."""
         law = self.pure_law
         if law is None:
             return None
@@ -70,7 +70,7 @@ class DensityPair(Pair):
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """The hockey-stick law given."""
+        """The hockey-stick divergence δ(ε), by the law that was given; None without one."""
         law = self.delta_law
         if law is None:
             return None
@@ -82,7 +82,7 @@ class DensityPair(Pair):
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """The Rényi law given."""
+        """The Rényi divergence τ(α), by the law that was given; None without one."""
         law = self.renyi_law
         if law is None:
             return None
@@ -94,7 +94,7 @@ class DensityPair(Pair):
 
     @property
     def loss_cells(self) -> LossCells | None:
-        """Interpolated from δ(ε), from above."""
+        """The privacy loss in cells, from above, interpolated from δ(ε); None without that law."""
         return None if self.delta_law is None else self._cells
 
     def _cells(self, direction: Direction) -> Cells:
@@ -102,12 +102,12 @@ class DensityPair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """ρ as given."""
+        """The ρ that was given, or None."""
         return self.rho
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """μ as given."""
+        """The μ of Gaussian DP that was given, or None."""
         return self.mu
 
 

@@ -71,7 +71,7 @@ class DiscreteGaussianPair(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By x → steps − x."""
+        """Whether an involution swaps both laws: x → steps − x does."""
         return True
 
     @property
@@ -85,7 +85,7 @@ class DiscreteGaussianPair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ = k²/2σ²."""
+        """ρ of the discrete Gaussian: ρ = k²/2σ²."""
         return over_steps(self.steps, self._normal)
 
     @property
@@ -149,12 +149,12 @@ def admissible_variance(value: Fraction) -> Fraction:
 
 
 def _threshold(variance: Fraction, steps: int, level: Enclosure) -> Enclosure:
-    """Where P(x) = e^ε·Q(x), as a distance from k."""
+    """Enclose where P(x) = e^ε·Q(x), as a distance from k."""
     return level * (variance / steps) - Fraction(steps, 2)
 
 
 def _summed(variance: Fraction, steps: int, level: Enclosure) -> Enclosure:
-    """δ at a single ε."""
+    """Enclose δ at a single ε, by summing terms."""
     first = ceil(_threshold(variance, steps, level).lower)  # before it every weight is 0
     peak = max(first, 0)
     term = _bell(variance, peak, level.precision)
@@ -198,7 +198,7 @@ def _near_integral(variance: Fraction, steps: int, level: Enclosure) -> Enclosur
 
 
 def _bell(variance: Fraction, distance: Fraction | int, bits: int) -> Enclosure:
-    """g(d)."""
+    """Enclose the unnormalised density g(d) at a distance d from the centre."""
     return Enclosure.of(-Fraction(distance * distance) / (2 * variance), precision=bits).exp()
 
 
@@ -226,5 +226,5 @@ def _sum_of_all(variance: Fraction, bits: int) -> Enclosure:
 
 
 def _gaussian_integral(variance: Fraction, bits: int) -> Enclosure:
-    """σ√(2π)."""
+    """Enclose the Gaussian integral σ√(2π)."""
     return (pi(bits) * (2 * variance)).sqrt()

@@ -57,7 +57,7 @@ class DiscreteLaplacePair(Pair):
 
     @property
     def pure(self) -> PureLaw:
-        """ε = λk."""
+        """Pure ε of the discrete Laplace: ε = λk, in both directions."""
         return self._pure
 
     @property
@@ -70,12 +70,12 @@ class DiscreteLaplacePair(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By x → steps − x."""
+        """Whether an involution swaps both laws: x → steps − x does."""
         return True
 
     @property
     def renyi(self) -> RenyiLaw:
-        """A geometric sum: see `_log_moment`."""
+        """Rényi divergence τ(α), by a geometric sum: see `_log_moment`."""
         return self._renyi
 
     @property
@@ -92,7 +92,7 @@ class DiscreteLaplacePair(Pair):
 
     @property
     def gaussian(self) -> Enclosure:
-        """That of randomised response with the same ε."""
+        """μ of Gaussian DP: that of randomised response with the same ε."""
         return RandomisedResponsePair(self._pure(Direction.REMOVE)).gaussian
 
     @property
@@ -151,6 +151,6 @@ def _log_moment(unit: Enclosure, steps: int, order: Fraction) -> Enclosure:
 
 
 def _divergence(unit: Enclosure, steps: int) -> Enclosure:
-    """The Kullback-Leibler divergence."""
+    """Enclose the Kullback-Leibler divergence of the two laws."""
     stay = (-unit).exp()
     return unit * (steps - stay * 2 / (stay + 1) * (unit * -steps).expm1() / (-unit).expm1())

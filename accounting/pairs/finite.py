@@ -84,12 +84,12 @@ class FinitePair(Pair):
 
     @property
     def delta(self) -> DeltaLaw:
-        """Σ_o [P(o) − e^ε·Q(o)]₊."""
+        """Hockey-stick divergence of the two tables: δ(ε) = Σ_o [P(o) − e^ε·Q(o)]₊."""
         return self._delta
 
     @property
     def symmetric(self) -> bool:
-        """Whether the outcomes pair up so."""
+        """Whether an involution of the outputs is found that swaps both tables."""
         return Counter(zip(self.present, self.absent, strict=True)) == Counter(
             zip(self.absent, self.present, strict=True)
         )
@@ -101,19 +101,19 @@ class FinitePair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """That of randomised response with the same ε."""
+        """The ρ of randomised response with the same ε."""
         response = self._response
         return None if response is None else response.zero_concentrated
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """That of randomised response with the same ε."""
+        """μ of Gaussian DP: that of randomised response with the same ε."""
         response = self._response
         return None if response is None else response.gaussian
 
     @property
     def loss_cells(self) -> LossCells:
-        """An atom for each output."""
+        """The privacy loss in cells: an atom for each output."""
         return self._cells
 
     def sampled(self, rate: Enclosure) -> Pair:

@@ -52,7 +52,7 @@ class GaussianPair(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By x → shift − x."""
+        """Whether an involution swaps both laws: x → shift − x does."""
         return True
 
     @property
@@ -62,27 +62,27 @@ class GaussianPair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ = s²/2."""
+        """ρ of the Gaussian pair with shift s: ρ = s²/2."""
         return self.shift.square() * Fraction(1, 2)
 
     @property
     def gaussian(self) -> Enclosure:
-        """μ = s."""
+        """μ of Gaussian DP: μ = s, the shift."""
         return self.shift
 
     @property
     def normal_shift(self) -> Enclosure:
-        """The shift itself."""
+        """The shift of the pair."""
         return self.shift
 
     @property
     def loss_transform(self) -> LossTransform:
-        """In closed form."""
+        """The moments of the privacy loss, in closed form."""
         return self._transform
 
     @property
     def loss_cells(self) -> LossCells:
-        """Normal with the variance s²."""
+        """The privacy loss in cells: it is normal with the variance s²."""
         return self._cells
 
     def sampled(self, rate: Enclosure) -> Pair:
@@ -144,27 +144,27 @@ class SampledGaussian(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate:
-        """The trapezoid rule in binary64."""
+        """A quick estimate of τ(α): the trapezoid rule in binary64."""
         return self._estimate
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """That of the unsampled pair, s²/2, which dominates this one: far from the truth at small rates."""
+        """The ρ of the unsampled pair, s²/2, which dominates this one: far from the truth at small rates."""
         return GaussianPair(self.shift).zero_concentrated
 
     @property
     def gaussian(self) -> Enclosure:
-        """That of the unsampled pair, s: no smaller μ holds at any rate above 0."""
+        """The μ of the unsampled pair, s: no smaller μ holds at any rate above 0."""
         return self.shift
 
     @property
     def loss_transform(self) -> LossTransform:
-        """By the trapezoid rule."""
+        """The moments of the privacy loss, by the trapezoid rule."""
         return self._transform
 
     @property
     def loss_cells(self) -> LossCells:
-        """Those of the unsampled pair, mixed."""
+        """The privacy loss in cells: those of the unsampled pair, mixed at rate q."""
         return self._cells
 
     @property
@@ -173,7 +173,7 @@ class SampledGaussian(Pair):
         return (Direction.REMOVE,)
 
     def sampled(self, rate: Enclosure) -> Pair:
-        """Sampling a sample multiplies the rates."""
+        """Return the pair of a sample of the sample: the rates multiply."""
         return self if always(rate) else SampledGaussian(self.shift, self.rate * rate)
 
     def _delta(self, epsilon: Enclosure, direction: Direction) -> Enclosure:

@@ -43,7 +43,7 @@ class LaplacePair(Pair):
 
     @property
     def pure(self) -> PureLaw:
-        """ε = shift."""
+        """Pure ε of the Laplace pair, in both directions: ε = shift."""
         return self._pure
 
     @property
@@ -53,7 +53,7 @@ class LaplacePair(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By x → shift − x."""
+        """Whether an involution swaps both laws: x → shift − x does."""
         return True
 
     @property
@@ -63,7 +63,7 @@ class LaplacePair(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate:
-        """The same formula in binary64."""
+        """A quick estimate of τ(α): its closed form in binary64."""
         shift = self.shift.upper_float
 
         def estimate(order: float, direction: Direction) -> float:
@@ -85,7 +85,7 @@ class LaplacePair(Pair):
 
     @property
     def gaussian(self) -> Enclosure:
-        """That of randomised response with the same ε."""
+        """μ of Gaussian DP: that of randomised response with the same ε."""
         return RandomisedResponsePair(self.shift).gaussian
 
     @property

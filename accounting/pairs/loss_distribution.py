@@ -114,13 +114,13 @@ def _answered(
 
 
 def _single_delta(releases: Releases, epsilon: Enclosure, direction: Direction) -> Enclosure:
-    """From the largest δ(ε) of a single release to 1."""
+    """Enclose δ(ε) roughly: from the largest δ(ε) of a single release to 1."""
     laws = [law for pair, _ in releases if (law := pair.delta) is not None]
     return reduce(Enclosure.maximum, (law(epsilon, direction) for law in laws), Enclosure.of(0)).hull(1)
 
 
 def _single_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
-    """From the largest ε of a single release to the sum of all pure losses.
+    """Enclose ε roughly: from the largest ε of a single release to the sum of all pure losses.
 
     Raises:
         InvalidValue: where some release has no pure loss.
@@ -145,7 +145,7 @@ def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, F
 
 
 def _telling(releases: Releases) -> Releases:
-    """Those that lose anything."""
+    """Return the releases that lose anything."""
     return [
         (pair, times) for pair, times in releases if pair.pure is None or any(pair.pure(d).upper for d in Direction)
     ]

@@ -39,17 +39,17 @@ class Pair:
 
     @property
     def pure(self) -> PureLaw | None:
-        """The pure loss, where it is finite."""
+        """The pure ε in each direction; None where it is infinite or not known."""
         return None
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """The hockey-stick divergence."""
+        """The hockey-stick divergence δ(ε), ε ≥ 0, in each direction; None where no law is known."""
         return None
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """The Rényi divergence at real orders."""
+        """The Rényi divergence τ(α) at real orders α > 1, in each direction; None where no law is known."""
         return None
 
     @property
@@ -166,7 +166,7 @@ class Sampled(Pair):
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """Exact, in both directions."""
+        """Hockey-stick divergence δ(ε) after sampling, exact in both directions; None where the base has none."""
         law = self.base.delta
         if law is None:
             return None
@@ -199,7 +199,7 @@ class Sampled(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate | None:
-        """The same bound in binary64, where the base has an estimate."""
+        """A quick estimate of τ(α) after sampling: the bound in binary64, where the base has an estimate."""
         estimate, pure = self.base.renyi_estimate, self._amplified
         if estimate is None:
             return None
@@ -248,7 +248,7 @@ class Sampled(Pair):
 
     @property
     def loss_cells(self) -> LossCells | None:
-        """Those of the base, mixed."""
+        """The privacy loss in cells: those of the base, mixed at rate q."""
         law, rate = self.base.loss_cells, self.rate
         if law is None:
             return None
@@ -259,7 +259,7 @@ class Sampled(Pair):
         return mixed
 
     def sampled(self, rate: Enclosure) -> Pair:
-        """Sampling a sample multiplies the rates."""
+        """Return the pair of a sample of the sample: the rates multiply."""
         return Sampled(self.base, self.rate * probability("rate", rate))
 
     @property
@@ -304,7 +304,7 @@ class Repeated(Pair):
 
     @property
     def pure(self) -> PureLaw | None:
-        """T·ε."""
+        """Pure ε of T releases: T·ε; None where the base has none."""
         law, times = self.base.pure, self.times
         if law is None:
             return None
@@ -316,7 +316,7 @@ class Repeated(Pair):
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """From the loss distribution of one, where it is known."""
+        """δ(ε) of T releases, from the loss distribution of one, where it is known."""
         releases = self.releases
         if not follows(releases):
             return None
@@ -324,12 +324,12 @@ class Repeated(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """Where the base is."""
+        """Whether the repetition is symmetric: where the base is."""
         return self.base.symmetric
 
     @property
     def renyi(self) -> RenyiLaw | None:
-        """T·τ(α)."""
+        """τ(α) of T releases: T·τ(α); None where the base has none."""
         law, times = self.base.renyi, self.times
         if law is None:
             return None
@@ -341,13 +341,13 @@ class Repeated(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate | None:
-        """T times the base's."""
+        """A quick estimate of τ(α): T times that of the base."""
         estimate, times = self.base.renyi_estimate, self.times
         return None if estimate is None else lambda order, direction: estimate(order, direction) * times
 
     @property
     def zero_concentrated(self) -> Enclosure | None:
-        """T·ρ."""
+        """ρ of T releases: T·ρ; None where the base has none."""
         rho = self.base.zero_concentrated
         return None if rho is None else rho * self.times
 
@@ -359,15 +359,15 @@ class Repeated(Pair):
 
     @property
     def releases(self) -> tuple[tuple[Pair, int], ...]:
-        """Those of the base, T times as often."""
+        """The independent releases: those of the base, T times as often."""
         return tuple((one, count * self.times) for one, count in self.base.releases)
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
-        """By the same distribution."""
+        """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
         return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
-        """T·T' repetitions of the base."""
+        """Return the pair of T·T' releases of the base."""
         return Repeated(self.base, self.times * whole("times", times, 1))
 
 

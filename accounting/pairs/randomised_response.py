@@ -46,7 +46,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def pure(self) -> PureLaw:
-        """ε itself."""
+        """Pure ε of randomised response, in both directions: the ε it is made with."""
         return self._pure
 
     @property
@@ -56,7 +56,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By swapping the two outputs."""
+        """Whether an involution swaps both laws: swapping the two outputs does."""
         return True
 
     @property
@@ -66,7 +66,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate:
-        """The same formula in binary64."""
+        """A quick estimate of τ(α): its closed form in binary64."""
         return response.renyi_estimate(self.epsilon)
 
     @property
@@ -81,7 +81,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def loss_cells(self) -> LossCells:
-        """Two atoms."""
+        """The privacy loss in cells: two atoms."""
         return self._cells
 
     def repeated(self, times: int) -> Pair:
@@ -126,7 +126,7 @@ class RepeatedResponse(Pair):
 
     @property
     def pure(self) -> PureLaw:
-        """T·ε."""
+        """Pure ε of T responses: T·ε."""
         return self._pure
 
     @property
@@ -140,31 +140,31 @@ class RepeatedResponse(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """By swapping the two outputs of each release."""
+        """Whether an involution swaps both laws: swapping the two outputs of each release does."""
         return True
 
     @property
     def renyi(self) -> RenyiLaw:
-        """T·τ(α)."""
+        """τ(α) of T responses: T·τ(α)."""
         return self._renyi
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """T·ρ."""
+        """ρ of T responses: T·ρ."""
         return self._one.zero_concentrated * self.times
 
     @property
     def gaussian(self) -> Enclosure | None:
-        """√T·μ."""
+        """μ of T responses in Gaussian DP: √T·μ; None where one has none."""
         return Repeated(self._one, self.times).gaussian
 
     @property
     def releases(self) -> tuple[tuple[Pair, int], ...]:
-        """T single responses."""
+        """The independent releases of the pair: T single responses."""
         return ((self._one, self.times),)
 
     def repeated(self, times: int) -> Pair:
-        """T·T' responses."""
+        """Return the pair of T·T' responses."""
         return RepeatedResponse(self.epsilon, self.times * whole("times", times, 1))
 
     @property
@@ -178,7 +178,7 @@ class RepeatedResponse(Pair):
         return self._one.renyi(order, direction) * self.times
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
-        """From the sum, or the lattice, whichever `delta` comes from."""
+        """Enclose the smallest ε at δ from the sum, or the lattice, whichever `delta` comes from."""
         if self.times <= _MOST_SUMMED:
             return super().smallest_epsilon(delta, direction)
         return composed_epsilon(self.releases, delta, direction)

@@ -30,7 +30,7 @@ class RenyiCurve(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """As stated."""
+        """Whether an involution swaps both laws: as was stated with the curve."""
         return self._symmetric
 
     @property

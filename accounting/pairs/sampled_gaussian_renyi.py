@@ -110,11 +110,11 @@ class _Moment:
         return Enclosure.of(x, precision=self.precision)
 
     def excess(self, x: Fraction) -> Enclosure:
-        """y = q·(e^w − 1)."""
+        """Enclose the excess of the likelihood ratio, y = q·(e^w − 1)."""
         return self.rate * (self.shift * (self.node(x) - self.shift / 2)).expm1()
 
     def weight(self, x: Fraction) -> Enclosure:
-        """e^(−x²/2)."""
+        """Enclose the normal density without its constant, e^(−x²/2)."""
         return (-self.node(x).square() / 2).exp()
 
     def integrand(self, x: Fraction) -> Enclosure:
@@ -123,7 +123,7 @@ class _Moment:
         return self.power(x, y) - self.weight(x) * (y * self.gamma + 1)
 
     def power(self, x: Fraction, y: Enclosure) -> Enclosure:
-        """e^(−x²/2)·(1 + y)^γ."""
+        """Enclose the integrand e^(−x²/2)·(1 + y)^γ."""
         return (y.log1p() * self.gamma - self.node(x).square() / 2).exp()
 
     def pull(self, x: Fraction) -> Enclosure:
@@ -141,7 +141,7 @@ class _Estimate:
     shift: float
 
     def mixed(self, x: float) -> float:
-        """log(1 + y)."""
+        """Estimate the logarithm of the likelihood ratio, log(1 + y)."""
         v = self.shift * (x - self.shift / 2) + self.log_rate
         return v if v > 700 else math.log1p(math.exp(v) - self.rate)
 
@@ -150,7 +150,7 @@ class _Estimate:
         return self.gamma * self.shift / (1 + (1 - self.rate) * math.exp(min(-v, 700)))
 
     def height(self, x: float) -> float:
-        """The logarithm of e^(−x²/2)·(1 + y)^γ."""
+        """Estimate the logarithm of the integrand e^(−x²/2)·(1 + y)^γ."""
         return self.gamma * self.mixed(x) - x * x / 2
 
     @property

@@ -35,7 +35,7 @@ class ZeroConcentratedCurve(Pair):
 
     @property
     def symmetric(self) -> bool:
-        """As stated."""
+        """Whether an involution swaps both laws: as was stated with the curve."""
         return self._symmetric
 
     @property
@@ -45,13 +45,13 @@ class ZeroConcentratedCurve(Pair):
 
     @property
     def renyi_estimate(self) -> RenyiEstimate:
-        """ρα in binary64."""
+        """A quick estimate of τ(α): ρα in binary64."""
         rho = self.rho.upper_float
         return lambda order, direction: rho * order
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ itself."""
+        """The ρ that the curve τ(α) = ρα is made with."""
         return self.rho
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:

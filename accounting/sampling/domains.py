@@ -55,12 +55,12 @@ class NormBall:
 
     @property
     def payments(self) -> tuple[Payment, ...]:
-        """What a released radius cost."""
+        """What was paid for a released radius: one payment, or none for a public radius."""
         return (self.radius.payment,) if isinstance(self.radius, Released) else ()
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """The public constants of the domain."""
+        """The public constants of the domain, as assumptions."""
         ball = (Assumption("norm", self.norm.value), Assumption("radius", str(self.radius.value)))
         return ball if self.dimension is None else (*ball, Assumption("dimension", str(self.dimension)))
 
@@ -82,12 +82,12 @@ class NormBall:
 
     @property
     def as_it_came_out(self) -> NormBall:
-        """The same ball, its released radius taken as it came out."""
+        """Return the same ball with its released radius taken as it came out."""
         return self._with_radius(as_it_came_out(self.radius)) if isinstance(self.radius, Released) else self
 
     @property
     def at_its_largest(self) -> NormBall:
-        """The same ball as if its released radius had come out as the upper end of its range, where it has one."""
+        """Return the same ball with a released radius at the upper end of its range, where it has one."""
         if not isinstance(self.radius, Released) or self.radius.within is None:
             return self
         within = self.radius.within

@@ -26,7 +26,7 @@ from .theorem_6 import theorem_6
 
 
 class Rate(ABC):
-    """With what probability and weight the records of a run are drawn."""
+    """The probability and the weight with which the records of a run are drawn."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class Rate(ABC):
         return inf
 
     def on(self, domain: NormBall | None) -> Rate:
-        """The same rate where records are held within a public domain.
+        """Return the same rate where records are held within a public domain.
 
         Raises:
             InvalidValue: where some record of the domain cannot be drawn as declared.
@@ -75,18 +75,18 @@ class StatedRate(Rate):
 
     @property
     def features(self) -> tuple[Expression, ...]:
-        """The probability."""
+        """The probability as an expression, whose norms decide it."""
         return (self.stated.probability,)
 
     @property
     def rounding(self) -> Fraction:
-        """The rate's own."""
+        """By how much, relatively, a probability drawn may differ from the one stated."""
         return self.stated.rounding
 
     def realise(self, features: Features) -> Realisation:
-        """See `records.realise`."""
+        """Return the probabilities drawn and the weights applied, as `records.realise` does."""
         return realise(self.stated, features)
 
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> PureProfile[AddRemove, Record]:
-        """IS Theorem 6."""
+        """Return the ψ-PDP profile of a mechanism with this loss, by IS Theorem 6."""
         return theorem_6(loss, self.stated, premises)

@@ -26,7 +26,7 @@ class ExPost(InvalidValue):
 
     @classmethod
     def about(cls, name: str) -> ExPost:
-        """The refusal that names the parameter."""
+        """Return the refusal that names the parameter."""
         return cls(
             name,
             "a released value with which the bound moves",
@@ -76,14 +76,14 @@ def is_open(value: Declared[Any]) -> bool:
 
 
 def moves(value: Declared[Any]) -> bool:
-    """Whether it may take other values than the one that it has: it is open, and its range has more."""
+    """Whether a parameter may take other values than its own: it is open, and its range has more."""
     if not isinstance(value, Released) or value.as_it_came_out:
         return False
     return value.within is None or value.within.low < value.within.high
 
 
 def released_within(name: str, value: Released[Any]) -> Assumption:
-    """That a parameter was released, and which values it may take."""
+    """Return the assumption that a parameter was released, and which values it may take."""
     return Assumption(f"{name} was released", "any value" if value.within is None else f"within {value.within}")
 
 
@@ -113,7 +113,7 @@ class Substituted:
     released: Mapping[str, Released[Any]]
 
     def __call__(self, declare: Callable[[], T]) -> T:
-        """What is declared.
+        """Return what is declared, with the substitution made.
 
         Raises:
             ExPost: where a released value is used as no expression can be.

@@ -32,7 +32,7 @@ _PIECES = 4000
 
 
 class Gain(Enum):
-    """The answer for one record."""
+    """Whether some weighted sampling loses less about a record (IS Proposition 16)."""
 
     YES = "some weighted sampling loses strictly less about the record (IS Proposition 16)"
     NO = "no weighted sampling loses less about the record (IS Proposition 17)"

@@ -139,11 +139,11 @@ class PureLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """ε."""
+        """The parameter of the pair: ε, an expression in W and norms."""
         return (self.epsilon,)
 
     def pair(self, read: Reading) -> RandomisedResponsePair:
-        """Randomised response with ε."""
+        """Return the pair of randomised response with the ε that `read` gives."""
         return RandomisedResponsePair(read(self.epsilon))
 
     def bulk_pairs(self, read: BulkReading) -> PurePairs:
@@ -152,7 +152,7 @@ class PureLoss(Loss):
 
     @property
     def pure(self) -> PureLoss:
-        """The profile itself."""
+        """The PDP profile: this loss itself."""
         return self
 
 
@@ -169,16 +169,16 @@ class LaplaceLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """The shift."""
+        """The parameter of the pair: the shift, an expression in W and norms."""
         return (self.shift,)
 
     def pair(self, read: Reading) -> LaplacePair:
-        """Laplace(0, 1) and Laplace(shift, 1)."""
+        """Return the pair Laplace(0, 1) and Laplace(shift, 1), with the shift that `read` gives."""
         return LaplacePair(read(self.shift))
 
     @property
     def attained(self) -> Attained:
-        """By records on an axis: over several coordinates the same ℓ1 distance is harder to tell."""
+        """Which records have exactly that pair: those on an axis; on others the same ℓ1 distance is harder to tell."""
         return Attained.ON_AXES
 
     def bulk_pairs(self, read: BulkReading) -> PurePairs:
@@ -187,7 +187,7 @@ class LaplaceLoss(Loss):
 
     @property
     def pure(self) -> PureLoss:
-        """ε = shift."""
+        """The PDP profile of Laplace noise: ε = shift."""
         return PureLoss(self.shift)
 
 
@@ -204,16 +204,16 @@ class GaussianLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """The shift."""
+        """The parameter of the pair: the shift, an expression in W and norms."""
         return (self.shift,)
 
     def pair(self, read: Reading) -> GaussianPair:
-        """N(0, 1) and N(shift, 1)."""
+        """Return the pair N(0, 1) and N(shift, 1), with the shift that `read` gives."""
         return GaussianPair(read(self.shift))
 
     @property
     def attained(self) -> Attained:
-        """By every record: the noise looks the same in each direction."""
+        """Which records have exactly that pair: all, because the noise looks the same in each direction."""
         return Attained.BY_ALL
 
     def bulk_pairs(self, read: BulkReading) -> GaussianPairs:
@@ -237,7 +237,7 @@ class DiscreteLaplaceLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """The steps."""
+        """The parameter of the pair: the number of lattice steps, an expression in W and norms."""
         return (self.steps,)
 
     def pair(self, read: Reading) -> DiscreteLaplacePair:
@@ -247,7 +247,7 @@ class DiscreteLaplaceLoss(Loss):
 
     @property
     def attained(self) -> Attained:
-        """By records on an axis: over several coordinates the same ℓ1 distance is harder to tell."""
+        """Which records have exactly that pair: those on an axis, as for `LaplaceLoss`."""
         return Attained.ON_AXES
 
     @property
@@ -272,7 +272,7 @@ class DiscreteGaussianLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """The steps."""
+        """The parameter of the pair: the number of whole steps, an expression in W and norms."""
         return (self.steps,)
 
     def pair(self, read: Reading) -> DiscreteGaussianPair:
@@ -282,7 +282,7 @@ class DiscreteGaussianLoss(Loss):
 
     @property
     def attained(self) -> Attained:
-        """By records on an axis: over several coordinates more may be lost in moving them to whole steps."""
+        """Which records have exactly that pair: those on an axis, for others may lose more in moving to whole steps."""
         return Attained.ON_AXES
 
 
@@ -305,20 +305,20 @@ class FamilyLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """The parameter."""
+        """The parameter of the family of pairs, an expression in W and norms."""
         return (self.of,)
 
     def pair(self, read: Reading) -> Pair:
-        """The family's pair."""
+        """Return the family's pair at the parameter that `read` gives."""
         return self.family(read(self.of))
 
     @property
     def attained(self) -> Attained:
-        """As stated."""
+        """Which records have exactly that pair: as was stated with the family."""
         return self.attained_by
 
     def bulk_pairs(self, read: BulkReading) -> PurePairs | None:
-        """Those of the PDP profile, where the family states one."""
+        """Return the pairs of the PDP profile, where the family states one; else None."""
         return None if self.pure_loss is None else self.pure_loss.bulk_pairs(read)
 
     @property
@@ -343,15 +343,15 @@ class ZeroConcentratedLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """ρ."""
+        """The parameter of the curve: ρ, an expression in W and norms."""
         return (self.rho,)
 
     def pair(self, read: Reading) -> ZeroConcentratedCurve:
-        """The line ρα."""
+        """Return the curve τ(α) = ρα, with the ρ that `read` gives."""
         return ZeroConcentratedCurve(read(self.rho), self.symmetric)
 
     def bulk_pairs(self, read: BulkReading) -> CurvePairs:
-        """The line of each record."""
+        """Return the curve τ(α) = ρα of each record."""
         rho = read(self.rho)
         return CurvePairs(lambda order: scaled(rho, order))
 
@@ -371,16 +371,16 @@ class RenyiLoss(Loss):
 
     @property
     def parameters(self) -> tuple[Expression, ...]:
-        """None: τ is a curve."""
+        """The parameters of the pair: none, because τ is a whole curve."""
         return ()
 
     @property
     def features(self) -> tuple[Expression, ...]:
-        """τ."""
+        """The expression whose norms the loss depends on: τ."""
         return (self.tau,)
 
     def pair(self, read: Reading) -> RenyiCurve:
-        """The curve alone."""
+        """Return a pair of which the curve τ(α) alone is known."""
 
         def tau(order: Fraction) -> Enclosure:
             return read(substitute(self.tau, {ORDER: Constant(order)}))
@@ -388,7 +388,7 @@ class RenyiLoss(Loss):
         return RenyiCurve(tau, self.symmetric)
 
     def bulk_pairs(self, read: BulkReading) -> CurvePairs:
-        """The curve of each record."""
+        """Return the curve τ(α) of each record."""
 
         def tau(order: Fraction) -> Floats:
             return read(substitute(self.tau, {ORDER: Constant(order)}))

@@ -65,7 +65,7 @@ class PureProfile(Displayed, Generic[R, U]):
         return f"ψ per {self.unit.name}, relation: {self.relation.name}; {self.derivation}"
 
     def cells(self) -> Iterator[tuple[str, str]]:
-        """Both directions as expressions, unit, relation, theorem, and each assumption."""
+        """The rows of a table: both directions as expressions, unit, relation, theorem, and each assumption."""
         yield "remove", str(self.remove)
         yield "add", str(self.add)
         yield "unit", self.unit.name
@@ -76,7 +76,7 @@ class PureProfile(Displayed, Generic[R, U]):
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Everything that the profile rests on."""
+        """Every assumption that the profile rests on."""
         return self.derivation.assumptions
 
     def at(self, norms: Mapping[Variable, Enclosure], *, precision: int = 128) -> Enclosure:
@@ -133,7 +133,7 @@ def _constant(direction: Expression) -> Fraction | None:
 
 
 def _attained(root: Expression, domain: NormBall, found: Supremum) -> Supremum:
-    """The same supremum with a lower end that is reached within the domain itself, not only in its box."""
+    """Return the supremum with a lower end that is reached within the domain itself, not only in its box."""
     if found.maximiser is None:
         return found
     point = domain.inside(found.maximiser)
@@ -234,5 +234,5 @@ def within(profile: PureProfile[R, U], domain: NormBall) -> PureProfile[R, U]:
 
 
 def for_every_value(profile: PureProfile[R, U], ranges: Sequence[Assumption]) -> PureProfile[R, U]:
-    """The same profile, which holds for every value of some released parameters; `ranges` names them."""
+    """Return the profile as it holds for every value of some released parameters; `ranges` names them."""
     return evolve(profile, derivation=_EVERY_VALUE.conclude([profile.derivation], ranges)) if ranges else profile

@@ -156,7 +156,7 @@ def _exactly(value: Fraction, precision: int) -> Enclosure:
 
 
 def _highest(value: Enclosure) -> Enclosure:
-    """The upper end alone."""
+    """Return the enclosure of the upper end alone."""
     return Enclosure.of(value.upper, precision=value.precision)
 
 

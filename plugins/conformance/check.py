@@ -60,7 +60,7 @@ class Examination:
 
     @property
     def name(self) -> str:
-        """The plugin's name."""
+        """The name of the plugin that is examined."""
         about = getattr(self._class, "about", None)
         return self.called or str(getattr(about, "name", None) or getattr(self._class, "__name__", "claims"))
 
@@ -180,7 +180,7 @@ def _absent(law: Law[Any], reason: str) -> Outcome:
 
 
 def _reason(result: Result) -> str:
-    """What contradicts the law."""
+    """Say what contradicts the law."""
     if result.error is not None:
         return result.error
     finding = result.finding

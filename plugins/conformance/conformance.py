@@ -14,7 +14,7 @@ from .constants import Options, in_words
 
 
 class Verdict(Enum):
-    """What came of one law."""
+    """What was found about one law."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -38,7 +38,7 @@ class Audited:
     power: Power
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
+        """Return the audit as a plain dictionary for JSON."""
         declared = Enclosure.of(self.power.claimed.value).upper_float
         return {"inputs": self.inputs, "epsilon_declared": declared, **self.power.as_json()}
 
@@ -49,7 +49,7 @@ class Audited:
 @final
 @frozen(kw_only=True)
 class Outcome:
-    """One law and what came of it.
+    """The verdict on one law, and why.
 
     Attributes:
         law: its name.
@@ -74,7 +74,7 @@ class Outcome:
     audited: tuple[Audited, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
+        """Return the outcome as a plain dictionary for JSON."""
         return {
             "law": self.law,
             "says": self.says,
@@ -122,16 +122,16 @@ class Conformance:
 
     @property
     def passed(self) -> bool:
-        """Whether no law fails."""
+        """Whether no law fails for the plugin."""
         return not self.failures
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
-        """The laws that fail."""
+        """The outcomes of the laws that fail."""
         return tuple(outcome for outcome in self.outcomes if outcome.verdict is Verdict.FAILED)
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
+        """Return all outcomes as a plain dictionary for JSON."""
         return {
             "plugin": self.plugin,
             "kind": self.kind,

@@ -56,7 +56,7 @@ class Setup:
 
 
 def in_words(options: Options) -> str:
-    """Options as a reader types them."""
+    """Write options as a reader would type them."""
     return ", ".join(f"{name}={value}" for name, value in options.items()) or "no options"
 
 

@@ -27,7 +27,7 @@ Divergences: TypeAlias = Mapping[str, Enclosure]
 
 
 def point(value: Fraction | float) -> Enclosure:
-    """An exact number."""
+    """Return the enclosure of an exact number."""
     return Enclosure.of(value, precision=PRECISION)
 
 
@@ -44,7 +44,7 @@ def reading(record: Row, weight: Enclosure) -> Reading:
 
 
 def pair_at(loss: Loss, record: Row, weight: float) -> Pair:
-    """The dominating pair of one record."""
+    """Return the dominating pair of one record at one weight."""
     return loss.pair(reading(record, point(weight)))
 
 
@@ -95,6 +95,6 @@ def first_apart(one: Divergences, other: Divergences) -> str | None:
 
 
 def shown(value: Enclosure) -> str:
-    """An enclosure in few digits."""
+    """Write an enclosure in few digits."""
     low, high = f"{value.lower_float:.9g}", f"{value.upper_float:.9g}"
     return low if low == high else f"[{low}, {high}]"

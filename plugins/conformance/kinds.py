@@ -22,7 +22,7 @@ from .subjects import Rows, mechanism_subject, sampler_subject
 @final
 @frozen(kw_only=True)
 class Terms:
-    """With what a plugin is checked.
+    """The terms of an examination: what a plugin is checked with.
 
     Attributes:
         options: public constants by its author; none lets the kit choose.

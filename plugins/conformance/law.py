@@ -29,12 +29,12 @@ def applies(_: object) -> None:
 
 
 def audits_nothing(_: object) -> tuple[Audited, ...]:
-    """The law audits no neighbours."""
+    """Return no audits, for a law that audits no neighbours."""
     return ()
 
 
 def once(_: object) -> SearchStrategy[Case]:
-    """One case, which says nothing: for what holds of a plugin as a whole."""
+    """Return a strategy with one case, for what holds of a plugin as a whole."""
     from hypothesis import strategies
 
     return strategies.just({})

@@ -29,7 +29,7 @@ S = TypeVar("S", bound=HasSetups)
 
 
 def of_setups(subject: HasSetups) -> SearchStrategy[Case]:
-    """One case for each choice of constants."""
+    """Return one case for each choice of constants."""
     from hypothesis import strategies
 
     return strategies.fixed_dictionaries({"constants": strategies.sampled_from(subject.setups)})

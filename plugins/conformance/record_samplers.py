@@ -41,7 +41,7 @@ def _draws_at_all(subject: SamplerSubject, _: Case) -> Finding:
 
 
 def _cases(subject: SamplerSubject, least: int = 1) -> SearchStrategy[Case]:
-    """Constants and a few records."""
+    """Return a strategy for a sampler with constants, and a few records."""
     from hypothesis import strategies
 
     def case(drawing: Drawing) -> SearchStrategy[Case]:
@@ -69,7 +69,7 @@ def _realised(drawing: Drawing, records: Rows) -> Realisation | None:
 
 
 def _rows(found: Realisation) -> list[tuple[float, float]]:
-    """Probability and weight of each record."""
+    """Return probability and weight of each record."""
     return list(zip(found.probability.tolist(), found.weight.tolist(), strict=True))
 
 

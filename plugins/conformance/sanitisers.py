@@ -45,7 +45,7 @@ class Sanitising:
     inclusion: Inclusion
 
     def reporting(self) -> Reporting:
-        """What is reported.
+        """Return what the sanitiser reports about a key of each frequency.
 
         Raises:
             InvalidType: where that are no rows.

@@ -49,7 +49,7 @@ class Ground:
     rows: Rows = ()
 
     def record(self) -> SearchStrategy[tuple[float, ...]]:
-        """One record."""
+        """Return a strategy for one record that the mechanism takes."""
         from hypothesis import strategies
 
         if self.rows:
@@ -61,13 +61,13 @@ class Ground:
         return strategies.tuples(*[entry] * self.columns)
 
     def records(self, *, least: int = 0, most: int = 4) -> SearchStrategy[Rows]:
-        """A few records."""
+        """Return a strategy for a few records that the mechanism takes."""
         from hypothesis import strategies
 
         return strategies.lists(self.record(), min_size=least, max_size=most).map(tuple)
 
     def weight(self) -> SearchStrategy[float]:
-        """A weight."""
+        """Return a strategy for a weight that the mechanism takes."""
         from hypothesis import strategies
 
         if not self.weighted:
@@ -75,7 +75,7 @@ class Ground:
         return strategies.integers(0, 40).map(lambda count: 1 + count / 4)
 
     def sample(self, records: Rows, weights: Sequence[float]) -> WeightedSample:
-        """A weighted sample."""
+        """Return the weighted sample of these records and weights."""
         return sample_of(records, weights, self.columns)
 
     @property
@@ -137,7 +137,7 @@ class MechanismSubject:
 
 
 def mechanism_subject(setups: tuple[Setup, ...], rows: Rows, audit_trials: int) -> MechanismSubject:
-    """A mechanism, and what it takes."""
+    """Return a mechanism for examination, with the records that it takes."""
     trials, refusal = [], ""
     for setup in setups:
         for ground in _grounds(setup, rows):
@@ -205,7 +205,7 @@ class Drawing:
         return StatedRate(_checked(plugin.rate, SamplingRate, "rate"))
 
     def record(self) -> SearchStrategy[tuple[float, ...]]:
-        """One record."""
+        """Return a strategy for one record that the sampler draws from."""
         return Ground(2, self.bound).record()
 
     @property
@@ -249,7 +249,7 @@ _BOUNDS = (float(_BOUND), 0.5, 2.0**-7, 2.0**-20, 2.0**-40)
 
 
 def sampler_subject(setups: tuple[Setup, ...], draws: int) -> SamplerSubject:
-    """A sampler, and what it draws."""
+    """Return a sampler for examination, with the losses that it draws for."""
     drawings, refusal = [], ""
     for setup in setups:
         for drawing in (Drawing(setup, loss, bound) for loss in _LOSSES for bound in _BOUNDS):

@@ -34,12 +34,12 @@ def seeded_run(asked: str) -> InvalidValue:
 
 @final
 class OperatingSystem:
-    """The operating system's entropy."""
+    """A source of random bits: the operating system's entropy."""
 
     private = True
 
     def bits(self, count: int) -> Bits:
-        """`count` independent uniform 64-bit words."""
+        """Return `count` independent uniform 64-bit words."""
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -57,7 +57,7 @@ class Seeded:
         self._generator = np.random.Philox(seed)
 
     def bits(self, count: int) -> Bits:
-        """`count` independent uniform 64-bit words."""
+        """Return `count` independent uniform 64-bit words."""
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
 
 

@@ -185,7 +185,7 @@ class Mechanism(Protocol):
         ...
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
-        """One release on a weighted sample."""
+        """Make one release from a weighted sample."""
         ...
 
 

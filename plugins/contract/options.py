@@ -30,7 +30,7 @@ class Option:
 
 
 def options(plugin: type) -> list[Option]:
-    """The parameters of a plugin class."""
+    """Return the parameters of a plugin class, with their defaults and help texts."""
     return [
         Option(field.alias or field.name, field.default is attrs.NOTHING, str(field.metadata.get("help", "")))
         for field in attrs.fields(plugin)
@@ -93,7 +93,7 @@ def payments(*plugins: object) -> tuple[Payment, ...]:
 
 
 class UndeclaredParameter(CertdpError, TypeError):
-    """A plugin's parameter without provenance."""
+    """The error for a plugin's parameter without provenance."""
 
 
 def declared_parameter(plugin: object, name: str) -> Public[Any] | Released[Any]:

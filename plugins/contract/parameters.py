@@ -26,7 +26,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def positive(value: Declared[Number]) -> Real:
-    """A declared number above 0."""
+    """Read a declared number, which must be above 0."""
     return declared_number(value, lambda number: number > 0, "a number > 0", parameter=_NAME)
 
 
@@ -36,7 +36,7 @@ def non_negative(value: Declared[Number]) -> Real:
 
 
 def probability(value: Declared[Number]) -> Real:
-    """A declared number in [0, 1]."""
+    """Read a declared number, which must be in [0, 1]."""
     return declared_number(value, lambda number: 0 <= number <= 1, "a probability: 0 ≤ q ≤ 1", parameter=_NAME)
 
 

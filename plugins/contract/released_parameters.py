@@ -34,7 +34,7 @@ def worst_at(end: Worst) -> dict[str, Worst]:
 
 
 def released_parameters(role: str, plugin: object) -> dict[str, Released[Any]]:
-    """The released parameters, by name."""
+    """Return the released parameters of a plugin, by name."""
     return {name: value for name, value in _parameters(role, plugin) if isinstance(value, Released)}
 
 
@@ -80,7 +80,7 @@ def stated_ends(role: str, plugin: object) -> dict[str, Fraction]:
 
 
 def with_values(role: str, plugin: P, values: Mapping[str, Any]) -> P:
-    """The same plugin as if some of its released parameters had come out as other values of their ranges."""
+    """Return the plugin as if some of its released parameters had come out as other values of their ranges."""
 
     def other(value: Declared[Any], name: str) -> Declared[Any]:
         if name not in values or not isinstance(value, Released):
@@ -91,7 +91,7 @@ def with_values(role: str, plugin: P, values: Mapping[str, Any]) -> P:
 
 
 def as_they_came_out(role: str, plugin: P) -> P:
-    """The same plugin, its released parameters taken as they came out; the plugin itself where it has none."""
+    """Return the plugin with its released parameters as they came out; the plugin itself where it has none."""
 
     def taken(value: Declared[Any], _: str) -> Declared[Any]:
         return as_it_came_out(value) if isinstance(value, Released) else value

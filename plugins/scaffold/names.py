@@ -60,12 +60,12 @@ class PluginName:
 
     @property
     def package(self) -> str:
-        """The import package: my_sum."""
+        """The name of the import package, such as my_sum."""
         return self.name.replace("-", "_")
 
     @property
     def class_name(self) -> str:
-        """The class: MySum."""
+        """The name of the plugin's class, such as MySum."""
         return "".join(word.capitalize() for word in self.name.split("-"))
 
     def __str__(self) -> str:

@@ -178,7 +178,7 @@ class _Inputs:
 @final
 @frozen(kw_only=True)
 class _OfRecords:
-    """A run on records."""
+    """A run on records, as an audit takes it."""
 
     mechanism: Mechanism
     drawing: Rate
@@ -282,7 +282,7 @@ class _OfKeys:
 
 
 def _of_keys(reporting: Reporting, frequency: int, releases: int, coins: Coins, progress: Progress | None) -> Releases:
-    """What is reported about a key of this frequency: the token of each release, −1 where there is none."""
+    """Draw what is reported about a key of this frequency: the token of each release, −1 where there is none."""
     from .weighted_sampling.drawing import draw_reports
 
     def drawn(count: int) -> Floats:

@@ -76,7 +76,7 @@ class _Drawn:
         coins: Coins,
         make: Callable[[Mechanism, WeightedSample, int, Coins], Floats],
     ) -> Floats:
-        """One release on the sample of each run."""
+        """Make one release on the sample of each run."""
         kind = self._kind.reshape(-1)
         outputs: Floats | None = None
         for number, chosen in enumerate(self._kinds):

@@ -73,7 +73,7 @@ class Event:
     above: bool
 
     def happens(self, outputs: Floats) -> NDArray[np.bool_]:
-        """Per output, whether the event happens."""
+        """Return for each output whether the event happens."""
         scores = self.statistic.scores(outputs)
         return scores > self.threshold if self.above else scores <= self.threshold
 

@@ -157,7 +157,7 @@ class ReleaseStatement:
     released: tuple[Assumption, ...] = ()
 
     def as_json(self, domain: NormBall | None, relation: str, spared: Fraction) -> Json:
-        """As the certificate has it; the loss is about that change of the data."""
+        """Return the statement as the certificate holds it; the loss is about that change of the data."""
         stated = stated_loss(self.loss)
         return {
             "mechanism": self.mechanism.as_json(),
@@ -510,7 +510,7 @@ def _releases(parts: Sequence[Json]) -> tuple[list[Release], int] | None:
 
 
 def _leaves(tree: Json) -> Iterator[Json]:
-    """The cells of a cover."""
+    """Return the leaf cells of a cover."""
     if "coordinate" in tree:
         yield from _leaves(tree["below"])
         yield from _leaves(tree["above"])

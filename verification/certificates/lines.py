@@ -77,11 +77,11 @@ class Line:
 
     @property
     def raised(self) -> float:
-        """By about how much the ε at a δ grows with the dither."""
+        """Estimate by how much the ε at a δ grows with the dither."""
         return (self.real_part + 1) * self.dither**2 / 2
 
     def as_json(self) -> dict[str, Any]:
-        """As a certificate has it."""
+        """Return the line as a certificate states it."""
         real_part, step, dither = (ratio_text(Fraction(value)) for value in (self.real_part, self.step, self.dither))
         return {"real_part": real_part, "step": step, "places": self.places, "dither": dither}
 
@@ -217,7 +217,7 @@ class _Run:
         return total
 
     def _spacing(self, s: float, c: float, end: float) -> float:
-        """The distance of the checker's nodes."""
+        """Return the distance of the checker's nodes."""
         high = min(8.0, 2.5 / s)
         wanted = (70 + high**2 / 2 + end * s * high + (0.0 if self.remove else 1.6 * c)) / (6 * high)
         return 1 / (max(int(wanted), 1) + 1)

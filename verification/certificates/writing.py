@@ -69,7 +69,7 @@ class PluginStatement:
     options: Mapping[str, str]
 
     def as_json(self) -> Json:
-        """As the certificate has it."""
+        """Return the statement as the certificate holds it."""
         return {
             "name": self.name,
             "version": self.version,
@@ -109,7 +109,7 @@ class RateStatement(ABC):
 @final
 @frozen
 class StatedRateStatement(RateStatement):
-    """Of a rate that is an expression: ψ follows by Theorem 6.
+    """The statement of a rate that is an expression: ψ follows by Theorem 6.
 
     Attributes:
         rate: the sampler's rate.
@@ -124,7 +124,7 @@ class StatedRateStatement(RateStatement):
     compared: bool = field(default=True, init=False)
 
     def inputs(self) -> Json:
-        """Probability, weighting and rounding."""
+        """Return probability, weighting and rounding as a certificate states them."""
         return {
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
@@ -132,14 +132,14 @@ class StatedRateStatement(RateStatement):
         }
 
     def ceiling(self, released_cost: Fraction) -> float:
-        """None: ψ is what the profile says of each record."""
+        """Return None: ψ is what the profile says of each record."""
         return math.inf
 
 
 @final
 @frozen
 class ConstrainedRateStatement(RateStatement):
-    """Of weights that are solved for: ψ is within the target by the rule for drawing.
+    """The statement of weights that are solved for: ψ is within the target by the rule for drawing.
 
     Attributes:
         target: ε* of the whole run.
@@ -158,7 +158,7 @@ class ConstrainedRateStatement(RateStatement):
     compared: bool
 
     def inputs(self) -> Json:
-        """Target, cap and plan."""
+        """Return target, cap and plan as a certificate states them."""
         return {
             "target": ratio_text(self.target),
             "largest_weight": None if self.largest is None else ratio_text(Fraction(self.largest)),
@@ -167,7 +167,7 @@ class ConstrainedRateStatement(RateStatement):
         }
 
     def ceiling(self, released_cost: Fraction) -> float:
-        """ε* plus the cost, rounded up."""
+        """Return the target ε* plus the cost of released constants, rounded up."""
         return Enclosure.of(self.target + released_cost).upper_float
 
 
@@ -319,7 +319,7 @@ class OwnersData:
     expected_sample_size: tuple[float, float]
 
     def as_json(self) -> Json:
-        """As the certificate has it."""
+        """Return the statement as an owner's certificate holds it."""
         return {
             "commitment": self.commitment,
             "nonce": self.nonce,

@@ -26,11 +26,11 @@ class Budget:
     """Work that may still be done; what is refused once it is spent."""
 
     def __init__(self, work: int = MOST_WORK) -> None:
-        """Start with all of it."""
+        """Start with all of the work still allowed."""
         self.left = work
 
     def spend(self, work: int) -> None:
-        """Take some of it, or refuse."""
+        """Take some of the work that is left, or refuse."""
         self.left -= work
         if self.left < 0:
             raise Refused("the check could not be finished within the work budget")

@@ -82,7 +82,7 @@ class Inputs(NamedTuple):
 
     @property
     def total(self) -> Fraction:
-        """What no record loses more than."""
+        """The loss that no record exceeds: target plus cost."""
         return self.target + self.cost
 
 
@@ -151,7 +151,7 @@ def _check_comparable(inputs: Inputs) -> None:
 
 
 def _read(body: dict[str, Any], budget: Budget) -> Inputs:
-    """Read the inputs."""
+    """Read the inputs of a certificate."""
     pool, stated = Pool(budget), body["inputs"]
     loss = pool.parse(stated["loss"], "inputs.loss")
     if any(order_of(variable) is None for variable in pool.variables(loss) - {WEIGHT}):

@@ -62,7 +62,7 @@ class Domain(NamedTuple):
         return cls(stated["norm"], Fraction(stated["radius"]), stated["dimension"])
 
     def __str__(self) -> str:
-        """Give it in ASCII."""
+        """Write the domain in ASCII."""
         return f"norm({self.p}) <= {self.radius}"
 
     def extreme_ratio(self, other: str) -> Extreme:
@@ -72,7 +72,7 @@ class Domain(NamedTuple):
         return Extreme(self.dimension, reciprocal(other) - reciprocal(self.p))
 
     def ratio_range(self, other: str, arithmetic: Arithmetic) -> Interval:
-        """Enclose every norm(other)/norm(p)."""
+        """Enclose the ratio norm(other)/norm(p) of every record."""
         return intervals.hull(_ONE, self.extreme_ratio(other).enclose(arithmetic))
 
     def others(self, variables: Iterable[str]) -> list[str]:

@@ -126,11 +126,11 @@ class Pool:
         return self._numbers[node]
 
     def constant(self, value: Fraction | int) -> int:
-        """Give a constant."""
+        """Give the number of the node of a constant."""
         return self.node("constant", value=Fraction(value))
 
     def variable(self, name: str) -> int:
-        """Give a variable."""
+        """Give the number of the node of a variable."""
         return self.node("variable", value=name)
 
     def parse(self, tree: Any, where: str) -> int:

@@ -64,7 +64,7 @@ def _power(base: Degree, exponent: Fraction) -> Degree:
 
 
 def _common(*degrees: Degree) -> Degree:
-    """Of a sum, a minimum or a maximum: that of all parts, where it is the same."""
+    """Give the degree of a sum, a minimum or a maximum: that of all parts, where it is the same."""
     known = {degree for degree in degrees if degree is not None}
     if len(known) > 1:
         raise _Unproven
@@ -72,7 +72,7 @@ def _common(*degrees: Degree) -> Degree:
 
 
 def _none(*degrees: Degree) -> Degree:
-    """Of a function without a law: 0, where all parts have it."""
+    """Give the degree of a function without a law: 0, where all parts have it."""
     _common(_CONSTANT, *degrees)
     return _CONSTANT
 

@@ -113,7 +113,7 @@ class Arithmetic:
     """Interval operations at one precision in bits; the names are those of expressions."""
 
     def __init__(self, precision: int) -> None:
-        """Fix the precision."""
+        """Fix the precision of every operation, in bits."""
         self.precision = precision
 
     # Scalars, rounded towards one side.
@@ -269,19 +269,19 @@ class Arithmetic:
         return Fraction(*libmp.to_rational(self.rational(value).hi))
 
     def add(self, a: Interval, b: Interval) -> Interval:
-        """Enclose a + b."""
+        """Enclose the sum a + b."""
         return Interval(self._add(a.lo, b.lo, DOWN), self._add(a.hi, b.hi, UP))
 
     def negate(self, a: Interval) -> Interval:
-        """Give -a exactly."""
+        """Give the negative -a exactly."""
         return Interval(libmp.mpf_neg(a.hi), libmp.mpf_neg(a.lo))
 
     def subtract(self, a: Interval, b: Interval) -> Interval:
-        """Enclose a - b."""
+        """Enclose the difference a - b."""
         return self.add(a, self.negate(b))
 
     def multiply(self, a: Interval, b: Interval) -> Interval:
-        """Enclose a·b."""
+        """Enclose the product a·b."""
         if at_most(ZERO, a.lo) and at_most(ZERO, b.lo):
             return Interval(self._multiply(a.lo, b.lo, DOWN), self._multiply(a.hi, b.hi, UP))
         return hull(
@@ -322,7 +322,7 @@ class Arithmetic:
         return hull(x, y) if at_most(a.lo, b.hi) else y
 
     def exp(self, a: Interval) -> Interval:
-        """Enclose e^a."""
+        """Enclose the exponential e^a."""
         return Interval(self._exp(a.lo, DOWN), self._exp(a.hi, UP))
 
     def expm1(self, a: Interval) -> Interval:

@@ -34,7 +34,7 @@ def is_order(text: str) -> bool:
 
 
 def reciprocal(p: str) -> Fraction:
-    """Give 1/p of an order."""
+    """Give 1/p for an order p of a norm."""
     return Fraction(0) if p == INFINITE else 1 / Fraction(p)
 
 

@@ -32,7 +32,7 @@ class Value(NamedTuple):
 
     @property
     def optional(self) -> "Value":
-        """The same of an option that may be left out."""
+        """Give the rule of the same value for an option that may be left out."""
         return self._replace(required=False)
 
 

@@ -28,7 +28,7 @@ def is_of_release(name: str) -> bool:
 
 
 class Worst(Enum):
-    """Which value of a parameter costs most, whatever the others are."""
+    """The value of a released parameter that costs most, whatever the others are."""
 
     LOWEST = "the lower end"
     HIGHEST = "the upper end"
@@ -97,7 +97,7 @@ def released_assumed(
 
 
 def _table(role: str, part: Mapping[str, Any]) -> Mapping[str, Worst]:
-    """Of a plugin of certdp which values cost most; of others nothing is known."""
+    """Give the values that cost most, for a plugin of certdp; of others nothing is known."""
     if part["distribution"] != "certdp":
         return {}
     if role == "mechanism":

@@ -81,7 +81,7 @@ def check_audience(body: dict[str, Any]) -> None:
 
 
 def domain_of(body: dict[str, Any]) -> Domain | None:
-    """Read the public domain."""
+    """Read the public domain of a certificate."""
     supremum = body["claim"]["supremum"]
     if supremum is None and body["data"] is not None and body["data"]["outside"] != "none":
         raise Refused("records outside a domain are clipped or dropped, but there is no domain")

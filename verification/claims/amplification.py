@@ -48,7 +48,7 @@ def _tables(case: Case) -> Tables:
 
 
 def _mixed(tables: Tables, rate: Fraction) -> Tables:
-    """The laws of the sampled mechanism."""
+    """Return the tables of the sampled mechanism."""
     present, absent = tables
     return mixture([(rate, present), (1 - rate, absent)]), absent
 
@@ -173,7 +173,7 @@ def _examine_renyi_stated(case: Case) -> Finding:
 
 
 def _stated_renyi(tables: Tables, rate: Fraction, order: Fraction, direction: Direction) -> Enclosure:
-    """From exact moments of the mixture: chord and monotonicity for REMOVE, convexity in the rate for ADD."""
+    """Bound from exact moments of the mixture: chord and monotonicity for REMOVE, convexity in the rate for ADD."""
     here, there = directed(tables, direction)
     if not rate:
         return enclosed(0)
@@ -223,7 +223,7 @@ def _examine_renyi_far(case: Case) -> Finding:
 
 
 def _mixed_log_moment(log_moment: Fraction, rate: Fraction) -> Enclosure:
-    """log(1 − q + q·e^A)."""
+    """Return the log moment after sampling, log(1 − q + q·e^A)."""
     q, exponent = enclosed(rate), enclosed(log_moment)
     return exponent + (q + (1 - q) * (-exponent).exp()).log() if rate else q
 

@@ -56,7 +56,7 @@ def _enclosed(number: Fraction) -> Enclosure:
 
 
 def _printed(order: Fraction, tau: Enclosure, delta: Enclosure) -> Enclosure:
-    """DPIS Equation 2."""
+    """Convert by DPIS Equation 2, as it is printed."""
     return lemma_2_5(order, tau, delta)
 
 

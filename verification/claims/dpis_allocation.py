@@ -43,18 +43,18 @@ class _Epoch:
         return len(self.case["shares"]) - self.number
 
     def paid(self, noise: Fraction) -> Fraction:
-        """What its T steps cost."""
+        """Return what the steps of the epoch cost at this noise."""
         return self._steps(self._norm_sum, noise)
 
     def planned(self, noise: Fraction) -> Fraction:
-        """That, and what later epochs cost as foreseen, their noise by the schedule."""
+        """Return the cost of this epoch at the noise and of later ones as planned, their noise by the schedule."""
         later = self.case["size"] if self.worst_to_come else self._norm_sum
         decays = (self.case["decay"] ** ahead for ahead in range(1, self.epochs_left))
         return self.paid(noise) + sum((self._steps(later, noise * decay) for decay in decays), Fraction())
 
     @property
     def _norm_sum(self) -> Fraction:
-        """K̃/C, between b and Ñ."""
+        """Return K̃/C of the epoch, between b and Ñ."""
         return norm_sum(self.case, self.number)
 
     def _steps(self, norm_sum: Fraction, noise: Fraction) -> Fraction:
@@ -64,13 +64,13 @@ class _Epoch:
 
 
 def norm_sum(case: Case, epoch: int) -> Fraction:
-    """K̃/C of an epoch."""
+    """Return K̃/C of an epoch."""
     least, most, share = case["batch"], case["size"], case["shares"][epoch]
     return Fraction(least + share * (most - least))
 
 
 def allocated(case: Case, epoch: int, left: Fraction) -> Fraction:
-    """σ_G by the closed form."""
+    """Return σ_G of an epoch by the closed form."""
     rule = Allocation(
         batch=case["batch"],
         epochs=len(case["shares"]),

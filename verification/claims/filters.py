@@ -279,7 +279,7 @@ def _realised(target: _Target, menu: Sequence[Laws]) -> list[Laws]:
 
 
 def _at_order(target: _Target, menu: Sequence[Laws], order: int) -> list[Laws]:
-    """Those whose moments of one order prove (ε, δ) together with the first's; a valid filter."""
+    """Return the second mechanisms whose moments of one order prove (ε, δ) with the first: a valid filter."""
 
     def total(second: Laws) -> Fraction:
         return worst_moment(*target.first, order) * worst_moment(*second, order)

@@ -23,7 +23,7 @@ Mechanism: TypeAlias = Callable[[Sample], Law]
 
 
 def law(scores: Sequence[Fraction | int]) -> Law:
-    """The law proportional to `scores`."""
+    """Return the law with probabilities proportional to `scores`."""
     total = Fraction(sum(scores))
     return tuple(score / total for score in scores)
 
@@ -73,7 +73,7 @@ def geometric_steps(factor: Fraction, steps: int) -> list[Law]:
 
 
 def subsets(records: Iterable[int]) -> Iterator[tuple[int, ...]]:
-    """Every subset of `records`."""
+    """Return every subset of `records`."""
     everything = tuple(records)
     return chain.from_iterable(combinations(everything, size) for size in range(len(everything) + 1))
 

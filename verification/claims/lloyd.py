@@ -292,7 +292,7 @@ def _scale_cases() -> SearchStrategy[Case]:
 
 
 def _beyond(centre: Fraction, edge: Fraction, scale: Fraction) -> Enclosure:
-    """Pr[centre + Laplace(scale) ≥ edge]."""
+    """Return the probability Pr[centre + Laplace(scale) ≥ edge]."""
     half = Enclosure.of(-abs(edge - centre) / scale, precision=_PRECISION).exp() / 2
     return 1 - half if centre > edge else half
 

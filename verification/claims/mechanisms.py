@@ -94,11 +94,11 @@ class _Seen:
 
     @property
     def scale(self) -> Fraction:
-        """Of the noise in the release."""
+        """The scale of the noise in the release."""
         return self.gain * self.laws[-1][1]
 
     def length(self, order: Norm) -> Enclosure:
-        """‖Δ‖_p."""
+        """Return the length of the difference, ‖Δ‖_p."""
         return _length(self.moved, order)
 
 

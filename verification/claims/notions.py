@@ -74,7 +74,7 @@ def leaking_response(factor: Fraction, delta: Fraction) -> tuple[Law, Law]:
 
 
 def enclosed_log(factor: Fraction) -> Enclosure:
-    """log(factor), for a factor ≥ 1."""
+    """Enclose log(factor), for a factor ≥ 1."""
     return Enclosure.of(factor - 1, precision=_PRECISION).log1p()
 
 
@@ -84,7 +84,7 @@ def guaranteed(bound: B) -> Guarantee[B, AddRemove, Record]:
 
 
 def approximate(factor: Fraction, delta: Fraction) -> Approximate:
-    """(log factor, δ)."""
+    """Return the bound with ε = log factor and this δ."""
     return Approximate(enclosed_log(factor), Enclosure.of(delta, precision=_PRECISION))
 
 

@@ -46,7 +46,7 @@ def enclosed(number: Fraction | int) -> Enclosure:
 
 
 def enclosed_log(factor: Fraction) -> Enclosure:
-    """log(factor) at the claims' precision."""
+    """Enclose log(factor) at the claims' precision."""
     return enclosed(factor - 1).log1p()
 
 
@@ -71,7 +71,7 @@ def directed(tables: Tables, direction: Direction) -> Tables:
 
 
 def independent(tables: Sequence[Tables]) -> Tables:
-    """The joint laws of independent outputs."""
+    """Return the joint laws of independent outputs."""
     first, second = ([prod(chosen, start=_ONE) for chosen in product(*side)] for side in zip(*tables, strict=True))
     return tuple(first), tuple(second)
 
@@ -111,7 +111,7 @@ def _near(found: Enclosure, number: Fraction) -> bool:
 
 
 def _examine_finite(case: Case) -> Finding:
-    """Laws of tables without zeros."""
+    """Examine the laws of tables without zeros."""
     tables = law(case["present"]), law(case["absent"])
     return _all_laws(FinitePair(*tables, precision=PRECISION), tables, case["factor"], case["order"])
 
@@ -345,7 +345,7 @@ def ratios(least: int, most: int, *, denominator: int) -> SearchStrategy[Fractio
 
 
 def _factors() -> SearchStrategy[Fraction]:
-    """Rational e^ε ≥ 1."""
+    """Return a strategy for rational e^ε ≥ 1."""
     return ratios(1, 3, denominator=12)
 
 

@@ -60,7 +60,7 @@ def recursion(growth: Fraction, delta: Fraction, rates: Sequence[Fraction]) -> l
 
 
 def _power_at_crossover(growth: Fraction, delta: Fraction) -> Fraction:
-    """R = e^{εL} (PWS Equation 3)."""
+    """Return the power R = e^{εL} of PWS Equation 3."""
     return (growth - 1 + 2 * delta) / (delta * (growth + 1))
 
 
@@ -151,7 +151,7 @@ class _Run:
         return cls(growth, delta, [Fraction(0), *recursion(growth, delta, [_ONE] * ceil(1 / delta))])
 
     def reported(self, frequency: int) -> Fraction:
-        """π_i; it stays at 1."""
+        """Return π_i of a frequency i; it stays at 1."""
         return self.found[min(frequency, len(self.found) - 1)]
 
     @property

@@ -115,7 +115,7 @@ def _examine_tightness(case: Case) -> Finding:
 
 
 def _examine_published_tightness(case: Case) -> Finding:
-    """So does the published one."""
+    """Examine whether the published threshold spends the whole budget, too."""
     return _spends_everything(case, Threshold.PUBLISHED)
 
 
@@ -176,7 +176,7 @@ def _prove_ratio() -> Proof:
 
 
 def _examine_printed_ratio(case: Case) -> Finding:
-    """The upper end 2/ε."""
+    """Examine the upper end 2/ε of the ratio, as printed."""
     growth, delta, _, exact = _ratio(case)
     most = 2 / _log(growth)
     return Finding(

@@ -120,7 +120,7 @@ def _non_negative(margin: Expression, cell: Cell, orders: int) -> bool:
 
 
 def _by_mean_value(margin: Expression, cell: Cell, slopes: Mapping[Variable, Enclosure | None]) -> bool:
-    """f(x) ≥ f(middle) − Σ |slope|·half."""
+    """Decide whether f(x) ≥ f(middle) − Σ |slope|·half proves the margin."""
     least = _enclosure(margin, {variable: (middle, middle) for variable, middle in _middles(cell).items()})
     for variable, slope in slopes.items():
         if least is None or slope is None:

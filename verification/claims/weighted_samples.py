@@ -86,7 +86,7 @@ def _rows(case: Case) -> tuple[list[FrequencyRow], ListedRates, Fraction, Fracti
 
 
 def _growth(epsilon: Fraction) -> Fraction:
-    """e^ε from below."""
+    """Return e^ε, bounded from below."""
     return Enclosure.of(epsilon, precision=_EXACT).exp().lower
 
 

@@ -43,7 +43,7 @@ class Erratum:
 
     @property
     def paper(self) -> str:
-        """The short name of the paper."""
+        """The short name of the paper with the erratum."""
         return self.id.partition("-")[0]
 
 

@@ -49,7 +49,7 @@ class DeclaredFormula:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """None: claims see every declared formula."""
+        """The tests that guard the formula: none, because claims see every declared formula."""
         return ()
 
     def plantings(self) -> Iterator[tuple[Mutant, Callable[[], None]]]:

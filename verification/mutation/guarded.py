@@ -257,7 +257,7 @@ def guards_of(module: str) -> Guarded:
 
 @cache
 def guarded() -> tuple[Guarded, ...]:
-    """Every module that is scored."""
+    """Return every module whose mutants are scored."""
     found = (guards_of(module) for module in modules() if reason(module) is None and can_be_mutated(module))
     return tuple(each for each in found if each.claims or each.tests)
 

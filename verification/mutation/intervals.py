@@ -13,7 +13,7 @@ _MISSED = 0.05  # of all such intervals, those that may not hold the share
 
 
 class Interval(NamedTuple):
-    """The two ends, as shares."""
+    """A confidence interval of a share."""
 
     lower: float
     upper: float

@@ -125,7 +125,7 @@ class Bench:
         theirs.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process of the bench."""
         self._ours.close()  # at which it ends by itself
         self._process.join(10)
         self._process.kill()

@@ -58,7 +58,7 @@ class Mutant:
 
     @property
     def digest(self) -> str:
-        """Of its key without the module's name: what orders mutants for a sample, wherever the module lies."""
+        """A digest of the key without the module's name: it orders mutants for a sample, wherever the module lies."""
         return hashlib.sha256(repr(self.key[1:]).encode()).hexdigest()
 
     def __str__(self) -> str:

@@ -64,7 +64,7 @@ def _bare_file(file: Path) -> str:
 
 
 def _source_digest(mutated: Mutated) -> str:
-    """Of what the module's source does, and of its mutants, which are others when the operators are."""
+    """Digest what the module's source does, and its mutants, which are others when the operators are."""
     mutants = ("\t".join(map(str, mutant.key[1:])) for mutant, _ in mutated.plantings())
     source = _bare(source_of(mutated.module)) if isinstance(mutated, Guarded) else ""
     return short_digest(source, *mutants)
@@ -105,7 +105,7 @@ class Recorded:
         return self.run >= (self.mutants if each is None else min(each, self.mutants))
 
     def survivors(self, module: str) -> tuple[tuple[Any, ...], ...]:
-        """Those that nothing noticed and that are not exempted today."""
+        """The mutants that nothing noticed and that are not exempted today."""
         exempted = {exemption.key for exemption in exemptions()}
         return tuple(key for key in self.unnoticed if (module, *key) not in exempted)
 

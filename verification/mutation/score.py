@@ -41,7 +41,7 @@ class Verdict:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
+        """Return the verdict as a plain dictionary for JSON."""
         mutant = self.mutant
         return {
             "module": mutant.module,
@@ -94,12 +94,12 @@ class Score:
 
     @property
     def survivors(self) -> tuple[Verdict, ...]:
-        """Those that nothing noticed."""
+        """The verdicts of mutants that nothing noticed."""
         return tuple(verdict for verdict in self.verdicts if verdict.fate is Fate.SURVIVED)
 
     @property
     def stale(self) -> tuple[Verdict, ...]:
-        """Those that are exempted and were killed after all."""
+        """The verdicts of mutants that are exempted and were killed after all."""
         return tuple(verdict for verdict in self.verdicts if verdict.fate is Fate.KILLED_THOUGH_EXEMPTED)
 
     @property
@@ -108,7 +108,7 @@ class Score:
         return bool(self.verdicts) and not (self.survivors or self.stale or self.strays)
 
     def as_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
+        """Return the score as a plain dictionary for JSON."""
         return {
             "passed": self.passed,
             "score": self.noticed,

@@ -38,7 +38,7 @@ Mutated: TypeAlias = DeclaredFormula | Guarded
 
 
 def everything() -> tuple[Mutated, ...]:
-    """What is mutated: declared formulas, then modules."""
+    """Return what is mutated: declared formulas, then modules."""
     return (*DECLARED, *guarded())
 
 
@@ -131,7 +131,7 @@ def score(
 
 
 def _drawn(mutated: Mutated, most: int | None) -> Iterator[tuple[Mutant, Callable[[], None]]]:
-    """At most so many of the mutants of one module: those of smallest digest, in order.
+    """Return at most so many of the mutants of one module: those of smallest digest, in order.
 
     Which they are hangs on each mutant alone, so that few of them change when the source does.
     """

@@ -25,7 +25,7 @@ Found: TypeAlias = tuple[Guard, ...] | None
 
 
 def short_digest(*texts: str) -> str:
-    """Of texts: to tell them apart, not to defend them."""
+    """Digest texts, to tell them apart, not to defend them."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
@@ -96,7 +96,7 @@ def _own_digest(name: str, is_claim: bool) -> str:
 
 @cache
 def _claims_digest() -> str:
-    """Of all that claims are made of."""
+    """Digest all that claims are made of."""
     folder = Path(__file__).parents[1]
     apart = {"mutation", "checker"}
     files = (file for file in sorted(folder.rglob("*.py")) if file.relative_to(folder).parts[0] not in apart)
@@ -105,7 +105,7 @@ def _claims_digest() -> str:
 
 @cache
 def _support_digest() -> str:
-    """Of what tests are made of beside their files."""
+    """Digest what tests are made of beside their files."""
     tests = tests_folder()
     files = () if tests is None else (f for f in sorted(tests.rglob("*.py")) if not f.name.startswith("test_"))
     return short_digest(*(file.read_text("utf-8") for file in files))

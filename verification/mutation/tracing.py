@@ -63,7 +63,7 @@ class Probes:
 
 
 def processor_seconds() -> float:
-    """Of processor time, that of processes which this one has waited for included."""
+    """Return the seconds of processor time, those of processes that this one has waited for included."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 

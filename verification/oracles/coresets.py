@@ -47,12 +47,12 @@ def on_grid_of_equation_5(radius: float, a: float, t: float, b: float, s: float,
 
 
 def squared_distance(x: Point, y: Point) -> Fraction:
-    """‖x − y‖₂²."""
+    """Return the squared distance ‖x − y‖₂²."""
     return sum(((p - q) ** 2 for p, q in zip(x, y, strict=True)), Fraction(0))
 
 
 def mean(points: Sequence[Point]) -> Point:
-    """The mean of points."""
+    """Return the mean of some points."""
     return tuple(sum(column, Fraction(0)) / len(points) for column in zip(*points, strict=True))
 
 
@@ -78,7 +78,7 @@ def lightweight_distribution(points: Sequence[Point], mixing: Fraction = Fractio
 
 
 def subsets(rates: Sequence[Fraction]) -> list[tuple[Fraction, tuple[int, ...]]]:
-    """Every Poisson sample with its probability."""
+    """Return every Poisson sample with its probability."""
     found = []
     for chosen in product((False, True), repeat=len(rates)):
         chance = prod((q if yes else 1 - q for q, yes in zip(rates, chosen, strict=True)), start=Fraction(1))

@@ -20,17 +20,17 @@ NEGLIGIBLE = Fraction(1, 2**300)
 
 
 def logarithm(value: Fraction) -> Fraction:
-    """log(value)."""
+    """Return the natural logarithm log(value)."""
     return _fraction(_context.log(_number(value)))
 
 
 def exponential(value: Fraction) -> Fraction:
-    """e^value."""
+    """Return the exponential e^value."""
     return _fraction(_context.exp(_number(value)))
 
 
 def square_root(value: Fraction) -> Fraction:
-    """√value."""
+    """Return the square root √value."""
     return _fraction(_context.sqrt(_number(value)))
 
 
@@ -46,7 +46,7 @@ def renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction
 
 
 def normal_cdf(x: Fraction) -> Fraction:
-    """Φ(x), by the complementary error function."""
+    """Return the normal probability Φ(x), by the complementary error function."""
     return _fraction(_cdf(_number(x)))
 
 

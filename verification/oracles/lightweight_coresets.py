@@ -97,7 +97,7 @@ class CoresetError:
 
 
 def _cost(points: Floats, weights: Floats, centres: Floats) -> float:
-    """Σ w·d(x, C)."""
+    """Return the weighted k-means cost Σ w·d(x, C)."""
     nearest = np.full(len(points), np.inf)
     for centre in centres:
         np.minimum(nearest, np.sum((points - centre) ** 2, axis=1), out=nearest)

@@ -37,12 +37,12 @@ def fraction(value: Any) -> Fraction:
 
 
 def logarithm(value: Fraction) -> Fraction:
-    """ln value."""
+    """Return the natural logarithm ln value."""
     return fraction(_context.log(number(value)))
 
 
 def finite_renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction) -> Fraction:
-    """τ(α) of two tables without zeros."""
+    """Return τ(α) of two tables without zeros."""
     alpha = number(order)
     terms = (
         _context.exp(alpha * _context.log(number(p)) + (1 - alpha) * _context.log(number(q)))
@@ -142,7 +142,7 @@ def discrete_gaussian_delta(variance: Fraction, steps: int, epsilon: Fraction) -
 
 
 def discrete_gaussian_renyi(variance: Fraction, steps: int, order: Fraction) -> Fraction:
-    """τ(α) of two discrete Gaussian laws."""
+    """Return τ(α) of two discrete Gaussian laws."""
     alpha, reach = number(order), _reach(variance, steps * math.ceil(order))
     scale = 2 * number(variance)
     total = _context.fsum(_context.exp(-_context.mpf(x * x) / scale) for x in range(-reach, reach + 1))

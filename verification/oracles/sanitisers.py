@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
     @property
     def mass(self) -> Fraction:
-        """Their probability."""
+        """The probability of the tokens of the piece."""
         return (self.end - self.start) * self.density
 
 

@@ -35,7 +35,7 @@ def _one_key(first: float, second: float) -> Inputs:
 
 
 def _row(frequency: int) -> float:
-    """π_i of the sanitiser without sampling."""
+    """Return π_i of the sanitiser without sampling."""
     if not frequency:
         return 0.0
     return float(KeyTable(epsilon=_EPSILON, delta=_DELTA, inclusion=EveryKey()).row(frequency).probability)

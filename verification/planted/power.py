@@ -56,7 +56,7 @@ def _bound(fault: Fault, seed: int, runs: int, *, wrong: bool) -> float:
 
 
 def table(caught: Iterable[Caught]) -> str:
-    """A table in Markdown."""
+    """Write the table in Markdown."""
     lines = [
         "| planted fault | what is wrong | claim | caught within | ε shown | the right form |",
         "|---|---|---|---|---|---|",

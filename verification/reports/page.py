@@ -37,24 +37,24 @@ class Figure(Protocol):
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """What the figure shows, as its title."""
         ...
 
     @property
     def says(self) -> str:
-        """How to read it."""
+        """How to read the figure."""
         ...
 
     @property
     def svg(self) -> str:
-        """The picture, as an SVG element."""
+        """The figure as an SVG element."""
         ...
 
 
 @final
 @frozen
 class _Section:
-    """The claims of one source."""
+    """The claims of one source, as a section of the page."""
 
     name: str
     source: Source

@@ -68,7 +68,7 @@ def parts(text: str) -> Iterator[str | Number]:
 
 
 def numbers(text: str) -> tuple[Number, ...]:
-    """The numbers that the text states."""
+    """Return the numbers that the text states."""
     return tuple(part for part in parts(text) if isinstance(part, Number))
 
 
@@ -150,7 +150,7 @@ def _long(stated: str) -> bool:
 
 
 def _rounded(value: Fraction, digits: int = _DIGITS, rounding: str = ROUND_HALF_EVEN) -> str:
-    """`value` in decimals, rounded once."""
+    """Write `value` in decimals, rounded once."""
     context = Context(prec=digits, rounding=rounding, Emin=-10 * _WIDEST, Emax=10 * _WIDEST)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     plain = -_LEADING_ZEROS <= quotient.adjusted() < _DIGITS

@@ -35,7 +35,7 @@ _UNLIMITED = "Leave it out for the limit there is by default"
 @final
 @frozen
 class Finished(Generic[Answer]):
-    """What the work returned."""
+    """The answer of work that returned."""
 
     answer: Answer
 

@@ -29,7 +29,7 @@ class Outcome(Enum):
 
     @property
     def as_expected(self) -> bool:
-        """Whether it is what the claim expects."""
+        """Whether the outcome is what the claim expects."""
         return self in (Outcome.HOLDS, Outcome.REJECTED)
 
 
@@ -82,7 +82,7 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether it is as expected."""
+        """Whether the result is as expected."""
         return self.outcome.as_expected
 
     def as_json(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every claim is as expected."""
+        """Whether the result of every claim is as expected."""
         return all(result.passed for result in self.results)
 
     def as_json(self) -> dict[str, Any]:

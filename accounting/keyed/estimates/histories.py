@@ -92,7 +92,7 @@ def histories(rows: Iterable[FrequencyRow], highest: int, further: Further | Non
 
 
 class _Piece(NamedTuple):
-    """Neighbouring tokens with one history."""
+    """A piece of neighbouring tokens with one history."""
 
     first: int
     end: int

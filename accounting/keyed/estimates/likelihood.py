@@ -52,7 +52,7 @@ class Cells(NamedTuple):
 
 
 class Likelihood(ABC):
-    """For every token the frequency that reports it most often."""
+    """The maximum-likelihood estimate of frequencies: for every token the frequency that reports it most often."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def probability(self, frequency: int) -> Fraction:
-        """π_h, exactly; errors as for `reported`."""
+        """Return the reporting probability π_h of a frequency, exactly; errors as for `reported`."""
 
     @abstractmethod
     def reported(self, frequencies: Frequencies) -> Floats:
@@ -119,7 +119,7 @@ class DelayLikelihood(Likelihood):
         self._reported = np.array([units / self._certain for units in self._units])
 
     def likeliest(self, tokens: NDArray[np.uint64]) -> Frequencies:
-        """H_t of each token."""
+        """Return for each token the frequency H_t that reports it most often."""
         blocks, places = self._placed(tokens)
         return self._capped(blocks + 1 + self._peaks[places])
 
@@ -129,16 +129,16 @@ class DelayLikelihood(Likelihood):
         return Reach(blocks + 1, self._capped(blocks + self._lengths[places]))
 
     def probability(self, frequency: int) -> Fraction:
-        """π_h."""
+        """Return the reporting probability π_h of a frequency, exactly."""
         return Fraction(self._units[min(frequency, len(self._units) - 1)], self._certain)
 
     def reported(self, frequencies: Frequencies) -> Floats:
-        """π_h of each frequency."""
+        """Return the reporting probability π_h of each frequency, to the nearest float."""
         return self._reported[np.minimum(frequencies, len(self._reported) - 1)]
 
     @property
     def last_withheld(self) -> int:
-        """The one before the last delays."""
+        """The largest frequency of which a key may be left out: the one before the last delays."""
         return len(self._units) - 2
 
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:
@@ -206,11 +206,11 @@ class RowLikelihood(Likelihood):
 
     @property
     def last_withheld(self) -> int | None:
-        """None: there may be no such frequency."""
+        """The largest frequency of which a key may be left out is not known here: None."""
         return None
 
     def likeliest(self, tokens: NDArray[np.uint64]) -> Frequencies:
-        """H_t of each token."""
+        """Return for each token the frequency H_t that reports it most often."""
         places, turns = self._places(tokens)
         return self._likeliest[places] + turns
 
@@ -220,12 +220,12 @@ class RowLikelihood(Likelihood):
         return Reach(_blocks(tokens, self._read.subdivision) + 1, self._last[places] + turns)
 
     def probability(self, frequency: int) -> Fraction:
-        """π_h."""
+        """Return the reporting probability π_h of a frequency, exactly."""
         (asked,) = self._turned_back(np.array([frequency], dtype=np.int64), len(self._read.reported))
         return Fraction(self._read.reported[asked - 1], 1 << self._read.bits)
 
     def reported(self, frequencies: Frequencies) -> Floats:
-        """π_h of each frequency."""
+        """Return the reporting probability π_h of each frequency, to the nearest float."""
         return self._reported[self._turned_back(frequencies, len(self._read.reported))]
 
     def laws(self, frequencies: Iterable[int]) -> Iterator[Cells]:

@@ -94,7 +94,7 @@ def likeliest_estimates(reporting: Reporting, statistic: Statistic, highest: int
 def _estimates(
     edges: Sequence[int], likeliest: Sequence[int], reported: Callable[[int], Fraction], statistic: Statistic
 ) -> TokenEstimates:
-    """g(h)/π_h on every piece."""
+    """Return the estimate g(h)/π_h on every piece of tokens."""
     distinct = sorted(set(likeliest))
     sizes = exact_sizes(statistic, distinct)
     values = {h: float(size / reported(h)) for h, size in zip(distinct, sizes, strict=True)}

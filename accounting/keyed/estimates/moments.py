@@ -53,7 +53,7 @@ class MomentCurve:
 
     @property
     def mean_squared_error(self) -> Floats:
-        """Of the estimate."""
+        """The mean squared error of the estimate, by frequency."""
         return self.variance + self.bias**2
 
     def worst_relative_bias(self, least: int = 1) -> float:
@@ -86,7 +86,7 @@ class SumError:
 
 
 class KeyGroup(NamedTuple):
-    """Keys that share frequency and coefficient."""
+    """A group of keys that share frequency and coefficient."""
 
     frequency: int
     coefficient: float

@@ -83,12 +83,12 @@ class _Law(NamedTuple):
 
     @property
     def lowest(self) -> int:
-        """The first token."""
+        """The first token of the law."""
         return int(self.firsts[0]) if self.firsts.size else _LARGEST
 
     @property
     def end(self) -> int:
-        """The token after the last one."""
+        """The token after the last one of the law."""
         return int(self.ends[-1]) if self.ends.size else 0
 
 

@@ -55,11 +55,11 @@ class Total(NamedStatistic):
     """The sum of frequencies: g(i) = i."""
 
     def __call__(self, frequency: int) -> int:
-        """The frequency itself, exactly."""
+        """Return g of a frequency exactly: the frequency itself."""
         return frequency
 
     def over(self, frequencies: Frequencies) -> Floats:
-        """The frequencies."""
+        """Return g of many frequencies in binary64: the frequencies themselves."""
         return frequencies.astype(np.float64)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class Power(NamedStatistic):
             raise InvalidValue("power", self.power, "p ≥ 0", "With p < 0 the statistic decreases")
 
     def over(self, frequencies: Frequencies) -> Floats:
-        """i^p, and 0 at 0."""
+        """Return g of many frequencies in binary64: i^p, and 0 at 0."""
         with np.errstate(over="ignore"):  # what overflows is refused
             values = np.power(frequencies.astype(np.float64), float(self.power))
         return _finite(np.where(frequencies > 0, values, 0.0))
@@ -112,11 +112,11 @@ class Cap(NamedStatistic):
         whole("largest", self.largest, 1)
 
     def __call__(self, frequency: int) -> int:
-        """min(i, M), exactly."""
+        """Return g of a frequency exactly: min(i, M)."""
         return min(frequency, self.largest)
 
     def over(self, frequencies: Frequencies) -> Floats:
-        """min(i, M)."""
+        """Return g of many frequencies in binary64: min(i, M)."""
         return np.minimum(frequencies, self.largest).astype(np.float64)
 
     def __str__(self) -> str:

@@ -63,7 +63,7 @@ class DyadicBudget:
 
     @property
     def certain(self) -> int:
-        """The probability 1 in units: 2^K."""
+        """How many units make the probability 1: 2^K."""
         return 1 << self.bits
 
     @cached_property
@@ -120,5 +120,5 @@ class DyadicBudget:
         return upward and withheld << self.bits <= self.growth * (self.certain - kept - 1)
 
     def probability(self, units: int) -> Fraction:
-        """`units` as a number."""
+        """Return the probability that is so many units, exactly."""
         return Fraction(units, self.certain)

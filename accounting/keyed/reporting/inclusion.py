@@ -145,15 +145,15 @@ class Inclusion(ABC):
 @final
 @frozen
 class EveryKey(Inclusion):
-    """q ≡ 1: the private histogram."""
+    """Every key is kept, q = 1: the private histogram without sampling."""
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
-        """1."""
+        """Enclose the probability that a key is sampled: 1."""
         whole("frequency", frequency, 1)
         return Enclosure.of(1, precision=precision)
 
     def units(self, frequency: int, bits: int) -> int:
-        """2^bits."""
+        """Return the probability that a key is sampled in units of 2^−bits: 2^bits."""
         whole("frequency", frequency, 1)
         return 1 << bits
 
@@ -204,7 +204,7 @@ class _Threshold(Inclusion):
 
     @property
     def last(self) -> int | None:
-        """m where sizes are listed."""
+        """The largest frequency with a size, where sizes are listed; else None."""
         return None if self.sizes is None else len(self.sizes)
 
     @property
@@ -212,7 +212,7 @@ class _Threshold(Inclusion):
         return self.sizes is None and self.power <= 1
 
     def _size(self, frequency: int, precision: int) -> Enclosure:
-        """τ·f(i)."""
+        """Enclose the size of a frequency in units of the threshold, τ·f(i)."""
         if self.sizes is not None:
             return Enclosure.of(self._listed(frequency) * self.threshold, precision=precision)
         base = Enclosure.of(whole("frequency", frequency, 1), precision=precision)
@@ -225,7 +225,7 @@ class _Threshold(Inclusion):
         return sizes[frequency - 1]
 
     def _scaled(self, frequency: int, bits: int) -> int:
-        """⌊τ·f(i)·2^bits⌋, exactly."""
+        """Compute ⌊τ·f(i)·2^bits⌋ exactly."""
         if self.sizes is not None:
             size = self._listed(frequency) * self.threshold
             return (size.numerator << bits) // size.denominator
@@ -250,11 +250,11 @@ class Ppswor(_Threshold):
     """Probability proportional to size without replacement, by threshold: q_i = 1 − e^{−τ·f(i)}."""
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
-        """1 − e^{−τ·f(i)}."""
+        """Enclose the probability that a key is sampled: 1 − e^{−τ·f(i)}."""
         return (-(-self._size(frequency, precision)).expm1()).minimum(1)
 
     def units(self, frequency: int, bits: int) -> int:
-        """⌊(1 − e^{−τ·f(i)})·2^bits⌋, exactly."""
+        """Return the probability in units of 2^−bits, rounded down exactly: ⌊(1 − e^{−τ·f(i)})·2^bits⌋."""
         wide = bits + _FINER
         if wide > WIDEST:
             return super().units(frequency, bits)
@@ -271,7 +271,7 @@ class Ppswor(_Threshold):
         return (1 << bits) - 1 if self.power else self.units(1, bits)
 
     def attached(self, budget: DyadicBudget, frequency: int) -> int | None:
-        """For ever, where it is once by a margin and p ≤ 1."""
+        """Say how far keys are reported as often as they are kept: for ever, where it is so once by a margin, p ≤ 1."""
         if self._concave and _ample(self, budget, frequency + 1):
             return None
         return frequency
@@ -287,11 +287,11 @@ class PoissonPps(_Threshold):
     """Poisson sampling with probability proportional to size: q_i = min(1, τ·f(i))."""
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
-        """min(1, τ·f(i))."""
+        """Enclose the probability that a key is sampled: min(1, τ·f(i))."""
         return self._size(frequency, precision).minimum(1)
 
     def units(self, frequency: int, bits: int) -> int:
-        """⌊min(1, τ·f(i))·2^bits⌋, exactly."""
+        """Return the probability in units of 2^−bits, rounded down exactly: ⌊min(1, τ·f(i))·2^bits⌋."""
         return min(1 << bits, self._scaled(frequency, bits))
 
     def most(self, bits: int) -> int:
@@ -299,7 +299,7 @@ class PoissonPps(_Threshold):
         return 1 << bits if self.power else self.units(1, bits)
 
     def attached(self, budget: DyadicBudget, frequency: int) -> int | None:
-        """To where the limit of what is not reported is reached, or all keys are kept; where p ≤ 1."""
+        """Say how far keys are reported as often as they are kept, for p ≤ 1: to a limit, or till all are kept."""
         bits = budget.bits
         if not self._concave or self.units(frequency + 1, bits) == 1 << bits or not _ample(self, budget, frequency + 1):
             return frequency
@@ -326,7 +326,7 @@ class PoissonPps(_Threshold):
 @final
 @frozen
 class ListedRates(Inclusion):
-    """q_1, …, q_m written out.
+    """Sampling probabilities q_1, …, q_m of the frequencies 1 to m, written out.
 
     Args:
         rates: exact probabilities, non-decreasing.
@@ -351,7 +351,7 @@ class ListedRates(Inclusion):
 
     @property
     def last(self) -> int:
-        """m."""
+        """The largest frequency with a listed probability, m."""
         return len(self.rates)
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
@@ -363,7 +363,7 @@ class ListedRates(Inclusion):
         return Enclosure.of(self._listed(frequency), precision=precision)
 
     def units(self, frequency: int, bits: int) -> int:
-        """⌊q_i·2^bits⌋; OutsideDomain as for `rate`."""
+        """Return the probability in units of 2^−bits, rounded down: ⌊q_i·2^bits⌋; OutsideDomain as for `rate`."""
         rate = self._listed(frequency)
         return (rate.numerator << bits) // rate.denominator
 

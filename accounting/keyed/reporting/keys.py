@@ -73,7 +73,7 @@ class KeyTable(Reporting):
 
     @property
     def with_frequencies(self) -> bool:
-        """No: a key is all that is reported."""
+        """Whether frequencies are reported with the keys: a key is all that is reported."""
         return False
 
     def comparisons(self) -> Iterator[Comparison]:
@@ -163,7 +163,7 @@ class _KeyWalk:
         return self.attached and (self._budget.certain - self.kept <= self._budget.allowance or self.kept == self._most)
 
     def to(self, frequency: int) -> FrequencyRow:
-        """The row of this frequency."""
+        """Return the row of this frequency."""
         self.step_to(frequency)
         bits, certain = self._budget.bits, self._budget.certain
         return FrequencyRow(
@@ -176,11 +176,11 @@ class _KeyWalk:
         )
 
     def origin(self, frequency: int) -> Origin:
-        """Itself: a key has one token."""
+        """Return where the row comes from: the frequency itself, because a key has one token."""
         return Origin(frequency, 0)
 
     def step_to(self, frequency: int) -> None:
-        """On to this frequency."""
+        """Go on to the row of this frequency."""
         while self.frequency < frequency:
             if self.through is None or self.through >= frequency:
                 self._jump(frequency)
@@ -190,7 +190,7 @@ class _KeyWalk:
                 self.step()
 
     def step(self) -> None:
-        """On to the next frequency.
+        """Go on to the row of the next frequency.
 
         Raises:
             OutsideDomain: after too many steps.
@@ -226,7 +226,7 @@ class _KeyWalk:
 
 
 def rates_at(inclusion: Inclusion, budget: DyadicBudget, frequencies: Iterable[int]) -> Iterator[Enclosure]:
-    """q_i, accurate beyond the units."""
+    """Enclose the sampling probability q_i of each frequency, more finely than the units."""
     return (inclusion.rate(i, precision=budget.bits + _GUARD) for i in frequencies)
 
 

@@ -94,7 +94,7 @@ class FrequencyNoise(Reporting):
 
     @property
     def with_frequencies(self) -> bool:
-        """Yes."""
+        """Whether frequencies are reported with the keys: they are."""
         return True
 
     def comparisons(self) -> Iterator[Comparison]:
@@ -108,12 +108,12 @@ class FrequencyNoise(Reporting):
         ]
 
     def to(self, frequency: int) -> FrequencyRow:
-        """As `Walk` says."""
+        """Return the row of this frequency, as `Walk.to` does."""
         found, _ = self.origin(frequency)
         return moved(self._row(found), frequency)
 
     def origin(self, frequency: int) -> Origin:
-        """From frequency `band` on, all rows are alike."""
+        """Return where the row comes from: from frequency `band` on, all rows are alike."""
         found = min(frequency, self.band)
         return Origin(found, frequency - found << self.subdivision)
 
@@ -126,7 +126,7 @@ class FrequencyNoise(Reporting):
         return max(len(column.units) for column in self.columns)
 
     def proven_excess(self) -> Excess:
-        """Both divergences of neighbouring frequencies at G, from the columns alone; they bound those of every two."""
+        """Bound both divergences of neighbouring frequencies at G, from the columns alone; it holds for every two."""
         upward = downward = 0
         for count, units in self.columns:
             upward += count * sum(self.budget.beyond(new, old) for old, new in pairwise((0, *units, 0)))
@@ -147,7 +147,7 @@ class FrequencyNoise(Reporting):
         )
 
     def rows(self) -> Iterator[FrequencyRow]:
-        """Rows 1, 2, …, without end."""
+        """Iterate over the rows of the frequencies 1, 2, …, without end."""
         frequency = 0
         while True:
             frequency += 1

@@ -87,7 +87,7 @@ def _partial_sums(comparison: Comparison, bits: int) -> Iterator[_Point]:
 
 
 def _outside(hull: Sequence[_Point], points: Iterable[_Point]) -> Iterator[_Point]:
-    """The points above the hull."""
+    """Return the points that lie above the hull."""
     for point in points:
         place = bisect_left(hull, point)
         if 0 < place < len(hull) and _turn(hull[place - 1], point, hull[place]) < 0:

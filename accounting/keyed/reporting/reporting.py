@@ -30,7 +30,7 @@ class Origin(NamedTuple):
 
 
 class Divergences(NamedTuple):
-    """Hockey-stick divergences of two neighbouring frequencies."""
+    """The hockey-stick divergences of two neighbouring frequencies, both ways."""
 
     upward: Enclosure
     """Of the higher frequency from the lower."""
@@ -88,7 +88,7 @@ class Reporting(ABC):
         return self.inclusion.last if self.largest is None else self.largest
 
     def capped(self: _R, largest: int) -> _R:
-        """The same with a public largest frequency M.
+        """Return the same reporting with a public largest frequency M.
 
         Raises:
             InvalidValue, InvalidType: unless M is a whole number from 1 to the last frequency that has a rate.
@@ -115,7 +115,7 @@ class Reporting(ABC):
             yield found
 
     def origins(self, frequencies: Iterable[int]) -> Iterator[Origin]:
-        """For each frequency, one whose row is the same but for how far its tokens lie: few rows serve many keys.
+        """Return for each frequency one whose row differs only in how far its tokens lie: few rows serve many keys.
 
         Args:
             frequencies: as for `at`, and errors likewise.
@@ -145,7 +145,7 @@ class Reporting(ABC):
         )
 
     def dominating_pair(self) -> FinitePair:
-        """One release as a dominating pair, for every frequency and both directions: see `profiles`.
+        """Return one release as a dominating pair, for every frequency and both directions: see `profiles`.
 
         P (`present`) is the law of the higher frequency.
 
@@ -157,7 +157,7 @@ class Reporting(ABC):
         return dominating_pair(self.budget, self.comparisons())
 
     def _own(self, frequencies: Iterable[int]) -> Iterator[int]:
-        """min(w, M) of these frequencies."""
+        """Return the frequency min(w, M) whose row each of these frequencies has."""
         before, last = 0, self.last
         for frequency in frequencies:
             if whole("frequencies", frequency, 1) <= before:

@@ -31,7 +31,7 @@ from .budget import DyadicBudget
 
 
 class Run(NamedTuple):
-    """Neighbouring tokens with equal probabilities."""
+    """A run of neighbouring tokens with equal probabilities."""
 
     first: int
     width: int
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The token after the last."""
+        """The token after the last one of the run."""
         return self.first + self.width
 
     @property
@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
     @property
     def mass(self) -> int:
-        """Units of all its tokens together."""
+        """The probability of all tokens of the run together, in units."""
         return self.width * self.units
 
 
@@ -94,7 +94,7 @@ class FrequencyRow:
 
 
 class Outcome(NamedTuple):
-    """Outcomes that are alike."""
+    """A number of outcomes with the same two probabilities."""
 
     number: int
     before: int
@@ -155,12 +155,12 @@ def following(budget: DyadicBudget, row: FrequencyRow, kept: int) -> FrequencyRo
 
 
 def excess(budget: DyadicBudget, lower: FrequencyRow, higher: FrequencyRow) -> Excess:
-    """Both hockey-stick divergences of two rows at G, computed from the rows alone."""
+    """Compute both hockey-stick divergences of two rows at G, from the rows alone."""
     return _sticks(lower, higher, budget.growth, budget.certain)
 
 
 def hockey_sticks(lower: FrequencyRow, higher: FrequencyRow, growth: Fraction) -> Excess:
-    """Both hockey-stick divergences of two rows of one table at any e^{ε'} ≥ 0, exactly."""
+    """Compute both hockey-stick divergences of two rows of one table at any e^{ε'} ≥ 0, exactly."""
     return _sticks(lower, higher, growth.numerator, growth.denominator)
 
 
@@ -170,7 +170,7 @@ def compared(lower: FrequencyRow, higher: FrequencyRow) -> Comparison:
 
 
 def moved(row: FrequencyRow, frequency: int) -> FrequencyRow:
-    """The same row for another frequency, with every token as far from its last."""
+    """Return the row for another frequency, with every token as far from its last."""
     if frequency == row.frequency:
         return row
     tokens = frequency - row.frequency << row.subdivision
@@ -190,7 +190,7 @@ def alike(row: FrequencyRow, other: FrequencyRow) -> bool:
 
 
 def _sticks(lower: FrequencyRow, higher: FrequencyRow, growth: int, certain: int) -> Excess:
-    """At e^{ε'} = growth/certain."""
+    """Return the hockey-stick divergences at e^{ε'} = growth/certain, both ways."""
     upward = downward = 0
     for count, below, above in compared(lower, higher):
         gained, lost = above * certain - growth * below, below * certain - growth * above
@@ -268,7 +268,7 @@ def _spread(first: int, count: int, units: int) -> list[Run]:
 
 
 def joined(runs: Iterable[Run]) -> Iterator[Run]:
-    """The same tokens with neighbours of equal probability in one run."""
+    """Return the tokens with neighbours of equal probability in one run."""
     start = end = held = 0
     for first, width, units in runs:
         if first == end and units == held:

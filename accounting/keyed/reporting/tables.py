@@ -77,7 +77,7 @@ class FrequencyTable(Reporting):
 
     @property
     def with_frequencies(self) -> bool:
-        """Yes."""
+        """Whether frequencies are reported with the keys: they are."""
         return True
 
     def rows(self) -> Iterator[FrequencyRow]:
@@ -149,7 +149,7 @@ class _RowWalk:
         return bool(self._cycle) and self.row.frequency >= self._cycle[0].frequency + len(self._cycle)
 
     def to(self, frequency: int) -> FrequencyRow:
-        """The row of this frequency."""
+        """Return the row of this frequency."""
         found, _ = self.origin(frequency)
         if self._repeats(frequency):
             return moved(self._cycle[found - self._cycle[0].frequency], frequency)
@@ -180,7 +180,7 @@ class _RowWalk:
             )
 
     def step(self) -> Excess:
-        """On to the next row; what separates it from the one before.
+        """Go on to the next row, and say what separates it from the one before.
 
         Raises:
             CertdpError: where it does not satisfy (ε, δ)-DP, which would be an error of this library.
@@ -197,7 +197,7 @@ class _RowWalk:
         return bool(self._cycle) and frequency >= self._cycle[0].frequency
 
     def _compare(self) -> None:
-        """Look for the cycle."""
+        """Compare the row with the reference, to find where rows repeat."""
         reference = self._reference
         if reference is not None and alike(reference, self.row):
             self._cycle.append(reference)

@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def comma_separated(stream: Stream, how: Reading) -> Table:
-    """The numbers of a CSV file."""
+    """Return the numbers of a CSV file as a table."""
     text = stream.stack.enter_context(io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", newline=""))
     header, _ = _header(text)
     if all(_is_number(cell) for cell in header):

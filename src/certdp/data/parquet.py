@@ -45,11 +45,11 @@ class _Parquet(Table):
 
     @property
     def shape(self) -> tuple[int | None, int]:
-        """As the file's end says."""
+        """The numbers of rows and columns, as the file's end states them."""
         return self.file.metadata.num_rows, len(self.file.schema_arrow.names)
 
     def blocks(self, rows: int) -> Iterator[Floats]:
-        """One row group after the other."""
+        """Iterate over the rows, one row group after the other."""
         for group in range(self.file.num_row_groups):
             for batch in self.file.iter_batches(batch_size=rows, row_groups=[group]):
                 yield _numbers(batch)

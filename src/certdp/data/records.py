@@ -67,7 +67,7 @@ class Records:
 
     @property
     def columns(self) -> int:
-        """Number of entries of a record."""
+        """The number of entries of a record."""
         return self._table.shape[1]
 
     def chunks(self, rows: int | None = None) -> Iterator[Floats]:

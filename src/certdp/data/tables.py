@@ -51,11 +51,11 @@ class Held(Table):
 
     @property
     def shape(self) -> tuple[int | None, int]:
-        """The matrix's."""
+        """The numbers of rows and columns of the matrix."""
         return self.matrix.shape[0], self.matrix.shape[1]
 
     def blocks(self, rows: int) -> Iterator[Floats]:
-        """Views where the matrix is C-ordered."""
+        """Iterate over blocks of rows; they are views where the matrix is C-ordered."""
         for start in range(0, len(self.matrix), rows):
             yield np.ascontiguousarray(self.matrix[start : start + rows])
 
@@ -81,7 +81,7 @@ class ByRows(Table):
 
     @property
     def shape(self) -> tuple[int | None, int]:
-        """As stated."""
+        """The numbers of rows and columns, as stated when the table was opened."""
         return self.lines, self.columns
 
     def blocks(self, rows: int) -> Iterator[Floats]:
@@ -115,7 +115,7 @@ class ByColumns(Table):
 
     @property
     def shape(self) -> tuple[int | None, int]:
-        """As stated."""
+        """The numbers of rows and columns, as stated when the table was opened."""
         return self.lines, self.columns
 
     def blocks(self, rows: int) -> Iterator[Floats]:

@@ -79,7 +79,7 @@ class PublicSize:
 
     @property
     def expected(self) -> Fraction:
-        """N."""
+        """The number of records N, which is public."""
         return self.size.value
 
 
@@ -99,7 +99,7 @@ class NoisySize:
 
     @property
     def expected(self) -> Fraction:
-        """The guess."""
+        """The number of records that the plan guesses, before Ñ is released."""
         return self.guess.value
 
 
@@ -127,7 +127,7 @@ class NormSums:
 @final
 @frozen(kw_only=True, field_transformer=named)
 class FixedClip:
-    """One clipping bound for the whole run.
+    """A clipping rule with one bound C for the whole run.
 
     Args:
         bound: C, 1e-60 to 1e60.
@@ -137,7 +137,7 @@ class FixedClip:
 
     @property
     def first(self) -> Fraction:
-        """C."""
+        """The clipping bound C of the first epoch, and of every other."""
         return self.bound.value
 
 
@@ -175,7 +175,7 @@ class AdaptiveClip:
 
     @property
     def first(self) -> Fraction:
-        """C of the first epoch."""
+        """The clipping bound C of the first epoch."""
         return self.start.value
 
     def following(self, released: Fraction, size: Fraction) -> Fraction:
@@ -198,7 +198,7 @@ class ConstantNoise:
     """σ_G is not made to fall: how it moves is left to the budget's allocation."""
 
     def factor(self, epoch: int) -> Fraction:
-        """1, in every epoch."""
+        """The factor of σ_G in an epoch: 1 in every one."""
         return Fraction(1)
 
 
@@ -214,7 +214,7 @@ class ExponentialDecay:
     base: Public[Fraction] = field(converter=_rate)
 
     def factor(self, epoch: int) -> Fraction:
-        """kᵉ."""
+        """The factor of σ_G in epoch e: kᵉ."""
         return self.base.value**epoch
 
 
@@ -322,7 +322,7 @@ class RunPlan:
 
     @property
     def largest_rate(self) -> Fraction:
-        """The rate that no step exceeds."""
+        """The sampling rate that no step of the run exceeds."""
         match self.accounting:
             case DominatedAccounting(rate=rate):
                 return rate.value

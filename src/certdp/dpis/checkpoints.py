@@ -132,7 +132,7 @@ def _every(_: object, attribute: Any, value: int) -> None:
 @final
 @frozen(kw_only=True)
 class Checkpoints:
-    """Where and how often a run writes down where it stands.
+    """The file to which a run writes its state, and how often.
 
     Resume a run from the file it left, never from a copy of an older one: steps that were paid would be drawn a second
     time.
@@ -148,7 +148,7 @@ class Checkpoints:
 
     @property
     def lock(self) -> Path:
-        """The empty file that is locked."""
+        """The path of the empty file that is locked while a run writes checkpoints."""
         target = self.path.resolve()
         return target.with_name(f"{target.name}.lock")
 

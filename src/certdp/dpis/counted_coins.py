@@ -32,7 +32,7 @@ class CountedSource:
         return self.source.private
 
     def bits(self, count: int) -> Bits:
-        """`count` words."""
+        """Return `count` random words, and count them."""
         self.words += count
         return self.source.bits(count)
 
@@ -44,6 +44,6 @@ class CountedSource:
 
 
 def counted(coins: Coins) -> tuple[Coins, CountedSource]:
-    """The same coins, and what counts their words."""
+    """Return the same coins, and the source that counts their words."""
     source = CountedSource(coins.source)
     return Coins(source), source

@@ -84,17 +84,17 @@ class DominatedPayments(Payments):
 
     @owned
     def size(self) -> None:
-        """The declared Gaussian."""
+        """Pay for Ñ: the declared Gaussian mechanism."""
         self._pay("size", 0)
 
     @owned
     def norm_sum(self, epoch: int) -> None:
-        """The declared sampled Gaussian."""
+        """Pay for K̃ of an epoch: the declared sampled Gaussian mechanism."""
         self._pay("norm sum", epoch)
 
     @owned
     def clip(self, epoch: int) -> None:
-        """The declared Gaussian."""
+        """Pay for a clipping bound: the declared Gaussian mechanism."""
         self._pay("clip", epoch)
 
     @owned
@@ -133,12 +133,12 @@ class DominatedPayments(Payments):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """σ."""
+        """Return what was chosen before the run: the noise multiplier σ."""
         return {"noise_multiplier": str(self.base)}
 
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
-        """Of the declared plan, with equal releases counted together."""
+        """Return a certificate of the declared plan, with equal releases counted together."""
         from ..runs.certificates import certified_dominated
 
         return certified_dominated(_merged(_counted(self._declared)), self.plan.budget, assumptions)

@@ -358,7 +358,7 @@ class _Run(SpendingState):
     # Shared
 
     def _evaluated(self) -> Evaluation:
-        """All records at the current parameters."""
+        """Return the evaluation of all records at the current parameters."""
         if self._everyone is None:
             self._everyone = self._records.evaluate(np.arange(self._count))
         return self._everyone

@@ -91,7 +91,7 @@ class FilteredPayments(Payments):
 
     @owned
     def size(self) -> None:
-        """α/(2σ_N²)."""
+        """Pay for Ñ: α/(2σ_N²) at the order."""
         assert isinstance(self.plan.size, NoisySize)
         stated = [Assumption("σ_N", str(self.plan.size.noise.value))]
         self._pay(self._fixed.size, _GAUSSIAN, stated)
@@ -124,7 +124,7 @@ class FilteredPayments(Payments):
 
     @owned
     def steps(self, epoch: int, step: Step, count: int) -> None:
-        """Lemma 3.1, for each step."""
+        """Pay for steps of an epoch: the cost of DPIS Lemma 3.1 for each."""
         priced = self._priced
         if priced is None or (priced.epoch, priced.step) != (epoch, step):
             cost = self._cost(self._tau(step), _STEP, self._stated(epoch, step))
@@ -151,12 +151,12 @@ class FilteredPayments(Payments):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """The order."""
+        """Return what was chosen before the run: the Rényi order."""
         return {"order": str(self.order)}
 
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
-        """Of what was paid, equal releases counted together; the budget is claimed, not what was paid of it."""
+        """Return a certificate of what was paid, equal releases together; it claims the whole budget."""
         from ..runs.certificates import certified_filtered
 
         if not self._released:
@@ -211,7 +211,7 @@ class _FixedCosts:
             self.clip = _upper(Fraction(1), 1 / plan.clip.noise_multiplier.value, order)
 
     def after(self, epoch: int) -> Fraction:
-        """What is released after the norm sum of an epoch: one K̃* and one K̃ for every epoch that follows."""
+        """Return the fixed cost that follows the norm sum of an epoch: one K̃* and one K̃ for each later epoch."""
         return (self._epochs - 1 - epoch) * (self.norm_sum + self.clip)
 
     @property

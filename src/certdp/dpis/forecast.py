@@ -72,7 +72,7 @@ class Forecast:
 
     @property
     def noise_multipliers(self) -> tuple[float, ...]:
-        """σ_G by epoch."""
+        """The noise multiplier σ_G of each epoch."""
         return tuple(float(epoch.noise_multiplier) for epoch in self.epochs)
 
     @property
@@ -163,6 +163,6 @@ def dp_sgd(plan: RunPlan) -> RunPlan:
 
 
 def dominated_dp_sgd(plan: RunPlan) -> RunPlan:
-    """The same by the loss distribution, at the rate b/N of the expected size."""
+    """Return the plan of DP-SGD accounted by the loss distribution, at the rate b/N of the expected size."""
     rate = Public(plan.batch.value / plan.size.expected)
     return evolve(dp_sgd(plan), accounting=DominatedAccounting(rate=rate))

@@ -75,7 +75,7 @@ class History:
         )
 
     def step(self, figures: StepFigures) -> None:
-        """One more step of the epoch."""
+        """Note one more step of the epoch."""
         last = self.epochs[-1]
         self.epochs[-1] = evolve(last, steps=last.steps + 1)
         self.steps.reveal().append((last.epoch, figures))
@@ -119,7 +119,7 @@ class History:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> History:
-        """What `as_json` wrote."""
+        """Return the history that `as_json` wrote."""
         epochs = [EpochFigures(**row) for row in stored["epochs"]]
         return cls(epochs, Private([(epoch, StepFigures(**_with_nan(row))) for epoch, row in stored["steps"]]))
 

@@ -23,11 +23,11 @@ class Optimiser(Protocol):
         ...
 
     def state(self) -> dict[str, FloatArray]:
-        """What it remembers, copied; empty before the first gradient."""
+        """Return a copy of what the optimiser remembers; empty before the first gradient."""
         ...
 
     def restore(self, state: Mapping[str, FloatArray]) -> None:
-        """Go back to what `state` gave."""
+        """Go back to a state that `state` gave."""
         ...
 
 
@@ -35,7 +35,7 @@ class OptimiserOptions(Protocol):
     """The public options of an optimiser, from which a fresh one is made."""
 
     def optimiser(self) -> Optimiser:
-        """An optimiser that has seen nothing."""
+        """Return a fresh optimiser, which has seen no gradient."""
         ...
 
 
@@ -63,7 +63,7 @@ class Sgd:
     momentum: float = field(default=0.0, validator=_share)
 
     def optimiser(self) -> Optimiser:
-        """One without velocity."""
+        """Return a fresh optimiser with velocity 0."""
         return _Sgd(self)
 
 
@@ -85,7 +85,7 @@ class Adam:
     offset: float = field(default=1e-8, validator=_positive)
 
     def optimiser(self) -> Optimiser:
-        """One without moments."""
+        """Return a fresh optimiser with moments 0."""
         return _Adam(self)
 
 

@@ -29,11 +29,11 @@ class Payments(SpendingState, ABC):
 
     @abstractmethod
     def size(self) -> None:
-        """Pay for Ñ."""
+        """Pay for the noisy number of records, Ñ."""
 
     @abstractmethod
     def norm_sum(self, epoch: int) -> None:
-        """Pay for K̃ of an epoch."""
+        """Pay for the noisy norm sum K̃ of an epoch."""
 
     @abstractmethod
     def clip(self, epoch: int) -> None:

@@ -27,7 +27,7 @@ NOISE_CURVES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def plot_history(history: History) -> bytes:
-    """By epoch and public: noise and norm sums; the ε paid.
+    """Plot by epoch, for the public: noise and norm sums, and the ε paid.
 
     Raises:
         InvalidValue: for a run without an epoch, and where matplotlib is not installed.
@@ -51,7 +51,7 @@ def plot_history(history: History) -> bytes:
 
 
 def plot_steps(history: History) -> Private[bytes]:
-    """By step, for the data's owner: the loss, smoothed, and the share of gradients lost to stale bounds.
+    """Plot by step, for the data's owner: the smoothed loss, and the share of gradients lost to stale bounds.
 
     Raises:
         InvalidValue: where matplotlib is not installed.

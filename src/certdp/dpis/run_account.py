@@ -132,7 +132,7 @@ class EpochNoise:
 
     @property
     def step(self) -> Step:
-        """What one step costs."""
+        """The cost parameters of one step of the epoch."""
         return Step(
             batch=self.batch,
             clip=self.clip,

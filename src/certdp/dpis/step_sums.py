@@ -138,10 +138,10 @@ class UniformSampling:
     bounds: FloatArray = field(factory=_no_bounds)
 
     def begin(self, norms: FloatArray, clip: Fraction) -> None:
-        """Nothing is remembered."""
+        """Begin an epoch; uniform sampling needs nothing from the norms."""
 
     def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
-        """Draw, clip, add."""
+        """Draw a sample, clip its gradients, and add them up with noise."""
         drawn = self.uniform.draw(records.size, rate=noise.rate, coins=coins)
         total, found = records.weighted_sum(drawn.indices, partial(self.uniform.weights, clip=noise.clip))
         figures = StepFigures(

@@ -155,7 +155,7 @@ class _Draft:
             _force(self.target.parent)
 
     def vanish(self) -> None:
-        """The target is what it was."""
+        """Undo the appearance of the file: the target is again what it was."""
         if self._has_appeared:
             with suppress(OSError):
                 if self.before.exists():
@@ -164,7 +164,7 @@ class _Draft:
                     self.target.unlink()
 
     def clear(self) -> None:
-        """Nothing is left under temporary names."""
+        """Remove what is left under temporary names."""
         for path in (self.temporary, self.before):
             path.unlink(missing_ok=True)
 

@@ -58,7 +58,7 @@ class Contest:
 
     @classmethod
     def on(cls, data: DataSet, split: Split) -> Contest:
-        """The contest on a data set."""
+        """Make the contest on a data set."""
         return cls(data, split, Features(data.records))
 
     @property
@@ -87,15 +87,15 @@ class Contest:
         return SampledRun(mechanism=self.mechanism(scale), sampler=PrivacyConstrained(target=Public(Fraction(epsilon))))
 
     def core(self, epsilon: float, size: int) -> SampledRun:
-        """Coreset sampling with λ = ½."""
+        """Return the run with coreset sampling at λ = ½, calibrated to ε."""
         return self._calibrated(self._coreset(size), epsilon)
 
     def unif(self, epsilon: float, size: int) -> SampledRun:
-        """Uniform sampling, weighted."""
+        """Return the run with weighted uniform sampling, calibrated to ε."""
         return self._calibrated(self._uniform(size), epsilon)
 
     def full(self, epsilon: float) -> SampledRun:
-        """No sampling."""
+        """Return the run without sampling, calibrated to ε."""
         return self._calibrated(Full(), epsilon)
 
     def core_without_noise(self, size: int) -> SampledRun:
@@ -103,7 +103,7 @@ class Contest:
         return self._without_noise(self._coreset(size))
 
     def unif_without_noise(self, size: int) -> SampledRun:
-        """The same for uniform sampling."""
+        """Return the run with weighted uniform sampling and without noise."""
         return self._without_noise(self._uniform(size))
 
     def _coreset(self, size: int) -> Coreset:

@@ -50,7 +50,7 @@ class CountExperiment:
     reads_counts: bool
 
     def prepare(self, asked: Asked) -> Prepared:
-        """The frequencies; errors as for `Experiment.prepare`."""
+        """Prepare the frequencies; errors as for `Experiment.prepare`."""
         asked.refuse(*WITHOUT_COINS, because="It computes exact expressions")
         plan = CountPlan(asked.name, self._keys(asked))
         return Prepared(

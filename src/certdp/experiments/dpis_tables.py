@@ -60,7 +60,7 @@ def by_method(epsilons: Sequence[Fraction]) -> list[Cell]:
 
 
 def by_adaptation(epsilons: Sequence[Fraction]) -> list[Cell]:
-    """Table 4."""
+    """Return the cells of DPIS Table 4."""
     return [
         Cell(label, float(epsilon), Setting(epsilon=epsilon, adaptation=adaptation))
         for label, adaptation in (("C adapts", Adaptation()), ("C stays", None))

@@ -96,11 +96,11 @@ class Experiment(Protocol):
 
     @property
     def shows(self) -> str:
-        """What it shows, in words."""
+        """What the experiment shows, in words."""
         ...
 
     def prepare(self, asked: Asked) -> Prepared:
-        """Its inputs, before anything is computed or written.
+        """Prepare the inputs, before anything is computed or written.
 
         Raises:
             InvalidValue: for an option it has no use for, and for a file that it cannot read.

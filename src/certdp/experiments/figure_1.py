@@ -38,7 +38,7 @@ class Sample:
 
 
 def run(plan: Plan, advance: Advance) -> Findings:
-    """One sample per sampler, with the weights and the certified losses before sampling."""
+    """Draw one sample per sampler, with the weights and the certified losses before sampling."""
     rows: list[tuple[Any, ...]] = []
     summary = []
     picture = Picture.of(len(plan.data), len(CONTENDERS), width=4.4, height=4.0, shared=True)

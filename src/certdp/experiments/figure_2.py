@@ -48,7 +48,7 @@ class LaplaceContest:
 
     @cached_property
     def radius(self) -> float:
-        """The largest ℓ1 norm, rounded up."""
+        """The largest ℓ1 norm of a record, rounded up."""
         return float(bulk.norms(self.features.records, Norm.L1).max())
 
     @classmethod
@@ -139,7 +139,7 @@ class Reading:
 
     @cached_property
     def chosen(self) -> Mapping[str, Realisation]:
-        """Probabilities and weights by sampler."""
+        """The probabilities and weights of the records, by sampler."""
         return self.contest.realisations(self.scale, self.epsilon)
 
     @property
@@ -165,7 +165,7 @@ class Reading:
 
 
 def _correlation(one: Floats, other: Floats) -> float | None:
-    """Of the logarithms of weights; None where the first are all equal."""
+    """Compute the correlation of the logarithms of weights; None where the first are all equal."""
     first, second = np.log(one), np.log(other)
     return None if np.ptp(first) == 0 else float(np.corrcoef(first, second)[0, 1])
 

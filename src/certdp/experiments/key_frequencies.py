@@ -39,7 +39,7 @@ class KeyFrequencies:
 
     @classmethod
     def of(cls, name: str, counts: NDArray[np.int64]) -> Self:
-        """Those of keys with these counts."""
+        """Return the frequencies of keys with these counts."""
         frequencies, keys = np.unique(counts, return_counts=True)
         return cls(name, frequencies, keys.astype(np.int64))
 
@@ -58,7 +58,7 @@ class KeyFrequencies:
 
     @classmethod
     def zipf_of_frequencies(cls, exponent: float, largest: int, scale: int = 10**9) -> Self:
-        """The other reading: the frequency i ≤ `largest` has a share of keys proportional to i^−exponent.
+        """Return Zipf's law of frequencies: i ≤ `largest` has a share of keys proportional to i^−exponent.
 
         Shares are whole numbers of `scale`ths of the largest one.
         """
@@ -90,7 +90,7 @@ class KeyFrequencies:
 
 
 def read_frequencies(path: Path) -> KeyFrequencies:
-    """Those of a file of keys and counts.
+    """Read the frequencies of a file of keys and counts.
 
     Raises:
         InvalidValue: as `open_counts`, and for a file without keys.

@@ -34,6 +34,6 @@ class Picture:
         return cls(figure, figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared))
 
     def png(self, title: str) -> bytes:
-        """The picture."""
+        """Return the picture as a PNG file."""
         self.figure.suptitle(title, fontsize="medium")
         return png(self.figure, metadata={"Software": None})

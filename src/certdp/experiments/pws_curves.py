@@ -62,12 +62,12 @@ class Setting:
 
     @property
     def keys(self) -> KeyReporting:
-        """The optimum without sampling."""
+        """The optimal key sanitiser without sampling."""
         return KeyReporting(epsilon=Epsilon(self.epsilon), delta=Delta(self.delta))
 
     @property
     def table(self) -> FrequencyTable:
-        """PWS Algorithm 4."""
+        """The end-to-end probabilities of a frequency sanitiser, by PWS Algorithm 4."""
         inclusion = EveryKey() if self.threshold is None else Ppswor(threshold=self.threshold)
         return FrequencyTable(epsilon=Epsilon(self.epsilon), delta=Delta(self.delta), inclusion=inclusion)
 
@@ -81,7 +81,7 @@ class Setting:
         )
 
     def probabilities(self, frequencies: Frequencies) -> dict[str, Floats]:
-        """With what probability each method reports a key; the tight threshold is there for δ ≤ ½ alone."""
+        """Return the probability that each method reports a key; the tight threshold is there for δ ≤ ½ alone."""
         found = {
             "sampling": self.sampled(frequencies),
             "pws": self.optimal(frequencies),
@@ -92,7 +92,7 @@ class Setting:
         return found
 
     def sampled(self, frequencies: Frequencies) -> Floats:
-        """q_i."""
+        """Return the sampling probability q_i of each frequency."""
         if self.threshold is None:
             return np.ones(len(frequencies))
         inclusion = Ppswor(threshold=self.threshold)
@@ -118,7 +118,7 @@ class Setting:
         return _rising(lambda i: self.keys.probability(i, precision=_BITS), np.arange(1, self.keys.certain_from + 1))
 
     def stable(self, frequencies: Frequencies, threshold: Threshold) -> Floats:
-        """The histogram's reporting probability, after sampling."""
+        """Return the reporting probability of the stability histogram, after sampling."""
         histogram = self.histogram(threshold)
         return _rising(lambda i: histogram.probability(i, precision=_BITS), frequencies)
 
@@ -131,7 +131,7 @@ class Setting:
         }
 
     def stable_moments(self, frequencies: Frequencies) -> MomentCurve:
-        """Those of the histogram with the published threshold, w*/q(w*)."""
+        """Return the moments of the estimate w*/q(w*) by the histogram with the published threshold."""
         histogram = self.histogram(Threshold.PUBLISHED)
         found = [histogram.moments(i, precision=_MOMENT_BITS) for i in frequencies.tolist()]
         return MomentCurve(
@@ -143,7 +143,7 @@ class Setting:
         )
 
     def _unbiased(self, frequencies: Frequencies) -> MomentCurve:
-        """Those of the sample that is not private, w/q_w."""
+        """Return the moments of the estimate w/q_w by the sample that is not private."""
         inclusion = self.table.inclusion
         errors = [inverse_probability_moments(inclusion, Total(), i) for i in frequencies.tolist()]
         return MomentCurve(

@@ -52,7 +52,7 @@ def against_threshold(plan: CountPlan, advance: Advance) -> Findings:
 
 
 def _power(numerator: int, denominator: int) -> Fraction:
-    """10^(numerator/denominator), a whole power exactly."""
+    """Return 10^(numerator/denominator), exactly where that is a whole power."""
     if numerator % denominator == 0:
         return Fraction(10) ** (numerator // denominator)
     return Fraction(f"{10 ** (numerator / denominator):.4g}")

@@ -57,7 +57,7 @@ _COLUMNS = tuple(attribute.name for attribute in fields(Timing))
 
 
 def tables(plan: Plan, advance: Advance) -> Findings:
-    """Tables 2 and 3."""
+    """Measure PWS Tables 2 and 3."""
     table = _table(_measured(plan, advance))
     return Findings({"rows": table.dictionaries}, {f"{plan.name}.csv": table.csv})
 

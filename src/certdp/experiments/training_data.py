@@ -43,7 +43,7 @@ class TrainingData:
 
     @property
     def classes(self) -> int:
-        """Number of classes."""
+        """The number of classes, at least 2."""
         return max(2, self.train.classes, self.test.classes)
 
     @property
@@ -117,13 +117,13 @@ def stand_in(reading: Reading, seed: int) -> TrainingData:
 
 
 def _converted(data: LabelledData) -> LabelledData:
-    """The same records as binary64, divided: training reads each of them hundreds of times."""
+    """Return the records as binary64, divided: training reads each of them hundreds of times."""
     features, labels = data.rows(np.arange(len(data)))
     return LabelledData(features=features, labels=labels)
 
 
 def _bag(data: LabelledData) -> LabelledData:
-    """Which of the most common words each record has."""
+    """Return which of the most common words each record has."""
     words = np.asarray(data.features)
     if words.dtype.kind not in "iu" or int(words.min()) < 0:
         raise InvalidValue("data", f"numbers of words of type {words.dtype}", "whole numbers ≥ 0")

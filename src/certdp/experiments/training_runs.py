@@ -112,7 +112,7 @@ class Adaptation:
 @final
 @frozen(kw_only=True)
 class Setting:
-    """What is compared.
+    """One setting that is compared: privacy, method and options of training.
 
     Attributes:
         epsilon: ε₀.
@@ -135,7 +135,7 @@ class Setting:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """The setting, ready for a table."""
+        """The setting as figures for a table."""
         adaptation = self.adaptation
         return {
             "method": self.method.name,
@@ -147,7 +147,7 @@ class Setting:
         }
 
     def plan(self, records: int) -> RunPlan:
-        """The run on so many records."""
+        """Return the plan of the run on so many records."""
         noise, batch = Public(Fraction(records, 50)), batch_for(records)
         clip = FixedClip(bound=Public(CLIP)) if self.adaptation is None else self.adaptation.clip(noise)
         return self.method.plan(
@@ -219,7 +219,7 @@ class Ledger:
             self._read(path)
 
     def outcome(self, key: Mapping[str, Any], compute: Callable[[], Outcome]) -> Outcome:
-        """That of a run, which is made unless it was before.
+        """Return the outcome of a run, which is made unless it was before.
 
         Raises:
             InvalidValue: where the file has runs that are described by other columns.

@@ -23,7 +23,7 @@ _EXACT_INTEGERS = 2**53
 
 
 class Content(ABC):
-    """What a field holds."""
+    """The content of a field: how it is read and written."""
 
     @abstractmethod
     def read(self, place: str, value: object, event: ReadEvent) -> Any:
@@ -41,7 +41,7 @@ class Content(ABC):
 @final
 @frozen
 class Real(Content):
-    """An exact number.
+    """A field that holds an exact number.
 
     Attributes:
         rounded: to binary64, in the direction of a larger loss.
@@ -50,7 +50,7 @@ class Real(Content):
     rounded: Callable[[Enclosure], float]
 
     def read(self, place: str, value: object, event: ReadEvent) -> Fraction:
-        """A number, or text with one."""
+        """Read a number, or a text with one."""
         return exact(value, parameter=place)  # type: ignore[arg-type]  # it refuses other types
 
     def as_json(self, value: Fraction, event: WriteEvent) -> int | float | str:
@@ -62,14 +62,14 @@ class Real(Content):
         return str(value)
 
     def as_foreign(self, value: Fraction, event: WriteEvent) -> float:
-        """Rounded outward."""
+        """Return the number as a float, rounded outward."""
         return self.rounded(Enclosure.of(value))
 
 
 @final
 @frozen
 class _Count(Content):
-    """A whole number."""
+    """A field that holds a whole number."""
 
     def read(self, place: str, value: object, event: ReadEvent) -> int:
         """An int, or any exact number that is one."""
@@ -79,36 +79,36 @@ class _Count(Content):
         return int(number)
 
     def as_json(self, value: int, event: WriteEvent) -> int:
-        """Itself."""
+        """Return the whole number as it is."""
         return value
 
     def as_foreign(self, value: int, event: WriteEvent) -> int:
-        """Itself."""
+        """Return the whole number as it is."""
         return value
 
 
 @final
 @frozen
 class _Child(Content):
-    """An event."""
+    """A field that holds an event."""
 
     def read(self, place: str, value: object, event: ReadEvent) -> Any:
-        """The event."""
+        """Read the event of the field."""
         return event(place, value)
 
     def as_json(self, value: Any, event: WriteEvent) -> Any:
-        """The event."""
+        """Return the event of the field for JSON."""
         return event(value)
 
     def as_foreign(self, value: Any, event: WriteEvent) -> Any:
-        """The event."""
+        """Return the event of the field as the other library's."""
         return event(value)
 
 
 @final
 @frozen
 class _Children(Content):
-    """Several events, in order."""
+    """A field that holds several events, in order."""
 
     def read(self, place: str, value: object, event: ReadEvent) -> tuple[Any, ...]:
         """The events of a list or tuple."""
@@ -118,11 +118,11 @@ class _Children(Content):
         raise InvalidType(place, value, "a list of events")
 
     def as_json(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
-        """A list."""
+        """Return the events of the field as a list for JSON."""
         return [event(each) for each in value]
 
     def as_foreign(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
-        """A list."""
+        """Return the events of the field as a list of the other library's."""
         return [event(each) for each in value]
 
 

@@ -151,17 +151,17 @@ def _events(_: Any, attribute: Any, value: tuple[Event, ...]) -> None:
 @final
 @frozen
 class NoOp(Event):
-    """Nothing is released."""
+    """An event that releases nothing."""
 
     name = "NoOpDpEvent"
 
     def pair(self, relation: Change) -> Pair:
-        """Two equal laws."""
+        """Return a pair of two equal laws."""
         return _NOTHING
 
     @property
     def releases(self) -> int:
-        """None."""
+        """How many results the event describes: none."""
         return 0
 
 
@@ -173,7 +173,7 @@ class NonPrivate(Event):
     name = "NonPrivateDpEvent"
 
     def pair(self, relation: Change) -> Pair:
-        """Two laws without a common output."""
+        """Return a pair of two laws without a common output."""
         return _EVERYTHING
 
 
@@ -202,7 +202,7 @@ class Gaussian(Event):
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Clipping, and noise as declared."""
+        """The assumptions of the pair: clipping, and noise as declared."""
         return Assumption("normal noise over the ℓ2 bound of a record", str(self.noise_multiplier)), REAL_VALUED_NOISE
 
 
@@ -231,7 +231,7 @@ class Laplace(Event):
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Clipping, and noise as declared."""
+        """The assumptions of the pair: clipping, and noise as declared."""
         return Assumption("Laplace noise over the ℓ1 bound of a record", str(self.noise_multiplier)), REAL_VALUED_NOISE
 
 
@@ -255,7 +255,7 @@ class DiscreteLaplace(Event):
     sensitivity: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
-        """Discrete Laplace laws about two integers."""
+        """Return the pair of discrete Laplace laws about two integers."""
         if not self.noise_parameter:
             return _EVERYTHING
         return DiscreteLaplacePair(
@@ -264,7 +264,7 @@ class DiscreteLaplace(Event):
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Clipping, and noise as declared."""
+        """The assumptions of the pair: clipping, and noise as declared."""
         return (Assumption("discrete Laplace noise", f"{self.noise_parameter} at ℓ1 bound {self.sensitivity}"),)
 
 
@@ -338,19 +338,19 @@ class ZeroConcentrated(Event):
 
     @property
     def attained(self) -> bool:
-        """Not known."""
+        """Whether the pair is attained: that is not known."""
         return False
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """The statement itself."""
+        """The assumption of the pair: the statement about Rényi divergences."""
         return (Assumption("Rényi divergences at most ξ + ρα, under the relation asked for", f"{self.xi}, {self.rho}"),)
 
 
 @final
 @frozen
 class SelfComposed(Event):
-    """The same event several times.
+    """An event that is the same event several times.
 
     Attributes:
         event: what is repeated.
@@ -363,7 +363,7 @@ class SelfComposed(Event):
     count: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
 
     def pair(self, relation: Change) -> Pair:
-        """Independent repetitions."""
+        """Return the pair of independent repetitions of the event."""
         once = self.event.pair(relation)
         if not self.count or once == _NOTHING:
             return _NOTHING
@@ -371,24 +371,24 @@ class SelfComposed(Event):
 
     @property
     def attained(self) -> bool:
-        """As for one."""
+        """Whether the pair is attained: where that of the event is."""
         return self.event.attained
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Those of the event."""
+        """The assumptions of the event that is repeated."""
         return self.event.assumptions
 
     @property
     def releases(self) -> int:
-        """Those of the event, each time."""
+        """How many results the repetitions describe together."""
         return self.event.releases * self.count
 
 
 @final
 @frozen
 class Composed(Event):
-    """Several events.
+    """An event that consists of several events.
 
     Attributes:
         events: in the order of their releases.
@@ -407,17 +407,17 @@ class Composed(Event):
 
     @property
     def attained(self) -> bool:
-        """Where each is."""
+        """Whether the pair is attained: where those of all events are."""
         return all(event.attained for event in self.events)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Those of all events, each once."""
+        """The assumptions of all events, each stated once."""
         return _together(event.assumptions for event in self.events)
 
     @property
     def releases(self) -> int:
-        """Those of all events."""
+        """How many results the events describe together."""
         return sum(event.releases for event in self.events)
 
 
@@ -454,7 +454,7 @@ class PoissonSampled(Event):
 
     @property
     def attained(self) -> bool:
-        """As for the event."""
+        """Whether the pair is attained: where that of the event is."""
         return self.event.attained
 
     @property
@@ -465,7 +465,7 @@ class PoissonSampled(Event):
 
     @property
     def releases(self) -> int:
-        """Those of the event."""
+        """How many results the event on the sample describes."""
         return self.event.releases
 
 

@@ -39,12 +39,12 @@ class Optimizer(Protocol):
 
     @property
     def noise_multiplier(self) -> float:
-        """Noise over clipping norm."""
+        """The standard deviation of the noise over the clipping norm."""
         ...
 
     @property
     def accumulated_iterations(self) -> int:
-        """Batches since the last step."""
+        """How many batches were seen since the last step."""
         ...
 
 
@@ -101,7 +101,7 @@ class CertifiedAccountant(SpendingState):
         return self.get_epsilon_interval(delta).upper
 
     def get_epsilon_interval(self, delta: float) -> Interval:
-        """Both proven ends of the smallest ε at δ.
+        """Return both proven ends of the smallest ε at δ.
 
         Args:
             delta: in (0, 1].
@@ -202,7 +202,7 @@ class CertifiedAccountant(SpendingState):
 
 
 def _checked(noise_multiplier: float, sample_rate: float, steps: int) -> Steps:
-    """The same numbers as plain Python's."""
+    """Return the same numbers as plain Python's, checked."""
     noise = Gaussian(noise_multiplier).noise_multiplier
     return _binary64("noise_multiplier", noise), _rate(sample_rate), int(whole("steps", steps, 1))
 

@@ -36,25 +36,25 @@ class StatedRun(Run):
 
     @cached_property
     def pairs(self) -> WorstPairs:
-        """As stated."""
+        """The dominating pairs of the run, as stated."""
         return self._pairs
 
     @cached_property
     def relation(self) -> AddRemove | Replace:
-        """As stated."""
+        """The neighbouring relation of the run, as stated."""
         return self._relation
 
     @cached_property
     def derivation(self) -> Derivation:
-        """As stated."""
+        """The derivation of the pairs, as stated."""
         return self._derivation
 
     @property
     def payments(self) -> tuple[Payment, ...]:
-        """None: what it describes has no released parameters."""
+        """What was paid for released parameters: nothing, because the run has none."""
         return ()
 
     @property
     def named(self) -> tuple[str, str]:
-        """The event that was declared."""
+        """The name of the run in reports: the event that was declared."""
         return "event", self.derivation.theorem.statement

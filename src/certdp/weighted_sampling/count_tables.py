@@ -36,7 +36,7 @@ _HEADER = "If the first line is a header, name its columns: key and count"
 
 @frozen(kw_only=True)
 class Columns:
-    """Which columns hold what.
+    """The columns of a table of keys: which of them hold what.
 
     Attributes:
         key: name of the column of keys; by default key, or the first of two.
@@ -114,26 +114,26 @@ class CountTable(ABC):
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
-        """The rows in order."""
+        """Iterate over the rows in order, batch by batch."""
 
 
 @final
 @frozen(eq=False)
 class Nothing(CountTable):
-    """No rows."""
+    """A table without rows."""
 
     def batches(self) -> Iterator[Batch]:
-        """None."""
+        """Iterate over no batch."""
         return iter(())
 
 
 def comma_separated(stream: Stream, columns: Columns) -> CountTable:
-    """The rows of a CSV file."""
+    """Return the rows of a CSV file as a table."""
     return _delimited(stream, columns, ",", '"')
 
 
 def tab_separated(stream: Stream, columns: Columns) -> CountTable:
-    """The rows of a TSV file."""
+    """Return the rows of a TSV file as a table."""
     return _delimited(stream, columns, "\t", False)
 
 
@@ -162,7 +162,7 @@ class _Parquet(CountTable):
     count: str | None
 
     def batches(self) -> Iterator[Batch]:
-        """One row group after the other."""
+        """Iterate over the rows, one row group after the other."""
         first = 0
         names = [self.key] if self.count is None else [self.key, self.count]
         for group in range(self.file.num_row_groups):
@@ -210,11 +210,11 @@ class _Ended(io.RawIOBase):
         self._last = b"\n"
 
     def readable(self) -> bool:
-        """Yes."""
+        """Whether the text can be read: always."""
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most so many bytes, fewer of them at the end alone."""
+        """Read at most so many bytes, fewer of them at the end alone."""
         block = self._text.read(size - 1 if size > 1 else size)
         self._last = (block or self._last)[-1:]
         if (block and len(block) >= size - 1) or self._last in (b"\n", b"\r"):
@@ -247,7 +247,7 @@ class _Delimited(CountTable):
     count: str | None
 
     def batches(self) -> Iterator[Batch]:
-        """Some megabytes at a time."""
+        """Iterate over the rows, some megabytes at a time."""
         from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
         with _lines_of_one_width():
@@ -299,5 +299,5 @@ def _lines_of_one_width() -> Iterator[None]:
 
 
 def ones(keys: Keys) -> Words:
-    """One element for each key."""
+    """Return a count of 1 for each key."""
     return np.ones(len(keys), dtype=np.uint64)

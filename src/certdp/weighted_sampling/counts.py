@@ -239,12 +239,12 @@ def _summed(batches: Iterable[Batch]) -> KeyCounts:
 
 
 def _grouped(table: Any) -> Any:
-    """The sums of each key's columns."""
+    """Return the sums of each key's columns."""
     sums = table.group_by("key", use_threads=False).aggregate([("higher", "sum"), ("lower", "sum")])
     return sums.select(["key", "higher_sum", "lower_sum"]).rename_columns(["key", "higher", "lower"])
 
 
 def _cut(counts: KeyCounts) -> Iterator[KeyCounts]:
-    """In chunks of a moderate size."""
+    """Cut counts in chunks of a moderate size."""
     for start in range(0, len(counts), _ROWS):
         yield KeyCounts(counts.keys.slice(start, _ROWS), counts.counts[start : start + _ROWS])

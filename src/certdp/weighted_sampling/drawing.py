@@ -82,7 +82,7 @@ def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Co
 
 
 def uniform(spans: Words, coins: Coins) -> Words:
-    """For each span an independent whole number from 0 to it, exactly uniform."""
+    """Draw for each span an independent whole number from 0 to it, exactly uniform."""
     drawn = np.zeros(len(spans), dtype=np.uint64)
     open_ = np.flatnonzero(spans)
     while open_.size:
@@ -178,7 +178,7 @@ def _require_rates(last: int | None, counts: Words) -> None:
 
 
 def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> NDArray[np.bool_]:
-    """Which keys are reported, where that is all."""
+    """Draw which keys are reported, where that is all."""
     distinct, places = distinct_counts(counts)
     limits: list[_Edges] = []
     for row, frequency in zip(reporting.at(distinct), distinct, strict=True):
@@ -203,7 +203,7 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) 
 
 
 def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
-    """What is reported where frequencies have their own rows, or share one but for how far its tokens lie."""
+    """Draw what is reported where frequencies have their own rows, or share one but for how far its tokens lie."""
     distinct, places = distinct_counts(counts)
     origins = list(reporting.origins(distinct))
     alike = [(origin.frequency, sampled(frequency)) for origin, frequency in zip(origins, distinct, strict=True)]

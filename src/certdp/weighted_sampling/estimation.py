@@ -240,7 +240,7 @@ class SampleEstimates:
 
     @classmethod
     def of(cls, sample: ReleasedSample) -> SampleEstimates:
-        """The estimates from a released sample."""
+        """Return the estimates from a released sample."""
         return cls(sample.keys, sample.tokens, sample.sampling.reporting)
 
     def sum(
@@ -600,7 +600,7 @@ def _named(statistic: Statistic) -> str:
 
 
 def _visible(value: float, beside: float) -> float:
-    """What is not rounding alone."""
+    """Return the value, or 0 where it is rounding error alone."""
     return value if abs(value) > _ROUNDING * abs(beside) else 0.0
 
 

@@ -84,7 +84,7 @@ def whole_array(column: Any, kind: Any) -> Any:
 
 
 def as_bytes(keys: Keys) -> Keys:
-    """The same keys as large_binary."""
+    """Return the same keys as Arrow's large_binary."""
     return keys.cast(arrow().large_binary())
 
 
@@ -109,7 +109,7 @@ def gathered(parts: Sequence[Keys]) -> Keys:
 
 
 def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Where each key begins and the last one ends, and the bytes of all."""
+    """Return where each key begins and the last one ends, and the bytes of all."""
     _, offsets, data = keys.buffers()
     size = len(keys) + 1
     if offsets is None or not offsets.size:  # as an empty array may be
@@ -186,7 +186,7 @@ class Distinct:
         return None
 
     def _agreeing(self) -> NDArray[np.uint64]:
-        """The hashes that several keys have."""
+        """Return the hashes that several keys have."""
         if not self._hashes:
             return np.empty(0, dtype=np.uint64)
         hashes = np.concatenate(self._hashes)
@@ -213,5 +213,5 @@ class Distinct:
 
 
 def shown(key: bytes) -> str:
-    """A key in a message."""
+    """Write a key for a message."""
     return repr(key.decode("utf-8", "backslashreplace"))

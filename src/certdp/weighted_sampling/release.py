@@ -134,12 +134,12 @@ class PrivateWeightedSampling:
 
     @cached_property
     def accounted(self) -> KeyedRun:
-        """One release, to be accounted for, alone or in a plan."""
+        """Return one release as a run, to be accounted for alone or in a plan."""
         return KeyedRun(mechanism=self.mechanism, sampler=self.sampler)
 
     @cached_property
     def reporting(self) -> Reporting:
-        """With how many units a key of each frequency is reported."""
+        """How many units of probability a key of each frequency is reported with."""
         return self.accounted.reporting
 
     @cached_property
@@ -158,7 +158,7 @@ class PrivateWeightedSampling:
         return self.accounted.certificate(self.contributions)
 
     def table(self, last: int) -> ReportingTable:
-        """With what probability keys of frequencies 0 to `last` are reported: public, and exact."""
+        """Return the probabilities with which keys of frequencies 0 to `last` are reported: public, and exact."""
         return ReportingTable.of(self.reporting, last)
 
     # Releases
@@ -267,7 +267,7 @@ class PrivateWeightedSampling:
 @final
 @frozen(kw_only=True)
 class Drawing:
-    """With what a sample was drawn. What that guarantees its statement says: a threshold may have cost something too.
+    """The mechanism and sampler that a sample was drawn with; the sample's statement says what that guarantees.
 
     Attributes:
         mechanism: what was reported of sampled keys.
@@ -279,7 +279,7 @@ class Drawing:
 
     @cached_property
     def reporting(self) -> Reporting:
-        """With how many units a key of each frequency was reported with each token."""
+        """How many units of probability a key of each frequency was reported with, for each token."""
         return self.mechanism.reporting(self.sampler.inclusion)
 
 
@@ -314,7 +314,7 @@ class PrivateSample:
 
     @cached_property
     def sampling(self) -> Drawing:
-        """How it was drawn, built anew from the statement.
+        """The drawing of the sample, built anew from its statement.
 
         Raises:
             PluginError: for a mechanism or a sampler that is not installed.
@@ -424,7 +424,7 @@ def _text(bound: Enclosure, declared: Fraction | None) -> str:
 
 
 def in_words(guarantee: StatedGuarantee, contributions: int | None) -> str:
-    """A guarantee as one phrase."""
+    """Write a guarantee as one phrase."""
     whom = f"one {guarantee.unit}"
     if contributions is not None:
         whom += f" with at most {contributions:,} elements"

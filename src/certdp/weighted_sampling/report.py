@@ -33,7 +33,7 @@ _NOTICE = "for the data's owner only, not for publication"
 @final
 @frozen(kw_only=True)
 class Band:
-    """Keys of neighbouring frequencies.
+    """The report about a band of neighbouring frequencies.
 
     Attributes:
         first: the lowest frequency, a power of two.
@@ -52,7 +52,7 @@ class Band:
     baseline: float | None
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the band as a plain dictionary for JSON."""
         return {
             "frequencies": [self.first, self.last],
             "keys": self.keys,
@@ -80,12 +80,12 @@ class SampleReport:
 
     @property
     def reported(self) -> int:
-        """How many were reported."""
+        """How many keys were reported."""
         return sum(band.reported for band in self.bands)
 
     @property
     def expected(self) -> float:
-        """The expectation of that."""
+        """How many keys are reported in expectation."""
         return fsum(band.expected for band in self.bands)
 
     @property
@@ -94,7 +94,7 @@ class SampleReport:
         return _total([band.baseline for band in self.bands])
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON has it, with the notice that it is private."""
+        """Return the report as a plain dictionary for JSON, with the notice that it is private."""
         return {
             "notice": f"computed from the data: {_NOTICE}",
             "keys": self.keys,
@@ -135,7 +135,7 @@ class BandTally:
         self._frequencies = values
 
     def report(self) -> Private[SampleReport]:
-        """What was added, by band."""
+        """Return the report of the keys added so far, by band."""
         expected = _probabilities(self._reporting, self._frequencies)
         baseline = baseline_of(self._reporting)
         exponents = np.array([int(value).bit_length() - 1 for value in self._frequencies.tolist()], dtype=np.int64)

@@ -62,12 +62,12 @@ class Described:
     options: Mapping[str, str] = field(factory=dict, converter=_texts)
 
     def to_json(self) -> dict[str, Any]:
-        """As what `json` writes."""
+        """Return the value in the form that `json` writes."""
         return {"name": self.name, "options": dict(self.options)}
 
     @classmethod
     def from_json(cls, value: Any) -> Described:
-        """From what `json` read; InvalidValue for anything else than what `to_json` gives."""
+        """Make the value from what `json` read; InvalidValue for anything else than what `to_json` gives."""
         name, options = _entries(value, "name", "options")
         return cls(_text("name", name), _mapping("options", options))
 
@@ -83,12 +83,12 @@ class StatedGuarantee:
     relation: str
 
     def to_json(self) -> dict[str, Any]:
-        """As what `json` writes."""
+        """Return the guarantee in the form that `json` writes."""
         return {"epsilon": self.epsilon, "delta": self.delta, "unit": self.unit, "relation": self.relation}
 
     @classmethod
     def from_json(cls, value: Any) -> StatedGuarantee:
-        """From what `json` read; InvalidValue for anything else than what `to_json` gives."""
+        """Make the guarantee from what `json` read; InvalidValue for anything else than what `to_json` gives."""
         names = ("epsilon", "delta", "unit", "relation")
         epsilon, delta, unit, relation = (
             _text(name, one) for name, one in zip(names, _entries(value, *names), strict=True)
@@ -130,7 +130,7 @@ class SampleStatement:
             raise InvalidValue("guarantee", self.guarantee, "none for a sample that is not private")
 
     def to_json(self) -> dict[str, Any]:
-        """As what `json` writes."""
+        """Return the statement in the form that `json` writes."""
         return {
             "format": FORMAT,
             "private": self.private,
@@ -144,7 +144,7 @@ class SampleStatement:
 
     @classmethod
     def from_json(cls, value: object) -> SampleStatement:
-        """From what `json` read.
+        """Make the statement from what `json` read.
 
         Raises:
             InvalidValue: for anything that `to_json` does not give.
@@ -196,7 +196,7 @@ def write_sample(path: str | PathLike[str], table: Any, statement: SampleStateme
 def put_sample(
     files: Publication, path: str | PathLike[str], table: Any, statement: SampleStatement, *, overwrite: bool
 ) -> None:
-    """As `write_sample`, among other files, with which it appears."""
+    """Write a sample as `write_sample` does, among other files, with which it appears."""
     target, form = _form(path)
     for name in () if overwrite else form.places(target):
         if name.exists():
@@ -223,7 +223,7 @@ def read_sample(path: str | PathLike[str]) -> tuple[Any, SampleStatement]:
 
 
 def _in_order(table: Any) -> Any:
-    """The same rows, keys as text where they can be, sorted by their bytes, in one piece."""
+    """Return the same rows, keys as text where they can be, sorted by their bytes, in one piece."""
     pa = arrow()
     keys = as_text(as_keys(table.column(_KEY)))
     places = pa.array(order(keys))
@@ -260,7 +260,7 @@ def _from_parquet(target: Path, content: bytes) -> tuple[Any, SampleStatement]:
 
 
 def _beside(target: Path) -> Path:
-    """Where the statement of a text file is."""
+    """Return the path of the statement of a text file."""
     return target.with_name(f"{target.name}.json")
 
 
@@ -365,7 +365,7 @@ def _mapping(name: str, value: object) -> Mapping[str, str]:
 
 
 class _Format(NamedTuple):
-    """How samples are written and read."""
+    """A file format: how samples are written and read."""
 
     write: Callable[[Publication, Path, Any, SampleStatement], None]
     read: Callable[[Path, bytes], tuple[Any, SampleStatement]]

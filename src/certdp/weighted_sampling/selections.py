@@ -27,13 +27,13 @@ class Selection(ABC):
 
     @abstractmethod
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Whether it holds, for each key."""
+        """Return for each key whether the predicate holds."""
 
 
 @final
 @frozen
 class Like(Selection):
-    """Text at the start, at the end or anywhere in a key.
+    """A predicate on keys: the text is at the start, at the end or anywhere in the key.
 
     Args:
         compute: the function of `pyarrow.compute` that looks for it.
@@ -44,7 +44,7 @@ class Like(Selection):
     text: str
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Whether the text is there."""
+        """Return for each key whether the text is there."""
         return _flags(getattr(arrow().compute, self.compute)(keys, self.text))
 
 
@@ -60,7 +60,7 @@ class Matching(Selection):
     pattern: str
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Whether it is found.
+        """Return for each key whether the expression is found in it.
 
         Raises:
             InvalidValue: for what is no regular expression.
@@ -74,7 +74,7 @@ class Matching(Selection):
 @final
 @frozen
 class Among(Selection):
-    """Keys that are listed.
+    """A predicate on keys: the key is listed.
 
     Args:
         listed: the keys, as text or bytes.
@@ -83,7 +83,7 @@ class Among(Selection):
     listed: frozenset[str | bytes]
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Whether each is listed."""
+        """Return for each key whether it is listed."""
         pa = arrow()
         listed = [one.encode() if isinstance(one, str) else one for one in self.listed]
         return _flags(
@@ -94,12 +94,12 @@ class Among(Selection):
 @final
 @frozen
 class Without(Selection):
-    """The keys for which another predicate does not hold."""
+    """A predicate on keys: another predicate does not hold."""
 
     other: Selection
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Where it does not."""
+        """Return for each key whether the other predicate does not hold."""
         return np.logical_not(self.other.of(keys))
 
 
@@ -111,7 +111,7 @@ class Every(Selection):
     others: tuple[Selection, ...] = ()
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
-        """Where all do."""
+        """Return for each key whether all the predicates hold."""
         held = np.ones(len(keys), dtype=np.bool_)
         for other in self.others:
             held &= other.of(keys)
@@ -153,7 +153,7 @@ Where: TypeAlias = "Selection | Callable[[Any], bool | float] | NDArray[np.bool_
 
 
 class Coefficients(NamedTuple):
-    """L of each key."""
+    """The coefficient L of each key."""
 
     values: Floats
     selecting: bool

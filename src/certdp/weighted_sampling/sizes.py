@@ -85,7 +85,7 @@ class TotalSize:
 
     @property
     def steps_per_element(self) -> int:
-        """By how many steps of the lattice one element moves the total, at most."""
+        """By how many steps of the lattice one element can move the total, at most."""
         if self.power <= 1:
             step = Enclosure.of(1)
         else:

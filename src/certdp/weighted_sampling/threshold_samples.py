@@ -98,17 +98,17 @@ class ByThreshold:
 
     @property
     def inclusion(self) -> Inclusion:
-        """q_i."""
+        """The inclusion probabilities q_i by frequency i."""
         return self.sampler.inclusion
 
     @property
     def described(self) -> Described:
-        """For the statement."""
+        """The rule by its name, for the statement."""
         return THRESHOLD
 
     @property
     def sampled_by(self) -> Described:
-        """The sampler, for the statement."""
+        """The sampler by its name and options, for the statement."""
         return Described(self.sampler.about.name, stated(self.sampler))
 
 
@@ -141,7 +141,7 @@ class BottomK:
 
     @property
     def inclusion(self) -> Inclusion:
-        """q_i given the realised threshold."""
+        """The inclusion probabilities q_i by frequency i, given the realised threshold."""
         if self.threshold is None:
             return EveryKey()
         kind = Ppswor if self.order is SeedOrder.PPSWOR else PoissonPps
@@ -149,7 +149,7 @@ class BottomK:
 
     @property
     def described(self) -> Described:
-        """For the statement."""
+        """The rule by its name and options, for the statement."""
         options = {"size": str(self.size), "order": self.order.value, "power": str(self.power)}
         realised = {} if self.threshold is None else {"threshold": repr(self.threshold)}
         return Described("bottom-k", {**options, **realised})
@@ -202,7 +202,7 @@ class ThresholdSample:
 
     @property
     def statement(self) -> SampleStatement:
-        """How it was drawn."""
+        """The statement of how the sample was drawn."""
         rule = self.rule.described
         if self.salt is not None:
             rule = Described(rule.name, {**rule.options, "salt": self.salt.hex()})
@@ -372,14 +372,14 @@ def _scheme(sample: ThresholdSample) -> object:
 
 
 class _Seeded(NamedTuple):
-    """Keys with their seeds."""
+    """A table of keys with their counts and seeds."""
 
     keys: Keys
     counts: Words
     seeds: Floats
 
     def with_(self, other: _Seeded) -> _Seeded:
-        """Both."""
+        """Return the keys of both tables."""
         return _Seeded(
             arrow().concat_arrays([self.keys, other.keys]),
             np.concatenate([self.counts, other.counts]),
@@ -387,11 +387,11 @@ class _Seeded(NamedTuple):
         )
 
     def at(self, places: NDArray[np.int64]) -> _Seeded:
-        """Those at these places."""
+        """Return the keys at these places."""
         return _Seeded(self.keys.take(arrow().array(places)), self.counts[places], self.seeds[places])
 
     def smallest(self, number: int) -> _Seeded:
-        """Those with the smallest seeds, so many and all with the same seed as the last of them."""
+        """Return the keys with the smallest seeds, so many and all with the same seed as the last of them."""
         if len(self.seeds) <= number:
             return self
         return self.at(np.flatnonzero(self.seeds <= np.partition(self.seeds, number - 1)[number - 1]))
@@ -467,7 +467,7 @@ def _uniform(keys: Keys, coins: CoinSource) -> Floats:
 
 
 def _kept(inclusion: Inclusion, chunk: KeyCounts, coins: CoinSource) -> NDArray[np.bool_]:
-    """Which keys are kept."""
+    """Draw for each key whether it is kept."""
     counts = chunk.counts
     if inclusion.last is not None and len(counts) and counts.max() > inclusion.last:
         admissible = f"at most {inclusion.last}, the last that has a rate"
@@ -500,7 +500,7 @@ def _few_digits(frequency: int, last: int | None) -> int:
 
 
 def _rule(rule: Described, sampler: Described) -> Rule:
-    """What a statement says."""
+    """Return the sampling rule that a statement names."""
     match rule:
         case Described("threshold"):
             return ByThreshold(build(Registry().get(Role.SAMPLER, sampler.name), "sampler", sampler.options))

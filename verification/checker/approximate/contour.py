@@ -120,7 +120,7 @@ class _Waves:
     """
 
     def __init__(self, part: _Part) -> None:
-        """Start at k = 0."""
+        """Start with the sum at k = 0."""
         self.weights = part.weights
         self.doubled = [2 * cosine for cosine, _ in part.turns]
         self.cosines, self.last_cosines = [cosine for cosine, _ in part.turns], [_ONE] * len(part.turns)
@@ -277,7 +277,7 @@ def _whole(value: Fraction) -> int:
 
 
 def _product(a: Complex, b: Complex) -> Complex:
-    """Multiply, within 2 units."""
+    """Multiply two fixed-point complex numbers, within 2 units."""
     (p, q), (r, s) = a, b
     return (p * r - q * s) >> BITS, (p * s + q * r) >> BITS
 

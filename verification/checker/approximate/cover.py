@@ -46,7 +46,7 @@ def prove_cover(
 
 
 def _leaves(tree: Any, box: Box, arithmetic: Arithmetic, where: str) -> Iterator[tuple[Box, Corner]]:
-    """List the leaves with their cells."""
+    """List the leaves of a cover with their cells."""
     open_nodes = [(tree, box)]
     leaves = 0
     while open_nodes:

@@ -169,7 +169,7 @@ def _far_tail(size: Mpf, arithmetic: Arithmetic) -> Interval:
 
 
 def normal_density(x: Interval, arithmetic: Arithmetic) -> Interval:
-    """Enclose e^(-x²/2)/sqrt(2·pi)."""
+    """Enclose the normal density e^(-x²/2)/sqrt(2·pi)."""
     exponent = arithmetic.multiply(arithmetic.power(x, Fraction(2)), arithmetic.rational(Fraction(-1, 2)))
     circle = arithmetic.multiply(arithmetic.rational(Fraction(2)), pi(arithmetic.precision))
     return arithmetic.divide(arithmetic.exp(exponent), arithmetic.sqrt(circle))

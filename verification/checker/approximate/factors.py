@@ -35,5 +35,5 @@ class Factor(NamedTuple):
 
     @property
     def sampled(self) -> bool:
-        """Whether sampling changes anything."""
+        """Whether sampling changes the releases: the rate is below 1."""
         return self.rate < 1

@@ -59,16 +59,16 @@ class PureSum(Method):
     theorem = "IS Theorem 6 and basic composition"
 
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
-        """Read that there are no parameters."""
+        """Read the method, which has no parameters."""
         _ALONE(stated, "method")
         self._budget = budget
 
     def __str__(self) -> str:
-        """Give it in words."""
+        """Name the method in words."""
         return "the sum of the pure losses"
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
-        """Bound delta."""
+        """Bound delta(epsilon) from above in one direction."""
         self._budget.spend(_RESPONSE * len(factors))
         spent = pure_loss(factors, direction, _ARITHMETIC)
         return ZERO if at_most(spent.hi, _ARITHMETIC.rational(epsilon).lo) else INFINITY
@@ -81,16 +81,16 @@ class HockeyStick(Method):
     theorem = "hockey-stick divergence of the dominating pair after sampling"
 
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
-        """Read that there are no parameters."""
+        """Read the method, which has no parameters."""
         _ALONE(stated, "method")
         self._budget = budget
 
     def __str__(self) -> str:
-        """Give it in words."""
+        """Name the method in words."""
         return "the hockey-stick divergence of one release or of Gaussian ones that are one"
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
-        """Bound delta."""
+        """Bound delta(epsilon) from above in one direction."""
         responses = sum(factor.together * factor.samples for factor in factors if factor.family == PURE)
         self._budget.spend(_CLOSED_FORM + _RESPONSE * responses)
         return delta_of_one(factors, epsilon, direction, _ARITHMETIC).hi
@@ -123,12 +123,12 @@ class Renyi(Method):
         self._budget, self._moments = budget, Moments(_ARITHMETIC, budget)
 
     def __str__(self) -> str:
-        """Give it in words."""
+        """Name the method in words."""
         orders = " and ".join(dict.fromkeys(f"{float(order):.6g}" for order, _ in self.at.values()))
         return f"the Renyi divergence of order {orders}"
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
-        """Bound delta."""
+        """Bound delta(epsilon) from above in one direction."""
         if not factors:
             return NOTHING.hi
         order, ratio = self.at[direction]
@@ -156,7 +156,7 @@ class RenyiFilter(Renyi):
         self._take(dict.fromkeys(DIRECTIONS, stated), budget)
 
     def __str__(self) -> str:
-        """Give it in words."""
+        """Name the method in words."""
         return f"a filter at {super().__str__()}, fixed before the run"
 
 
@@ -167,7 +167,7 @@ class LossDistribution(Method):
     theorem = "Poisson summation of the moments of the privacy loss"
 
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
-        """Read the lines."""
+        """Read the line of each direction."""
         _LINES(stated, "method")
         self.lines: dict[str, Line] = {}
         self._budget = budget
@@ -181,11 +181,11 @@ class LossDistribution(Method):
                 raise Refused(f"method.{direction} has denominators beyond 2^128")
 
     def __str__(self) -> str:
-        """Give it in words."""
+        """Name the method in words."""
         return "the distribution of the privacy loss, from its moments on a line"
 
     def delta(self, factors: Sequence[Factor], epsilon: Fraction, direction: str) -> Mpf:
-        """Bound delta."""
+        """Bound delta(epsilon) from above in one direction."""
         if not factors:
             return ZERO
         return delta_on_line(factors, epsilon, direction, self.lines[direction], self._budget)

@@ -39,7 +39,7 @@ class Rates(ABC):
 
     @abstractmethod
     def rate(self, frequency: int) -> Interval:
-        """Enclose q_i for i ≥ 1."""
+        """Enclose the rate q_i of a frequency i ≥ 1."""
 
     def left_out(self, frequency: int) -> Interval:
         """Enclose 1 - q_i for i ≥ 0."""
@@ -60,10 +60,10 @@ class Rates(ABC):
 
 
 class EveryKey(Rates):
-    """q = 1."""
+    """The scheme that keeps every key, q = 1."""
 
     def rate(self, frequency: int) -> Interval:
-        """Give 1."""
+        """Give the rate of a frequency, 1."""
         return _CERTAIN
 
     def rise(self, first: int, last: int | None) -> Mpf:
@@ -72,10 +72,10 @@ class EveryKey(Rates):
 
 
 class ListedRates(Rates):
-    """q_1, ..., q_m written out."""
+    """The scheme with rates q_1, ..., q_m written out."""
 
     def __init__(self, rates: list[str], arithmetic: Arithmetic, budget: Budget) -> None:
-        """Read them."""
+        """Read the rates that are listed."""
         super().__init__(arithmetic, budget)
         self._rates = [Fraction(0), *map(Fraction, rates)]
         self.last = len(rates)
@@ -85,7 +85,7 @@ class ListedRates(Rates):
             raise Refused("inputs.scheme.rates must lie within [0, 1]")
 
     def rate(self, frequency: int) -> Interval:
-        """Enclose the one listed."""
+        """Enclose the rate listed for a frequency."""
         return self.arithmetic.rational(self._rates[frequency])
 
     def rise(self, first: int, last: int | None) -> Mpf:
@@ -96,7 +96,7 @@ class ListedRates(Rates):
 
 
 class Sizes(ABC):
-    """f with f(0) = 0, not falling.
+    """The size f(i) of a frequency i, with f(0) = 0 and f not falling.
 
     Attributes:
         last: the last frequency that has a size; infinite where all have.
@@ -110,7 +110,7 @@ class Sizes(ABC):
 
     @abstractmethod
     def enclose(self, frequency: int, arithmetic: Arithmetic) -> Interval:
-        """Enclose f(i) for i ≥ 1."""
+        """Enclose the size f(i) of a frequency i ≥ 1."""
 
     @abstractmethod
     def steepest(self, first: int, last: int | None) -> int | None:
@@ -118,7 +118,7 @@ class Sizes(ABC):
 
 
 class Powers(Sizes):
-    """f(i) = i^p."""
+    """The sizes f(i) = i^p."""
 
     def __init__(self, power: Fraction) -> None:
         """Read a power of at least 0."""
@@ -135,7 +135,7 @@ class Powers(Sizes):
         return None if root is None else Fraction(root**over)
 
     def enclose(self, frequency: int, arithmetic: Arithmetic) -> Interval:
-        """Enclose i^p."""
+        """Enclose the size i^p of a frequency."""
         return arithmetic.power(arithmetic.rational(Fraction(frequency)), self._power)
 
     def steepest(self, first: int, last: int | None) -> int | None:
@@ -144,25 +144,25 @@ class Powers(Sizes):
 
 
 class ListedSizes(Sizes):
-    """f(1), ..., f(m) written out."""
+    """The sizes f(1), ..., f(m) written out."""
 
     def __init__(self, sizes: list[str]) -> None:
-        """Refuse sizes that fall."""
+        """Read the sizes that are listed; refuse sizes that fall."""
         self._sizes = [Fraction(0), *map(Fraction, sizes)]
         self.last = len(sizes)
         if not sizes or any(one > other for one, other in pairwise(self._sizes)):
             raise Refused("inputs.scheme.sizes must hold at least one size, and must not fall")
 
     def exact(self, frequency: int) -> Fraction:
-        """Give the one listed."""
+        """Give the size listed for a frequency."""
         return self._sizes[frequency]
 
     def enclose(self, frequency: int, arithmetic: Arithmetic) -> Interval:
-        """Enclose it."""
+        """Enclose the size listed for a frequency."""
         return arithmetic.rational(self._sizes[frequency])
 
     def steepest(self, first: int, last: int | None) -> int | None:
-        """Give a single step."""
+        """Give the only step of a range, where it has just one."""
         return first if first == last else None
 
 
@@ -170,7 +170,7 @@ class Threshold(Rates):
     """Threshold sampling by sizes f."""
 
     def __init__(self, threshold: Fraction, sizes: Sizes, arithmetic: Arithmetic, budget: Budget) -> None:
-        """Refuse what is no threshold."""
+        """Read the threshold and the sizes; refuse a threshold that is not above 0."""
         super().__init__(arithmetic, budget)
         if threshold <= 0:
             raise Refused("inputs.scheme.threshold must be above 0")
@@ -178,7 +178,7 @@ class Threshold(Rates):
         self._threshold, self._sizes = threshold, sizes
 
     def _size(self, frequency: int) -> Interval:
-        """Enclose τ·f(i)."""
+        """Enclose the size of a frequency over the threshold, τ·f(i)."""
         self._spend(PRODUCT)
         size = self._sizes.exact(frequency)
         if size is not None:
@@ -201,10 +201,10 @@ class Threshold(Rates):
 
 
 class Ppswor(Threshold):
-    """q_i = 1 - e^(-τ·f(i))."""
+    """The scheme of ppswor sampling, q_i = 1 - e^(-τ·f(i))."""
 
     def rate(self, frequency: int) -> Interval:
-        """Enclose it."""
+        """Enclose the rate 1 - e^(-τ·f(i)) of a frequency."""
         self._spend(SERIES)
         arithmetic = self.arithmetic
         return arithmetic.negate(arithmetic.expm1(arithmetic.negate(self._size(frequency))))
@@ -233,10 +233,10 @@ class Ppswor(Threshold):
 
 
 class Pps(Threshold):
-    """q_i = min(1, τ·f(i))."""
+    """The scheme of Poisson PPS sampling, q_i = min(1, τ·f(i))."""
 
     def rate(self, frequency: int) -> Interval:
-        """Enclose it."""
+        """Enclose the rate min(1, τ·f(i)) of a frequency."""
         return self.arithmetic.minimum(self._size(frequency), _CERTAIN)
 
     def rise(self, first: int, last: int | None) -> Mpf:

@@ -110,7 +110,7 @@ def check_keyed_approximate(body: dict[str, Any], data: Data | None, budget: Bud
 
 
 def _theorem(body: dict[str, Any], cost: Cost) -> str:
-    """Name what the claim follows by."""
+    """Name the theorem that the claim follows by."""
     inputs = body["inputs"]
     composed = _COMPOSED if any(cost) or inputs["releases"] > 1 else ""
     return _THEOREMS[inputs["reports"]] + composed + (_GROUPS if body["claim"]["unit"] == "user" else "")
@@ -158,7 +158,7 @@ def _option(options: dict[str, str], key: str) -> Fraction:
 
 
 def _grows_at_most(units: Units, epsilon: Fraction) -> bool:
-    """Whether G ≤ e^epsilon is proven."""
+    """Decide whether G ≤ e^epsilon is proven."""
     if epsilon < 0:
         return False
     arithmetic = Arithmetic(2 * units.bits + 2 * _GUARD)

@@ -23,7 +23,7 @@ def a_whole_number(value: Any, where: str) -> None:
 
 
 class Units(NamedTuple):
-    """K, N and D."""
+    """Privacy in whole units: K bits, growth N and allowance D."""
 
     bits: int
     growth: int
@@ -43,12 +43,12 @@ class Units(NamedTuple):
 
     @property
     def certain(self) -> int:
-        """The probability 1 in units."""
+        """The probability 1 in units of 2^-K."""
         return 1 << self.bits
 
     @property
     def scaled_allowance(self) -> int:
-        """D in units of 2^-2K."""
+        """The allowance D in units of 2^-2K."""
         return self.allowance << self.bits
 
     def beyond(self, one: int, other: int) -> int:
@@ -56,7 +56,7 @@ class Units(NamedTuple):
         return max(0, (one << self.bits) - self.growth * other)
 
     def apart(self, one: int, other: int) -> tuple[int, int]:
-        """Give `beyond` both ways."""
+        """Give what `beyond` gives, both ways."""
         return self.beyond(one, other), self.beyond(other, one)
 
     def grown(self, units: int) -> int:

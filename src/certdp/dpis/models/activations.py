@@ -18,21 +18,21 @@ class Activation(Protocol):
     """A function of one number, with its derivative."""
 
     def of(self, inputs: FloatArray) -> FloatArray:
-        """Its values."""
+        """Return the function's values at the inputs."""
         ...
 
     def slope(self, inputs: FloatArray) -> FloatArray:
-        """Its derivative; where it has none, one of those at its sides."""
+        """Return the derivative at the inputs; where there is none, one of those at its sides."""
         ...
 
 
 @final
 @frozen
 class Relu:
-    """max(0, x)."""
+    """The rectifier max(0, x)."""
 
     def of(self, inputs: FloatArray) -> FloatArray:
-        """max(0, x)."""
+        """Return the values max(0, x)."""
         return np.maximum(inputs, 0.0)
 
     def slope(self, inputs: FloatArray) -> FloatArray:
@@ -46,11 +46,11 @@ class Tanh:
     """The hyperbolic tangent."""
 
     def of(self, inputs: FloatArray) -> FloatArray:
-        """tanh x."""
+        """Return the values tanh x."""
         return np.asarray(np.tanh(inputs))
 
     def slope(self, inputs: FloatArray) -> FloatArray:
-        """1 − tanh² x."""
+        """Return the derivatives 1 − tanh² x."""
         return np.asarray(1 - np.tanh(inputs) ** 2)
 
 
@@ -84,5 +84,5 @@ class TemperedSigmoid:
         return np.asarray(self.scale / 2 * (1 + np.tanh(self.temperature * inputs / 2)) - self.offset)
 
     def slope(self, inputs: FloatArray) -> FloatArray:
-        """s·T/4·(1 − tanh²(T·x/2))."""
+        """Return the derivatives s·T/4·(1 − tanh²(T·x/2))."""
         return np.asarray(self.scale * self.temperature / 4 * (1 - np.tanh(self.temperature * inputs / 2) ** 2))

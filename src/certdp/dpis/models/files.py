@@ -67,7 +67,7 @@ class Split:
             raise InvalidValue("test", f"{self.test.columns} columns", columns, _OTHER_TEST)
 
     def map(self, features: Callable[[LabelledData], LabelledData]) -> Split:
-        """The same records by other features."""
+        """Return the split with other features of the same records."""
         return Split(train=features(self.train), test=None if self.test is None else features(self.test))
 
 
@@ -129,7 +129,7 @@ def names_in(path: Path) -> list[str]:
 
 
 def _flags(column: NDArray[Any], records: int, name: str) -> BoolArray:
-    """Which records are for testing."""
+    """Read which records are for testing."""
     if column.shape != (records,) or column.dtype.kind not in _NUMBERS or np.isnan(column).any():
         admissible = f"{records} flags, 0 or not, one for each record"
         raise InvalidValue("test", f"{name}, of shape {column.shape} and type {column.dtype}", admissible, _OTHER_TEST)

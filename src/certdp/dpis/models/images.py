@@ -28,7 +28,7 @@ class ImageShape:
 
     @property
     def entries(self) -> int:
-        """How many numbers an image is."""
+        """How many numbers an image consists of."""
         return self.channels * self.height * self.width
 
     @classmethod
@@ -45,7 +45,7 @@ class ImageShape:
 
     @classmethod
     def square(cls, entries: int) -> Self:
-        """One channel with as many rows as columns.
+        """Return the shape of an image with one channel and as many rows as columns.
 
         Raises:
             InvalidValue: for a number of entries that is no square.

@@ -55,12 +55,12 @@ class LabelledData:
 
     @property
     def columns(self) -> int:
-        """d."""
+        """The number d of features of a record."""
         return int(self.features.shape[1])
 
     @property
     def classes(self) -> int:
-        """One more than the largest label there is. Private, as everything here."""
+        """The number of classes: one more than the largest label there is. Private, as everything here."""
         return int(self.labels.max()) + 1
 
     def require_classes(self, classes: int) -> None:

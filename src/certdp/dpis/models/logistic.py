@@ -28,19 +28,19 @@ class Logistic:
 
     @property
     def dimension(self) -> int:
-        """classes·(features + 1)."""
+        """The number of parameters: classes·(features + 1)."""
         return self.classes * (self.features + 1)
 
     def start(self, coins: Coins) -> FloatArray:
-        """All 0."""
+        """Return the parameters at the start of training, all 0."""
         return np.zeros(self.dimension)
 
     def logits(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
-        """W·x + c."""
+        """Return the scores of each class, W·x + c."""
         matrix = parameters.reshape(self.classes, -1)
         return features @ matrix[:, :-1].T + matrix[:, -1]
 
     def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
-        """One layer."""
+        """Return the factors of the gradients, those of one layer."""
         losses, deltas = cross_entropy(self.logits(parameters, features), labels)
         return Factors((Layer(features, deltas),), losses)

@@ -43,12 +43,12 @@ class Mlp:
         return np.concatenate([_weights(self.hidden, self.features, coins), _weights(self.classes, self.hidden, coins)])
 
     def logits(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
-        """V·φ(W·x + c) + e."""
+        """Return the scores of each class, V·φ(W·x + c) + e."""
         inner, outer = self._matrices(parameters)
         return _affine(outer, self.activation.of(_affine(inner, features)))
 
     def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
-        """Two layers, by backpropagation."""
+        """Return the factors of the gradients, those of two layers, by backpropagation."""
         inner, outer = self._matrices(parameters)
         given = _affine(inner, features)
         hidden = self.activation.of(given)

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def at_least_one(_: object, attribute: Attribute[int], value: int) -> None:
-    """A whole number ≥ 1."""
+    """Require a whole number ≥ 1."""
     whole(attribute.name, value, 1)
 
 
 def at_least_two(_: object, attribute: Attribute[int], value: int) -> None:
-    """A whole number ≥ 2."""
+    """Require a whole number ≥ 2."""
     whole(attribute.name, value, 2)

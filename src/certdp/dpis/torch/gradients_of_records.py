@@ -44,7 +44,7 @@ class Gradients(Protocol):
         ...
 
     def dense(self) -> Tensor:
-        """The gradients themselves, (count, *shape)."""
+        """Return the gradients as one tensor of shape (count, *shape)."""
         ...
 
     def merged(self, uses: Sequence[Any]) -> Gradients:
@@ -52,7 +52,7 @@ class Gradients(Protocol):
         ...
 
     def cheaper(self) -> Gradients:
-        """The same in the form that takes less work."""
+        """Return the same gradients in the form that takes less work."""
         ...
 
 
@@ -70,7 +70,7 @@ def _kept(weights: Tensor, *factors: Tensor) -> tuple[Tensor, ...]:
 @final
 @frozen(eq=False)
 class Dense:
-    """Gradients that are there.
+    """Gradients that are held as one dense tensor.
 
     Attributes:
         values: (count, *shape).
@@ -79,24 +79,24 @@ class Dense:
     values: Tensor
 
     def squares(self) -> Tensor:
-        """Sums of squares of entries."""
+        """Return each record's sum of squares of the entries."""
         return _squares(self.values.flatten(1))
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
-        """A matrix product."""
+        """Return the weighted sum of the gradients, by a matrix product."""
         given, values = _kept(weights, self.values)
         return (given @ values.flatten(1).double()).reshape(self.values.shape[1:])
 
     def dense(self) -> Tensor:
-        """They are there."""
+        """Return the tensor of the gradients, which is held already."""
         return self.values
 
     def merged(self, uses: Sequence[Dense]) -> Dense:
-        """Added up."""
+        """Return the gradients of several uses of a parameter, added up."""
         return Dense(torch.stack([use.values for use in uses]).sum(0))
 
     def cheaper(self) -> Dense:
-        """These."""
+        """Return the cheaper form of the gradients: this one."""
         return self
 
 
@@ -178,7 +178,7 @@ class TableRows:
         return keys // self.shape[0], keys % self.shape[0], sums
 
     def squares(self) -> Tensor:
-        """Sums over the rows looked up."""
+        """Return each record's sum of squares, over the rows looked up."""
         records, _, sums = self._sums()
         return sums.new_zeros(len(self.rows)).index_add_(0, records, _squares(sums))
 
@@ -197,12 +197,12 @@ class TableRows:
         return tables
 
     def merged(self, uses: Sequence[TableRows]) -> TableRows:
-        """All positions of all uses."""
+        """Return the gradients of several uses of a table: the positions of all."""
         rows, deltas = [use.rows for use in uses], [use.deltas for use in uses]
         return TableRows(torch.cat(rows, dim=1), torch.cat(deltas, dim=1), self.shape)
 
     def cheaper(self) -> TableRows:
-        """These."""
+        """Return the cheaper form of the gradients: this one."""
         return self
 
 

@@ -38,7 +38,7 @@ class ImageRecords:
         return len(self.data)
 
     def rows(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Some of them, (count, channels, height, width), and their labels."""
+        """Return some images, (count, channels, height, width), and their labels."""
         features, labels = self.data.rows(indices.numpy())
         images = torch.from_numpy(features).to(torch.get_default_dtype())
         form = (len(indices), self.shape.channels, self.shape.height, self.shape.width)
@@ -77,6 +77,6 @@ class WordRecords:
         return len(self.data)
 
     def rows(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Some of them, (count, length), and their labels."""
+        """Return some texts, (count, length), and their labels."""
         features, labels = self.data.rows(indices.numpy())
         return torch.from_numpy(features.astype(np.int64)), torch.from_numpy(labels.astype(np.int64))

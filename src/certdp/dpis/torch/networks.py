@@ -33,7 +33,7 @@ class TemperedSigmoid(nn.Module):
         self.scale, self.temperature, self.offset = scale, temperature, offset
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Of each entry."""
+        """Apply the function to each entry."""
         return self.scale * torch.sigmoid(self.temperature * inputs) - self.offset
 
 

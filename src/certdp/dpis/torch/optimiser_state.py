@@ -54,5 +54,5 @@ def remember(optimiser: Optimizer, state: Mapping[str, FloatArray]) -> None:
 
 
 def array_of(tensor: Tensor) -> FloatArray:
-    """A copy in binary64, dense."""
+    """Return a dense copy of a tensor in binary64."""
     return np.array(tensor.detach().to_dense().to("cpu", torch.float64).numpy(), dtype=np.float64)

@@ -58,7 +58,7 @@ class TensorRecords:
         return len(self.inputs)
 
     def rows(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Some of them."""
+        """Return the inputs and targets of some records."""
         inputs, targets = self.inputs[indices], self.targets[indices]
         return inputs if self.divide_by is None else inputs.to(torch.get_default_dtype()) / self.divide_by, targets
 
@@ -80,7 +80,7 @@ class DatasetRecords:
         return len(self.dataset)
 
     def rows(self, indices: Tensor) -> tuple[Tensor, Tensor]:
-        """Some of them, stacked."""
+        """Return the inputs and targets of some records, stacked."""
         pairs = [self.dataset[int(index)] for index in indices]
         inputs = torch.stack([torch.as_tensor(given) for given, _ in pairs])
         return inputs, torch.stack([torch.as_tensor(target) for _, target in pairs])

@@ -37,7 +37,7 @@ class Layer(Protocol):
 
     @property
     def parameters(self) -> dict[str, Tensor]:
-        """Those it got, by their role."""
+        """The parameters that the function got, by their role."""
         ...
 
     def uses(self, deltas: Tensor) -> dict[str, Gradients]:
@@ -270,11 +270,11 @@ class Recording:
 
     @property
     def all_signatures(self) -> list[Signature]:
-        """Of the calls, in their order."""
+        """Return the signatures of all calls, in their order."""
         return [call.signature for call in self.calls]
 
     def signatures(self, position: int) -> tuple[Signature, ...]:
-        """Of the calls with one parameter."""
+        """Return the signatures of the calls with one parameter."""
         return tuple(call.signature for call in self.calls if position in call.roles)
 
 

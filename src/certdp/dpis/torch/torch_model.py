@@ -338,7 +338,7 @@ class _Passed:
 
 
 def _none(value: Tensor, count: int) -> Gradients:
-    """Of a parameter that the loss does not depend on."""
+    """Return the gradient in a parameter that the loss does not depend on."""
     return Dense(value.new_zeros((1, *value.shape)).expand(count, *value.shape))
 
 
