@@ -15,7 +15,7 @@ from ..plugins.contract import CONTRACT_VERSION, About
 @final
 @frozen(kw_only=True)
 class EveryKey:
-    """Keeps every key."""
+    """A sampler of keys that keeps every one."""
 
     about: ClassVar[About] = About(
         name="every-key",

@@ -27,22 +27,22 @@ class Single(Protocol):
 
     @property
     def pure(self) -> PureLaw | None:
-        """The pure loss, where it is finite."""
+        """The pure ε in each direction; None where it is infinite or not known."""
         ...
 
     @property
     def delta(self) -> DeltaLaw | None:
-        """The hockey-stick divergence."""
+        """The hockey-stick divergence δ(ε), ε ≥ 0, in each direction; None where no law is known."""
         ...
 
     @property
     def loss_transform(self) -> LossTransform | None:
-        """The moments of the privacy loss."""
+        """The moments of the privacy loss; None where they are not known."""
         ...
 
     @property
     def loss_cells(self) -> LossCells | None:
-        """The privacy loss cut in cells."""
+        """The privacy loss cut in cells; None where that is not known."""
         ...
 
     def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:

@@ -71,7 +71,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ = ε·tanh(ε/2)."""
+        """ρ of randomised response: ρ = ε·tanh(ε/2)."""
         return response.zero_concentrated(self.epsilon)
 
     @property

@@ -11,7 +11,7 @@ Bits: TypeAlias = NDArray[np.uint64]
 
 
 class Source(Protocol):
-    """Where random bits come from."""
+    """A source of random bits."""
 
     @property
     def private(self) -> bool:
@@ -19,5 +19,5 @@ class Source(Protocol):
         ...
 
     def bits(self, count: int) -> Bits:
-        """`count` independent uniform 64-bit words."""
+        """Return `count` independent uniform 64-bit words."""
         ...

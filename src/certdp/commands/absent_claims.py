@@ -12,12 +12,12 @@ from ..verification.reports.foreign_words import shortened
 
 
 def unusable(problems: Sequence[Status]) -> list[Status]:
-    """Those that are broken; the others are left out on demand."""
+    """Return the absences that are broken; the others are left out on demand."""
     return [problem for problem in problems if not problem.blocked]
 
 
 def absent_as_json(problems: Sequence[Status]) -> dict[str, Any]:
-    """Both kinds in JSON's types."""
+    """Return both kinds of absences in JSON's types."""
     blocked = [problem for problem in problems if problem.blocked]
     return {"unusable": [_json(problem) for problem in unusable(problems)], "left_out": [_json(one) for one in blocked]}
 

@@ -73,7 +73,7 @@ class Cost(Answer):
     certified: Certificate | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         request, answer, guarantee = self.request, self.answer, self.answer.guarantee
         plan = {"file": str(request.plan), "releases": [one.as_json() for one in self._parts]}
         return {
@@ -110,7 +110,7 @@ class Cost(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
         for part in self._parts:
             page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
@@ -146,7 +146,7 @@ class Cost(Answer):
 
 @frozen
 class _Part:
-    """What is released.
+    """One part of what is released.
 
     Attributes:
         mechanism: its name.
@@ -167,7 +167,7 @@ class _Part:
         return cls(mechanism.about.name, sampler.about.name, resample, part.steps)
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the part for programs, in JSON's types."""
         return asdict(self)
 
 

@@ -16,11 +16,11 @@ class Answer(ABC):
 
     @abstractmethod
     def as_json(self) -> Mapping[str, object]:
-        """For programs, in JSON's types; proven numbers are binary64 rounded outward."""
+        """Return the answer for programs, in JSON's types; proven numbers are binary64 rounded outward."""
 
     @abstractmethod
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
 
     @property
     def exit_code(self) -> int:
@@ -34,12 +34,12 @@ def assumptions_as_json(assumptions: Iterable[Assumption]) -> list[dict[str, str
 
 
 def domain_as_json(domain: NormBall | None) -> dict[str, object] | None:
-    """A public domain."""
+    """Return a public domain in JSON's types."""
     if domain is None:
         return None
     return {"norm": domain.norm.value, "radius": str(domain.radius.value), "dimension": domain.dimension}
 
 
 def path_as_json(path: Path | None) -> str | None:
-    """Where something was written."""
+    """Return the path that something was written to, in JSON's types."""
     return None if path is None else str(path)

@@ -62,7 +62,7 @@ class Audited(Answer):
     audit: RunAudit
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         audited, found = self.audit, self.audit.found
         return {
             "mechanism": self.mechanism,
@@ -91,7 +91,7 @@ class Audited(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         audited, found, numbers = self.audit, self.audit.found, page.numbers
         page.run(self.mechanism, self.sampler, steps=self.releases.steps, resample=self.resample)
         source = "what certdp proves" if audited.proven else "as claimed"

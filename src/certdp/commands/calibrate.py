@@ -59,7 +59,7 @@ class Calibrated(Answer):
     certified: WrittenCertificate | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         found, answer, guarantee = self.found, self.answer, self.answer.guarantee
         return {
             "find": self.find,
@@ -84,7 +84,7 @@ class Calibrated(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people; the values looked for are there to be typed again, so they keep their digits."""
+        """Show the answer on the page; the values looked for can be typed again, because they keep their digits."""
         found, answer, guarantee = self.found, self.answer, self.answer.guarantee
         page.run(str(self.request.mechanism), str(self.request.sampler))
         page.bold(f"{self.find} = {_typed(found.value, page.numbers)}")

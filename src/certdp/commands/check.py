@@ -51,7 +51,7 @@ def policy_of(
     relation: str | None,
     distributions: tuple[str, ...],
 ) -> Policy:
-    """What is demanded of a certificate, as it is typed.
+    """Return what is demanded of a certificate, from the options as typed.
 
     Raises:
         InvalidValue: for a word or number that no demand has.
@@ -97,7 +97,7 @@ class Checked(Answer):
     demands: tuple[Demand, ...]
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         verdict, claim = self.verdict, self.verdict.claim
         return {
             "certificate": str(self.certificate),
@@ -119,7 +119,7 @@ class Checked(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people: in the checker's own words, which round to the safe side."""
+        """Show the verdict in the checker's own words, which round to the safe side."""
         for line in (self.verdict, *self.demands):
             page.copy(str(line))
 
@@ -140,12 +140,12 @@ class Schema(Answer):
     text: str
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         schema: Mapping[str, object] = json.loads(self.text)
         return schema
 
     def show(self, page: Page) -> None:
-        """The same for people."""
+        """Show the schema on the page, for people."""
         page.copy(self.text.rstrip("\n"))
 
 

@@ -61,7 +61,7 @@ class Clustered(Answer):
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         model, fit = self.model, self.model.private_.reveal()
         return {
             "clusters": self.clusters,
@@ -87,7 +87,7 @@ class Clustered(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         model, fit, numbers = self.model, self.model.private_.reveal(), page.numbers
         page.say(f"{self.clusters} centres after {model.n_iter_} iterations on a sample by {self.sampler}")
         page.bold(f"ε ≤ {numbers.most(model.epsilon_spent_)}", f" for {whom(model.domain_)}")

@@ -65,7 +65,7 @@ class KeyedComposition:
     sampler: KeySampler
 
     def run_once(self) -> KeyedRun:
-        """One release."""
+        """Return the run of one release."""
         return KeyedRun(mechanism=self.mechanism, sampler=self.sampler)
 
     def run(self, releases: Releases) -> KeyedRun:
@@ -126,7 +126,7 @@ def chosen(
 def composed(
     mechanism: str, sampler: str, given: list[str], *, third_party: bool, allow: list[str] | None
 ) -> Composition:
-    """The same, for commands about records.
+    """Return the composition of a command about records.
 
     Raises:
         InvalidValue: for plugins for keyed data; else as `chosen`.

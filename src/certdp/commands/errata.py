@@ -39,7 +39,7 @@ class Misprints(Answer):
     problems: Sequence[Status]
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         report, results = self.report, self._results
         return {
             "passed": report.passed,
@@ -61,7 +61,7 @@ class Misprints(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         results = self._results
         for row in self.rows:
             say(page, f"\n{row.id}")

@@ -26,7 +26,7 @@ class Listed:
     summary: str
 
     def load(self) -> Any:
-        """The command."""
+        """Import the command and return it."""
         return typer.main.get_command(import_module(f"{__package__}.{self.module}").command)
 
 
@@ -86,7 +86,7 @@ class _Loaded(MutableMapping[str, Any]):
 
 
 def _no_options() -> None:
-    """Take no options."""
+    """Do nothing: the group takes no options."""
 
 
 def group(

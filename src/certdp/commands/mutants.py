@@ -59,7 +59,7 @@ class _Row:
     counts: _Counts | None
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the row for programs, in JSON's types."""
         known = {} if self.counts is None else asdict(self.counts)
         return {"module": self.module, "standing": self.standing, "mutants": self.mutants, **known}
 
@@ -71,11 +71,11 @@ class Recorded(Answer):
     rows: tuple[_Row, ...]
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return {"modules": [row.as_json() for row in self.rows]}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         columns = ("module", "standing", "mutants", *(one.name for one in fields(_Counts)))
         page.table(
             [column.replace("_", " ") for column in columns],
@@ -90,11 +90,11 @@ class Scored(Answer):
     score: Score
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return self.score.as_json()
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         found = self.score
         table = Table(box=None)
         for heading in ("", "module", "mutants", *(fate.value for fate in _COLUMNS)):

@@ -26,7 +26,7 @@ FAILED, BAD_INPUT = 1, 2
 
 @frozen
 class Terminal:
-    """Where a command's answer goes.
+    """The output of a command: where its answer goes.
 
     Attributes:
         as_json: whether JSON is wanted.

@@ -97,7 +97,7 @@ class Page:
 
 
 def whom(domain: NormBall | None) -> str:
-    """For which records an answer holds."""
+    """Say for which records an answer holds."""
     if domain is None:
         return "every record"
     return f"every record with {norm(domain.norm.value)} ≤ {domain.radius.value}"

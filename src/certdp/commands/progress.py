@@ -20,11 +20,11 @@ class Bar:
     _task: TaskID
 
     def reach(self, done: float) -> None:
-        """So much is done."""
+        """Show that so much is done."""
         self._progress.update(self._task, completed=done)
 
     def add(self, more: float) -> None:
-        """So much more is done."""
+        """Show that so much more is done."""
         self._progress.advance(self._task, more)
 
 

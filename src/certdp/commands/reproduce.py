@@ -44,11 +44,11 @@ class Reproduced(Answer):
     written: Sequence[Path]
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return {"experiment": self.name, "shows": self.experiment.shows, **self._rest}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         page.bold(self.name, f": {self.experiment.shows}", indent=0)
         page.copy(json.dumps(self._rest, indent=2, ensure_ascii=False))
 

@@ -38,12 +38,12 @@ class Certificate:
     method: str
 
     def as_json(self) -> dict[str, object]:
-        """For programs: JSON's key `certified`, in binary64 rounded up."""
+        """Return JSON's key `certified`, in binary64 rounded up."""
         epsilon, delta = (Enclosure.of(value).upper_float for value in (self.epsilon, self.delta))
         return {"epsilon": epsilon, "delta": delta, "method": self.method}
 
     def show(self, page: Page) -> None:
-        """For people, below the path of the file."""
+        """Show the certificate on the page, below the path of the file."""
         numbers = page.numbers
         page.say(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
 

@@ -42,12 +42,12 @@ class Verified(Answer):
     written: Mapping[str, Path]
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         written = {name: str(path) for name, path in self.written.items()}
         return {**self.report.as_json(), **absent_as_json(self.problems), **written}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         show_report(page, self.report, self.problems, self.written)
 
     @property

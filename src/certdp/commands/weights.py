@@ -79,13 +79,13 @@ class _Loss:
     order: float | None = None
 
     def as_json(self) -> dict[str, object]:
-        """For programs; null where the notion or the domain has no such figure."""
+        """Return the loss in JSON's types; null where the notion or the domain has no such figure."""
         bounds = None if self.upper is None else [self.lower, self.upper]
         epsilon, tau = (bounds, None) if self.sign == "ε" else (None, bounds)
         return {"notion": self.notion, "epsilon": epsilon, "delta": self.delta, "order": self.order, "tau": tau}
 
     def beside(self, numbers: Numbers, stated_delta: str | None) -> str:
-        """At what it is stated, in words."""
+        """Say in words at what order or δ the loss is stated."""
         if self.delta is not None:
             delta = numbers.most(self.delta) if stated_delta is None else numbers.stated(stated_delta)
             return f" at δ = {delta}"
@@ -132,7 +132,7 @@ class Weighed(Answer):
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         derivation, measured, domain = self.proven.derivation, self.measured, self.run.domain
         gap = None if measured.gap is None or math.isinf(measured.gap) else measured.gap
         return {
@@ -161,7 +161,7 @@ class Weighed(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         loss, numbers = self.proven.loss, page.numbers
         page.run(
             self.run.mechanism.about.name,

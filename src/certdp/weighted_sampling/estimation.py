@@ -74,7 +74,7 @@ class ReleasedSample(Protocol):
 
     @property
     def keys(self) -> Keys:
-        """The reported keys."""
+        """The keys that were reported."""
         ...
 
     @property

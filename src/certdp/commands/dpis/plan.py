@@ -64,7 +64,7 @@ class Planned(Answer):
     certified: WrittenCertificate | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         plan, found = self.plan, self.found
         return {
             "epochs": plan.epochs,
@@ -92,7 +92,7 @@ class Planned(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         plan, found, numbers = self.plan, self.found, page.numbers
         guarantee, bound = found.guarantee, found.guarantee.bound
         budget = plan.budget

@@ -249,5 +249,5 @@ def _accounting_options(accounting: Accounting) -> Mapping[str, object]:
 
 
 def _public(**stated: str | None) -> dict[str, Public[str]]:
-    """What is stated, declared public."""
+    """Declare public what is stated."""
     return {name: Public(text) for name, text in stated.items() if text is not None}

@@ -119,7 +119,7 @@ class Statement:
     result: Trained
 
     def as_json(self) -> dict[str, object]:
-        """For programs, and for the run's own folder."""
+        """Return the statement for programs, and for the run's own folder."""
         result, guarantee = self.result, self.result.guarantee
         return {
             "version": version("certdp"),
@@ -140,7 +140,7 @@ class Statement:
         }
 
     def show(self, page: Page) -> None:
-        """For people, without assumptions."""
+        """Show the statement on the page, without assumptions."""
         result, guarantee, numbers = self.result, self.result.guarantee, page.numbers
         if guarantee is None:
             page.bold("not private", f": {_SEEDED}", indent=0)
@@ -192,11 +192,11 @@ class OwnersFigures:
         )
 
     def as_json(self) -> dict[str, object]:
-        """With a notice of what they are."""
+        """Return the figures in JSON's types, with a notice of what they are."""
         return {"notice": "computed from the records: for the data's owner, not for publication", **asdict(self)}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         shown = ("train_accuracy", "test_accuracy", "mean_proposed", "mean_accepted", "dropped", "stale_bias")
         known = [(name, getattr(self, name)) for name in shown]
         page.owners([(name.replace("_", " "), page.numbers.about(value)) for name, value in known if value is not None])
@@ -219,7 +219,7 @@ class TrainedModel(Answer):
     certified: WrittenCertificate | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return {
             **self.statement.as_json(),
             "certificate": path_as_json(self.certificate),
@@ -228,7 +228,7 @@ class TrainedModel(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         self.statement.show(page)
         page.files({"certificate": self.certificate})
         if self.certified is not None:
@@ -241,7 +241,7 @@ class TrainedModel(Answer):
 
 @frozen(kw_only=True)
 class _Asked:
-    """Where a run reads and writes, and whether it goes on."""
+    """What the command asks: where a run reads and writes, and whether it goes on."""
 
     data: Path
     seed: int | None

@@ -38,11 +38,11 @@ class Conforming(Answer):
     found: Conformance
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return self.found.as_json()
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         page.copy(str(self.found))
 
     @property

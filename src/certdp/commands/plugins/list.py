@@ -27,7 +27,7 @@ class Installed(Answer):
     imported: bool
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return {
             "plugins": [
                 {
@@ -44,7 +44,7 @@ class Installed(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         listed = [(one.listing, self._word(one)) for one in self.statuses]
         page.table(
             ("role", "name", "distribution", "version", "status"),
@@ -64,7 +64,7 @@ def installed(
     third_party: ThirdParty = True,
     allow: Allow = None,
 ) -> Installed:
-    """What is installed, from which distribution, and whether it is valid."""
+    """List the installed plugins: their distributions, and whether they are valid."""
     registry = Registry(third_party=third_party, allow=allow)
     if list_only:
         return Installed(statuses=tuple(Status(item, None) for item in registry.listings()), imported=False)

@@ -32,13 +32,13 @@ class NewPlugin(Answer):
     written: Scaffold
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         written = self.written
         files = [str(path) for path in written.paths]
         return {"name": str(written.name), "role": written.role.word, "folder": str(written.folder), "files": files}
 
     def show(self, page: Page) -> None:
-        """For people: the files, and what to do next."""
+        """Show the files on the page, and what to do next."""
         page.copy(f"{self.written.role.word} {self.written.name} in {self.written.folder}:")
         for path in self.written.paths:
             page.copy(f"  {path}")

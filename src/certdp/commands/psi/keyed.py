@@ -59,7 +59,7 @@ class _Compared:
         )
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         remove, add = ([one.lower, one.upper] for one in (self.remove, self.add))
         return {"frequency": self.frequency, "remove": remove, "add": add}
 
@@ -81,7 +81,7 @@ class KeyedProfile(Answer):
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         mechanism, sampler = (
             statement_of(plugin).as_json() for plugin in (self.release.mechanism, self.release.sampler)
         )
@@ -108,7 +108,7 @@ class KeyedProfile(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
         mechanism, sampler = (plugin.about.name for plugin in (self.release.mechanism, self.release.sampler))
         page.keyed_run(mechanism, sampler)

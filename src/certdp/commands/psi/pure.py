@@ -45,7 +45,7 @@ class PureProfile(Answer):
     request: Request
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         stated, request = self.claim.as_json(), self.request
         claim, supremum = stated["claim"], stated["claim"]["supremum"]
         return {
@@ -71,7 +71,7 @@ class PureProfile(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         claim, request = self.claim, self.request
         page.run(claim.mechanism.name, claim.sampler.name)
         if claim.supremum is None:

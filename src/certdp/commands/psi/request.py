@@ -49,7 +49,7 @@ class Request:
 
     @property
     def places(self) -> Mapping[str, Path | None]:
-        """Where something is to be written, by option."""
+        """The paths that something is to be written to, by option."""
         return {
             "certificate": self.certificate,
             "owner-certificate": self.owner_certificate,
@@ -124,7 +124,7 @@ class OwnersFigures:
         )
 
     def as_json(self) -> dict[str, object]:
-        """With a notice of what they are."""
+        """Return the figures in JSON's types, with a notice of what they are."""
         measured = self.measured
         return {
             "notice": "computed from the records: for the data's owner, not for publication",
@@ -159,6 +159,6 @@ class OwnersFigures:
         return "the file given" if self.from_file else _EXAMPLE
 
     def _bound(self, loss: float) -> float | None:
-        """None for a bound beyond binary64, which JSON cannot say."""
+        """Return a bound for JSON: None beyond binary64, which JSON cannot say."""
         least = min(loss, self.most)
         return None if math.isinf(least) else least

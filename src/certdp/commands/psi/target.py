@@ -27,7 +27,7 @@ from .request import OwnersFigures, Request, domain_of, outside_of, progress_ove
 
 @frozen(kw_only=True)
 class _Found:
-    """What is proven for the domain.
+    """The loss proven for the domain.
 
     Attributes:
         guarantee: the statement.
@@ -42,7 +42,7 @@ class _Found:
 
 @frozen(kw_only=True)
 class _Target:
-    """What is asked for.
+    """The notion in which a loss is asked for.
 
     Attributes:
         sign: what the loss is called.
@@ -74,7 +74,7 @@ class LossAt(Answer):
     owners: OwnersFigures
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs; the keys that only the pure notion has are null."""
+        """Return the answer for programs, in JSON's types; the keys that only the pure notion has are null."""
         guarantee, domain = self.found.guarantee, self.releases.domain
         return {
             "mechanism": statement_of(self.releases.mechanism).as_json(),
@@ -100,7 +100,7 @@ class LossAt(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         guarantee, bounds, sign = self.found.guarantee, self.found.bounds, self.target.sign
         page.run(self.releases.mechanism.about.name, self.releases.sampler.about.name)
         page.bold(

@@ -33,7 +33,7 @@ class DrawnSample(Answer):
     output: Path
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         statement = self.sample.statement.to_json()
         return {
             "is_private": False,
@@ -46,7 +46,7 @@ class DrawnSample(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         statement = self.sample.statement.to_json()
         how = f": {len(self.sample):,} keys by {statement['rule']['name']}, {statement['coins']} coins"
         page.bold("not private", how, indent=0)

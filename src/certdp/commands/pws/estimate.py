@@ -51,12 +51,12 @@ class UnsanitisedSum(Answer):
     total: SumEstimate
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         private = {"notice": _NOTICE, **asdict(self.total)}
         return {"sample": str(self.sample), "where": list(self.where), "is_private": False, "private": private}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         page.owners_heading()
         page.copy(str(self.total))
 
@@ -88,7 +88,7 @@ class Estimates(Answer):
     plot: Path | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs; a key for what was asked alone."""
+        """Return the answer for programs, in JSON's types; a key for what was asked alone."""
         asked: dict[str, object] = {
             "top": None if self.top is None else [{**asdict(key), "key": _text(key.key)} for key in self.top],
             "quantiles": None if self.quantiles is None else [asdict(one) for one in self.quantiles],
@@ -106,7 +106,7 @@ class Estimates(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         page.copy(str(self.sample))
         page.copy(str(self.total))
         if self.top is not None:

@@ -70,7 +70,7 @@ class Released:
     certificate: Path | None
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         sampling, statement, guarantee = self.sampling, self.sample.statement, self.sampling.guarantee
         private = statement.private
         return {
@@ -92,7 +92,7 @@ class Released:
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         page.say(str(self.sample), style="bold")
         page.files({"sample": self.output, "certificate": self.certificate})
         if self.sample.statement.private:
@@ -114,12 +114,12 @@ class ReleasedAndReported(Answer):
     report: SampleReport
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         owner_report = path_as_json(self.place)
         return {**self.released.as_json(), "owner_report": owner_report, "private": self.report.as_json()}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         self.released.show(page)
         page.blank()
         page.copy(str(self.report))

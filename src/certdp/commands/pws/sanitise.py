@@ -39,11 +39,11 @@ class Sanitised(Answer):
     sampled: int
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         return {**self.released.as_json(), "private": {"notice": NOTICE, "sampled": self.sampled}}
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         self.released.show(page)
         page.owners_heading()
         page.say(f"{self.sampled:,} keys had been sampled", 2)

@@ -97,7 +97,7 @@ def check_sample_place(path: Path) -> None:
 
 
 def sample_places(path: Path) -> Mapping[str, Path]:
-    """What is written with a sample, by the name that errors call it: text files have their statement beside."""
+    """Return the paths written with a sample, by option; text files have their statement beside."""
     if path.suffix.lower() == _SAMPLES[0]:
         return {"output": path}
     return {"output": path, "statement of the output": path.with_name(f"{path.name}.json")}

@@ -44,7 +44,7 @@ class Probabilities(Answer):
     plot: Path | None
 
     def as_json(self) -> Mapping[str, object]:
-        """For programs."""
+        """Return the answer for programs, in JSON's types."""
         sampling, rows, guarantee = self.sampling, self.table.rows, self.sampling.guarantee
         return {
             "mechanism": plugin_as_json(sampling.mechanism),
@@ -64,7 +64,7 @@ class Probabilities(Answer):
         }
 
     def show(self, page: Page) -> None:
-        """For people."""
+        """Show the answer on the page, for people."""
         sampling = self.sampling
         page.keyed_run(sampling.mechanism.about.name, sampling.sampler.about.name)
         page.say(in_words(sampling.stated_guarantee, sampling.contributions), 2)

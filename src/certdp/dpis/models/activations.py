@@ -43,7 +43,7 @@ class Relu:
 @final
 @frozen
 class Tanh:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent as an activation."""
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the values tanh x."""
