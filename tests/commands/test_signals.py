@@ -308,6 +308,7 @@ def test_signals_at_any_moment(
     record_property("signal", f"{case}: {found}")
 
 
+@pytest.mark.slow
 def test_signals_are_answered_before_anything_is_imported(
     inputs: Path, undisturbed: Callable[[str], tuple[Path, Moments]]
 ) -> None:

@@ -58,6 +58,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return install
 
 
+@pytest.mark.slow
 def test_one_claim_of_the_library(certdp: Run) -> None:
     ran = certdp("verify", "--only", "is/theorem-6*", "--examples", "5", "--json")
     assert (ran.code, ran.err) == (0, "")
@@ -87,6 +88,7 @@ def test_claims_that_are_as_expected(certdp: Run, claims: Callable[..., None]) -
     assert "Test [1] Statement 1" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "outcome", "said"),
     [
@@ -111,6 +113,7 @@ def test_a_claim_that_fails(
     assert [result["passed"] for result in ran.json["results"]] == [False, True]
 
 
+@pytest.mark.slow
 def test_a_plugin_whose_claims_cannot_be_used(certdp: Run, claims: Callable[..., None]) -> None:
     listing = Listing(Role.CLAIMS, "odd", "odd-claims", "1.0", "odd:CLAIMS")
     claims(HOLDS, problems=[Status(listing, "odd:CLAIMS is no tuple of claims")])
@@ -122,6 +125,7 @@ def test_a_plugin_whose_claims_cannot_be_used(certdp: Run, claims: Callable[...,
     ]
 
 
+@pytest.mark.slow
 def test_plugins_left_out_on_demand_are_no_failure(certdp: Run, claims: Callable[..., None]) -> None:
     listing = Listing(Role.CLAIMS, "odd", "odd-claims", "1.0", "odd:CLAIMS")
     claims(HOLDS, problems=[Status(listing, "blocked: third-party plugins are switched off", blocked=True)])
@@ -145,6 +149,7 @@ def test_a_glob_without_a_match(refusal: Refusal, claims: Callable[..., None]) -
     assert "test/commutes, test/small" in error["remedy"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same(certdp: Run, claims: Callable[..., None]) -> None:
     claims(FAILS, CONTROL)
     first, again = (certdp("verify", "--seed", "3", "--json").json["results"] for _ in range(2))
@@ -168,6 +173,7 @@ def test_a_claim_that_hangs_is_stopped_and_named(certdp: Run, claims: Callable[.
     assert ran.json["results"][0]["error"] == "stopped: it took longer than 2 s"
 
 
+@pytest.mark.slow
 def test_many_jobs_find_what_one_does(certdp: Run, claims: Callable[..., None]) -> None:
     claims(HOLDS, FAILS, CONTROL)
     found = [certdp("verify", "--jobs", jobs, "--json").json["results"] for jobs in (1, 3)]
@@ -185,6 +191,7 @@ def test_a_bad_timeout_is_refused(refusal: Refusal, claims: Callable[..., None],
 class TestReports:
     """The page and the file for continuous integration."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("other", "code"), [(CONTROL, 0), (FAILS, 1)])
     def test_both_are_written_whatever_comes_out(
         self, certdp: Run, claims: Callable[..., None], tmp_path: Path, other: Claim, code: int
@@ -326,12 +333,14 @@ def test_a_disk_that_fills_up_is_told_by_the_option(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_globs_repeat(certdp: Run, claims: Callable[..., None]) -> None:
     claims(HOLDS, FAILS, CONTROL)
     ran = certdp("verify", "--only", "test/misprint", "--only", "test/c*", "--json")
     assert [result["id"] for result in ran.json["results"]] == ["test/commutes", "test/misprint"]
 
 
+@pytest.mark.slow
 def test_words_of_a_claim_do_nothing_to_the_terminal_and_are_shortened(
     certdp: Run, claims: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -356,6 +365,7 @@ def test_words_of_a_claim_do_nothing_to_the_terminal_and_are_shortened(
     assert whole.endswith("x" * 3000)
 
 
+@pytest.mark.slow
 def test_ids_and_indents_survive_a_narrow_terminal(claims: Callable[..., None]) -> None:
     name = "test/" + "-".join(["long"] * 9)
     claims(attrs.evolve(FAILS, id=name, examine=lambda case: Finding(case["a"] < 10, "word " * 40, "")))

@@ -211,6 +211,7 @@ def test_one_that_ends_the_process_cannot_feign_success(site: Path) -> None:
     assert "its import ends the process with exit code 0" in json.loads(ran.stdout)["error"]["remedy"]
 
 
+@pytest.mark.slow
 def test_a_hidden_text_does_nothing_to_the_terminal(site: Path) -> None:
     ran = certdp(site, "plugins", "--list-only")
     assert ran.returncode == 0

@@ -163,6 +163,7 @@ class TestEndToEnd:
         assert result["verdict"] == "holds assuming the profile"
         assert result["epsilon"] == data["epsilon"]
 
+    @pytest.mark.slow
     def test_heuristic_evidence_certifies_nothing(self, installed: Path, tmp_path: Path) -> None:
         ran = self.psi(installed, tmp_path, "hunch-sum", "--certificate", "out.json")
         assert ran.returncode == 2
@@ -171,6 +172,7 @@ class TestEndToEnd:
         assert error["admissible"] == "proved or cited"
         assert not (tmp_path / "out.json").exists()
 
+    @pytest.mark.slow
     def test_a_mechanism_without_a_pure_value(self, installed: Path, tmp_path: Path) -> None:
         ran = self.psi(installed, tmp_path, "renyi-sum")
         assert ran.returncode == 2

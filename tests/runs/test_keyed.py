@@ -523,6 +523,7 @@ class TestPlans:
         two = Plan([release(KEYS), release(FREQUENCIES)])
         assert two.epsilon(Delta("0.12"), accountant=LOSS_DISTRIBUTION).epsilon.upper < 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1, 2)])
     def test_a_key_has_one_frequency_in_all_parts(self, epsilon: Fraction) -> None:
         other = PwsKeys(epsilon=Public("0.1"), delta=Public("0.01"))
@@ -538,6 +539,7 @@ class TestPlans:
         assert found.lower <= most
         assert found.upper <= float(most) * 1.02
 
+    @pytest.mark.slow
     def test_the_order_does_not_matter_and_equal_parts_are_one(self) -> None:
         first, second = Plan([laplace(), release(KEYS)]), Plan([release(KEYS), laplace()])
         assert first.delta(Epsilon("0.7")).delta == second.delta(Epsilon("0.7")).delta

@@ -41,6 +41,7 @@ def one_by_one(kind: Kind, rates: list[float], noise: list[float]) -> Composed:
     return Composed(tuple(pairs))
 
 
+@pytest.mark.slow
 @kinds
 @pytest.mark.parametrize("groups", [1, 2, 9])
 def test_an_interval_holds_that_of_the_steps_one_by_one(kind: Kind, groups: int) -> None:
@@ -58,6 +59,7 @@ def test_an_interval_holds_that_of_the_steps_one_by_one(kind: Kind, groups: int)
             assert found.epsilon.lower <= exactly.upper
 
 
+@pytest.mark.slow
 @kinds
 def test_more_groups_bring_the_ends_closer(kind: Kind) -> None:
     rates, noise = np.linspace(0.01, 0.1, 16), np.linspace(4.0, 1.0, 16)
@@ -68,6 +70,7 @@ def test_more_groups_bring_the_ends_closer(kind: Kind) -> None:
     assert lowers[-1] <= uppers[-1]
 
 
+@pytest.mark.slow
 @kinds
 def test_more_steps_larger_rates_and_less_noise_cost_more(kind: Kind) -> None:
     rates, noise = np.linspace(0.02, 0.1, 20), np.linspace(3.0, 2.0, 20)
@@ -171,6 +174,7 @@ def test_a_million_different_steps() -> None:
     assert found.lower < found.upper < 1.3 * found.lower
 
 
+@pytest.mark.slow
 def test_it_says_what_it_rests_on() -> None:
     run = steps(GaussianSteps, np.linspace(0.01, 0.02, 50), 1.5)
     assert str(run) == "50 Gaussian steps · rates 0.01 to 0.02 · noise multipliers 1.5"

@@ -82,6 +82,7 @@ class TestCosts:
             Plan([LAPLACE, GAUSSIAN]).pure()
         assert Plan([LAPLACE, GAUSSIAN]).epsilon(Delta("1e-6"), accountant=RENYI).epsilon.upper > 0
 
+    @pytest.mark.slow
     def test_one_part_costs_what_it_costs_alone(self) -> None:
         for part in (LAPLACE, GAUSSIAN, COUNT):
             plan = Plan([part])

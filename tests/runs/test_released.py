@@ -294,6 +294,7 @@ class TestRanges:
         assert verdict.claim is not None
         assert verdict.claim.domain == "norm(1) <= 3"
 
+    @pytest.mark.slow
     def test_of_coreset_constants(self) -> None:
         def coreset(size: Any) -> Coreset:
             return Coreset(
@@ -404,6 +405,7 @@ class TestTrainingSteps:
             with pytest.raises(InvalidValue, match="chosen from earlier releases"):
                 step.epsilon(DELTA)
 
+    @pytest.mark.slow
     def test_a_declared_pair_takes_steps_that_it_dominates(self) -> None:
         declared = SampledRun(
             mechanism=GaussianSum(noise_multiplier=Public(4)),

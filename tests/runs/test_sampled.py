@@ -230,6 +230,7 @@ class TestOutside:
         assert np.isfinite(released).all()
 
 
+@pytest.mark.slow
 def test_a_release_weights_what_it_draws() -> None:
     """Over many draws the mean is the sum itself: E Σ w·x = Σ x."""
     run = SampledRun(
@@ -380,6 +381,7 @@ class TestRefusals:
         with pytest.raises(InvalidType, match="admissible: a loss, such as PureLoss or GaussianLoss"):
             SampledRun(mechanism=mechanism(loss), sampler=Full())
 
+    @pytest.mark.slow
     def test_a_domain_on_which_psi_is_unbounded(self) -> None:
         run = SampledRun(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.5")))
         with pytest.raises(certdp.NoFiniteSupremum, match="Set a floor above 0"):

@@ -164,6 +164,7 @@ class TestLowerEnds:
         assert found.lower <= max(remove, add) * (1 + 1e-12)
         assert max(remove, add) <= found.upper * (1 + 1e-12)
 
+    @pytest.mark.slow
     def test_randomised_response_and_gaussian_sums_have_them(self) -> None:
         response = run(RandomisedResponse(categories=Public(4), epsilon=Public(1)), FULL)
         assert response.delta(Epsilon("0.5")).delta.lower is not None
@@ -231,6 +232,7 @@ class TestManyReleases:
         back = releases.delta(Epsilon(answer.epsilon.upper))
         assert back.delta.upper == pytest.approx(1e-5, rel=1e-6)
 
+    @pytest.mark.slow
     def test_what_each_accountant_proves_is_a_table(self) -> None:
         answer = run(gaussian("1"), Poisson(rate=Public("0.01")), ResampleEach(100)).epsilon(Delta("1e-5"))
         rows = {str(row.accountant): row for row in answer.compared.rows}
@@ -277,6 +279,7 @@ class TestManyReleases:
         each = run(LAPLACE, FULL, ResampleEach(3), domain=ball()).epsilon(Delta(0)).epsilon
         assert once == each
 
+    @pytest.mark.slow
     def test_the_best_notion_wins(self) -> None:
         many = run(Count(scale=Public(10)), HALF, ResampleEach(100))
         few = run(Count(scale=Public(10)), HALF, ResampleEach(1))
@@ -322,6 +325,7 @@ class TestNotions:
 
 
 class TestReleasedParameters:
+    @pytest.mark.slow
     def test_what_they_cost_is_contained(self) -> None:
         free = run(LAPLACE, FULL, ResampleEach(3), domain=ball())
         scale = Released(Fraction(1), released(), within=(1, 4))
@@ -386,10 +390,12 @@ class TestEnds:
         found = run(Count(scale=Public(2)), HALF, ResampleEach(2)).delta(Epsilon(0)).delta.upper
         assert 0.5 * -math.expm1(-0.25) < found < 1
 
+    @pytest.mark.slow
     def test_a_delta_too_small_to_be_written(self) -> None:
         releases = run(gaussian("1"), HALF, ResampleEach(5))
         assert releases.delta(Epsilon(10**6)).delta.upper == math.ulp(0.0)
 
+    @pytest.mark.slow
     def test_delta_one_and_tiny_delta(self) -> None:
         assert run(gaussian("1"), FULL).epsilon(Delta(1)).epsilon.upper == 0
         tiny = run(gaussian("1"), FULL).epsilon(Delta("1e-300")).epsilon
@@ -398,6 +404,7 @@ class TestEnds:
         sampled = run(gaussian("1"), Poisson(rate=Public("0.01")), ResampleEach(100)).epsilon(Delta("1e-300")).epsilon
         assert math.isfinite(sampled.upper)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("sigma", ["1e-6", "1e6"])
     def test_extreme_noise(self, sigma: str) -> None:
         for sampler in (FULL, Poisson(rate=Public("1e-8"))):
@@ -465,6 +472,7 @@ class TestRelease:
         assert release == pytest.approx(6, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_two_resampled_laplace_releases_stay_above_the_exact_curve() -> None:
     """The exact δ of two steps, integrated on a grid, is never above the proven one."""
     releases = run(LAPLACE, HALF, ResampleEach(2), domain=ball())

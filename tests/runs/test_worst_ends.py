@@ -59,6 +59,7 @@ def test_where_neither_end_is_the_worst_there_is_none(roots: list[Expression]) -
         worst_ends(roots, RELEASED)
 
 
+@pytest.mark.slow
 def test_a_weighted_rate_has_a_guarantee_and_no_certificate_of_a_run() -> None:
     """A higher rate draws more often and weighs less."""
     rate = Released("0.3", COST, within=("0.2", "0.9"))

@@ -339,6 +339,7 @@ def test_inverse_probabilities_are_unbiased_by_enumeration() -> None:
     assert variance == pytest.approx(spread, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_picture() -> None:
     assert plot_estimates(of_tokens(noise(), [4, 90, 300])).startswith(b"\x89PNG")
     assert plot_estimates(of_tokens(noise(), []), Power("0.5")).startswith(b"\x89PNG")

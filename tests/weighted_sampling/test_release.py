@@ -356,6 +356,7 @@ def test_an_empty_report() -> None:
 # Weight
 
 
+@pytest.mark.slow
 def test_importing_it_is_light() -> None:
     program = (
         "import sys, certdp; certdp.PrivateWeightedSampling; "

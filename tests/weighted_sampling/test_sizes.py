@@ -90,6 +90,7 @@ def test_a_released_total_costs_pure_epsilon_for_an_element() -> None:
     assert "1234" not in str(cost.assumptions)
 
 
+@pytest.mark.slow
 def test_the_noise_has_the_scale_of_one_element() -> None:
     """Exactly: P(z) is proportional to e^(−ε|z|/19), so that one element changes no probability by more than e^ε."""
     drawn = [TotalSize(power=2, largest=10).released(10**6, 1, Coins.seeded(seed)).value for seed in range(2000)]

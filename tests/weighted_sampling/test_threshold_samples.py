@@ -142,6 +142,7 @@ def test_samples_with_one_salt_agree() -> None:
     assert set(pairs(other)) != set(pairs(less))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS[1:5], ids=lambda sampler: sampler.about.name)
 def test_many_draws(sampler: KeySampler, stream: int) -> None:
     for frequency in (1, 10, 100, 3_000):
@@ -149,6 +150,7 @@ def test_many_draws(sampler: KeySampler, stream: int) -> None:
         assert consistent(kept, 20_000, Fraction(sampler.inclusion.drawn(frequency), 1 << 256))
 
 
+@pytest.mark.slow
 def test_sampled_then_sanitised_is_as_released(stream: int) -> None:
     """End to end, the probability is that of the table."""
     sampler = Ppswor(threshold=Public("0.05"))

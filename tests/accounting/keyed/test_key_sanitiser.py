@@ -253,6 +253,7 @@ def test_where_reporting_is_certain_no_exponential_is_asked_for() -> None:
         assert found.precision == 200
 
 
+@pytest.mark.slow
 def test_a_value_beyond_the_range_of_exponents() -> None:
     with pytest.raises(Undecided, match="absolute bound"):
         keys("1e30", "1e-9").withheld(2)

@@ -166,12 +166,14 @@ def test_a_wrong_loss(law: str) -> None:
     assert outcome(mechanism(), law, examples=8).verdict is Verdict.PASSED
 
 
+@pytest.mark.slow
 def test_a_loss_too_small_by_a_sixth() -> None:
     found = outcome(fast(lambda scale: LaplaceLoss(share(scale) / Fraction(12, 10))), "audit", audit_trials=60_000)
     assert found.verdict is Verdict.FAILED
     assert "declared ε = " in found.witness["neighbours"]
 
 
+@pytest.mark.slow
 def test_a_weight_that_is_forgotten() -> None:
     found = outcome(fast(lambda scale: LaplaceLoss(norm(1) / scale)), "audit", audit_trials=20_000)
     assert found.verdict is Verdict.FAILED
@@ -233,6 +235,7 @@ def test_how_far_an_audit_sees_is_told_where_it_finds_nothing() -> None:
     assert outcome(quiet, "weight").audited == ()
 
 
+@pytest.mark.slow
 def test_the_smallest_witness_is_told() -> None:
     found = outcome(mechanism(lambda scale: PureLoss(norm(1) / (W * scale))), "weight")
     assert found.witness == {"constants": "scale=1", "record": [0.125], "weights": [1.0, 1.125]}
@@ -240,6 +243,7 @@ def test_the_smallest_witness_is_told() -> None:
     assert any("scale=1" in line for line in found.told)
 
 
+@pytest.mark.slow
 def test_a_wrong_derivative(monkeypatch: pytest.MonkeyPatch) -> None:
     """Authors state none: the law guards the one that follows."""
 

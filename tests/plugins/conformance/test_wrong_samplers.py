@@ -154,6 +154,7 @@ def test_a_wrong_rate(law: str, realised: Realise, reason: str) -> None:
     assert outcome(sampler(OddRate(right)), law).verdict is Verdict.PASSED
 
 
+@pytest.mark.slow
 def test_a_profile_of_another_rate() -> None:
     rarely = SamplingRate(minimum(1, norm(1) / 80), weighted=True)
     found = outcome(sampler(OddRate(right, rarely)), "amplification")

@@ -41,6 +41,7 @@ PROBABILITIES = st.floats(0, 1) | st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @examples(300)
 @given(q=PROBABILITIES, above=st.integers(-1, 1), tail=st.lists(st.integers(0, 2**64 - 1), min_size=20, max_size=20))
 @example(0.5, 0, [0] * 20)

@@ -32,6 +32,7 @@ def test_each_record_is_drawn_with_its_probability_and_weighted_by_its_inverse()
         assert sample.weights[chosen] == pytest.approx(1 / rate, rel=1e-14)
 
 
+@pytest.mark.slow
 def test_draws_are_independent() -> None:
     records = np.full((2, 1), 0.5)
     coins = Coins.seeded(8)

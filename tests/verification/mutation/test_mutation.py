@@ -31,6 +31,8 @@ from certdp.verification.mutation.score_page import page
 from certdp.verification.mutation.scoring import everything, population, score
 from certdp.verification.running.runner import select
 
+pytestmark = pytest.mark.xdist_group("mutation")  # one worker makes all mutants
+
 BLOCK = """
 LIMIT = 2 * 3
 

@@ -139,6 +139,7 @@ CONCAVE = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(60)
 @given(BUDGETS, CONCAVE, st.integers(1, 300))
 @example(DyadicBudget(epsilon=Epsilon("0.5"), delta=Delta("0.001")), PoissonPps(threshold="0.01"), 5)
