@@ -26,6 +26,7 @@ from ..enclosures.arguments import non_negative, order_above_one, probability
 _SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-300, 2.0**20
 _LARGEST_ORDER = 2**40
 _MOST_NODES = 8000
+_MOST_BITS = 1 << 12  # at rates below 10^-500 or so the rule needs more: minutes for one order
 _FAR = 40  # e^(−x²/2) matters no more at −_FAR where the peak lies beyond it
 _GUARD = 40
 _LOG2 = math.log(2.0)
@@ -206,6 +207,8 @@ def _log_moment(moment: _Moment, precision: int) -> Enclosure:
     spare = -(1 - moment.rate).log().lower_float - estimate.log_excess
     largest = abs(estimate.gamma) * (1 + abs(log_rate) + shift * float(max(-plan.left, plan.right)))
     work = moment.precision + int((spare + 3 * math.log(2 + largest)) / _LOG2) + 1
+    if work > _MOST_BITS:
+        return _from_whole_orders(moment).intersection(plain)
     found = _trapezoid(moment.at(work), plan)
     return plain if found is None else found.log1p().intersection(plain)
 
@@ -246,6 +249,20 @@ def _binomial_sum(moment: _Moment) -> Enclosure:
         total = total + share * (half_square * (k * (k - 1))).expm1()
         share = share * odds * Fraction(order - k, k + 1)
     return total
+
+
+def _from_whole_orders(moment: _Moment) -> Enclosure:
+    """Λ from τ at the whole orders next to α, between which it lies, for the direction that dominates (step 7)."""
+    order = max(moment.gamma, 1 - moment.gamma)
+
+    def at(whole: int) -> Enclosure:
+        return _binomial_sum(evolve(moment, gamma=Fraction(whole))).log1p() * ((order - 1) / (whole - 1))
+
+    above, below = math.ceil(order), math.floor(order)
+    if above > _MOST_NODES:
+        return _plain(moment)
+    upper = at(above)
+    return upper.hull(at(below) if moment.gamma > 0 and below > 1 else 0)
 
 
 def _trapezoid(moment: _Moment, plan: _Plan) -> Enclosure | None:

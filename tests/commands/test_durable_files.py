@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import typer
 from attrs import frozen
 from hypothesis import strategies as st
 from typer.models import ArgumentInfo
 
-from certdp.commands.app import app
 from certdp.plugins.contract import Claim, Finding
 from certdp.plugins.registry import Registry
+from tests.support.commands import commands
 
 Inode = tuple[int, int]
 
@@ -189,19 +188,6 @@ HELD = Claim(
 
 READ = {"data", "plan", "neighbours", "kc_trajectory"}
 """Options that are paths, and that are read."""
-
-
-def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every command by its words."""
-
-    def within(group: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Callable[..., Any]]]:
-        for name, command in group.commands.items():
-            if hasattr(command, "commands"):
-                yield from within(command, (*words, name))
-            else:
-                yield " ".join((*words, name)), command.callback
-
-    return within(typer.main.get_command(app), ())
 
 
 def test_no_option_that_is_written_to_is_forgotten() -> None:

@@ -6,19 +6,18 @@ import json
 import random
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import typer
 from attrs import frozen
 from typer.models import ArgumentInfo
 
-from certdp.commands.app import app
 from certdp.plugins.contract import stated
 from certdp.verification.mutation.declared import DECLARED, DeclaredFormula
+from tests.support.commands import commands
 
 EXTREME = (
     *("1e-330", "1e-5000", "4.9e-324", "1e-30", "0", "1", "-1", "nan", "inf"),
@@ -195,19 +194,6 @@ NO_NUMBERS = {
     *("distribution", "only", "allow", "timeout", "minutes"),
 }
 """Options with other texts."""
-
-
-def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every command by its words."""
-
-    def within(group: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Callable[..., Any]]]:
-        for name, command in group.commands.items():
-            if hasattr(command, "commands"):
-                yield from within(command, (*words, name))
-            else:
-                yield " ".join((*words, name)), command.callback
-
-    return within(typer.main.get_command(app), ())
 
 
 def test_no_option_that_takes_a_number_is_forgotten() -> None:

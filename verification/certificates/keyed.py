@@ -54,6 +54,7 @@ _FAR = 2
 _BESIDE = (1, 64)
 """Rows written out at either end of a stretch: one, or enough that rounding does not matter."""
 _HIGHEST = 1 << 53
+_ADMISSIBLE = f"at most {_MOST_ROWS:,} rows, checked in at most {_MOST_WORK:,} steps"
 _REMEDY = "State a public largest frequency, or leave the certificate out"
 
 
@@ -368,7 +369,7 @@ def _(reporting: FrequencyTable) -> Iterator[_Table]:
         work += effort
         hopeless = work + (end - row.frequency) * effort > _FAR * _MOST_WORK
         if hopeless or work > _MOST_WORK or end > _MOST_ROWS:
-            raise InvalidValue("certificate", f"rows up to frequency {end} or more", "fewer rows", _REMEDY)
+            raise InvalidValue("certificate", f"rows up to frequency {end} or more", _ADMISSIBLE, _REMEDY)
         if not kept or str(row.kept) != kept[-1]:
             seen.clear()
         kept.append(str(row.kept))
@@ -411,7 +412,8 @@ def _(reporting: KeyTable) -> Iterator[_Table]:
             end = end if last is None else min(end, last)
             walk.next = max(walk.next, end + 1 - max(_BESIDE))
         if len(rows) > _MOST_ROWS or walk.next >= _HIGHEST:
-            raise InvalidValue("certificate", f"rows beyond frequency {row.frequency}", "fewer rows", _REMEDY)
+            admissible = f"at most {_MOST_ROWS:,} rows, of frequencies below 2^{_HIGHEST.bit_length() - 1}"
+            raise InvalidValue("certificate", f"rows beyond frequency {row.frequency}", admissible, _REMEDY)
     for beside in (*_BESIDE, len(rows)):
         yield _keys(_segments(rows, beside), "absent" if absent else "constant", last if absent else None)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.pairs import sampled_gaussian_renyi as sampled_gaussian_renyi_module
 from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
 from tests.support.cases import examples
 
@@ -167,6 +168,32 @@ def test_tiny_divergences_keep_their_digits() -> None:
     for law in LAWS.values():
         found = law(Enclosure.of(q), Enclosure.of(s), order)
         assert abs(found.midpoint / first - 1) < Fraction(1, 10**25)
+
+
+@pytest.mark.parametrize("rate", ["1e-600", "1e-3000"])
+@pytest.mark.parametrize("order", ["17/16", "5/2", "7", "401/2"])
+@pytest.mark.parametrize("law", LAWS.values())
+def test_rates_that_no_rule_can_resolve_are_answered_between_whole_orders(
+    law: Callable[..., Enclosure], rate: str, order: str, counted: Callable[..., tuple[Enclosure, int]]
+) -> None:
+    """τ is near α·q²·(e^(s²) − 1)/2 also there, and the work does not grow as the rate falls."""
+    q, s, alpha = Enclosure.of(rate), Enclosure.of("1/2"), Fraction(order)
+    found, calls = counted(lambda: law(q, s, alpha))
+    assert calls < 400_000
+    first = (Enclosure.of("1/4", precision=200).expm1() * (alpha * Fraction(rate) ** 2 / 2)).midpoint
+    assert found.lower <= first * (1 + Fraction(1, 10**9))
+    assert first * (1 - Fraction(1, 10**9)) <= found.upper <= 2 * first
+
+
+@examples(15)
+@given(rate=RATES, shift=SHIFTS, order=ORDERS)
+def test_between_whole_orders_lies_the_divergence(rate: float, shift: float, order: Fraction) -> None:
+    q, s = Enclosure.of(rate), Enclosure.of(shift)
+    for law in LAWS.values():
+        sharp = law(q, s, order, precision=64)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sampled_gaussian_renyi_module, "_MOST_BITS", 0)
+            assert law(q, s, order, precision=64).contains(sharp)
 
 
 def test_grows_with_rate_shift_and_order() -> None:

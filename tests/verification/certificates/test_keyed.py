@@ -670,7 +670,8 @@ class TestWhatHasNoCertificate:
             keyed_certificate(keys(1, "0.1"), EveryKey(), contributions=50)
 
     def test_rows_beyond_the_work_of_a_checker(self) -> None:
-        with pytest.raises(InvalidValue, match="public largest frequency"):
+        told = r"at most 131,072 rows, checked in at most 1,073,741,824 steps\. State a public largest frequency"
+        with pytest.raises(InvalidValue, match=told):
             keyed_certificate(tokens("0.5", "1e-6", 32), ppswor("1e-7"))
 
     def test_no_contributions(self) -> None:
