@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import certdp
+
 from .test_layering import FLOORS
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +41,12 @@ def test_each_top_folder_is_named() -> None:
 def test_each_room_is_named(within: str) -> None:
     unnamed = {name for name in folders(within) if not re.search(rf"\b{name}\b", TEXT)}
     assert not unnamed, f"place {sorted(unnamed)} of {within} in ARCHITECTURE.md"
+
+
+def test_the_words_are_names_of_the_library() -> None:
+    names = re.findall(r"`([A-Z][A-Za-z]+)`", TEXT)
+    assert {"SampledRun", "Plan", "Enclosure", "Private"} <= set(names)
+    assert [name for name in names if not hasattr(certdp, name)] == []
 
 
 def test_the_picture_has_the_floors_in_their_order() -> None:
