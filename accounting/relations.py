@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
 from .errors import InvalidType, InvalidValue
 from .exact import python_int
+
+
+class Direction(Enum):
+    """Which of two neighbouring data sets the first law of a divergence belongs to.
+
+    REMOVE: the record is in the first data set only, divergences are of P (with it) from Q (without it).
+    ADD: the record is in the second data set only, divergences are of Q from P.
+    """
+
+    REMOVE = "remove"
+    ADD = "add"
 
 
 @frozen

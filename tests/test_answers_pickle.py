@@ -14,6 +14,7 @@ import certdp
 from certdp.accounting.accountants import BEST, RENYI
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.filters import PureFilter, PureOdometer
+from certdp.accounting.filters.spending import SecondAccount
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
@@ -22,7 +23,6 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach
-from certdp.accounting.spending import SecondAccount
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.data import Records
 from certdp.dpis.history import History
@@ -73,9 +73,9 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "release": lambda: KEYS.release({"a": 100, "b": 2}),
 }
 HOLDING: dict[str, Callable[[], Any]] = {
-    "losses": lambda: certdp.record_losses(LAPLACE, np.eye(3), at=DELTA),
-    "measured": lambda: certdp.record_losses(SAMPLED.on(BALL), np.eye(3)),
-    "summary": lambda: certdp.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
+    "losses": lambda: certdp.records.record_losses(LAPLACE, np.eye(3), at=DELTA),
+    "measured": lambda: certdp.records.record_losses(SAMPLED.on(BALL), np.eye(3)),
+    "summary": lambda: certdp.records.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
     "history": History,
     "report": lambda: KEYS.report({"a": 100}, KEYS.release({"a": 100})),
 }

@@ -37,6 +37,7 @@ from certdp.accounting.filters import (
     ZeroConcentratedFilter,
     odometers,
 )
+from certdp.accounting.filters.spending import SecondAccount, SpendingState
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.individual.filter import IndividualFilter
 from certdp.accounting.individual.losses import IndividualLosses
@@ -46,7 +47,6 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach
-from certdp.accounting.spending import SecondAccount, SpendingState
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.dpis import engine
 from certdp.dpis.budget import DominatedAccounting, FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan

@@ -15,11 +15,11 @@ from typing import final
 from attrs import evolve, frozen
 
 from ..derivation import Theorem
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..notions import APPROXIMATE
 from ..pairs import Pair, RandomisedResponsePair, compose_pairs
+from ..relations import Direction
 from .accountant import Accountant, Finding
 from .advanced import ADVANCED
 from .basic import EACH_RELEASE

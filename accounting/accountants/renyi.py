@@ -17,11 +17,11 @@ from ..conversions import (
     delta_at_order,
     epsilon_at_order,
 )
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import OutsideDomain
 from ..notions import RENYI as RENYI_NOTION
 from ..pairs import Pair, RenyiLaw
+from ..relations import Direction
 from .accountant import Accountant, Finding
 from .worst_pairs import Bounds, WorstPairs, largest
 

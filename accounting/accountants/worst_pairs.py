@@ -12,9 +12,9 @@ from typing import TypeAlias, final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..pairs import Pair
+from ..relations import Direction
 
 Law: TypeAlias = Callable[[Pair], Enclosure | None]
 """What a pair loses, the worse direction; None where the pair does not say."""

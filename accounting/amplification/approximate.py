@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability
 from ..enclosures.corners import between_corners
+from ..relations import Direction
 
 _Delta: TypeAlias = Callable[[Enclosure, Direction], Enclosure]
 

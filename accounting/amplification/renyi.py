@@ -11,11 +11,11 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import order_above_one, probability
 from ..enclosures.corners import between_low_and_high
 from ..enclosures.monotone import increasing
+from ..relations import Direction
 
 _Renyi: TypeAlias = Callable[[Fraction, Direction], Enclosure]
 

@@ -25,9 +25,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
+from ..relations import Direction
 from . import arrays as bulk
 from .arrays import UNIT, Floats, _exact, _flat, _part, _require, _shared
 from .sampled_gaussian import _common_shape

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TypeVar
 
 from ..derivation import Theorem
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..guarantees import Guarantee
 from ..notions import (
@@ -21,7 +20,7 @@ from ..notions import (
 )
 from ..pairs import GaussianPair
 from ..pairs.smallest_epsilon import smallest_epsilon
-from ..relations import Relation, Unit
+from ..relations import Direction, Relation, Unit
 from ..units import Delta, Epsilon, Order
 from .conversion import Conversion, Tightness
 

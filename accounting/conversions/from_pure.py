@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from ..derivation import Theorem
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..guarantees import Guarantee
 from ..notions import (
@@ -21,7 +20,7 @@ from ..notions import (
     ZeroConcentrated,
 )
 from ..pairs import RandomisedResponsePair
-from ..relations import Relation, Unit
+from ..relations import Direction, Relation, Unit
 from ..units import Order
 from .conversion import Conversion, Tightness
 

@@ -25,12 +25,12 @@ from ..bulk.amplification import gaussian_delta, scaled
 from ..bulk.arrays import Floats, _exact, _require
 from ..bulk.pairs import GaussianPairs
 from ..bulk.sampled_gaussian import delta_upper, renyi_upper
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import order_above_one
 from ..errors import InvalidType, InvalidValue, OutsideDomain
 from ..notions import Approximate, Bound, Renyi
 from ..pairs import FinitePair, Pair, RandomisedResponsePair, RenyiCurve
+from ..relations import Direction
 from ..sampling.releases import Releases
 from .grid import FRACTION_BITS, node_below, rounded_up
 from .linear import LARGEST_WEIGHT, FeasibleWeights, checked_cap

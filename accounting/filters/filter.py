@@ -21,8 +21,8 @@ from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..sampling.domains import NormBall
-from ..spending import SpendingState, owned
 from ..units import Delta, Order
+from .spending import SpendingState, owned
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)

@@ -22,9 +22,9 @@ from ..guarantees import Guarantee, require
 from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..sampling.domains import NormBall
-from ..spending import SpendingState
 from ..units import Delta, Order
 from .filter import PRECISION, require_cost
+from .spending import SpendingState
 
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..bulk.sampled_gaussian import epsilon_upper
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import Number
 from ..pairs import Pair
 from ..pairs.gaussian import SampledGaussian
+from ..relations import Direction
 from ..units import Delta
 from .nodes import FigureOf
 from .truncated_gaussian import truncated_gaussian

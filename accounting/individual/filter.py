@@ -18,11 +18,11 @@ from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..exact import Number, exact
+from ..filters.spending import SpendingState, owned
 from ..guarantees import Guarantee
 from ..notions import Renyi
 from ..provenance import Private
 from ..relations import ADD_REMOVE, RECORD, AddRemove, Record
-from ..spending import SpendingState, owned
 from ..units import Order
 from .log_moments import LogMoments, with_margin
 from .orders import Orders

@@ -12,9 +12,9 @@ from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue
 from ..exact import Number
+from ..filters.spending import SpendingState, owned
 from ..guarantees import require
 from ..provenance import Private, Public, Released, declared
-from ..spending import SpendingState, owned
 from ..units import Delta, Order
 from .log_moments import LogMoments, with_margin
 from .orders import WHOLE_ORDERS, Orders

@@ -15,13 +15,13 @@ from typing import final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.normal import normal_cdf
 from ..errors import InvalidValue, OutsideDomain
 from ..exact import Number
 from ..pairs.laws import DeltaLaw
 from ..pairs.smallest_epsilon import smallest_epsilon
+from ..relations import Direction
 from ..units import Delta
 
 _CELLS = 64

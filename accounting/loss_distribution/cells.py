@@ -19,8 +19,8 @@ import numpy as np
 from attrs import evolve, frozen
 
 from ..bulk.arrays import Floats
-from ..directions import Direction
 from ..enclosures import Enclosure
+from ..relations import Direction
 
 _ROUNDING_UNITS = 6.0
 RAISED = Fraction(1, 2**36)

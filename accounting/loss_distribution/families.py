@@ -16,9 +16,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ..bulk import arrays as bulk
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import OutsideDomain
+from ..relations import Direction
 from .cells import NO_ATOMS, NOTHING, Atoms, Cells, LaplaceSpread, Law, NormalSpread, single_losses
 
 DeltaLaw: TypeAlias = Callable[[Enclosure, Direction], Enclosure]

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..exact import exact
+from ..relations import Direction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

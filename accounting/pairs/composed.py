@@ -11,9 +11,9 @@ from typing import final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
+from ..relations import Direction
 from .gaussian import GaussianPair
 from .laws import DeltaLaw, PureLaw, RenyiEstimate, RenyiLaw
 from .loss_distribution import composed_delta, composed_epsilon, follows

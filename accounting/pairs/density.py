@@ -8,12 +8,12 @@ from typing import final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one, probability
 from ..errors import InvalidType, InvalidValue
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import interpolated_cells
+from ..relations import Direction
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
 from .pair import Pair
 

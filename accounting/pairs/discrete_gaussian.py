@@ -9,7 +9,6 @@ from typing import final
 
 from attrs import field, frozen
 
-from ..directions import Direction
 from ..enclosures import DEFAULT_PRECISION, Enclosure, Truth, pi
 from ..enclosures.arguments import non_negative, order_above_one
 from ..enclosures.corners import writable
@@ -18,6 +17,7 @@ from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import discrete_gaussian_cells, few_points
+from ..relations import Direction
 from .falling_sums import with_falling_terms
 from .gaussian import GaussianPair
 from .lattice_steps import lattice_steps, over_steps

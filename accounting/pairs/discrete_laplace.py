@@ -9,13 +9,13 @@ from typing import TypeAlias, final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative, order_above_one, positive
 from ..enclosures.corners import between_corners
 from ..enclosures.monotone import increasing
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import discrete_laplace_cells, few_steps
+from ..relations import Direction
 from .lattice_steps import lattice_steps, over_steps
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
 from .pair import Pair

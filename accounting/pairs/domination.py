@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
+from ..relations import Direction
 from . import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from math import exp, expm1, floor, log, log1p
 
-from ..directions import Direction
+from ..relations import Direction
 from .laws import RenyiEstimate
 
 _HIGHEST_SUMMED = 600

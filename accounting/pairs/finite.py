@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
-from ..directions import Direction
 from ..enclosures import DEFAULT_PRECISION, Enclosure
 from ..enclosures.arguments import non_negative, order_above_one, probability, whole
 from ..enclosures.enclosure import checked_precision
@@ -18,6 +17,7 @@ from ..enclosures.monotone import decreasing, sharp
 from ..errors import InvalidType, InvalidValue, OutsideDomain
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import finite_cells
+from ..relations import Direction
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiLaw
 from .pair import Pair, Repeated
 from .randomised_response import RandomisedResponsePair

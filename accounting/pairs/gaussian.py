@@ -9,7 +9,6 @@ import numpy as np
 from attrs import frozen
 
 from ..amplification import delta_after_sampling
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one, probability, whole
 from ..enclosures.corners import between_corners
@@ -17,6 +16,7 @@ from ..enclosures.normal import normal_cdf
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import normal_cells
 from ..loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
+from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform, RenyiEstimate, RenyiLaw
 from .pair import Pair, always
 from .sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add

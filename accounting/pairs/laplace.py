@@ -7,12 +7,12 @@ from typing import final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative, order_above_one
 from ..enclosures.monotone import increasing
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import laplace_cells
+from ..relations import Direction
 from .estimates import mean_of_two
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw
 from .pair import Pair

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.transforms import Transform
+from ..relations import Direction
 
 PureLaw: TypeAlias = Callable[[Direction], Enclosure]
 """The smallest ε with P ≤ e^ε Q (REMOVE) or Q ≤ e^ε P (ADD)."""

@@ -11,7 +11,6 @@ from functools import reduce
 from typing import Protocol, TypeAlias
 
 from ..bulk.arrays import Floats
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative
 from ..errors import InvalidValue
@@ -19,6 +18,7 @@ from ..loss_distribution.cells import Cells
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
 from ..loss_distribution.transforms import Transform
+from ..relations import Direction
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw
 
 

@@ -16,12 +16,12 @@ from typing import final
 from attrs import frozen
 
 from ..amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import probability, whole
 from ..enclosures.corners import between_low_and_high
 from ..errors import InvalidType
 from ..loss_distribution.cells import Cells
+from ..relations import Direction
 from . import response
 from .estimates import sampled_estimate
 from .laws import DeltaLaw, LossCells, LossTransform, PureLaw, RenyiEstimate, RenyiLaw

@@ -8,12 +8,12 @@ from typing import final
 
 from attrs import frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth, binomial_tail
 from ..enclosures.arguments import non_negative, whole
 from ..enclosures.corners import between_corners
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.families import response_cells
+from ..relations import Direction
 from . import response
 from .falling_sums import with_falling_terms
 from .laws import DeltaLaw, LossCells, PureLaw, RenyiEstimate, RenyiLaw

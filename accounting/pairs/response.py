@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..directions import Direction
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import order_above_one
 from ..enclosures.monotone import increasing
 from ..enclosures.normal import normal_upper_quantile
+from ..relations import Direction
 from .estimates import mean_of_two
 from .laws import RenyiEstimate
 

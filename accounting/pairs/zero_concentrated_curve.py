@@ -7,9 +7,9 @@ from typing import final
 
 from attrs import field, frozen
 
-from ..directions import Direction
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, order_above_one
+from ..relations import Direction
 from .laws import RenyiEstimate, RenyiLaw
 from .pair import Pair
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure, norm_enclosure
 from ...accounting.errors import OutsideDomain
 from ...accounting.expressions import Expression, Variable, W, enclose, variables
 from ...accounting.norms import Norm
 from ...accounting.pairs import Pair
+from ...accounting.relations import Direction
 from ...accounting.sampling.losses import Loss, Reading
 
 PRECISION = 96

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...accounting.conversions import delta_at_order, delta_of_mu
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType
 from ...accounting.expressions import (
@@ -26,6 +25,7 @@ from ...accounting.expressions import (
 )
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
+from ...accounting.relations import Direction
 from ...accounting.sampling.losses import Loss
 from ...accounting.sampling.records import Features
 from ..contract import Case, Finding

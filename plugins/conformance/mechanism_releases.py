@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
-from ...accounting.directions import Direction
 from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
+from ...accounting.relations import Direction
 from ...accounting.units import Delta, Epsilon
 from ...verification.audit import (
     Audit,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias, final
 
 from attrs import frozen
 
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError, InvalidType
 from ...accounting.exact import exact
 from ...accounting.keyed.reporting import EveryKey, FrequencyRow, Inclusion, ListedRates, PoissonPps, Ppswor, Reporting
+from ...accounting.relations import Direction
 from ...accounting.units import Probability
 from ..contract import Case, Finding
 from .constants import Setup

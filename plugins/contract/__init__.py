@@ -4,7 +4,6 @@ A plugin is written with the names of this module alone; docs/compatibility.md s
 """
 
 from ...accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Assumption, Evidence
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
@@ -26,7 +25,7 @@ from ...accounting.keyed.reporting import Inclusion, Reporting
 from ...accounting.norms import Norm
 from ...accounting.pairs import DensityPair, FinitePair, Pair
 from ...accounting.provenance import Declared, Public, Released, declared, declared_number
-from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
+from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Direction, Relation, Unit, User
 from ...accounting.sampling.drawing import Rate
 from ...accounting.sampling.losses import (
     Attained,

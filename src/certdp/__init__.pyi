@@ -31,7 +31,6 @@ from .accounting.derivation import Assumption as Assumption
 from .accounting.derivation import Derivation as Derivation
 from .accounting.derivation import Evidence as Evidence
 from .accounting.derivation import Theorem as Theorem
-from .accounting.directions import Direction as Direction
 from .accounting.enclosures import Enclosure as Enclosure
 from .accounting.enclosures import Truth as Truth
 from .accounting.enclosures import decide as decide
@@ -101,6 +100,7 @@ from .accounting.relations import ELEMENT as ELEMENT
 from .accounting.relations import RECORD as RECORD
 from .accounting.relations import REPLACE as REPLACE
 from .accounting.relations import AddRemove as AddRemove
+from .accounting.relations import Direction as Direction
 from .accounting.relations import Element as Element
 from .accounting.relations import Record as Record
 from .accounting.relations import Relation as Relation

@@ -13,14 +13,13 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.directions import Direction
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidType, InvalidValue
 from .accounting.exact import Number
 from .accounting.expressions.floats import Floats
 from .accounting.keyed.reporting import Reporting
 from .accounting.pairs import FinitePair
-from .accounting.relations import ADD_REMOVE, Relation
+from .accounting.relations import ADD_REMOVE, Direction, Relation
 from .accounting.sampling.clipping import Outside, hold
 from .accounting.sampling.domains import NormBall
 from .accounting.sampling.drawing import Rate

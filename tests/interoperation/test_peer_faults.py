@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from certdp.accounting.accountants import RENYI
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import SampledGaussian
-from certdp.accounting.relations import REPLACE
+from certdp.accounting.relations import REPLACE, Direction
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import Event, Gaussian, Laplace, PoissonSampled, RandomisedResponse, SelfComposed
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Expression, Variable, W, enclose, evaluate, norm
 from certdp.accounting.provenance import Public
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
 from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
 from certdp.mechanisms.discrete_laplace import DiscreteLaplace

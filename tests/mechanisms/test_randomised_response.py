@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import enclose, evaluate, variables
 from certdp.accounting.provenance import Public
-from certdp.accounting.relations import REPLACE
+from certdp.accounting.relations import REPLACE, Direction
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, Mechanism, WeightedSample, build
 

@@ -15,7 +15,6 @@ from flint import arb, ctx
 
 from certdp.accounting.accountants import LOSS_DISTRIBUTION
 from certdp.accounting.derivation import Evidence, Theorem
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue, OutsideDomain
 from certdp.accounting.filters import PureFilter
@@ -24,7 +23,7 @@ from certdp.accounting.keyed.reporting import DyadicBudget, Inclusion, Reporting
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, Bound, Pure, ZeroConcentrated
 from certdp.accounting.provenance import Payment, Public, Released
-from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Relation, Unit, User
+from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Direction, Relation, Unit, User
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.mechanisms.laplace_sum import LaplaceSum

@@ -13,7 +13,6 @@ from rich.console import Console
 from certdp.accounting.accountants import RENYI, WorstPairs
 from certdp.accounting.accountants.composed_runs import LargestOf, composed
 from certdp.accounting.derivation import Theorem
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.filters import PureFilter
@@ -22,11 +21,11 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
 from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
 from certdp.accounting.provenance import Public, Released
-from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
-from certdp.accounting.sampling.common_record import case_on_axis
+from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE, Direction
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
+from certdp.accounting.sampling.worst_cases import case_on_axis
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.mechanisms.count import Count
 from certdp.mechanisms.gaussian_sum import GaussianSum

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError
 from ...accounting.expressions import Expression, Symbol, W, enclose, variables
+from ...accounting.relations import Direction
 from ...accounting.sampling.clipping import Outside, hold
 from ...accounting.sampling.domains import NormBall
 from ...accounting.sampling.drawing import Rate

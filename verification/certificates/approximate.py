@@ -21,7 +21,6 @@ from ...accounting.accountants import RENYI, Finding, WorstPairs
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
 from ...accounting.derivation import Assumption
-from ...accounting.directions import Direction
 from ...accounting.display import Displayed
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
@@ -29,6 +28,7 @@ from ...accounting.exact import ratio_text, short_text
 from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
+from ...accounting.relations import Direction
 from ...accounting.sampling.domains import NormBall
 from ...accounting.sampling.losses import (
     DiscreteGaussianLoss,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from attrs import frozen
 
-from ...accounting.directions import Direction
 from ...accounting.exact import ratio_text
+from ...accounting.relations import Direction
 
 if TYPE_CHECKING:
     import numpy as np

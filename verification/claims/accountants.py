@@ -14,9 +14,9 @@ import numpy as np
 
 from ...accounting.accountants import ADVANCED, ALL, BASIC, LOSS_DISTRIBUTION, OPTIMAL, RENYI, Accountant, WorstPairs
 from ...accounting.accountants.trade_off import trade_off
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Pair, RandomisedResponsePair, Repeated, compose_pairs
+from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from .finite import law, randomised_response
 from .pairs import Tables, enclosed, enclosed_log, hockey_stick, independent

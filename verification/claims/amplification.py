@@ -14,9 +14,9 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from ...accounting.amplification import delta_after_sampling, renyi_after_sampling
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Sampled
+from ...accounting.relations import Direction
 from ...accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import pairs as oracles

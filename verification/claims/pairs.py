@@ -12,7 +12,6 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.pairs import (
     DiscreteGaussianPair,
@@ -24,6 +23,7 @@ from ...accounting.pairs import (
     SampledGaussian,
     compose_pairs,
 )
+from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import pairs as oracles
 from .finite import Law, greatest_ratio, law, randomised_response

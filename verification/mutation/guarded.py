@@ -151,7 +151,7 @@ RULES = (
     Rule(
         "accounting.individual.*", ("accounting/individual-*",), ("accounting/individual", "records/test_statistics.py")
     ),
-    Rule("accounting.spending", (), ("test_spending_states.py", "accounting/filters")),
+    Rule("accounting.filters.spending", (), ("test_spending_states.py", "accounting/filters")),
     Rule("accounting.accountants.trade_off", ("accounting/trade-off",)),
     Rule("accounting.sampling.worst_cases", ("amplification/worse-direction",)),
     Rule("accounting.keyed.reporting.*", ("pws/algorithm-*",), ("accounting/keyed/reporting",)),
@@ -165,12 +165,12 @@ RULES = (
     Rule("accounting.expressions.*", (), ("accounting/expressions",)),
     Rule("accounting.enclosures.arguments", (), ("accounting/notions", "accounting/conversions", "accounting/filters")),
     Rule("accounting.bulk.sampled_gaussian", (), ("accounting/kernels/test_sampled_gaussian_kernel.py",)),
-    Rule("accounting.sampling.common_record", (), ("runs/test_sampled_releases.py", "runs/test_sampled.py")),
+    Rule("accounting.sampling.worst_cases", (), ("runs/test_sampled_releases.py", "runs/test_sampled.py")),
     Rule("accounting.accountants.composed_runs", (), ("runs/test_sampled_releases.py", "runs/test_plan.py")),
     Rule("accounting.enclosures.corners", (), ("accounting/pairs", "accounting/amplification/test_psi.py")),
     Rule("accounting.derivation", (), ("accounting/test_derivation_and_guarantees.py",)),
     Rule("accounting.guarantees", (), ("accounting/test_derivation_and_guarantees.py", "accounting/notions")),
-    Rule("accounting.directions", (), ("accounting/amplification/test_psi.py",)),
+    Rule("accounting.relations", (), ("accounting/amplification/test_psi.py",)),
     Rule(
         "accounting.sampling.drawing", (), ("accounting/sampling/test_rate.py", "accounting/amplification/test_psi.py")
     ),

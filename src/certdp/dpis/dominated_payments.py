@@ -24,10 +24,10 @@ from ..accounting.dpis.steps import Step
 from ..accounting.errors import InvalidValue, restated
 from ..accounting.exact import exact
 from ..accounting.filters import BudgetExceeded
+from ..accounting.filters.spending import owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
-from ..accounting.spending import owned
 from ..runs.adaptive import DominatedRun
 from ..runs.calibration import Continuous, calibrate
 from ..runs.plan import Plan

@@ -20,11 +20,11 @@ from attrs import evolve, frozen
 
 from ..accounting.derivation import Assumption, Theorem
 from ..accounting.errors import InvalidValue
+from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
-from ..accounting.spending import SpendingState, owned
 from ..plugins.contract import Coins
 from ..plugins.contract.coins import seeded_run
 from .budget import AdaptiveClip, NoisySize, RunPlan

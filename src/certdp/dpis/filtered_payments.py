@@ -24,10 +24,10 @@ from ..accounting.dpis.steps import Step
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.filters import BudgetExceeded, RenyiFilter
+from ..accounting.filters.spending import owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate, Renyi
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
-from ..accounting.spending import owned
 from ..accounting.units import Order
 from ..runs.plan import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..accounting.derivation import Assumption
 from ..accounting.dpis.steps import Step
+from ..accounting.filters.spending import SpendingState
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Public
 from ..accounting.relations import AddRemove, Record
 from ..accounting.sampling.releases import ResampleEach
-from ..accounting.spending import SpendingState
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..runs.sampled import SampledRun
 from ..samplers.poisson import Poisson

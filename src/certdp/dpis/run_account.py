@@ -38,10 +38,10 @@ from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.filters import BudgetExceeded
+from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
-from ..accounting.spending import SpendingState, owned
 from ..plugins.contract.coins import seeded_run
 from .budget import (
     AdaptiveClip,

@@ -21,8 +21,8 @@ import numpy as np
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.provenance import Public
-from ..accounting.spending import SpendingState, owned
 from ..accounting.units import Delta
 from ..runs.many_steps import GaussianSteps
 from ..runs.run import Answer, Interval, NotionAbsent

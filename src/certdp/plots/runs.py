@@ -8,12 +8,12 @@ import numpy as np
 
 from ..accounting.accountants import Accountant
 from ..accounting.accountants.trade_off import TradeOff
-from ..accounting.directions import Direction
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import Symbol, Variable, evaluate, variables
 from ..accounting.norms import Norm
 from ..accounting.pairs.loss_distribution import composed_masses
 from ..accounting.private import Private
+from ..accounting.relations import Direction
 from ..accounting.units import Epsilon
 from ..records.losses import RecordLosses
 from ..runs.run import Answer, Interval, NotionAbsent, Run

@@ -11,7 +11,6 @@ from attrs import frozen
 
 from ..accounting.bulk.amplification import scaled
 from ..accounting.bulk.pairs import BulkPairs
-from ..accounting.directions import Direction
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.expressions import Expression, Rounded, Variable, W, upper
@@ -19,7 +18,7 @@ from ..accounting.expressions.floats import Floats
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.pairs import RandomisedResponsePair
-from ..accounting.relations import ADD_REMOVE
+from ..accounting.relations import ADD_REMOVE, Direction
 from ..accounting.sampling.losses import PureLoss
 from ..accounting.sampling.records import Features, Realisation, psi_upper
 from ..accounting.sampling.releases import ResampleEach, SampleOnce

@@ -18,6 +18,7 @@ from ..accounting.derivation import CHOSEN, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure, Truth
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.filters import Filter, Spent
+from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.pairs.domination import dominates
@@ -26,7 +27,6 @@ from ..accounting.relations import RECORD, Record, Relation
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.sampling.worst_cases import Case
-from ..accounting.spending import SpendingState, owned
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import Coins, Release
 from ..plugins.contract.coins import seeded_run

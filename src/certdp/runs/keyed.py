@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 
 from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
-from ..accounting.directions import Direction
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, OutsideDomain
@@ -34,7 +33,7 @@ from ..accounting.keyed.reporting.profiles import dominating_pair
 from ..accounting.keyed.reporting.rows import compared
 from ..accounting.notions import APPROXIMATE, Approximate
 from ..accounting.pairs import FinitePair, Pair, compose_pairs
-from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Element, User
+from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Direction, Element, User
 from ..accounting.sampling.every_value import ExPost, released_within
 from ..plugins.contract import KeySampler, Sanitiser, open_parameters, stated
 from .run import RunPart, refuse_chosen

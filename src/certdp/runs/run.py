@@ -16,7 +16,6 @@ from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds
 from ..accounting.accountants.trade_off import TradeOff, trade_off
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
-from ..accounting.directions import Direction
 from ..accounting.display import Displayed
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
@@ -38,7 +37,7 @@ from ..accounting.notions import (
 )
 from ..accounting.pairs import Pair, RandomisedResponsePair, compose_pairs
 from ..accounting.provenance import Payment, Released, named_costs
-from ..accounting.relations import AddRemove, Record, Replace, Unit
+from ..accounting.relations import AddRemove, Direction, Record, Replace, Unit
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.every_value import is_open
 from ..accounting.units import Delta, Epsilon, Order

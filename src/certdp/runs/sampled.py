@@ -26,7 +26,6 @@ from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, 
 from ..accounting.pairs import Pair
 from ..accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, AddRemove, Record, Replace
 from ..accounting.sampling.clipping import Outside
-from ..accounting.sampling.common_record import case_on_axis
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.drawing import Rate, StatedRate
 from ..accounting.sampling.every_value import ExPost, moves, released_within
@@ -34,7 +33,7 @@ from ..accounting.sampling.losses import Loss, PureLoss
 from ..accounting.sampling.profiles import PureProfile, for_every_value, plus_payments, within
 from ..accounting.sampling.rate import ALWAYS
 from ..accounting.sampling.releases import Releases, SampleOnce
-from ..accounting.sampling.worst_cases import Case, WorstCases, worst_cases
+from ..accounting.sampling.worst_cases import Case, WorstCases, case_on_axis, worst_cases
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import (
     AnySampler,

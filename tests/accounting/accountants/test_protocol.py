@@ -28,7 +28,6 @@ from certdp.accounting.accountants import (
     Finding,
     WorstPairs,
 )
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.pairs import (
@@ -46,6 +45,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     compose_pairs,
 )
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 HALF, ONE = Enclosure.of("0.5"), Enclosure.of(1)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.accountants.trade_off import TradeOff, trade_off
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.pairs import FinitePair, GaussianPair, Pair
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 NORMAL = NormalDist()

@@ -21,10 +21,10 @@ from certdp.accounting.accountants.worst_pairs import (
     renyi_at,
     zero_concentrated,
 )
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import Pair
 from certdp.accounting.pairs.laws import DeltaLaw, PureLaw, RenyiLaw
+from certdp.accounting.relations import Direction
 
 NUMBERS = st.integers(0, 576).map(lambda n: Fraction(n, 64))
 ORDER, EPSILON = Fraction(7, 2), Enclosure.of(Fraction(3, 4))

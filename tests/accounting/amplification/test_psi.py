@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from certdp.accounting.amplification import proposition_3, psi, psi_add
 from certdp.accounting.amplification.approximate import delta_after_sampling
 from certdp.accounting.amplification.renyi import renyi_after_sampling
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.expressions import (
@@ -31,7 +30,7 @@ from certdp.accounting.expressions import (
 )
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
-from certdp.accounting.relations import AddRemove, Record
+from certdp.accounting.relations import AddRemove, Direction, Record
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate

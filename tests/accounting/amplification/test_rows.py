@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import GaussianPair, LaplacePair, RenyiCurve, Sampled, SampledGaussian
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 SETTINGS = examples(20)

@@ -14,10 +14,10 @@ from flint import arb
 from numpy.typing import NDArray
 
 from certdp.accounting.bulk import amplification as amplification
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair
+from certdp.accounting.relations import Direction
 
 Floats = NDArray[np.float64]
 U = 2.0**-53

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from certdp.accounting.accountants import BEST, WorstPairs, renyi_at
 from certdp.accounting.bulk.pairs import _ORDERS, _WHOLE_ORDERS, BulkPairs
 from certdp.accounting.conversions.renyi_moment import lemma_2_5
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER, Expression, W, enclose, norm, variables
 from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, RenyiCurve
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.losses import FamilyLoss, GaussianLoss, LaplaceLoss, Loss, PureLoss, RenyiLoss
 
 Floats = NDArray[np.float64]

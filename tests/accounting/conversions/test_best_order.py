@@ -19,10 +19,10 @@ from certdp.accounting.conversions import (
     epsilon_of_rho,
 )
 from certdp.accounting.conversions.from_zero_concentrated import order_at_delta, order_at_epsilon
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.pairs import GaussianPair, Sampled
+from certdp.accounting.relations import Direction
 
 MOST_EVALUATIONS = 45
 

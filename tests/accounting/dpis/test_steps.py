@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.dpis.steps import Step, norm_sum_renyi, sampled_sum_renyi
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.relations import Direction
 from certdp.accounting.units import Order, Probability
 from tests.support.cases import examples
 

@@ -16,7 +16,6 @@ import pytest
 from certdp.accounting.bulk.amplification import gaussian_delta
 from certdp.accounting.bulk.arrays import Floats
 from certdp.accounting.bulk.sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError
 from certdp.accounting.feasible_weights import LARGEST_WEIGHT, ApproximateTarget, RenyiTarget, gaussian_weights
@@ -25,6 +24,7 @@ from certdp.accounting.feasible_weights.grid import node_below, rounded_up
 from certdp.accounting.feasible_weights.reach import REACHES, Reach
 from certdp.accounting.notions import Approximate, Renyi
 from certdp.accounting.pairs import RandomisedResponsePair
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from certdp.verification.oracles.runs import delta_of_run, renyi_of_run
 

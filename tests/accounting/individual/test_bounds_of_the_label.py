@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.individual import truncated_gaussian as module
 from certdp.accounting.individual.truncated_gaussian import TruncatedGaussian, truncated_gaussian
 from certdp.accounting.pairs.gaussian import SampledGaussian
 from certdp.accounting.pairs.laws import DeltaLaw
+from certdp.accounting.relations import Direction
 from certdp.accounting.units import Delta
 from certdp.verification.oracles.divergences import gaussian_delta
 from tests.support.cases import examples

@@ -11,12 +11,12 @@ import pytest
 
 from certdp.accounting.bulk.amplification import gaussian_epsilon
 from certdp.accounting.bulk.sampled_gaussian import epsilon_upper
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.composed import epsilon_of_steps, truncated_mu_of_steps
 from certdp.accounting.individual.nodes import NodeTable
 from certdp.accounting.pairs.gaussian import SampledGaussian
+from certdp.accounting.relations import Direction
 from certdp.accounting.units import Delta, Order
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.individual.truncated_gaussian import TruncatedGaussian, truncated_gaussian
@@ -16,6 +15,7 @@ from certdp.accounting.pairs import GaussianPair, LaplacePair
 from certdp.accounting.pairs.gaussian import SampledGaussian
 from certdp.accounting.pairs.laws import DeltaLaw
 from certdp.accounting.pairs.pair import Pair
+from certdp.accounting.relations import Direction
 from certdp.accounting.units import Delta
 from tests.support.cases import examples
 

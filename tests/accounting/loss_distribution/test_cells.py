@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from certdp.accounting._kernels import lattice as kernels
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.loss_distribution.cells import Cells, Lattice
 from certdp.accounting.loss_distribution.lattice_sums import _lower_masses, _upper_masses
@@ -30,6 +29,7 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 Floats = NDArray[np.float64]

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.loss_distribution import inversion
 from certdp.accounting.loss_distribution.inversion import Parts, delta_by_transforms, epsilon_by_transforms
 from certdp.accounting.loss_distribution.transforms import GaussianTransform, Transform, sampled_gaussian_transform
 from certdp.accounting.pairs import GaussianPair, SampledGaussian
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]

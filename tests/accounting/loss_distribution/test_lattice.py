@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from scipy.special import bdtrc
 
 from certdp.accounting._kernels import fft
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.loss_distribution.cells import Cells
@@ -33,6 +32,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 from certdp.accounting.pairs.smallest_epsilon import smallest_epsilon
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 UNIT = 2.0**-53

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.loss_distribution import lattice, lattice_plans
 from certdp.accounting.loss_distribution.cells import Cells
@@ -21,6 +20,7 @@ from certdp.accounting.loss_distribution.inversion import epsilon_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice
 from certdp.accounting.loss_distribution.lattice_sums import Composed, composed
 from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair, Sampled, SampledGaussian
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 REMOVE = Direction.REMOVE

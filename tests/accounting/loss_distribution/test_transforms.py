@@ -12,7 +12,6 @@ import pytest
 from attrs import frozen
 from flint import acb, arb, ctx, fmpq
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.loss_distribution import transforms
@@ -24,6 +23,7 @@ from certdp.accounting.loss_distribution.transforms import (
     sampled_gaussian_transform,
 )
 from certdp.accounting.pairs import GaussianPair, LaplacePair, SampledGaussian
+from certdp.accounting.relations import Direction
 
 BITS = 160
 DRAWS = 12

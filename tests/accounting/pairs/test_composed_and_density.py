@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import (
@@ -24,6 +23,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     compose_pairs,
 )
+from certdp.accounting.relations import Direction
 
 ONE, TWO, HALF = Enclosure.of(1), Enclosure.of(2), Enclosure.of("0.5")
 

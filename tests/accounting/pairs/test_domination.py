@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.pairs import (
     DiscreteGaussianPair,
@@ -19,6 +18,7 @@ from certdp.accounting.pairs import (
     RandomisedResponsePair,
 )
 from certdp.accounting.pairs.domination import dominates
+from certdp.accounting.relations import Direction
 
 NUMBERS = st.fractions(Fraction(1, 10), 4, max_denominator=20)
 

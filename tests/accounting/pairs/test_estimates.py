@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import LaplacePair, Pair, RandomisedResponsePair, Repeated, Sampled, SampledGaussian
+from certdp.accounting.relations import Direction
 
 ORDERS = [Fraction(9, 8), Fraction(2), Fraction(31, 4), Fraction(64), Fraction(1025, 2), Fraction(5000)]
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
 from certdp.accounting.pairs import (
@@ -30,6 +29,7 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 SETTINGS = examples(20)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import FinitePair, Repeated, RepeatedResponse, Sampled
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 SETTINGS = examples(60)

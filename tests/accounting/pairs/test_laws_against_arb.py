@@ -13,7 +13,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import (
@@ -25,6 +24,7 @@ from certdp.accounting.pairs import (
     RepeatedResponse,
     SampledGaussian,
 )
+from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
 SETTINGS = examples(25)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.conversions import delta_of_mu, epsilon_of_mu, smallest_epsilon
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.pairs import LaplacePair
+from certdp.accounting.relations import Direction
 
 TIGHT = Fraction(1, 10**12)
 FINEST = Fraction(1, 2**60)

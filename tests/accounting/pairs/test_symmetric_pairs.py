@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.pairs import (
     Composed,
@@ -24,6 +23,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     ZeroConcentratedCurve,
 )
+from certdp.accounting.relations import Direction
 
 ONE = Enclosure.of(1)
 RATE = Enclosure.of("0.1")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import (
@@ -25,6 +24,7 @@ from certdp.accounting.expressions import (
     rounding,
     sqrt,
 )
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.losses import PureLoss, RenyiLoss, ZeroConcentratedLoss
 
 X = norm(1)

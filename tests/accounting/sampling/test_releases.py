@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import (
@@ -17,6 +16,7 @@ from certdp.accounting.pairs import (
     Sampled,
     SampledGaussian,
 )
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 
 HALF = Enclosure.of("0.5")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure, norm_enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import (
@@ -29,6 +28,7 @@ from certdp.accounting.expressions.suprema import NoFiniteSupremum
 from certdp.accounting.norms import Norm
 from certdp.accounting.pairs import GaussianPair, LaplacePair
 from certdp.accounting.provenance import Public
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import GaussianLoss, LaplaceLoss, PureLoss, RenyiLoss, ZeroConcentratedLoss
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate

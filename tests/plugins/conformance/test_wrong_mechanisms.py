@@ -13,12 +13,12 @@ from attrs import field, frozen
 
 from certdp.accounting.bulk.pairs import LAPLACE, PurePairs
 from certdp.accounting.derivation import Evidence
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import Expression, Variable, W, norm
 from certdp.accounting.pairs import DensityPair, LaplacePair, Pair, RandomisedResponsePair
 from certdp.accounting.pairs.laws import PureLaw
 from certdp.accounting.provenance import Public
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.losses import BulkReading, FamilyLoss, LaplaceLoss, Loss, PureLoss, Reading
 from certdp.plugins.conformance import Outcome, Verdict, check, mechanism_losses
 from certdp.plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive

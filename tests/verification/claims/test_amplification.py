@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from certdp.accounting.amplification import delta_after_sampling, psi, psi_add, renyi_after_sampling
-from certdp.accounting.directions import Direction
 from certdp.accounting.pairs import FinitePair, pair
+from certdp.accounting.relations import Direction
 from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import amplification as claims

@@ -9,10 +9,10 @@ from typing import Any
 from attrs import frozen
 
 from ...accounting.accountants import LOSS_DISTRIBUTION, Bounds
-from ...accounting.directions import Direction
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.pairs import FinitePair
+from ...accounting.relations import Direction
 from ...accounting.units import Epsilon
 from ...data import refuse_without_file
 from ...durable.files import write_whole

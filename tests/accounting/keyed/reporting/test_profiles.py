@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.directions import Direction
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.keyed.reporting import (
     EveryKey,
@@ -29,6 +28,7 @@ from certdp.accounting.keyed.reporting import (
     profiles,
 )
 from certdp.accounting.pairs import FinitePair
+from certdp.accounting.relations import Direction
 from certdp.accounting.units import Delta, Epsilon, Probability
 from certdp.verification.oracles.sanitisers import algorithm_3, algorithm_5, divergence
 from tests.support.cases import examples

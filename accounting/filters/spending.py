@@ -10,7 +10,7 @@ from itertools import count
 from threading import RLock
 from typing import Any, Concatenate, NoReturn, ParamSpec, Self, SupportsIndex, TypeVar
 
-from .errors import InvalidType
+from ..errors import InvalidType
 
 P = ParamSpec("P")
 S = TypeVar("S")
