@@ -153,6 +153,7 @@ from .mechanisms.lp_sum import LpSum as LpSum
 from .mechanisms.pws_frequencies import PwsFrequencies as PwsFrequencies
 from .mechanisms.pws_keys import PwsKeys as PwsKeys
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
+from .plots.records import plot_losses as plot_losses
 from .plots.runs import plot_accounting as plot_accounting
 from .plugins.contract import CONTRACT_VERSION as CONTRACT_VERSION
 from .plugins.contract import About as About
@@ -170,7 +171,6 @@ from .records.losses import RecordLosses as RecordLosses
 from .records.losses import record_losses as record_losses
 from .records.statistics import LossHistogram as LossHistogram
 from .records.statistics import losses_file as losses_file
-from .records.statistics import plot_losses as plot_losses
 from .records.statistics import release_count as release_count
 from .records.statistics import release_quantile as release_quantile
 from .records.weights import RecordWeights as RecordWeights

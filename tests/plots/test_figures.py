@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from certdp.accounting.private import Private
-from certdp.records.statistics import plot_losses
+from certdp.plots.records import plot_losses
 
 FACE = Path(__file__).parents[2] / "src/certdp"
 EXPERIMENTS = FACE / "experiments"  # a whole run there is its owner's where it has read a file
@@ -66,7 +66,7 @@ def test_no_figure_mixes_public_and_private_panels(module: str) -> None:
 
 @pytest.mark.slow
 def test_the_figures_there_are() -> None:
-    assert {"plots/runs.py", "records/statistics.py", "dpis/pictures.py"} <= set(drawing())
+    assert {"plots/runs.py", "plots/records.py", "dpis/pictures.py"} <= set(drawing())
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ from certdp.accounting.sampling.releases import ResampleEach
 from certdp.accounting.units import Delta, Epsilon, Order
 from certdp.data import Records
 from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.plots.records import plot_losses
 from certdp.plugins.contract import Coins
 from certdp.records.losses import record_losses
 from certdp.records.statistics import (
     DEFAULT_GRID,
     LossHistogram,
     losses_file,
-    plot_losses,
     release_count,
     release_quantile,
 )

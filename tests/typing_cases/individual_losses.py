@@ -6,7 +6,8 @@ from certdp.accounting.individual.filter import IndividualFilter
 from certdp.accounting.individual.losses import IndividualLosses
 from certdp.accounting.provenance import Private, Public, Released, publish
 from certdp.accounting.units import Delta, Epsilon, Order
-from certdp.records.statistics import LossHistogram, plot_losses, release_count, release_quantile
+from certdp.plots.records import plot_losses
+from certdp.records.statistics import LossHistogram, release_count, release_quantile
 
 losses = IndividualLosses(3)
 account = IndividualFilter(Order(4), "0.5", 3)

@@ -207,6 +207,7 @@ EXCLUDED = {
     "dpis.claims": "Claims about training: they are guards, and the negative controls are their mutants.",
     "weighted_sampling.*pictures": "Draws pictures of numbers that are computed elsewhere.",
     "plots.canvas": "Draws pictures of numbers that are computed elsewhere.",
+    "plots.records": "Draws pictures of numbers that are computed elsewhere.",
     "plots.runs": "Draws pictures of numbers that are computed elsewhere.",
     "plots.claims": "Draws pictures of numbers that are computed elsewhere.",
     "__main__": "Starts the command line.",

@@ -27,7 +27,6 @@ from ..accounting.provenance import Private, Public, Released
 from ..accounting.relations import ADD_REMOVE, RECORD
 from ..accounting.units import Epsilon
 from ..durable.files import whole_file, writing
-from ..plots.canvas import blank, owners_png
 from ..plugins.contract import Coins
 from ..plugins.contract.exact_draws import ExactDraws
 
@@ -42,7 +41,6 @@ _EXPONENTIAL = Theorem("McSherry, Talwar 2007", "Theorem 6")
 _COUNT = Theorem("Ghosh, Roughgarden, Sundararajan 2012", "geometric mechanism")
 _OWN = Assumption("individual losses", "each computed from its own record and what was released before")
 _WORDS = 64
-_BINS = 60
 
 
 @final
@@ -182,23 +180,3 @@ def _cost(epsilon: Epsilon, theorem: Theorem, coins: Coins) -> Guarantee[Any, An
         unit=RECORD,
         derivation=theorem.conclude(assumptions=[_OWN] if coins.private else [_OWN, SEEDED_COINS]),
     )
-
-
-def plot_losses(losses: Private[Floats]) -> Private[bytes]:
-    """A histogram of individual losses as PNG bytes: private like the losses.
-
-    Raises:
-        InvalidValue: where matplotlib is not installed.
-    """
-    require("losses", losses, Private, "Individual losses are private")
-    values = losses.reveal()
-    shown = values[np.isfinite(values)]
-    figure = blank(6, 4)
-    axes = figure.subplots()
-    axes.hist(shown, bins=_BINS, color="#4c72b0")
-    axes.set_xlabel("certified ε of a record")
-    axes.set_ylabel("records")
-    beyond = len(values) - len(shown)
-    unbounded = f"; {beyond} without a bound" if beyond else ""
-    axes.set_title(f"individual losses{unbounded}", fontsize="medium")
-    return owners_png(figure)
