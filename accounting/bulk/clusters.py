@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..norms import Norm
+from . import arrays as bulk
 from .arrays import Floats
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -93,8 +94,6 @@ def refuse_beyond_lattice(records: Floats, weights: Floats, spacing: float) -> N
     Raises:
         InvalidValue: where some w·|x| exceeds 2^50·g.
     """
-    from . import arrays as bulk
-
     with np.errstate(over="ignore"):  # an overflow exceeds every bound
         largest = weights * bulk.norms(records, Norm.LINF)
     if np.any(largest > LARGEST_STEPS * spacing):

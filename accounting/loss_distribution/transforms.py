@@ -21,6 +21,7 @@ import numpy as np
 from attrs import frozen
 
 from ..enclosures import Enclosure
+from ..enclosures.arguments import non_negative, probability
 from ..exact import exact
 from ..relations import Direction
 
@@ -212,8 +213,6 @@ def sampled_gaussian_transform(rate: Enclosure, shift: Enclosure, direction: Dir
     Raises:
         InvalidType, InvalidValue: for other parameters.
     """
-    from ..enclosures.arguments import non_negative, probability
-
     return _sampled(probability("rate", rate), non_negative("shift", shift), direction)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
+from ...accounting.conversions import epsilon_at_order
 from ...accounting.errors import CertdpError, OutsideDomain
 from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
@@ -363,8 +364,6 @@ def _declared(pair: Pair) -> tuple[Delta, Epsilon] | None:
 
 
 def _by_renyi(pair: Pair) -> tuple[Delta, Epsilon] | None:
-    from ...accounting.conversions import epsilon_at_order
-
     law = pair.renyi
     if law is None:
         return None

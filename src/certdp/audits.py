@@ -46,6 +46,7 @@ from .verification.audit import (
     power_of,
     telling_records,
 )
+from .weighted_sampling.drawing import draw_reports
 
 AnyRun: TypeAlias = SampledRun[Any] | KeyedRun
 """What can be audited."""
@@ -282,7 +283,6 @@ class _OfKeys:
 
 def _of_keys(reporting: Reporting, frequency: int, releases: int, coins: Coins, progress: Progress | None) -> Releases:
     """Draw what is reported about a key of this frequency: the token of each release, −1 where there is none."""
-    from .weighted_sampling.drawing import draw_reports
 
     def drawn(count: int) -> Floats:
         outputs = np.full((releases, count), -1.0)

@@ -28,6 +28,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...pairs import FinitePair
 from .budget import DyadicBudget
 from .rows import Comparison, Outcome
 
@@ -52,8 +53,6 @@ def dominating_pair(budget: DyadicBudget, comparisons: Iterable[Comparison]) -> 
         budget: units of the comparisons.
         comparisons: at least one.
     """
-    from ...pairs import FinitePair
-
     certain = budget.certain
     hull = [_Point(0, 0), _Point(certain, certain)]
     found: list[_Point] = []

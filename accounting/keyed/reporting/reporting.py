@@ -14,6 +14,7 @@ from ...errors import InvalidValue, OutsideDomain
 from ...units import Delta, Epsilon
 from .budget import DyadicBudget
 from .inclusion import Inclusion
+from .profiles import dominating_pair
 from .rows import Comparison, FrequencyRow, hockey_sticks, nothing_reported
 
 if TYPE_CHECKING:
@@ -152,8 +153,6 @@ class Reporting(ABC):
         Raises:
             OutsideDomain: where the rows are too many and nothing is proven of those far out.
         """
-        from .profiles import dominating_pair
-
         return dominating_pair(self.budget, self.comparisons())
 
     def _own(self, frequencies: Iterable[int]) -> Iterator[int]:

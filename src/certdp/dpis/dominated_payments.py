@@ -30,6 +30,7 @@ from ..accounting.notions import Approximate
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..runs.adaptive import DominatedRun
 from ..runs.calibration import Continuous, calibrate
+from ..runs.certificates import certified_dominated
 from ..runs.plan import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments, gaussian_releases
@@ -139,7 +140,6 @@ class DominatedPayments(Payments):
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Return a certificate of the declared plan, with equal releases counted together."""
-        from ..runs.certificates import certified_dominated
 
         return certified_dominated(_merged(_counted(self._declared)), self.plan.budget, assumptions)
 

@@ -29,6 +29,7 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate, Renyi
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..accounting.units import Order
+from ..runs.certificates import certified_filtered
 from ..runs.plan import Plan
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .payments import Payments, gaussian_releases
@@ -157,7 +158,6 @@ class FilteredPayments(Payments):
     @owned
     def certificate(self, assumptions: Sequence[Assumption], parameters: Assumption) -> Certified:
         """Return a certificate of what was paid, equal releases together; it claims the whole budget."""
-        from ..runs.certificates import certified_filtered
 
         if not self._released:
             raise InvalidValue("certificate", "no release", "at least one that was paid", "Ask for it after the run")
