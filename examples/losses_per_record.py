@@ -27,7 +27,7 @@ def main(paths: list[str]) -> None:
     print("every record:", training.epsilon(DELTA))
 
     records = certdp.read_records(paths[0]) if paths else certdp.example_records()
-    losses = certdp.records.record_losses(training, records, at=DELTA).reveal()
+    losses = certdp.record_losses(training, records, at=DELTA).reveal()
     print(f"the owner's {losses.records} records: median {losses.quantiles[0.5]:.4f}, largest {losses.largest:.4f}")
     if len(paths) > 1:
         np.savetxt(paths[1], losses.values, header="epsilon", comments="")

@@ -73,9 +73,9 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "release": lambda: KEYS.release({"a": 100, "b": 2}),
 }
 HOLDING: dict[str, Callable[[], Any]] = {
-    "losses": lambda: certdp.records.record_losses(LAPLACE, np.eye(3), at=DELTA),
-    "measured": lambda: certdp.records.record_losses(SAMPLED.on(BALL), np.eye(3)),
-    "summary": lambda: certdp.records.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
+    "losses": lambda: certdp.record_losses(LAPLACE, np.eye(3), at=DELTA),
+    "measured": lambda: certdp.record_losses(SAMPLED.on(BALL), np.eye(3)),
+    "summary": lambda: certdp.record_losses(LAPLACE, Records.of(np.eye(3)), at=DELTA, into=lambda _: None),
     "history": History,
     "report": lambda: KEYS.report({"a": 100}, KEYS.release({"a": 100})),
 }

@@ -47,13 +47,6 @@ OTHERS = {"mechanisms", "plugins", "samplers", "verification"}  # of certdp: flo
 
 LOOSE = {"certdp.accounting": 10, "certdp": 2, "certdp.verification": 0}  # modules beside the rooms, at most
 
-OPEN = {  # arrows that are still to be turned
-    ("certdp.runs.sampled", "certdp.records.losses"),
-    ("certdp.runs.sampled_releases", "certdp.runs.certificates"),
-    ("certdp.runs.plan", "certdp.runs.certificates"),
-    ("certdp.runs.keyed", "certdp.verification.certificates.keyed"),
-}
-
 LATE = {  # modules that import others of certdp inside functions, and why
     "certdp.__main__": "Signals are answered before anything that takes time to import.",
     "certdp.commands": "A command loads what an option asks for, and an error what it takes to tell it.",
@@ -97,7 +90,7 @@ def rooms_within(folder: str, graph: Mapping[str, Iterable[str]]) -> dict[str, d
             seen = found.setdefault(own, {})
             for target in targets:
                 other = child(target)
-                if other and other != own and (module, target) not in OPEN:
+                if other and other != own:
                     seen.setdefault(other, (module, target))
     return found
 
@@ -151,8 +144,7 @@ def test_few_modules_lie_loose(folder: str) -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    left = {module: {t for t in targets if (module, t) not in OPEN} for module, targets in arrows().items()}
-    assert not list(circles(left))
+    assert not list(circles(arrows()))
 
 
 def test_no_folders_import_each_other() -> None:
@@ -160,11 +152,6 @@ def test_no_folders_import_each_other() -> None:
     folders = {module.rpartition(".")[0] for module in arrows()} - {"", "certdp"}
     assert len(folders) > 30
     assert not [circle for folder in sorted(folders) for circle in circles(rooms_within(folder, arrows()))]
-
-
-def test_what_is_open_is_still_so() -> None:
-    there = {(module, target) for module, targets in arrows().items() for target in targets}
-    assert there >= OPEN, f"no longer needed: {sorted(OPEN - there)}"
 
 
 def late(source: str) -> list[int]:
@@ -184,11 +171,10 @@ def late(source: str) -> list[int]:
 
 
 def test_modules_of_certdp_are_imported_where_they_can_be_seen() -> None:
-    excused = {*LATE, *(module for module, _ in OPEN)}
     found = {
         module: lines
         for module, path in library().items()
-        if not any(within(module, one) for one in excused) and (lines := late(path.read_text("utf-8")))
+        if not any(within(module, one) for one in LATE) and (lines := late(path.read_text("utf-8")))
     }
     assert not found
 

@@ -96,6 +96,8 @@ NO_BUDGET = {
         "src.certdp.dpis.torch.recorded_calls.Recorder",
     },
     "readers, writers and tallies of one pass": {
+        "plugins.conformance.mechanism_releases._Searches",
+        "src.certdp.commands.groups._Loaded",
         "src.certdp.experiments.training_runs.Ledger",
         "src.certdp.durable.files._Draft",
         "src.certdp.interoperation.dp_events._Reader",

@@ -96,9 +96,9 @@ DOORS: dict[str, Callable[[], object]] = {
     "profile's certificate": lambda: certdp.profile_certificate(sampled(scale_by_count(3.0), domain=None)),
     "supremum's certificate": lambda: certdp.profile_certificate(sampled(scale_by_count(3.0))),
     "owner's certificate": lambda: certdp.owner_certificate(sampled(scale_by_count(3.0)), DATA),
-    "losses of records": lambda: certdp.records.record_losses(sampled(scale_by_count(3.0), domain=None), DATA),
-    "ε per record": lambda: certdp.records.record_losses(WITNESS, DATA, at=DELTA),
-    "τ per record": lambda: certdp.records.record_losses(WITNESS, DATA, at=Order(2)),
+    "losses of records": lambda: certdp.record_losses(sampled(scale_by_count(3.0), domain=None), DATA),
+    "ε per record": lambda: certdp.record_losses(WITNESS, DATA, at=DELTA),
+    "τ per record": lambda: certdp.record_losses(WITNESS, DATA, at=Order(2)),
     "weights": lambda: certdp.record_weights(sampled(scale_by_count(3.0)), certdp.Records.of(DATA)),
     "radius": lambda: after_a_count(Public(1), NormBall(norm=Norm.L1, radius=Released(1, COUNT))).pure(),
     "radius, supremum": lambda: sampled(domain=NormBall(norm=Norm.L1, radius=Released(1, COUNT))).profile.supremum(
@@ -196,7 +196,7 @@ class TestWhatDoesNotMove:
         assert run.pure().bound.epsilon.upper_float == run.target.bound.epsilon.upper_float == 1.1
         assert run.epsilon(Delta(0)).epsilon.upper == 1.1
         assert check(certdp.profile_certificate(run)).accepted
-        assert certdp.records.record_losses(run, DATA).reveal().values == pytest.approx([1.1, 1.1], rel=1e-15)
+        assert certdp.record_losses(run, DATA).reveal().values == pytest.approx([1.1, 1.1], rel=1e-15)
 
     def test_a_parameter_that_no_loss_looks_at(self) -> None:
         mechanism = Lloyd(
@@ -451,7 +451,7 @@ class TestReadings:
             ExPostRun(COUNT)  # type: ignore[arg-type]
 
     def test_losses_of_records_at_the_values_that_came_out(self) -> None:
-        measured = certdp.records.record_losses(WITNESS.as_it_came_out, DATA, at=DELTA).reveal()
+        measured = certdp.record_losses(WITNESS.as_it_came_out, DATA, at=DELTA).reveal()
         assert measured.values == pytest.approx([0.1 + 0.0025, 0.1 + 0.005], abs=1e-5)
 
 

@@ -125,7 +125,7 @@ def test_the_figures_are_those_of_a_direct_evaluation(mechanism: str, sampler: s
     flint.ctx.prec = 200
     records = data()
     run = SampledRun(mechanism=MECHANISMS[mechanism], sampler=SAMPLERS[sampler])  # type: ignore[arg-type]
-    measured = certdp.records.record_losses(run, records).reveal()
+    measured = certdp.record_losses(run, records).reveal()
     truth = [direct(mechanism, sampler, row) for row in records]
     assert measured.values.shape == (len(records),)
     for value, (_, psi) in zip(measured.values, truth, strict=True):
@@ -150,7 +150,7 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
     records = data(257, 4)
     domain = NormBall(norm=Norm.L1, radius=Public(4), dimension=4)
     run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS[sampler], domain=domain)  # type: ignore[arg-type]
-    whole = certdp.records.record_losses(run, records, outside).reveal()
+    whole = certdp.record_losses(run, records, outside).reveal()
     assert 0 < whole.outside < 257
     monkeypatch.setattr(bulk, "_SHARE", 16)  # so that so few records are shared at all
     for chunk, threads, matrix in [
@@ -161,7 +161,7 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
         (64, 2, np.asfortranarray(records)),
         (64, 1, records.repeat(2, axis=1)[:, ::2]),
     ]:
-        again = certdp.records.record_losses(run, matrix, outside, rows=chunk, threads=threads).reveal()
+        again = certdp.record_losses(run, matrix, outside, rows=chunk, threads=threads).reveal()
         assert np.array_equal(again.values, whole.values)
         assert again.expected_sample_size == whole.expected_sample_size
         assert (again.records, again.outside, again.largest) == (whole.records, whole.outside, whole.largest)
@@ -171,24 +171,20 @@ def test_nothing_depends_on_chunks_threads_or_memory_order(
 def test_progress_ends_at_the_number_of_records() -> None:
     run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
     seen: list[int] = []
-    certdp.records.record_losses(run, data(40), rows=16, progress=seen.append)
+    certdp.record_losses(run, data(40), rows=16, progress=seen.append)
     assert seen == [16, 32, 40]
 
 
 def test_private_figures_do_not_show_themselves() -> None:
     run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
-    assert (
-        str(certdp.records.record_losses(run, data()))
-        == repr(certdp.records.record_losses(run, data()))
-        == "Private(…)"
-    )
+    assert str(certdp.record_losses(run, data())) == repr(certdp.record_losses(run, data())) == "Private(…)"
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_no_data_no_figures(shape: tuple[int, int]) -> None:
     run = SampledRun(mechanism=MECHANISMS["sum"], sampler=SAMPLERS["l1"])  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="admissible: at least one record") as caught:
-        certdp.records.record_losses(run, np.empty(shape))
+        certdp.record_losses(run, np.empty(shape))
     assert caught.value.parameter == "records"
     assert caught.value.remedy
 
@@ -199,20 +195,20 @@ class TestOutside:
     records = np.array([[0.5, 0.25], [30.0, 10.0], [0.0, -1.0], [-2.0, 0.0]])
 
     def test_clipped_records_lose_at_most_the_guarantee(self) -> None:
-        measured = certdp.records.record_losses(self.run.on(self.domain), self.records).reveal()
+        measured = certdp.record_losses(self.run.on(self.domain), self.records).reveal()
         assert measured.outside == 2
         bound = self.run.on(self.domain).pure().bound.epsilon.upper_float
         assert measured.largest <= bound * (1 + 1e-14)
         assert measured.values[1] == pytest.approx(1 / 1.7)
-        assert certdp.records.record_losses(self.run, self.records).reveal().largest > 20
+        assert certdp.record_losses(self.run, self.records).reveal().largest > 20
 
     def test_dropped_records_are_not_measured(self) -> None:
-        measured = certdp.records.record_losses(self.run.on(self.domain), self.records, Outside.DROP).reveal()
+        measured = certdp.record_losses(self.run.on(self.domain), self.records, Outside.DROP).reveal()
         assert (measured.records, measured.outside, measured.values[[1, 3]].tolist()) == (4, 2, [0, 0])
         assert measured.expected_sample_size[0] <= 2 <= measured.expected_sample_size[1]
 
     def test_all_dropped(self) -> None:
-        measured = certdp.records.record_losses(self.run.on(self.domain), self.records[1:2], Outside.DROP).reveal()
+        measured = certdp.record_losses(self.run.on(self.domain), self.records[1:2], Outside.DROP).reveal()
         assert (measured.records, measured.outside, measured.largest, measured.quantiles) == (1, 1, 0.0, {})
         verdict = check(certdp.owner_certificate(self.run.on(self.domain), self.records[1:2], Outside.DROP))
         assert verdict.accepted
@@ -279,8 +275,8 @@ class TestReleasedConstants:
         assert paid.on(self.domain).pure().bound.epsilon.upper >= without + cost
         assert paid.on(self.domain).pure().bound.epsilon.upper < without + cost + Fraction(1, 10**9)
         before, after = (
-            certdp.records.record_losses(free, data()).reveal(),
-            certdp.records.record_losses(paid, data()).reveal(),
+            certdp.record_losses(free, data()).reveal(),
+            certdp.record_losses(paid, data()).reveal(),
         )
         assert all(
             Fraction(float(y)) >= Fraction(float(x)) + cost for x, y in zip(before.values, after.values, strict=True)
@@ -356,7 +352,7 @@ class TestRefusals:
     def test_replaced_records_have_no_profile(self) -> None:
         run = SampledRun(mechanism=mechanism(PureLoss(W / 2), relations=(REPLACE,)), sampler=Full())
         assert run.pure().bound.epsilon.upper == Fraction(1, 2)
-        for asked in (lambda: run.profile, lambda: certdp.records.record_losses(run, data()), lambda: pure_claim(run)):
+        for asked in (lambda: run.profile, lambda: certdp.record_losses(run, data()), lambda: pure_claim(run)):
             with pytest.raises(InvalidValue, match="a run about a record that is added or removed"):
                 asked()
 
@@ -378,10 +374,10 @@ class TestRefusals:
 
     def test_a_mechanism_without_a_pure_value(self) -> None:
         run = SampledRun(mechanism=mechanism(RenyiLoss(Constant(Fraction(1)))), sampler=Full())
-        for asked in (lambda: run.profile, lambda: certdp.records.record_losses(run, data()), lambda: pure_claim(run)):
+        for asked in (lambda: run.profile, lambda: certdp.record_losses(run, data()), lambda: pure_claim(run)):
             with pytest.raises(NoPureValue, match="a Rényi order"):
                 asked()
-        assert certdp.records.record_losses(run, data(), at=Order(2)).reveal().largest == 1
+        assert certdp.record_losses(run, data(), at=Order(2)).reveal().largest == 1
 
     @pytest.mark.parametrize("loss", [1.5, None, "W"])
     def test_a_loss_of_another_type(self, loss: Any) -> None:
@@ -408,10 +404,10 @@ class TestWhatADomainCosts:
         stated = json.loads(certdp.profile_certificate(run.on(domain)))
         assert stated["inputs"]["released_cost"] == "1"
         assert check(certdp.profile_certificate(run.on(domain))).accepted
-        assert certdp.records.record_losses(run.on(domain), [[1.0]]).reveal().largest >= 1.1
+        assert certdp.record_losses(run.on(domain), [[1.0]]).reveal().largest >= 1.1
 
     @pytest.mark.parametrize(
-        "use", [certdp.records.record_losses, certdp.record_weights, SampledRun.release, certdp.owner_certificate]
+        "use", [certdp.record_losses, certdp.record_weights, SampledRun.release, certdp.owner_certificate]
     )
     def test_records_of_another_dimension_are_refused(self, use: Any) -> None:
         domain = NormBall(norm=Norm.L2, radius=Public(1), dimension=2)

@@ -36,6 +36,7 @@ from ..accounting.pairs import FinitePair, Pair, compose_pairs
 from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Direction, Element, User
 from ..accounting.sampling.every_value import ExPost, released_within
 from ..plugins.contract import KeySampler, Sanitiser, open_parameters, stated
+from ..verification.certificates.keyed import keyed_certificate
 from .run import RunPart, refuse_chosen
 
 _ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
@@ -162,8 +163,6 @@ class KeyedRun(RunPart[Element]):
         Raises:
             InvalidValue: for what no certificate states, and where the checker cannot prove the table.
         """
-        from ..verification.certificates.keyed import keyed_certificate
-
         self._require_for_every_value()
         if self.derivation.rests_on(EX_POST):
             raise ExPost.about(", ".join(self.released_parameters))

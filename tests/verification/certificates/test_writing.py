@@ -209,7 +209,7 @@ def test_what_built_ins_certify_is_proven_again(combination: str, seed: int) -> 
     proven(certdp.profile_certificate(run))
     data = records(seed)
     for outside in Outside:
-        measured = certdp.records.record_losses(run.on(domain), data, outside)
+        measured = certdp.record_losses(run.on(domain), data, outside)
         proven(certdp.owner_certificate(run.on(domain), data, outside, losses=measured), data)
 
 
