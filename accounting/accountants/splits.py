@@ -170,7 +170,7 @@ def left_over(shares: Sequence[Share], delta: Enclosure) -> Enclosure | None:
 
 
 def joined(shares: Sequence[Share], delta: Enclosure) -> Enclosure:
-    """1 − (1 − δ)·Π(1 − δ_l)^{n_l}."""
+    """Enclose the joint δ of all shares and a slack δ: 1 − (1 − δ)·Π(1 − δ_l)^{n_l}."""
     used = spared(shares)
     if used is None or delta.less(1) is not Truth.TRUE:
         return Enclosure.of(1, precision=delta.precision)

@@ -64,7 +64,7 @@ def integers(value: Raw) -> tuple[int, int]:
 
 
 def fraction(value: Raw) -> Fraction:
-    """`value` exactly.
+    """Return the end `value` as a fraction, exactly.
 
     Raises:
         OutsideDomain: where its binary exponent is beyond ±2**24, which would fill the memory.

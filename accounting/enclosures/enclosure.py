@@ -237,7 +237,7 @@ class Enclosure:
         return self._operand(other) / self
 
     def exp(self) -> Enclosure:
-        """e**x.
+        """Enclose the exponential e**x.
 
         Raises:
             OutsideDomain: where x reaches 2**62. For x ≤ −2**62 the lower end is 0.

@@ -52,7 +52,7 @@ class Reader:
         return enclose(expression, self._box, precision=self.precision)
 
     def fixed(self, variable: Variable, value: Fraction) -> Reader:
-        """The same where one variable has one value."""
+        """Return the reader for the case that one variable has one value."""
         return evolve(self, cell={**self.cell, variable: (value, value)})
 
 

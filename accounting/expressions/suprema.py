@@ -60,7 +60,7 @@ _SMOOTH = Algebra[bool](
 
 
 class NoFiniteSupremum(OutsideDomain):
-    """No finite bound over the box could be proven."""
+    """The error where no finite bound over the box could be proven."""
 
 
 @final

@@ -519,7 +519,7 @@ class GaussianConstrainedRate(ConstrainedRate):
         return self.releases.theorem.conclude([solved], plan)
 
     def profile(self, loss: PureLoss, premises: Iterable[Derivation] = ()) -> NoReturn:
-        """Refused: no pure profile follows from a target at a δ or an order."""
+        """Refuse the call: no pure profile follows from a target at a δ or an order."""
         raise InvalidValue(
             "sampler",
             "a target at a δ or an order",

@@ -92,7 +92,7 @@ class SpendingState:
 
 
 def owned(method: Callable[Concatenate[T, P], S]) -> Callable[Concatenate[T, P], S]:
-    """The same method, done under `SpendingState._own` as a whole."""
+    """Decorate a method so that it is done under `SpendingState._own` as a whole."""
 
     @wraps(method)
     def inner(self: T, /, *arguments: P.args, **options: P.kwargs) -> S:

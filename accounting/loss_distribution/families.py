@@ -213,7 +213,7 @@ _NATS = 700
 
 
 def interpolated_cells(law: DeltaLaw, direction: Direction) -> Cells:
-    """Of a pair of which δ(ε) is known, in both directions: the dots of the curve connected in e^ε, from above.
+    """Return a loss distribution from δ(ε), in both directions: its dots connected in e^ε, from above.
 
     Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022: a law with losses at the dots whose δ runs straight between them
     dominates. At negative losses δ(−ε) = 1 − e^(−ε)·(1 − δ(ε) of the other direction). No law below is given.

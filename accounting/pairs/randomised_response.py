@@ -76,7 +76,7 @@ class RandomisedResponsePair(Pair):
 
     @property
     def gaussian(self) -> Enclosure:
-        """μ = 2Φ⁻¹(e^ε/(1 + e^ε))."""
+        """μ of randomised response in Gaussian DP: μ = 2Φ⁻¹(e^ε/(1 + e^ε))."""
         return response.gaussian(self.epsilon)
 
     @property

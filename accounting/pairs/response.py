@@ -28,7 +28,7 @@ def renyi(epsilon: Enclosure, order: Fraction) -> Enclosure:
 
 
 def renyi_estimate(epsilon: Enclosure) -> RenyiEstimate:
-    """The same formula in binary64."""
+    """Make a quick estimate of τ(α): the closed form in binary64."""
     own = epsilon.upper_float
     likely = 1 / (1 + math.exp(-own))
 

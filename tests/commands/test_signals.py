@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from attrs import frozen
 
-from certdp.dpis.checkpoints import Checkpoints, Standing
+from certdp.dpis.checkpoints import Checkpoints, CheckpointState
 from certdp.durable.files import published
 from certdp.durable.interruption import undone_by
 from certdp.verification.checker import check
@@ -91,7 +91,7 @@ def spend_is_recorded(folder: Path) -> None:
     if not (folder / CHECKPOINT).exists():
         assert not [name for name in TRAINING[:-1] if (folder / f"run/{name}").exists()]
         return
-    standing = Standing.read((folder / CHECKPOINT).read_bytes())
+    standing = CheckpointState.read((folder / CHECKPOINT).read_bytes())
     paid = [epoch["steps"] if epoch["begun"] is not None else 0 for epoch in standing.account["epochs"]]
     taken = [row.steps for row in standing.history.epochs]
     assert sum(taken) + standing.unused <= sum(paid)

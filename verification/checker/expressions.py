@@ -110,7 +110,7 @@ class Pool:
         self._constants: dict[tuple[int, int], Interval] = {}
 
     def for_a_record(self) -> "Pool":
-        """The same expressions, with a budget for one record of data."""
+        """Give a pool of the same expressions, with a budget for one record of data."""
         same = copy(self)
         same._budget = Budget(MOST_WORK_FOR_A_RECORD)
         return same

@@ -47,7 +47,7 @@ def page(
     left_out: Mapping[str, str],
     arguments: tuple[Exemption, ...],
 ) -> str:
-    """The page.
+    """Write the page of the score.
 
     Args:
         records: by module, in order.

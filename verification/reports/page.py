@@ -81,7 +81,7 @@ def require_pages() -> None:
 
 
 def page(report: Report, problems: Sequence[Status], figures: Sequence[Figure], command: str) -> bytes:
-    """The page.
+    """Write the page of a report on claims.
 
     Args:
         report: what came of the claims.

@@ -33,7 +33,7 @@ class TokenEstimates:
         return min(self.values)
 
     def value(self, token: int) -> float:
-        """a_j.
+        """Return the estimate a_j of a token.
 
         Raises:
             OutsideDomain: beyond the tokens that have an estimate.

@@ -355,7 +355,7 @@ class ListedRates(Inclusion):
         return len(self.rates)
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
-        """q_i.
+        """Enclose the probability q_i listed for a frequency.
 
         Raises:
             OutsideDomain: beyond the last rate listed.

@@ -33,7 +33,7 @@ from .run_certificates import Certificate, show_certified, write_certificate
 
 @frozen(kw_only=True)
 class Request:
-    """The commands' arguments."""
+    """The arguments of the commands that state a cost."""
 
     plan: Path | None
     mechanism: str | None

@@ -37,7 +37,7 @@ _MODEL, _BOUNDS, _TEXT = "model.", "bounds", "run"
 
 @final
 @frozen(kw_only=True, eq=False)
-class Standing:
+class CheckpointState:
     """Where a run stands. Private.
 
     Attributes:
@@ -91,7 +91,7 @@ class Standing:
         return stream.getvalue()
 
     @classmethod
-    def read(cls, content: bytes) -> Standing:
+    def read(cls, content: bytes) -> CheckpointState:
         """What `content` wrote.
 
         Raises:
@@ -180,7 +180,7 @@ class Checkpoints:
         finally:
             lock.release()
 
-    def write(self, standing: Standing) -> None:
+    def write(self, standing: CheckpointState) -> None:
         """Replace the file, forced to disk.
 
         Raises:
@@ -188,7 +188,7 @@ class Checkpoints:
         """
         write_whole(self.path, standing.content(), secret=True)
 
-    def read(self) -> Standing:
+    def read(self) -> CheckpointState:
         """Where the run stood.
 
         Raises:
@@ -198,4 +198,4 @@ class Checkpoints:
             content = self.path.read_bytes()
         except OSError as error:
             raise InvalidValue("checkpoints", str(self.path), "a checkpoint", error.strerror or "") from None
-        return Standing.read(content)
+        return CheckpointState.read(content)

@@ -28,7 +28,7 @@ from ..accounting.relations import AddRemove, Record
 from ..plugins.contract import Coins
 from ..plugins.contract.coins import seeded_run
 from .budget import AdaptiveClip, NoisySize, RunPlan
-from .checkpoints import Checkpoints, Standing
+from .checkpoints import Checkpoints, CheckpointState
 from .counted_coins import counted
 from .gradients import Evaluation, RecordGradients, described
 from .history import EpochFigures, History
@@ -236,7 +236,7 @@ class _Run(SpendingState):
         self._unused = 0
         self._everyone: Evaluation | None = None
 
-    def go_back_to(self, standing: Standing) -> None:
+    def go_back_to(self, standing: CheckpointState) -> None:
         """Where the run stood."""
         if standing.count != self._records.size:
             raise _changed(self._records.size, standing.count)
@@ -370,7 +370,7 @@ class _Run(SpendingState):
     def _write(self, unused: int) -> None:
         if self._checkpoints is not None and self._identity is not None:
             self._checkpoints.write(
-                Standing(
+                CheckpointState(
                     account=self._account.state(),
                     unused=unused,
                     clip=self._clip,
@@ -392,7 +392,7 @@ def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
     return ImportanceSampling(proposals.two_stage(error))
 
 
-def _require_sound(standing: Standing, account: RunAccount) -> None:
+def _require_sound(standing: CheckpointState, account: RunAccount) -> None:
     """Raises InvalidValue for a standing from which steps would be drawn that nobody paid for, or too often."""
     if not 0 <= standing.unused <= account.steps_paid:
         raise _damaged(f"{standing.unused} unused steps", f"at most the {account.steps_paid} that were paid")

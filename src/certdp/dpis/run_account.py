@@ -205,7 +205,7 @@ class RunAccount(SpendingState):
     @property
     @owned
     def size(self) -> Fraction:
-        """Ñ.
+        """Return the noisy size Ñ that is in use.
 
         Raises:
             InvalidValue: before it was released.

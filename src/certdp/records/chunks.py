@@ -32,7 +32,7 @@ _UNIT = 38 * _DIGITS  # every binary64 number is a multiple of 2^-1074
 @final
 @frozen(kw_only=True, eq=False)
 class Chunk:
-    """Some records, one after the other.
+    """A chunk of records, one after the other.
 
     Attributes:
         held: those within the domain, clipped ones among them.
@@ -68,7 +68,7 @@ class Chunk:
 
 @final
 class Pass:
-    """One pass over the records of a run; iterate once.
+    """A pass over the records of a run; iterate once.
 
     Attributes:
         records: how many were read so far, those outside the domain included.
@@ -147,5 +147,5 @@ class _Total:
 
     @property
     def value(self) -> Fraction:
-        """The sum."""
+        """The sum of the values added so far."""
         return Fraction(self._units, 1 << _UNIT)

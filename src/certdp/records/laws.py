@@ -43,7 +43,7 @@ _PRECISION = 96
 @final
 @frozen
 class RecordLaw:
-    """What is lost about each record.
+    """A law that gives what is lost about each record.
 
     Attributes:
         losses: what the releases lose, at least 0; 0 where a record is never drawn.

@@ -150,7 +150,7 @@ class _CommaSeparated:
         self._stream.write("".join(f"{weight!r},{probability!r}\n" for weight, probability in pairs).encode("ascii"))
 
     def end(self) -> None:
-        """Nothing."""
+        """Write nothing after the last record."""
 
 
 @final
@@ -206,7 +206,7 @@ def weights_file(path: Path) -> Iterator[Sink]:
 
 @contextmanager
 def put_weights(files: Publication, path: Path) -> Iterator[Sink]:
-    """As `weights_file`, among other files, with which it appears."""
+    """Write weights as `weights_file` does, among other files, with which they appear."""
     require_weights_path(path)
     stream = files.stream(path, Rank.RECORD, secret=True)
     with writing(path):

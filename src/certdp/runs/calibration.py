@@ -98,7 +98,7 @@ class Scale(ABC):
 
     @abstractmethod
     def first(self) -> Fraction:
-        """Where the search starts."""
+        """The value at which the search starts."""
 
     @abstractmethod
     def further(self, value: Fraction, octaves: int, *, safer: bool) -> Fraction | None:
@@ -117,7 +117,7 @@ def _positive(_: object, attribute: object, value: float) -> None:
 @final
 @frozen(kw_only=True)
 class Continuous(Scale):
-    """Binary64 numbers.
+    """A scale of binary64 numbers.
 
     Attributes:
         near: where to start; finite, above 0.
@@ -140,7 +140,7 @@ class Continuous(Scale):
             raise InvalidValue("relative_gap", self.relative_gap, "a number in [2^-50, 1)", "Leave it out")
 
     def first(self) -> Fraction:
-        """`near`."""
+        """The value at which the search starts: `near`."""
         return Fraction(self.near)
 
     def further(self, value: Fraction, octaves: int, *, safer: bool) -> Fraction | None:
@@ -152,7 +152,7 @@ class Continuous(Scale):
         return min(value * factor, end) if end > value else max(value / factor, end)
 
     def between(self, unsafe: Fraction, safe: Fraction, share: float) -> Fraction | None:
-        """On a logarithmic scale; from a quarter of the gap off the ends."""
+        """Return a value between two, on a logarithmic scale; from a quarter of the gap off the ends."""
         ratio = math.log(safe / unsafe)
         if abs(ratio) <= self.relative_gap:
             return None
@@ -175,7 +175,7 @@ class Whole(Scale):
     highest: int = field(default=_LARGEST_STEPS, validator=_positive)
 
     def first(self) -> Fraction:
-        """`near`."""
+        """The value at which the search starts: `near`."""
         return Fraction(self.near)
 
     def further(self, value: Fraction, octaves: int, *, safer: bool) -> Fraction | None:
@@ -184,7 +184,7 @@ class Whole(Scale):
         return None if moved == value else Fraction(moved)
 
     def between(self, unsafe: Fraction, safe: Fraction, share: float) -> Fraction | None:
-        """A whole number."""
+        """Return a whole number between two."""
         inside = unsafe - safe - 1
         if inside < 1:
             return None
@@ -274,7 +274,7 @@ class _Search(Generic[R]):
     questions: int = 0
 
     def bracket(self) -> None:
-        """From the start outwards, ever faster, until a safe and an unsafe value are known or the range ends."""
+        """Go from the start outwards, ever faster, until a safe and an unsafe value are known or the range ends."""
         tried, octaves = self.at(self.over.first()), 1
         while self.safe is None or self.unsafe is None:
             value = self.over.further(tried.value, octaves, safer=self.safe is None)
@@ -300,7 +300,7 @@ class _Search(Generic[R]):
             last = moved
 
     def result(self) -> Calibration[R]:
-        """The safe end."""
+        """Return the safe end of the bracket."""
         safe, unsafe = self.safe, self.unsafe
         assert safe is not None
         assert safe.answer is not None

@@ -55,7 +55,7 @@ _MOST_OUTCOMES = 1 << 16
 
 
 def declared_inclusion(sampler: KeySampler) -> Inclusion:
-    """With what probability the sampler keeps a key of each frequency.
+    """Return the probability with which the sampler keeps a key of each frequency.
 
     Raises:
         InvalidType: where that is no inclusion.
@@ -115,7 +115,7 @@ class KeyedRun(RunPart[Element]):
 
     @cached_property
     def reporting(self) -> Reporting:
-        """What is reported about a key of each frequency, end to end."""
+        """The probabilities of what is reported about a key of each frequency, end to end."""
         reporting = self.mechanism.reporting(declared_inclusion(self.sampler))
         if not isinstance(reporting, Reporting):
             raise InvalidType("reporting", reporting, "a Reporting", f"Repair mechanism {self.mechanism.about.name}")
@@ -208,7 +208,7 @@ class KeyedRun(RunPart[Element]):
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """One release at frequencies 1, 2, …, each compared with the one before, where these are not too many.
+        """The rows of frequencies 1, 2, …, each compared with the one before, where these are not too many.
 
         One of them dominates the neighbours at each further frequency, too. Else there are none, nor for other tables,
         whose comparisons may dominate jointly.
@@ -240,7 +240,7 @@ class KeyedRun(RunPart[Element]):
         return False
 
     def neighbours(self, frequencies: Iterable[int]) -> Iterator[FinitePair]:
-        """For each frequency i the exact pair of one release: the rows of i (present) and of i − 1 (absent).
+        """The exact pair of one release for each frequency i: the rows of i (present) and of i − 1 (absent).
 
         Args:
             frequencies: whole numbers ≥ 1, increasing.

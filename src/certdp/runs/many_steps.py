@@ -88,7 +88,7 @@ class ManySteps(Run):
 
     @cached_property
     def pairs(self) -> WorstPairs:
-        """One that dominates the run, and one that it dominates."""
+        """The pair that dominates the run, and one that it dominates."""
         rates, noise = self._columns
         drawn = rates > 0  # other steps see nobody
         shifts = 1 / noise[drawn]
@@ -129,12 +129,12 @@ class ManySteps(Run):
 
     @property
     def payments(self) -> tuple[Payment, ...]:
-        """None: rates and noise are public."""
+        """What was paid for released parameters: nothing, because rates and noise are public."""
         return ()
 
     @property
     def named(self) -> tuple[str, str]:
-        """The steps."""
+        """What a refusal calls the run: the steps."""
         return "run", f"{self.kind} steps"
 
     def __str__(self) -> str:

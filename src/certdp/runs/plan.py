@@ -163,7 +163,7 @@ class Plan(Run[U]):
 
     @property
     def named(self) -> tuple[str, str]:
-        """The mechanisms."""
+        """What a refusal calls the plan: its mechanisms."""
         return "plan", " then ".join(part.plugins[0].about.name for part in self.parts)
 
     def release(

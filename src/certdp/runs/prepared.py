@@ -39,7 +39,7 @@ class Prepared:
     coins: Coins
 
     def draw(self) -> list[Release]:
-        """One release per step: call it once, after paying."""
+        """Draw one release per step: call it once, after paying."""
         samples = self.releases.samples(lambda: draw_from(self.features, self.realisation, self.coins))
         return [self.mechanism.release(sample, self.coins) for sample in samples]
 

@@ -72,7 +72,7 @@ class _Response:
 
     @property
     def loss(self) -> PureLoss:
-        """log(1 + odds)."""
+        """The loss of the response, log(1 + odds)."""
         return PureLoss(log1p(self.odds.value))
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:

@@ -111,7 +111,7 @@ class Comparison:
 
     @cached_property
     def rows(self) -> tuple[Compared, ...]:
-        """One for each that found a bound, in the order asked."""
+        """A row for each accountant that found a bound, in the order asked."""
         spent = self._spent
 
         def total(bounds: Bounds) -> Bounds:
@@ -283,7 +283,7 @@ class Run(ABC, Generic[U]):
         return self._guarantee(Renyi(order.value, self._worst(renyi_at(order.value), "Rényi bound") + spent), RENYI)
 
     def zero_concentrated(self) -> Guarantee[ZeroConcentrated, AddRemove | Replace, U]:
-        """ρ.
+        """Return the guarantee of the run in zero-concentrated DP, its ρ.
 
         Raises:
             NotionAbsent: where none follows.
@@ -293,7 +293,7 @@ class Run(ABC, Generic[U]):
         return self._guarantee(ZeroConcentrated(rho), ZERO_CONCENTRATED)
 
     def gaussian(self) -> Guarantee[GaussianDP, AddRemove | Replace, U]:
-        """μ.
+        """Return the guarantee of the run in Gaussian DP, its μ.
 
         Raises:
             NotionAbsent: where none follows.
@@ -472,7 +472,7 @@ class RunPart(Run[U]):
 
     @property
     def plugins(self) -> tuple[Plugin, Plugin]:
-        """Mechanism and sampler."""
+        """The mechanism and the sampler of the part."""
         return self.mechanism, self.sampler
 
     @property
@@ -495,7 +495,7 @@ class RunPart(Run[U]):
 
     @property
     def named(self) -> tuple[str, str]:
-        """The mechanism."""
+        """What a refusal calls the part: its mechanism."""
         return "mechanism", self.mechanism.about.name
 
     @property
@@ -513,7 +513,7 @@ class RunPart(Run[U]):
 
     @cached_property
     def open_parameters(self) -> Mapping[str, Released[Any]]:
-        """Those for every value of which a guarantee has to hold."""
+        """The released parameters for every value of which a guarantee has to hold."""
         return {name: value for name, value in self.released_parameters.items() if is_open(value)}
 
     @property

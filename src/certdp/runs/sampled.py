@@ -168,7 +168,7 @@ class SampledRun(RunPart[U]):
         return any(v.symbol is Symbol.NORM for root in self.features for v in variables(root))
 
     def on(self, domain: NormBall | None) -> Self:
-        """The same run, its records held within another public domain."""
+        """Return the same run with its records held within another public domain."""
         return evolve(self, domain=domain)
 
     @cached_property

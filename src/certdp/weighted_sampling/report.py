@@ -123,7 +123,7 @@ class BandTally:
         self._reported: _Numbers = np.empty(0, dtype=np.int64)
 
     def add(self, counts: _Counts, kept: NDArray[np.bool_]) -> None:
-        """Add keys.
+        """Add the keys of a chunk.
 
         Args:
             counts: the frequency of each.
