@@ -71,8 +71,8 @@ def test_every_docstring_can_be_read_alone(folder: str) -> None:
 
 
 LEANING = (
-    "Itself.|As stated.|Yes.|None.|Σ ρ.|ε.|T·τ(α).|The parts' own.|Those of all parts.|Of each entry.|For programs.|1.|q_i."
-    "|The same for people.|No rows.|ρ = μ²/2.|The page."
+    "Itself.|As stated.|Yes.|None.|Σ ρ.|ε.|T·τ(α).|The parts' own.|Those of all parts.|Of each entry.|For programs.|1."
+    "|q_i.|The same for people.|No rows.|ρ = μ²/2.|The page."
 )
 STANDING_ALONE = (
     "ρ of the composition: the sum of the parts' ρ.",
