@@ -30,13 +30,13 @@ class InvalidValue(CertdpError, ValueError):
         super().__init__(parameter, value, admissible, remedy)
 
     @property
-    def shown_value(self) -> str:
+    def formatted_value(self) -> str:
         """The offending value as text, at most 160 characters."""
         text = str(self.value) if isinstance(self.value, str | Fraction) else repr(self.value)
         return text if len(text) <= 160 else text[:157] + "..."
 
     def __str__(self) -> str:
-        message = f"{self.parameter}: got {self.shown_value}; admissible: {self.admissible}"
+        message = f"{self.parameter}: got {self.formatted_value}; admissible: {self.admissible}"
         return f"{message}. {self.remedy}" if self.remedy else message
 
     def restated(self, parameter: str, remedy: str) -> Self:

@@ -137,4 +137,4 @@ class InvalidData(InvalidValue):
     @property
     def shown_found(self) -> str | None:
         """What was found as text, for the data's owner, at most 160 characters; None where nothing was kept."""
-        return None if self.found is None else InvalidValue("", self.found.reveal(), "").shown_value
+        return None if self.found is None else InvalidValue("", self.found.reveal(), "").formatted_value

@@ -184,7 +184,7 @@ class Registry:
         for listing in self.listings():
             try:
                 self._admit(listing)
-                printed = self._looked_at(listing)
+                printed = self._checked(listing)
             except PluginError as error:
                 yield Status(listing, error.reason, self._barred(listing) is not None)
             else:
@@ -226,10 +226,10 @@ class Registry:
     def _validated(self, listing: Listing) -> Any:
         self._admit(listing)
         if not listing.built_in and can_fork():
-            self._looked_at(listing)
+            self._checked(listing)
         return self._imported(listing)
 
-    def _looked_at(self, listing: Listing) -> str:
+    def _checked(self, listing: Listing) -> str:
         """What a plugin prints when it is imported; one of another distribution by a process of its own, if possible.
 
         Raises:
@@ -302,7 +302,7 @@ def _sound(listing: Listing) -> Any:
     try:
         plugin = EntryPoint(listing.name, listing.target, listing.role.value).load()
     except BaseException as error:  # a plugin may raise anything, SystemExit too
-        raise PluginError(listing, f"its import fails with {_told(error)}") from error
+        raise PluginError(listing, f"its import fails with {_format_error(error)}") from error
     validate(listing, plugin)
     return plugin
 
@@ -316,7 +316,7 @@ def _fault(listing: Listing) -> str:
     return ""
 
 
-def _told(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     """An exception as text, whatever its own text does."""
     try:
         text = str(error)
@@ -433,7 +433,7 @@ def validate(listing: Listing, plugin: Any) -> None:
         except PluginError:
             raise
         except BaseException as error:  # looking at a plugin may run its code
-            raise PluginError(listing, f"its validation fails with {_told(error)}") from error
+            raise PluginError(listing, f"its validation fails with {_format_error(error)}") from error
 
 
 def origin(plugin: object, registry: Registry | None = None) -> tuple[str, str]:

@@ -195,7 +195,7 @@ def test_a_cell_names_claims_or_a_reason(cell: str) -> None:
     ("path", "name", "expected"),
     [
         ("accounting/exact.py", "exact", None),
-        ("accounting/errors.py", "InvalidValue.shown_value", None),
+        ("accounting/errors.py", "InvalidValue.formatted_value", None),
         ("accounting/exact.py", "inexact", "no inexact in accounting/exact.py"),
         ("accounting/errors.py", "InvalidValue.colour", "no InvalidValue.colour in accounting/errors.py"),
         ("accounting/inexact.py", "exact", "no file accounting/inexact.py"),

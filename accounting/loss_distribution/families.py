@@ -33,13 +33,13 @@ _SMALLEST = 2.0**-1074
 _BITS = 96
 
 
-def _told_apart() -> Atoms:
+def _disjoint_laws() -> Atoms:
     """Return the losses of two disjoint laws: ∞ under the one, −∞ under the other."""
     ends = np.array([math.inf, -math.inf])
     return Atoms(np.array([1.0, 0.0]), np.array([0.0, 1.0]), ends, ends, np.zeros(2))
 
 
-TOLD_APART = _told_apart()
+DISJOINT_LAWS = _disjoint_laws()
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +53,7 @@ def normal_cells(shift: Enclosure, direction: Direction) -> Cells:
     if high == 0.0:
         return Cells(NOTHING, NOTHING)
     beyond = high > _GREATEST_SHIFT
-    above = law(None, TOLD_APART) if beyond else law(NormalSpread(max(high, _LEAST_SHIFT)), NO_ATOMS)
+    above = law(None, DISJOINT_LAWS) if beyond else law(NormalSpread(max(high, _LEAST_SHIFT)), NO_ATOMS)
     below = law(NormalSpread(min(low, _GREATEST_SHIFT)), NO_ATOMS) if low >= _LEAST_SHIFT else NOTHING
     return Cells(above, below)
 
@@ -72,7 +72,7 @@ def laplace_cells(shift: Enclosure, direction: Direction) -> Cells:
     low, high = shift.lower_float, shift.upper_float
     if high == 0.0:
         return Cells(NOTHING, NOTHING)
-    above = law(max(high, _LEAST_LOSS), above=True) if high <= _FARTHEST else Law(None, TOLD_APART, 1.0, direction)
+    above = law(max(high, _LEAST_LOSS), above=True) if high <= _FARTHEST else Law(None, DISJOINT_LAWS, 1.0, direction)
     return Cells(above, law(min(low, _FARTHEST), above=False) if low >= _LEAST_LOSS else NOTHING)
 
 
@@ -94,7 +94,7 @@ def response_cells(epsilon: Enclosure, direction: Direction) -> Cells:
     low, high = epsilon.lower_float, epsilon.upper_float
     if high == 0.0:
         return Cells(NOTHING, NOTHING)
-    above = law(high, above=True) if high <= _FARTHEST else Law(None, TOLD_APART, 1.0, direction)
+    above = law(high, above=True) if high <= _FARTHEST else Law(None, DISJOINT_LAWS, 1.0, direction)
     return Cells(above, law(min(low, _FARTHEST), above=False) if low > 0.0 else NOTHING)
 
 

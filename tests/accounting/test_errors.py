@@ -11,8 +11,8 @@ from certdp.accounting.errors import InvalidType, InvalidValue, blamed_on
 
 def test_exact_numbers_are_shown_as_they_are_typed() -> None:
     assert str(InvalidValue("batch", Fraction(500), "a number ≤ 300")) == "batch: got 500; admissible: a number ≤ 300"
-    assert InvalidValue("rate", Fraction(1, 3), "a number > 1").shown_value == "1/3"
-    assert InvalidValue("rate", None, "a number > 1").shown_value == "None"
+    assert InvalidValue("rate", Fraction(1, 3), "a number > 1").formatted_value == "1/3"
+    assert InvalidValue("rate", None, "a number > 1").formatted_value == "None"
 
 
 def test_blame_moves_to_what_the_user_wrote_and_nowhere_else() -> None:

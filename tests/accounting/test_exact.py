@@ -62,7 +62,7 @@ def test_numpy_integers(value: Any) -> None:
 def test_what_is_no_number_is_refused(value: Any) -> None:
     with pytest.raises(InvalidValue, match=r"rate: got .*; admissible: a") as caught:
         exact(value, parameter="rate")
-    assert len(caught.value.shown_value) <= 160
+    assert len(caught.value.formatted_value) <= 160
 
 
 @pytest.mark.parametrize("value", [True, np.True_, None, 1j, [1], np.array([1.0]), b"1"])

@@ -145,7 +145,7 @@ def test_faults_are_counted_over_the_whole_file(put: Put, rows: int | None, tran
     matrix[17, 2] = np.nan
     matrix[21, 0] = np.inf
     error = fault(put(matrix.T if transpose else matrix), rows, Reading(transpose=transpose))
-    assert error.shown_value == "NaN or inf in row 17, column 2, counted from 0"
+    assert error.formatted_value == "NaN or inf in row 17, column 2, counted from 0"
     assert error.admissible == "finite numbers"
 
 
@@ -154,9 +154,9 @@ def test_integers_beyond_binary64_are_found_late(tmp_path: Path, rows: int | Non
     matrix = np.ones((12, 2), dtype=np.int64)
     matrix[11, 1] = -(2**60)
     np.save(tmp_path / "d.npy", matrix)
-    assert "beyond 2^53" in fault(tmp_path / "d.npy", rows).shown_value
+    assert "beyond 2^53" in fault(tmp_path / "d.npy", rows).formatted_value
     (tmp_path / "d.parquet").write_bytes(table(matrix))
-    assert "beyond 2^53 in column 2" in fault(tmp_path / "d.parquet", rows).shown_value
+    assert "beyond 2^53 in column 2" in fault(tmp_path / "d.parquet", rows).formatted_value
 
 
 @pytest.mark.parametrize("ending", ["npy", "csv", "npz", "parquet"])
@@ -189,7 +189,7 @@ class TestLines:
             ('"a\nb",c\n1,2\n3,4\n5,red\n', "text in line 5, column 2"),
             ("a,b\n1,2\n3,4\n9007199254740993,1\n", "an integer beyond 2^53 in line 4, column 1"),
         ):
-            assert value in fault(lines(text), rows).shown_value
+            assert value in fault(lines(text), rows).formatted_value
 
     @pytest.mark.parametrize("rows", [1, 2, 3, None])
     @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
@@ -198,7 +198,7 @@ class TestLines:
         assert joined(lines(text), rows).tolist() == [[1, 2], [3, 4], [5, 6]]
 
     def test_nothing_but_empty_lines(self, lines: Lines) -> None:
-        assert fault(lines("a,b\n\n\n\n"), 1).shown_value == "a header alone"
+        assert fault(lines("a,b\n\n\n\n"), 1).formatted_value == "a header alone"
 
 
 class TestRecords:

@@ -77,7 +77,7 @@ def refusal(path: Path, reading: Reading | None = None) -> InvalidValue:
     error = caught.value
     assert error.admissible
     assert error.remedy
-    for part in (error.parameter, error.shown_value, error.admissible, error.remedy):
+    for part in (error.parameter, error.formatted_value, error.admissible, error.remedy):
         assert part in str(error)
     return error
 
@@ -146,7 +146,7 @@ def test_a_bound_that_is_none_is_refused(put: Put, bound: str) -> None:
     with pytest.raises(InvalidValue) as caught:
         read_records(put("d.npy", npy(MATRIX)), Reading(divide_by=bound))
     assert caught.value.parameter == "divide-by"
-    assert caught.value.shown_value == bound
+    assert caught.value.formatted_value == bound
     assert caught.value.admissible
 
 
@@ -174,11 +174,11 @@ class TestArchives:
 
     def test_no_matrix(self, put: Put) -> None:
         error = refusal(put("d.npz", npz(y=[1, 2])))
-        assert (error.parameter, error.shown_value) == ("array", "none named, 0 matrices")
+        assert (error.parameter, error.formatted_value) == ("array", "none named, 0 matrices")
 
     def test_a_wrong_name(self, put: Put) -> None:
         error = refusal(put("d.npz", npz(A=MATRIX, B=MATRIX)), Reading(array="C"))
-        assert (error.parameter, error.shown_value, error.admissible) == ("array", "C", "one of: A, B")
+        assert (error.parameter, error.formatted_value, error.admissible) == ("array", "C", "one of: A, B")
 
     def test_an_npy_under_the_wrong_name(self, put: Put) -> None:
         error = refusal(put("d.npz", npy(MATRIX)))
@@ -211,7 +211,7 @@ class TestArchives:
 def test_a_matrix_that_is_none_is_refused(put: Put, matrix: Any, value: str, admissible: str) -> None:
     error = refusal(put("d.npy", npy(np.asarray(matrix))))
     assert error.parameter == "data"
-    assert value in error.shown_value
+    assert value in error.formatted_value
     assert admissible in error.admissible
 
 
@@ -328,7 +328,7 @@ class TestCsv:
     def test_what_is_refused(self, put: Put, text: str, value: str, remedy: str) -> None:
         error = refusal(put("d.csv", text.encode()))
         assert error.parameter == "data"
-        assert value in error.shown_value
+        assert value in error.formatted_value
         assert remedy in error.remedy
 
     def test_other_encodings(self, put: Put) -> None:
@@ -353,7 +353,7 @@ class TestParquet:
     def test_what_is_refused(self, put: Put, column: Any, value: str) -> None:
         error = refusal(put("d.parquet", tables(a=[1.0, 2.0], b=column)))
         assert error.parameter == "data"
-        assert value in error.shown_value
+        assert value in error.formatted_value
 
     def test_no_column(self, put: Put) -> None:
         assert refusal(put("d.parquet", tables())).parameter == "data"

@@ -47,13 +47,13 @@ def refused(folder: Path, how: LabelledReading, **changed: Any) -> InvalidValue:
 def test_flags_must_tell_test_records_apart(flags: Any, tmp_path: Path) -> None:
     error = refused(tmp_path, LabelledReading(target="y", test="is_test"), is_test=flags)
     assert error.parameter == "test"
-    assert "is_test" in error.shown_value
+    assert "is_test" in error.formatted_value
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 0.5, -1.0, 1e300, 2.0**53])
 def test_a_label_that_is_no_class_is_told_by_its_row(wrong: float, tmp_path: Path) -> None:
     error = refused(tmp_path, LabelledReading(target="y"), y=np.array([0, 1, wrong, 0]))
-    assert (error.parameter, error.shown_value) == ("target", "another label in row 2 of y, counted from 0")
+    assert (error.parameter, error.formatted_value) == ("target", "another label in row 2 of y, counted from 0")
     assert isinstance(error, InvalidData)
     assert error.shown_found == str(wrong)
 
@@ -85,7 +85,7 @@ def test_names_that_say_nothing_are_refused(tmp_path: Path) -> None:
 
 def test_the_labels_of_test_records_are_among_those_proposed(tmp_path: Path) -> None:
     error = refused(tmp_path, LabelledReading(target="y", test="Xt"))
-    assert (error.parameter, error.shown_value) == ("test-target", "y")
+    assert (error.parameter, error.formatted_value) == ("test-target", "y")
     assert error.admissible.endswith("one of: is_test, yt")
     split = read_labelled(tmp_path / "data.npz", LabelledReading(target="y", test="Xt", test_target="yt"))
     assert split.test is not None

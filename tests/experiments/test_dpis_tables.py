@@ -178,7 +178,7 @@ def test_errors_about_files_speak_of_the_file(text: str, value: str, tmp_path: P
     with pytest.raises(InvalidValue) as caught:
         read_training_data(path, Reading())
     assert caught.value.parameter == "data"
-    assert value in caught.value.shown_value
+    assert value in caught.value.formatted_value
 
 
 def test_settings_share_a_learning_rate_by_method_and_epsilon() -> None:

@@ -68,16 +68,16 @@ def _case(suite: ElementTree.Element, result: Result) -> None:
         case Outcome.ERROR | Outcome.TIMEOUT:
             _tell(case, "error", result.outcome.value, result)
         case _:
-            ElementTree.SubElement(case, "system-out").text = _text(_told(result))
+            ElementTree.SubElement(case, "system-out").text = _text(_format_result(result))
 
 
 def _tell(case: ElementTree.Element, kind: str, outcome: str, result: Result) -> None:
     message = result.error or f"{result.claim.says}: {outcome}"
     told = ElementTree.SubElement(case, kind, message=_text(message), type=_text(outcome))
-    told.text = _text(_told(result))
+    told.text = _text(_format_result(result))
 
 
-def _told(result: Result) -> str:
+def _format_result(result: Result) -> str:
     lines = [f"{result.claim.statement}: {result.claim.says}", f"cases: {result.cases_tried}"]
     if result.witness is not None:
         lines.append(f"witness: {', '.join(f'{name} = {shown(value)}' for name, value in result.witness.items())}")

@@ -59,7 +59,7 @@ def _complete(error: CertdpError) -> InvalidValue:
     match error:
         case InvalidValue():
             remedy = error.remedy or "Change it to what is admissible"
-            return InvalidValue(error.parameter, error.shown_value, error.admissible, remedy)
+            return InvalidValue(error.parameter, error.formatted_value, error.admissible, remedy)
         case PluginError():
             value = f"{error.listing.name} of distribution {error.listing.distribution}"
             return InvalidValue(error.listing.role.word, value, "a plugin that can be used", error.reason)
@@ -70,7 +70,7 @@ def _parts(error: InvalidValue) -> dict[str, str]:
     """The parts of an error; of one about data without what was found."""
     return {
         "parameter": error.parameter,
-        "value": error.shown_value,
+        "value": error.formatted_value,
         "admissible": error.admissible,
         "remedy": error.remedy,
     }

@@ -38,7 +38,7 @@ _MODEL, _BOUNDS, _TEXT = "model.", "bounds", "run"
 @final
 @frozen(kw_only=True, eq=False)
 class CheckpointState:
-    """Where a run stands. Private.
+    """The state of a run at a checkpoint: all that it needs to go on. Private.
 
     Attributes:
         account: what `RunAccount.state` said.
@@ -92,7 +92,7 @@ class CheckpointState:
 
     @classmethod
     def read(cls, content: bytes) -> CheckpointState:
-        """What `content` wrote.
+        """Read a state from what `content` wrote.
 
         Raises:
             InvalidValue: for anything else.
@@ -180,13 +180,13 @@ class Checkpoints:
         finally:
             lock.release()
 
-    def write(self, standing: CheckpointState) -> None:
+    def write(self, state: CheckpointState) -> None:
         """Replace the file, forced to disk.
 
         Raises:
             InvalidValue: where it cannot be written.
         """
-        write_whole(self.path, standing.content(), secret=True)
+        write_whole(self.path, state.content(), secret=True)
 
     def read(self) -> CheckpointState:
         """Where the run stood.

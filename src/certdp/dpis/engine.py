@@ -195,9 +195,9 @@ def resume(
     if not checkpoints.begun:
         raise InvalidValue("checkpoints", str(checkpoints.path), "the file of a run that has begun", "Call train")
     with _alone(checkpoints):
-        standing = checkpoints.read()
-        run = _Run(records, restored_account(plan, standing.account), proposals, coins, checkpoints, progress)
-        run.go_back_to(standing)
+        state = checkpoints.read()
+        run = _Run(records, restored_account(plan, state.account), proposals, coins, checkpoints, progress)
+        run.go_back_to(state)
         return run.finished()
 
 
@@ -236,25 +236,25 @@ class _Run(SpendingState):
         self._unused = 0
         self._everyone: Evaluation | None = None
 
-    def go_back_to(self, standing: CheckpointState) -> None:
+    def go_back_to(self, state: CheckpointState) -> None:
         """Where the run stood."""
-        if standing.count != self._records.size:
-            raise _changed(self._records.size, standing.count)
+        if state.count != self._records.size:
+            raise _changed(self._records.size, state.count)
         assert self._identity is not None
-        self._identity.require(standing.identity)
-        if standing.proposals != described(self._proposals):
-            before = f"{standing.proposals}, as when the run began"
+        self._identity.require(state.identity)
+        if state.proposals != described(self._proposals):
+            before = f"{state.proposals}, as when the run began"
             raise InvalidValue("proposals", described(self._proposals), before, "Resume with the options of the run")
-        _require_sound(standing, self._account)
-        self._records.restore(standing.model)
-        self._source.go_on_after(standing.words)
-        self._is_private = self._is_private and standing.is_private
+        _require_sound(state, self._account)
+        self._records.restore(state.model)
+        self._source.go_on_after(state.words)
+        self._is_private = self._is_private and state.is_private
         if not self._is_private:
             self._account.drawn_with_a_seed()
-        self._sampling.bounds = standing.bounds
-        self._history = standing.history
-        self._clip = standing.clip
-        self._unused = standing.unused
+        self._sampling.bounds = state.bounds
+        self._history = state.history
+        self._clip = state.clip
+        self._unused = state.unused
 
     def finished(self) -> Trained:
         """All that is left of the run."""
@@ -392,16 +392,16 @@ def _sampling(plan: RunPlan, error: Fraction, proposals: Proposals) -> Sampling:
     return ImportanceSampling(proposals.two_stage(error))
 
 
-def _require_sound(standing: CheckpointState, account: RunAccount) -> None:
-    """Raises InvalidValue for a standing from which steps would be drawn that nobody paid for, or too often."""
-    if not 0 <= standing.unused <= account.steps_paid:
-        raise _damaged(f"{standing.unused} unused steps", f"at most the {account.steps_paid} that were paid")
-    over = not standing.unused and account.steps_paid == account.plan.steps_per_epoch
+def _require_sound(state: CheckpointState, account: RunAccount) -> None:
+    """Raises InvalidValue for a state from which steps would be drawn that nobody paid for, or too often."""
+    if not 0 <= state.unused <= account.steps_paid:
+        raise _damaged(f"{state.unused} unused steps", f"at most the {account.steps_paid} that were paid")
+    over = not state.unused and account.steps_paid == account.plan.steps_per_epoch
     if account.plan.norm_sums is None or account.current is None or over:
         return  # no step that is still to come asks for the bounds
-    bounds, clip = standing.bounds, account.current.clip
-    if bounds.shape != (standing.count,):
-        raise _damaged(f"{len(bounds)} bounds", f"{standing.count}, one for each record")
+    bounds, clip = state.bounds, account.current.clip
+    if bounds.shape != (state.count,):
+        raise _damaged(f"{len(bounds)} bounds", f"{state.count}, one for each record")
     if bounds.size and not (bounds.min() > 0 and Fraction(float(bounds.max())) <= clip):
         raise _damaged("a bound on a norm", "bounds above 0, at most C")
 
