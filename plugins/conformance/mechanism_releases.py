@@ -245,12 +245,12 @@ class Neighbours:
 
     def __str__(self) -> str:
         return (
-            f"{self.trial}; first input {_format_sample(self.with_record)}, second input {_format_sample(self.without)}; "
+            f"{self.trial}; first input {_formatted(self.with_record)}, second input {_formatted(self.without)}; "
             f"declared ε = {float(self.epsilon.value):.6g} at δ = {self.delta}"
         )
 
 
-def _format_sample(sample: Weighted) -> str:
+def _formatted(sample: Weighted) -> str:
     return " and ".join(f"{record} of weight {weight:g}" for record, weight in sample) or "no record"
 
 
