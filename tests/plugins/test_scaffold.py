@@ -145,7 +145,7 @@ class TestCommand:
         assert code == 0
         answer = json.loads(told)
         assert answer["name"] == "first-try"
-        assert answer["kind"] == kind
+        assert answer["role"] == kind
         assert sorted(answer["files"]) == sorted(written(Path(answer["folder"])))
 
     def test_tells_people_how_to_install_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
