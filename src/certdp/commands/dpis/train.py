@@ -8,35 +8,31 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from attrs import asdict, frozen
+from attrs import frozen
 
 from ...accounting.errors import InvalidValue, blamed_on
 from ...accounting.exact import exact
 from ...dpis.budget import RunPlan
 from ...dpis.checkpoints import Checkpoints
-from ...dpis.engine import Progress, Report, Trained
+from ...dpis.engine import Progress, Report
 from ...dpis.engine import resume as resumed
 from ...dpis.engine import train as begun
-from ...dpis.models.files import LabelledReading, Split, read_labelled
+from ...dpis.models.files import LabelledReading, read_labelled
 from ...dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ...dpis.pictures import plot_history, plot_steps
 from ...dpis.run_account import open_account
 from ...durable.files import Publication, Rank, clear_abandoned, made_folder, published
 from ...durable.interruption import Stop, stopped_by_signals
 from ...plugins.contract import Coins
-from ..answer import Answer, assumptions_as_json, path_as_json
 from ..answering import application
 from ..options import AnySeed, Array, Certificate, Data, DivideBy, Epsilon, Output, refuse_unused
 from ..output import Terminal
 from ..outputs import check_places
-from ..page import Page
-from ..run_certificates import Certificate as WrittenCertificate
 from ..run_certificates import write_certified
 from .models import Classifier, ModelRequest
 from .options import (
@@ -54,12 +50,11 @@ from .options import (
     SizeNoise,
     StepsPerEpoch,
 )
-from .plan import theorems
 from .progress import progress_of
 from .run import AdaptiveRequest, RunRequest, options_of
+from .trained import OwnersFigures, Statement, TrainedModel
 
 _INTERRUPTED = 130
-_SEEDED = "coins were seeded, noise can be undone: every file is for the data's owner, not for publication"
 _PRIVATE = "private-"  # begins the names of what is for the data's owner alone
 _MOMENTUM = 0.5
 
@@ -98,145 +93,6 @@ class OptimiserRequest:
     @property
     def _momentum(self) -> float:
         return _MOMENTUM if self.momentum is None else self.momentum
-
-
-@frozen(kw_only=True)
-class Statement:
-    """What may be published of a run; not where the data lie, and not a seed, from which noise can be undone.
-
-    Attributes:
-        plan: of the run.
-        model: its name.
-        features: the name of fixed features, or None.
-        options: what to state for such a run, beside the data, a seed and the folder.
-        result: the trained model, with its account.
-    """
-
-    plan: RunPlan
-    model: str
-    features: str | None
-    options: Mapping[str, str | bool]
-    result: Trained
-
-    def as_json(self) -> dict[str, object]:
-        """Return the statement for programs, and for the run's own folder."""
-        result, guarantee = self.result, self.result.guarantee
-        return {
-            "version": version("certdp"),
-            "model": self.model,
-            "features": self.features,
-            "method": "dp-sgd" if self.plan.norm_sums is None else "dpis",
-            "private_coins": result.is_private,
-            "notice": None if result.is_private else _SEEDED,
-            "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
-            "delta": None if guarantee is None else [None, guarantee.bound.delta.upper_float],
-            "unit": "record",
-            "relation": "add-remove",
-            "theorem": None if guarantee is None else theorems(result.account.guarantee),
-            "assumptions": [] if guarantee is None else assumptions_as_json(guarantee.assumptions),
-            "paid": result.epsilon,
-            "options": dict(self.options),
-            "epochs": result.history.columns(),
-        }
-
-    def show(self, page: Page) -> None:
-        """Show the statement on the page, without assumptions."""
-        result, guarantee, numbers = self.result, self.result.guarantee, page.numbers
-        if guarantee is None:
-            page.bold("not private", f": {_SEEDED}", indent=0)
-        else:
-            budget, bound = self.plan.budget, guarantee.bound
-            epsilon = numbers.most_or_stated(bound.epsilon.upper_float, budget.epsilon.value)
-            delta = numbers.most_or_stated(bound.delta.upper_float, budget.delta.value)
-            page.bold(f"({epsilon}, {delta})-DP", " per record, under add/remove", indent=0)
-            paid = numbers.most(result.epsilon)
-            page.say(f"by {theorems(result.account.guarantee)}; this run has paid ε = {paid}", 2)
-            page.say("what other runs on the same records cost, as to tune options, adds to this", 2)
-        columns = result.history.columns()
-        names = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
-        page.table(
-            ("epoch", "σ_G", "C", "K̃", "rate", "steps", "ε paid"),
-            [
-                (str(epoch + 1), *map(numbers.about, middle), numbers.most(paid))
-                for epoch, *middle, paid in zip(*(columns[name] for name in names), strict=True)
-            ],
-        )
-
-
-@frozen(kw_only=True)
-class OwnersFigures:
-    """What the data's owner may know about a run."""
-
-    seed: int | None
-    n: int
-    train_accuracy: float
-    test_accuracy: float | None
-    mean_accepted: float | None
-    mean_proposed: float | None
-    dropped: int
-    stale_bias: float | None
-
-    @classmethod
-    def of(cls, seed: int | None, split: Split, model: Classifier, result: Trained) -> OwnersFigures:
-        """The figures of a run."""
-        steps = result.history.private_columns().reveal()
-        return cls(
-            seed=seed,
-            n=len(split.train),
-            train_accuracy=model.train_accuracy(),
-            test_accuracy=model.test_accuracy(),
-            mean_accepted=_mean(steps["accepted"]),
-            mean_proposed=_mean(steps["proposed"]),
-            dropped=int(sum(steps["dropped"])),
-            stale_bias=_mean(steps["stale_bias"]),
-        )
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures in JSON's types, with a notice of what they are."""
-        return {"notice": "computed from the records: for the data's owner, not for publication", **asdict(self)}
-
-    def show(self, page: Page) -> None:
-        """Show the answer on the page, for people."""
-        shown = ("train_accuracy", "test_accuracy", "mean_proposed", "mean_accepted", "dropped", "stale_bias")
-        known = [(name, getattr(self, name)) for name in shown]
-        page.owners([(name.replace("_", " "), page.numbers.about(value)) for name, value in known if value is not None])
-
-
-@frozen(kw_only=True)
-class TrainedModel(Answer):
-    """A model that was trained and written.
-
-    Attributes:
-        statement: what may be published.
-        owners: what may not.
-        certificate: where it is.
-        certified: what it proves.
-    """
-
-    statement: Statement
-    owners: OwnersFigures
-    certificate: Path | None
-    certified: WrittenCertificate | None
-
-    def as_json(self) -> Mapping[str, object]:
-        """Return the answer for programs, in JSON's types."""
-        return {
-            **self.statement.as_json(),
-            "certificate": path_as_json(self.certificate),
-            "certified": None if self.certified is None else self.certified.as_json(),
-            "private": self.owners.as_json(),
-        }
-
-    def show(self, page: Page) -> None:
-        """Show the answer on the page, for people."""
-        self.statement.show(page)
-        page.files({"certificate": self.certificate})
-        if self.certified is not None:
-            self.certified.show(page)
-        guarantee = self.statement.result.guarantee
-        if guarantee is not None:
-            page.assumptions(guarantee.assumptions)
-        self.owners.show(page)
 
 
 @frozen(kw_only=True)
@@ -500,11 +356,6 @@ def _reporting_progress_when_stopped(checkpoints: Checkpoints, plan: RunPlan) ->
             where += f", ε ≤ {last.epsilon:.6g} paid"
         typer.echo(f"interrupted {where}; the same command with --resume goes on from there", err=True)
         raise typer.Exit(_INTERRUPTED) from None
-
-
-def _mean(values: list[Any]) -> float | None:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else None
 
 
 def _write(
