@@ -944,7 +944,7 @@ def alike(name: str) -> tuple[Altered, ...]:
 def explained(genuine: Body, alone: list[tuple[str, Body]], together: Body) -> bool:
     """Each is harmless, by itself or beside the others; and no record that is tried loses more than is claimed."""
     for where, body in alone:
-        rules = [rule for rule in HARMLESS if re.fullmatch(rule.where, where)]
+        rules = [rule for rule in HARMLESS_TOGETHER if re.fullmatch(rule.where, where)]
         if not any(rule.holds(genuine, together) or rule.holds(genuine, body) for rule in rules):
             return False
     supremum = together["claim"].get("supremum")
@@ -1056,6 +1056,17 @@ def keeps_enough(genuine: Body, altered: Body) -> bool:
     scaled = [float(Fraction(scheme["threshold"])) * size for size in sizes]
     rates = [-math.expm1(-size) if scheme["name"] == "ppswor" else min(1.0, size) for size in scaled]
     return all(units <= rate * certain * (1 + 1e-9) for (_, units), rate in zip(stated, rates, strict=True))
+
+
+HARMLESS_TOGETHER = (
+    *HARMLESS,
+    Harmless(
+        r"(inputs\.scheme|sampler\.options)\.(threshold|power)",
+        "a scheme, stated alike wherever it stands, that keeps all that the table reports",
+        keeps_enough,
+    ),
+)
+"""For several alterations at once."""
 
 
 def true_numerically(genuine: Body, altered: Body) -> bool:
