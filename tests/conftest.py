@@ -34,11 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     """Marks cases before they are selected by their marks, and takes a share of those that are."""
-    rotation = config.getoption("rotation")
+    rotation: int = config.option.rotation
     mark_the_rest(items, rotation)
     mark_the_quick(items)
     yield
-    kept = one_in(config.getoption("one_in"), [item.nodeid for item in items], rotation)
+    kept = one_in(config.option.one_in, [item.nodeid for item in items], rotation)
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
     items[:] = [item for item in items if item.nodeid in kept]
 
