@@ -133,6 +133,7 @@ def centred(plugin: Any) -> Any:
     return noise
 
 
+@pytest.mark.slow
 def test_discrete_laplace_noise_lies_on_the_lattice_around_the_truncated_sum() -> None:
     noise, last = centred(DiscreteLaplace), 12
     seen = [np.sum(np.clip(noise, -last, last) == cell) for cell in range(-last, last + 1)]
@@ -141,6 +142,7 @@ def test_discrete_laplace_noise_lies_on_the_lattice_around_the_truncated_sum() -
     assert stats.chisquare(seen, np.array([tail, *inner, tail]) * noise.size).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_discrete_gaussian_noise_lies_on_the_lattice_around_the_truncated_sum() -> None:
     noise = centred(DiscreteGaussian)
     assert noise.std() == pytest.approx(4, rel=0.03)

@@ -148,6 +148,7 @@ def invoked(command: str, *more: object) -> Any:
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_a_profile_in_the_gradient_norm_says_what_records_with_small_gradients_lose(tmp_path: Path) -> None:
     """τ at order 4 of gradients of length 0.1, ½, 5 and 0; the last two are clipped, and never drawn."""
     gradients = tmp_path / "gradients.npy"

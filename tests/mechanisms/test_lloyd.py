@@ -139,6 +139,7 @@ def plain_lloyd(records: Any, weights: Any, centres: Any, iterations: int) -> An
     return centres
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 14])  # no cluster gets empty
 @pytest.mark.parametrize("iterations", [1, 4])
 def test_with_hardly_any_noise_it_is_lloyds_algorithm_with_weights(iterations: int, seed: int) -> None:
@@ -228,6 +229,7 @@ def test_the_weighted_cost_is_private() -> None:
     assert cost.reveal() == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_on_a_sample_it_has_a_certified_bound() -> None:
     run = SampledRun(
         mechanism=mechanism(scale_sum=60, scale_count=90),

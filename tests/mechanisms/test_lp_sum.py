@@ -130,6 +130,7 @@ def test_options() -> None:
     assert "real-valued noise" in {assumption.name for assumption in general.about.assumptions}
 
 
+@pytest.mark.slow
 def test_releases_spread_around_the_weighted_sum() -> None:
     sample, coins = WeightedSample([[1.0, -2.0], [0.5, 4.0]], [2.0, 4.0]), Coins.seeded(6)
     mechanism = LpSum(scale=Public(3), norm=Public(2))

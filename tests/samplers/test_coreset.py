@@ -101,6 +101,7 @@ def test_constants_are_positive_and_declared(name: str) -> None:
         Coreset(**{**values, name: Private(9.0)})
 
 
+@pytest.mark.slow
 def test_released_constants_cost_what_their_releases_cost() -> None:
     counted = SampledRun(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))
     cost = counted.on(NormBall(norm=Norm.L2, radius=Public(1))).pure()  # ε = 1/10
@@ -114,6 +115,7 @@ def test_released_constants_cost_what_their_releases_cost() -> None:
         assert abs(extra / (len(names) * cost.bound.epsilon.upper) - 1) < Fraction(1, 10**9)
 
 
+@pytest.mark.slow
 def test_one_release_of_all_constants_is_charged_once() -> None:
     """One query that gives n, x̃ and r: its parts, in the sampler and as the radius of the domain, cost ε = 1/10."""
     counted = SampledRun(mechanism=Count(scale=Public(10)), sampler=Poisson(rate=Public(1)))

@@ -222,6 +222,7 @@ def test_contours_agree(rate: str, shift: str, times: int, epsilon: str, directi
     assert gap(found) < 0.2
 
 
+@pytest.mark.slow
 @examples(15)
 @given(
     st.sampled_from(
@@ -271,6 +272,7 @@ def test_different_gaussian_releases_add_up() -> None:
     assert gap(found) < 0.02
 
 
+@pytest.mark.slow
 def test_a_bare_delta_law_gives_an_upper_end() -> None:
     bare = DensityPair(delta_law=law_with_both(GaussianPair(number("0.1"))))
     truth = law_of(GaussianPair(number(1)))(number(3))

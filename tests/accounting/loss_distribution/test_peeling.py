@@ -80,6 +80,7 @@ def two_steps(rate: str, shift: str, epsilon: str) -> mpmath.mpf:
     return mpmath.mpf(0) + whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "shift", "epsilon"), [("1e-4", "1", "0.1"), ("1e-4", "2", "3"), ("1e-2", "0.25", "0.06")]
 )
@@ -188,6 +189,7 @@ def test_several_parts_are_peeled_together() -> None:
     assert gap(plain) < 0.05
 
 
+@pytest.mark.slow
 def test_contours_agree_with_a_cut() -> None:
     pair = SampledGaussian(number(2), number("0.01"))
     truth = epsilon_by_transforms([(pair.loss_transform(REMOVE), 1000)], number("1e-10"))

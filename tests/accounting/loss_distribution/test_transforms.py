@@ -150,6 +150,7 @@ def test_a_coarse_rule_still_knows_its_error(stream: int, monkeypatch: pytest.Mo
     assert beyond_rounding  # else the rule's own error was not at stake
 
 
+@pytest.mark.slow
 def test_tails_bound_every_value_beyond(stream: int) -> None:
     ctx.prec = BITS
     rng = np.random.default_rng([32, stream])

@@ -183,6 +183,7 @@ def test_the_ends_of_the_rate(family: Callable[[Enclosure], Pair], direction: Di
             assert full[name].width <= Fraction(1, 2**70)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     family=st.sampled_from(sorted(FAMILIES)),

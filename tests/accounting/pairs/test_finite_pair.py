@@ -99,6 +99,7 @@ def test_other_costs_are_those_of_the_larger_pure_loss(present: list[int], absen
     assert pair.gaussian.upper_float == pytest.approx(2 * NormalDist().inv_cdf(0.75), rel=1e-12)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(rows=ROWS, factor=FACTORS)
 def test_delta_at_a_rational_factor(rows: tuple[Any, Any], factor: Fraction) -> None:
@@ -146,6 +147,7 @@ def test_a_repetition_is_exact_as_long_as_it_is_small() -> None:
     assert isinstance(four.repeated(17), Repeated)
 
 
+@pytest.mark.slow
 def test_a_repetition_is_exact_as_long_as_its_fractions_are_short() -> None:
     """128 bits, 128 times: 2^14 bits in all."""
     long, even = (Q(2**126 + 1, 2**127), Q(2**126 - 1, 2**127)), (Q(1, 2), Q(1, 2))

@@ -261,6 +261,7 @@ def test_other_losses_of_independent_responses(
         check(pair.renyi(order, Direction.ADD), moment.log() / above, ends)
 
 
+@pytest.mark.slow
 def test_the_sum_serves_a_hundred_thousand_responses(
     bits: Callable[[int], AbstractContextManager[None]], ends: Ends
 ) -> None:

@@ -138,6 +138,7 @@ def test_ends_are_exact(law: Callable[..., Enclosure]) -> None:
         assert found.lower == order * Fraction(3, 8) ** 2 / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS.values())
 @pytest.mark.parametrize(
     ("rate", "shift", "order"),
@@ -196,6 +197,7 @@ def test_between_whole_orders_lies_the_divergence(rate: float, shift: float, ord
             assert law(q, s, order, precision=64).contains(sharp)
 
 
+@pytest.mark.slow
 def test_grows_with_rate_shift_and_order() -> None:
     base = (Fraction(1, 20), Fraction(3, 4), Fraction(9, 2))
     more = [(Fraction(1, 19), *base[1:]), (base[0], Fraction(4, 5), base[2]), (*base[:2], Fraction(14, 3))]
@@ -205,6 +207,7 @@ def test_grows_with_rate_shift_and_order() -> None:
             assert law(Enclosure.of(q), Enclosure.of(s), order).lower > low.upper
 
 
+@pytest.mark.slow
 def test_ranges_of_rate_and_shift_are_covered() -> None:
     q, s, order = Enclosure.between("0.01", "0.02"), Enclosure.between("0.9", "1.1"), Fraction(5, 2)
     for law in LAWS.values():

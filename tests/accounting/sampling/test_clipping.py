@@ -103,6 +103,7 @@ def test_a_clipped_record_lies_in_the_domain_and_keeps_its_direction(
     assert count >= moved
 
 
+@pytest.mark.slow
 @given(MATRICES, NORMS, RADII)
 def test_dropping_keeps_the_records_inside_unchanged_and_in_order(
     records: np.ndarray[Any, np.dtype[np.float64]], norm: Norm, radius: Any

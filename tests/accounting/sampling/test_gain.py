@@ -44,6 +44,7 @@ def test_answers_agree_with_a_search(epsilon: Any, at_one: Callable[[float], flo
     assert (best < alone) is (answer is Gain.YES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "epsilon",
     [

@@ -66,6 +66,7 @@ def test_numbers_are_no_losses(value: Any) -> None:
         PureLoss(value)
 
 
+@pytest.mark.slow
 def test_a_zero_concentrated_profile_is_a_line_in_every_order() -> None:
     loss = ZeroConcentratedLoss(W * X / 2)
     pair = loss.pair(lambda _: Enclosure.of(3))

@@ -98,6 +98,7 @@ def check(rate: SamplingRate, q: flint.arb, found: Realisation) -> None:
         assert weight == 1
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(row=ROWS, slope=POSITIVE, floor=st.sampled_from([0.0, 0.0, 1e-5, 0.3, 1.0]), order=st.sampled_from(NORMS))
 @example([1e-310, 1.3e-310], 1e270, 0.0, Norm.L2)  # a norm whose own rounding is as large as its last place
@@ -186,6 +187,7 @@ def test_a_product_that_rounds_above_one() -> None:
 # ψ
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(
     row=ROWS,

@@ -194,6 +194,7 @@ def test_a_rate_that_falls_while_the_shift_grows_takes_several_corners(rate: Sam
     assert len(cases.reached) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [Norm.L1, Norm.L2])
 def test_laplace_pairs_are_reached_on_axes_alone(order: Norm) -> None:
     """Over d equal coordinates, ‖x‖₁ is d^½·‖x‖₂: such records reach the parameter, but not the pair."""
