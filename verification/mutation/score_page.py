@@ -18,9 +18,10 @@ notice them is told in [verification](verification.md#mutation-score). *Survived
 noticed, and that no argument exempts: a test is missing there. Where not all mutants were run, those of smallest digest
 were, the same ones each time, and the *score*, the share of mutants that do not survive, is an interval that holds it
 with 95 % confidence: that of Clopper and Pearson for a module, that of Hoeffding for several, weighted by how many
-mutants each has. The digest is that of the source and of the mutants as they were scored: `certdp mutants --table` says
-which records are stale today, `certdp mutants --record` runs those modules anew (`--each 8`: a sample of them), and
-`certdp mutants --table --markdown docs/mutation_score.md` writes this page.
+mutants each has. It speaks of the modules that have a record alone, and no longer of chance where tests were written
+for the survivors of that very sample. The digest is that of the source and of the mutants as they were scored:
+`certdp mutants --table` says which records are stale today, `certdp mutants --record` runs those modules anew
+(`--each 8`: a sample of them), and `certdp mutants --table --markdown docs/mutation_score.md` writes this page.
 """
 _ROUNDING = 1e-9  # what floating-point numbers lose of a percentage that is whole
 _FIGURES = "mutants | run | killed | timed out | exempted | survived | score"
@@ -69,7 +70,7 @@ def _lines(
     yield f"| folder | modules | {_FIGURES} |\n|---|---:|---:|---:|---:|---:|---:|---:|---|"
     for folder, within in groupby(sorted(rows, key=_folder), key=_folder):
         yield _several(folder, [rows[module] for module in within])
-    yield _several("**all**", list(rows.values()))
+    yield _several("**all of these**", list(rows.values()))
     yield f"\n## Modules\n\n| module | {_FIGURES} | digest |\n|---|---:|---:|---:|---:|---:|---:|---|---|"
     for module, row in rows.items():
         yield f"| `{module}` | {_numbers(row)} | {_score(row)} | {records[module].source} |"

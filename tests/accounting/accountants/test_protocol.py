@@ -362,6 +362,33 @@ def test_the_best_asks_whom_it_is_told_to() -> None:
         BestAccountant(())
 
 
+def test_what_nobody_can_compute_is_refused_and_not_called_unknown() -> None:
+    @frozen
+    class Refusing(Accountant):
+        name = "refusing"
+        theorems = ()
+
+        def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
+            raise OutsideDomain("too large a number")
+
+        def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
+            return None
+
+    asked, at = run(GaussianPair(ONE)), Enclosure.of("1e-5")
+    for accountants in ((Refusing(),), (BASIC, Refusing()), (Refusing(), BASIC)):
+        with pytest.raises(OutsideDomain, match="too large a number"):
+            BestAccountant(accountants).epsilon(asked, Enclosure.of(0))
+        assert BestAccountant((*accountants, GAUSSIAN_DP)).epsilon(asked, at) is not None
+    assert BestAccountant((Refusing(),)).delta(asked, at) is None
+
+
+def test_gaussian_noise_that_loses_nothing_has_an_epsilon_of_0_without_a_delta() -> None:
+    found = GAUSSIAN_DP.epsilon(run(GaussianPair(Enclosure.of(0))), Enclosure.of(0))
+    assert found is not None
+    assert found.upper == 0
+    assert GAUSSIAN_DP.epsilon(run(GaussianPair(ONE)), Enclosure.of(0)) is None
+
+
 @pytest.mark.parametrize("times", [1, 3, 40, 4000])
 @pytest.mark.parametrize("delta", ["1e-2", "1e-9"])
 def test_pure_losses_basic_advanced_optimal(times: int, delta: str) -> None:

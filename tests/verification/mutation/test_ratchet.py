@@ -6,9 +6,9 @@ from certdp.verification.mutation import recorded
 from certdp.verification.mutation.exemptions import exemptions
 from certdp.verification.mutation.scoring import everything
 
-LEAST_RECORDED = 26
+LEAST_RECORDED = 28
 """Modules and formulas with a record, whole or of a fixed sample: certdp mutants --record --each 8 --only MODULE."""
-MOST_SURVIVORS = 12
+MOST_SURVIVORS = 0
 """Mutants that nothing noticed and no argument exempts: each is owed a test. They are on the page of the score."""
 
 
