@@ -44,7 +44,7 @@ class RecordLosses:
     largest: float
     quantiles: Mapping[float, float]
     histogram: LossHistogram = field(repr=False)
-    _values: Floats | None = field(repr=False)
+    _values: Floats | None = field(alias="values", repr=False)
 
     @property
     def values(self) -> Floats:
