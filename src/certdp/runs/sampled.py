@@ -118,7 +118,7 @@ class SampledRun(RunPart[U]):
             raise InvalidType("domain", self.domain, "a NormBall, or None")
         if self.unit not in _UNITS:
             raise InvalidValue("unit", self.unit, "RECORD or ELEMENT", "A record of a matrix is one of these")
-        _ = self.relation
+        _ = self.loss, self.drawing, self.relation  # what is no loss or no rate is refused here
         if getattr(self.mechanism, "needs_constant_rate", False) and any(map(variables, self.drawing.features)):
             raise InvalidValue(
                 "sampler",
