@@ -20,12 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 import certdp
-from certdp.accounting.expressions import Symbol, evaluate, maximum, minimum, substitute, variables
+from certdp.accounting.expressions import Symbol, evaluate, maximum, minimum, norm, substitute, variables
+from certdp.plugins.contract import SamplingRate
 
 _GRIDS = (100, 10**5)
 _ROUNDS = 9
 
-Profile = certdp.PureProfile[certdp.AddRemove, certdp.Record]
+Profile = certdp.guarantees.PureProfile[certdp.guarantees.AddRemove, certdp.guarantees.Record]
 
 
 @frozen
@@ -45,10 +46,10 @@ def cases() -> list[Case]:
     total, count = certdp.LaplaceSum(scale=public(1)), certdp.Count(scale=public(1))
     tenth, slope, floor = public("0.1"), public("0.3"), public("0.05")
     ball = certdp.NormBall(norm=certdp.Norm.L1, radius=public(5))
-    falling = certdp.SamplingRate(maximum(0, minimum(1, 1 - certdp.norm(1) / 5)), weighted=False)
-    beyond = certdp.norm(1) - Fraction("1.7")
+    falling = SamplingRate(maximum(0, minimum(1, 1 - norm(1) / 5)), weighted=False)
+    beyond = norm(1) - Fraction("1.7")
     distance = maximum(beyond, -beyond)
-    by_distance = certdp.SamplingRate(minimum(1, maximum(Fraction("0.01"), distance * slope.value)), weighted=True)
+    by_distance = SamplingRate(minimum(1, maximum(Fraction("0.01"), distance * slope.value)), weighted=True)
     return [
         sampled("laplace-sum × poisson, 0.1", total, certdp.Poisson(rate=tenth)),
         sampled("laplace-sum × weighted poisson, 0.1", total, certdp.Poisson(rate=tenth, weighted=public(True))),
@@ -57,8 +58,8 @@ def cases() -> list[Case]:
         sampled("count × poisson, 0.1", count, certdp.Poisson(rate=tenth)),
         sampled("count × importance, floor 0.05", count, certdp.Importance(rate=slope, floor=floor)),
         sampled("count × importance, no floor", count, certdp.Importance(rate=slope)),
-        Case("laplace-sum × q = 1 − ‖x‖₁/5", certdp.theorem_6(total.loss, falling), ball),
-        Case("laplace-sum × q = max(0.01, 0.3·|‖x‖₁ − 1.7|)", certdp.theorem_6(total.loss, by_distance), ball),
+        Case("laplace-sum × q = 1 − ‖x‖₁/5", certdp.sampling.theorem_6(total.loss, falling), ball),
+        Case("laplace-sum × q = max(0.01, 0.3·|‖x‖₁ − 1.7|)", certdp.sampling.theorem_6(total.loss, by_distance), ball),
     ]
 
 
@@ -80,7 +81,7 @@ def certified(case: Case) -> float:
     """The certified ε, inf where none is finite."""
     try:
         return case.profile.supremum(case.domain)[1].enclosure.upper_float
-    except certdp.NoFiniteSupremum:
+    except certdp.sampling.NoFiniteSupremum:
         return math.inf
 
 

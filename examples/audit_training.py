@@ -20,7 +20,7 @@ CLAIM = certdp.Budget(epsilon=Epsilon(1), delta=Delta("1e-5"))
 LOUD = 10.0  # a feature so large that the gradient is clipped
 
 
-def trained_on_canaries(seed: int | None = None) -> tuple[certdp.OneRunAudit, Trained]:
+def trained_on_canaries(seed: int | None = None) -> tuple[certdp.audits.OneRunAudit, Trained]:
     """Train on the canaries that their coins include, and guess."""
     included = np.random.default_rng(seed).random(CANARIES) < 0.5
     features = LOUD * np.eye(CANARIES)[included]
@@ -39,8 +39,8 @@ def trained_on_canaries(seed: int | None = None) -> tuple[certdp.OneRunAudit, Tr
     model = RecordModel(network, LabelledData(features=features, labels=labels), Sgd(rate=1.0))
     trained = train(model, plan, coins=Coins() if seed is None else Coins.seeded(seed))
     parameters = model.parameters.reshape(2, -1)[:, :-1]
-    right = certdp.correct_guesses(parameters[1] - parameters[0], included, guesses=GUESSES)
-    return certdp.audit_one_run(right, GUESSES, canaries=CANARIES, delta=CLAIM.delta), trained
+    right = certdp.audits.correct_guesses(parameters[1] - parameters[0], included, guesses=GUESSES)
+    return certdp.audits.audit_one_run(right, GUESSES, canaries=CANARIES, delta=CLAIM.delta), trained
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from certdp import (
     REPLACE,
-    About,
     Coins,
     Count,
     Delta,
@@ -22,15 +21,12 @@ from certdp import (
     DiscreteLaplace,
     Epsilon,
     EveryKey,
-    Evidence,
     Full,
-    GaussianLoss,
     GaussianSum,
     Importance,
     InvalidType,
     InvalidValue,
     KeyedRun,
-    LaplaceLoss,
     LaplaceSum,
     Lloyd,
     LpSum,
@@ -47,12 +43,13 @@ from certdp import (
     ResampleEach,
     SampledRun,
     SampleOnce,
-    WeightedSample,
 )
 from certdp.accounting.expressions import W, norm
-from certdp.audits import audit_run, neighbours_among
+from certdp.audits.of_runs import audit_run, neighbours_among
+from certdp.guarantees import Evidence
 from certdp.mechanisms.dpis_step import DpisStep
-from certdp.plugins.contract import Neighbours
+from certdp.pairs import GaussianLoss, LaplaceLoss
+from certdp.plugins.contract import About, Neighbours, WeightedSample
 from certdp.samplers.dpis import Dpis
 from certdp.verification.audit import CONFIDENCE, fewest_runs
 

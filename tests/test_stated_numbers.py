@@ -21,12 +21,10 @@ from certdp import (
     Epsilon,
     Full,
     GaussianSum,
-    IndividualFilter,
     LaplaceSum,
     Norm,
     NormBall,
     Order,
-    Orders,
     Ppswor,
     Private,
     PrivateWeightedSampling,
@@ -37,13 +35,13 @@ from certdp import (
     SampledRun,
     SampleOnce,
     User,
-    audit_one_run,
-    release_count,
 )
 from certdp.accounting.errors import InvalidType
 from certdp.accounting.exact import exact
 from certdp.accounting.filters import RenyiOdometer
 from certdp.accounting.units import Probability, Quantity, Sensitivity, Weight
+from certdp.audits import audit_one_run
+from certdp.individual import IndividualFilter, Orders, release_count
 
 RUN = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Full(), releases=ResampleEach(steps=3))
 ACTIVE = Private(np.ones(3, dtype=np.bool_))

@@ -37,15 +37,44 @@ Names are loaded when they are first used, so that importing certdp is light, an
 command answers signals before it imports anything.
 """
 
+_ATTACHED = []
+
+
+def _attached():
+    """What loads a name, what lists them, and the names; made when the first is asked for."""
+    if not _ATTACHED:
+        import lazy_loader
+
+        _ATTACHED.append(lazy_loader.attach_stub(__name__, __file__))
+    return _ATTACHED[0]
+
 
 def __getattr__(name):
-    import lazy_loader
-
-    names = ("__getattr__", "__dir__", "__all__")
-    attached = dict(zip(names, lazy_loader.attach_stub(__name__, __file__), strict=True))
-    globals().update(attached)
-    return attached[name] if name in attached else attached["__getattr__"](name)
+    load, _, names = _attached()
+    if name == "__all__":
+        return names
+    if name in names or name.startswith("_"):
+        return load(name)
+    near = _near(name)
+    hint = f"; near to it: {', '.join(near)}" if near else ""
+    raise AttributeError(f"No {__name__} attribute {name}{hint}", name=name)
 
 
 def __dir__():
-    return __getattr__("__dir__")()
+    return _attached()[1]()
+
+
+def _near(name):
+    """Up to four public names that are a slip away from `name` or contain it, each with the module that has it."""
+    import difflib
+    from types import ModuleType
+
+    load, _, names = _attached()
+    places = {each: f"{__name__}.{each}" for each in names}
+    for module in [each for each in names if isinstance(load(each), ModuleType)]:
+        for each in dir(load(module)):
+            if not each.startswith("_"):
+                places.setdefault(each, f"{__name__}.{module}.{each}")
+    containing = sorted((each for each in places if name.lower() in each.lower()), key=len)
+    close = difflib.get_close_matches(name, places, n=4, cutoff=0.7)
+    return [places[each] for each in dict.fromkeys([*close, *containing])][:4]

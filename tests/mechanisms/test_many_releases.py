@@ -20,10 +20,9 @@ from certdp import (
     LpSum,
     Public,
     RandomisedResponse,
-    WeightedSample,
 )
 from certdp.mechanisms.dpis_step import DpisStep
-from certdp.plugins.contract import many_releases
+from certdp.plugins.contract import WeightedSample, many_releases
 
 P = Public
 SUMS = [

@@ -35,16 +35,14 @@ from certdp import (
     NormBall,
     Outside,
     Poisson,
-    PrivateValue,
     Public,
-    Pure,
     Released,
     SampledRun,
-    Theorem,
-    publish,
 )
 from certdp.accounting.sampling.records import Realisation
 from certdp.data import Records, open_records
+from certdp.guarantees import PrivateValue, Theorem, publish
+from certdp.notions import Pure
 from certdp.plugins.contract import AnySampler
 from certdp.records.chunks import _Total
 from certdp.records.losses import record_losses

@@ -20,18 +20,12 @@ from flint import arb, ctx, fmpq
 import certdp
 from certdp import (
     ADD_REMOVE,
-    CONTRACT_VERSION,
     RECORD,
-    About,
-    Approximate,
     Coins,
     Count,
     Delta,
-    Direction,
     Enclosure,
     Epsilon,
-    Evidence,
-    Expression,
     GaussianSum,
     Guarantee,
     Importance,
@@ -47,20 +41,12 @@ from certdp import (
     Plan,
     PrivacyConstrained,
     Public,
-    Pure,
-    PureLoss,
-    RandomisedResponsePair,
     Records,
     Released,
-    Renyi,
     ResampleEach,
     SampledRun,
     SampleOnce,
-    Theorem,
-    W,
-    WeightedSample,
     check,
-    norm,
 )
 from certdp.accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.expressions import log1p, maximum, sqrt
@@ -69,6 +55,10 @@ from certdp.accounting.feasible_weights.guesses import crossings
 from certdp.accounting.feasible_weights.rates import ProfileConstrainedRate
 from certdp.accounting.sampling.records import Realisation
 from certdp.accounting.sampling.releases import Releases
+from certdp.guarantees import Evidence, Theorem
+from certdp.notions import Approximate, Pure, Renyi
+from certdp.pairs import Direction, PureLoss, RandomisedResponsePair
+from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, WeightedSample, norm
 from certdp.records.weights import RecordWeights, record_weights
 
 CHUNKS = (1, 7, None)

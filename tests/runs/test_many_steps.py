@@ -12,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp import Accountant, Answer, Delta, Epsilon, GaussianSteps, LaplaceSteps, OutsideDomain, Private, Public
+from certdp import (
+    Answer,
+    Delta,
+    Epsilon,
+    GaussianSteps,
+    LaplaceSteps,
+    OutsideDomain,
+    Private,
+    Public,
+)
+from certdp.accountants import Accountant
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI, WorstPairs
 from certdp.accounting.accountants.grouped_steps import grouped
 from certdp.accounting.bulk.arrays import Floats

@@ -41,19 +41,17 @@ from certdp import (
     PrivacyConstrained,
     Private,
     Public,
-    Pure,
-    PureFilter,
     RandomisedResponse,
     Released,
     ResampleEach,
     SampledRun,
-    ZeroConcentrated,
-    ZeroConcentratedFilter,
     check,
-    release_count,
 )
 from certdp.accounting.relations import ADD_REMOVE, RECORD, REPLACE
+from certdp.filters import PureFilter, ZeroConcentratedFilter
+from certdp.individual import release_count
 from certdp.mechanisms.dpis_step import DpisStep
+from certdp.notions import Pure, ZeroConcentrated
 from certdp.samplers.dpis import Dpis
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))

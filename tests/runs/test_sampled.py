@@ -16,35 +16,25 @@ from attrs import field, frozen
 import certdp
 from certdp import (
     ADD_REMOVE,
-    CONTRACT_VERSION,
     REPLACE,
-    About,
     Coins,
     Count,
     Enclosure,
-    Evidence,
     Full,
     Guarantee,
     Importance,
     InvalidType,
     InvalidValue,
     LaplaceSum,
-    NoPureValue,
     Norm,
     NormBall,
     Order,
     Outside,
     Poisson,
     Public,
-    Pure,
-    PureLoss,
     Released,
-    RenyiLoss,
     SampledRun,
-    Theorem,
     User,
-    W,
-    WeightedSample,
     check,
 )
 from certdp.accounting.bulk import arrays as bulk
@@ -52,7 +42,10 @@ from certdp.accounting.expressions import Constant
 from certdp.accounting.guarantees import Guarantee as AnyGuarantee
 from certdp.accounting.relations import AddRemove, Record
 from certdp.commands.check import _Rows as Rows
-from certdp.plugins.contract import Real, positive
+from certdp.guarantees import Evidence, NoPureValue, Theorem
+from certdp.notions import Pure
+from certdp.pairs import PureLoss, RenyiLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, Real, W, WeightedSample, positive
 from certdp.runs.certificates import pure_claim
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -387,7 +380,7 @@ class TestRefusals:
     @pytest.mark.slow
     def test_a_domain_on_which_psi_is_unbounded(self) -> None:
         run = SampledRun(mechanism=Count(scale=Public(1)), sampler=Importance(rate=Public("0.5")))
-        with pytest.raises(certdp.NoFiniteSupremum, match="Set a floor above 0"):
+        with pytest.raises(certdp.sampling.NoFiniteSupremum, match="Set a floor above 0"):
             run.on(NormBall(norm=Norm.L1, radius=Public(1), dimension=2)).pure()
 
     @pytest.mark.parametrize("value", ["x", 1.0, None])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from certdp import Coins, Delta, Epsilon, Probability
+from certdp import Coins, Delta, Epsilon
 from certdp.accounting.errors import CertdpError, InvalidValue
 from certdp.accounting.keyed.reporting import (
     EveryKey,
@@ -33,6 +33,7 @@ from certdp.accounting.keyed.reporting import (
 )
 from certdp.accounting.keyed.reporting.budget import DyadicBudget
 from certdp.accounting.keyed.reporting.reporting import Origin, Walk
+from certdp.sampling import Probability
 from certdp.weighted_sampling.drawing import Drawn, distinct_counts, draw_reports, sanitise_reports, uniform
 from tests.support.cases import examples
 

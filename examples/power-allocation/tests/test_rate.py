@@ -7,7 +7,7 @@ import pytest
 from power_allocation import PowerAllocation
 
 import certdp
-from certdp.plugins.contract import Coins, InvalidValue, Public
+from certdp.plugins.contract import Coins, InvalidValue, Public, draw
 
 COPIES = 2000
 NORMS = np.array([1.0, 4.0, 9.0, 16.0, 100.0])
@@ -23,7 +23,7 @@ def sampled_bound(sampler: certdp.Sampler) -> float:
 
 def test_records_are_drawn_with_the_square_root_of_their_share_of_the_threshold() -> None:
     records = np.repeat(NORMS, COPIES)[:, np.newaxis] * np.array([[0.6, 0.8]])
-    sample = certdp.draw(PowerAllocation(threshold=Public(16), floor=Public("0.01")), records, Coins.seeded(3))
+    sample = draw(PowerAllocation(threshold=Public(16), floor=Public("0.01")), records, Coins.seeded(3))
     norms = np.rint(np.linalg.norm(sample.records, axis=1))
     for norm, probability in zip(NORMS, PROBABILITIES, strict=True):
         weights = sample.weights[norms == norm]
@@ -35,7 +35,7 @@ def test_records_are_drawn_with_the_square_root_of_their_share_of_the_threshold(
 
 def test_a_record_below_the_floor_is_drawn_with_the_floor() -> None:
     sampler = PowerAllocation(threshold=Public(16), floor=Public("0.5"))
-    sample = certdp.draw(sampler, np.full((COPIES, 1), 0.0), Coins.seeded(4))
+    sample = draw(sampler, np.full((COPIES, 1), 0.0), Coins.seeded(4))
     assert set(sample.weights) == {2.0}
     assert abs(len(sample) - COPIES / 2) <= 5 * (COPIES / 4) ** 0.5
 

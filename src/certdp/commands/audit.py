@@ -15,7 +15,7 @@ from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
-from ..audits import AnyRun, RunAudit, audit_run, neighbours_among
+from ..audits.of_runs import AnyRun, RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins, LossSampler
 from ..plugins.registry import Registry, Role

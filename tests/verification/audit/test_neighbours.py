@@ -8,9 +8,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certdp import Coreset, Full, GaussianSum, Importance, LaplaceSum, Norm, NormBall, Poisson, Public, RenyiLoss
+from certdp import (
+    Coreset,
+    Full,
+    GaussianSum,
+    Importance,
+    LaplaceSum,
+    Norm,
+    NormBall,
+    Poisson,
+    Public,
+)
 from certdp.accounting.expressions import ORDER, W, norm
 from certdp.accounting.sampling.drawing import StatedRate
+from certdp.pairs import RenyiLoss
 from certdp.plugins.contract import Neighbours
 from certdp.runs.declared import drawing_of
 from certdp.verification.audit import telling_records

@@ -10,9 +10,12 @@ from attrs import frozen
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from certdp import About, Coins, Evidence, LaplaceLoss, Public, ResampleEach, SampleOnce, WeightedSample
+from certdp import Coins, Public, ResampleEach, SampleOnce
 from certdp.accounting.expressions import W, norm
 from certdp.accounting.sampling.records import Features, realise
+from certdp.guarantees import Evidence
+from certdp.pairs import LaplaceLoss
+from certdp.plugins.contract import About, WeightedSample
 from certdp.samplers.poisson import Poisson
 from certdp.verification.audit import audited_releases
 

@@ -19,13 +19,10 @@ from mpmath import libmp, mp
 
 import certdp
 from certdp import (
-    CONTRACT_VERSION,
-    About,
     Coins,
     Delta,
     DiscreteGaussian,
     Epsilon,
-    Evidence,
     Full,
     GaussianSum,
     Importance,
@@ -37,14 +34,10 @@ from certdp import (
     Poisson,
     Public,
     RandomisedResponse,
-    RenyiLoss,
     ResampleEach,
     SampledRun,
     SampleOnce,
-    W,
-    WeightedSample,
     check,
-    norm,
 )
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -53,6 +46,9 @@ from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Pure
 from certdp.accounting.provenance import Released
 from certdp.accounting.relations import ADD_REMOVE, RECORD
+from certdp.guarantees import Evidence
+from certdp.pairs import RenyiLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, W, WeightedSample, norm
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
 from certdp.verification.checker.approximate import moments as composed_moments

@@ -13,12 +13,8 @@ from attrs import field, frozen
 
 import certdp
 from certdp import (
-    CONTRACT_VERSION,
-    About,
     Coins,
     Count,
-    Evidence,
-    Expression,
     InvalidType,
     InvalidValue,
     LaplaceSum,
@@ -29,12 +25,8 @@ from certdp import (
     Outside,
     PrivacyConstrained,
     Public,
-    PureLoss,
     SampledRun,
-    W,
-    WeightedSample,
     check,
-    norm,
 )
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -42,6 +34,9 @@ from certdp.accounting.expressions import maximum, minimum
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.provenance import Released
 from certdp.accounting.sampling.drawing import Rate
+from certdp.guarantees import Evidence
+from certdp.pairs import PureLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, WeightedSample, norm
 from certdp.verification.certificates.writing import statement_of_rate
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -190,7 +185,7 @@ def test_other_data_are_refused() -> None:
 
 def released(value: Any, cost: Any) -> Any:
     spent = Guarantee(
-        bound=certdp.Pure(Enclosure.of(cost)),
+        bound=certdp.notions.Pure(Enclosure.of(cost)),
         relation=certdp.ADD_REMOVE,
         unit=certdp.RECORD,
         derivation=Theorem("test", "release of a constant").conclude(),

@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from certdp import CONTRACT_VERSION, About, Evidence, InvalidValue, Public, Released, check
+from certdp import InvalidValue, Public, Released, check
 from certdp.accounting.derivation import Assumption, Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import Guarantee
@@ -27,9 +27,10 @@ from certdp.accounting.keyed.reporting import FrequencyRow, Inclusion, Reporting
 from certdp.accounting.notions import Approximate, Pure
 from certdp.accounting.relations import ADD_REMOVE, ELEMENT, RECORD
 from certdp.commands.app import app
+from certdp.guarantees import Evidence
 from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
-from certdp.plugins.contract import KeySampler, Sanitiser
+from certdp.plugins.contract import CONTRACT_VERSION, About, KeySampler, Sanitiser
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps

@@ -20,36 +20,38 @@ from hypothesis import strategies as st
 
 import certdp
 from certdp import (
-    CONTRACT_VERSION,
-    About,
     CertdpError,
     Coins,
     Count,
-    Evidence,
-    Expression,
     Full,
     Importance,
     InvalidValue,
     LaplaceSum,
     Lloyd,
     Mechanism,
-    NoFiniteSupremum,
     Norm,
     NormBall,
     Outside,
     Poisson,
     Public,
-    PureLoss,
     SampledRun,
     Sampler,
-    SamplingRate,
-    W,
-    WeightedSample,
     check,
-    norm,
 )
 from certdp.accounting.expressions import Constant, evaluate, exp, expm1, log1p, maximum, minimum, sqrt, variables
 from certdp.accounting.expressions import Symbol as Kind
+from certdp.guarantees import Evidence
+from certdp.pairs import PureLoss
+from certdp.plugins.contract import (
+    CONTRACT_VERSION,
+    About,
+    Expression,
+    SamplingRate,
+    W,
+    WeightedSample,
+    norm,
+)
+from certdp.sampling import NoFiniteSupremum
 from certdp.verification.certificates.writing import commit, sealed
 from tests.support.cases import examples, in_full
 

@@ -13,25 +13,25 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike
 
-from .accounting.enclosures import Enclosure
-from .accounting.errors import InvalidType, InvalidValue
-from .accounting.exact import Number
-from .accounting.expressions.floats import Floats
-from .accounting.keyed.reporting import Reporting
-from .accounting.pairs import FinitePair
-from .accounting.relations import ADD_REMOVE, Direction, Relation
-from .accounting.sampling.clipping import Outside, hold
-from .accounting.sampling.domains import NormBall
-from .accounting.sampling.drawing import Rate
-from .accounting.sampling.losses import Loss
-from .accounting.sampling.records import Features
-from .accounting.sampling.releases import Releases as Plan
-from .accounting.units import Delta, Epsilon
-from .plugins.contract import Coins, KnowsNeighbours, Mechanism, Neighbours, StatesNoiseRelatively
-from .runs.declared import declared_loss
-from .runs.keyed import KeyedRun
-from .runs.sampled import SampledRun
-from .verification.audit import (
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Number
+from ..accounting.expressions.floats import Floats
+from ..accounting.keyed.reporting import Reporting
+from ..accounting.pairs import FinitePair
+from ..accounting.relations import ADD_REMOVE, Direction, Relation
+from ..accounting.sampling.clipping import Outside, hold
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.drawing import Rate
+from ..accounting.sampling.losses import Loss
+from ..accounting.sampling.records import Features
+from ..accounting.sampling.releases import Releases as Plan
+from ..accounting.units import Delta, Epsilon
+from ..plugins.contract import Coins, KnowsNeighbours, Mechanism, Neighbours, StatesNoiseRelatively
+from ..runs.declared import declared_loss
+from ..runs.keyed import KeyedRun
+from ..runs.sampled import SampledRun
+from ..verification.audit import (
     CONFIDENCE,
     RUNS,
     Audit,
@@ -46,7 +46,7 @@ from .verification.audit import (
     power_of,
     telling_records,
 )
-from .weighted_sampling.drawing import draw_reports
+from ..weighted_sampling.drawing import draw_reports
 
 AnyRun: TypeAlias = SampledRun[Any] | KeyedRun
 """What can be audited."""

@@ -1,0 +1,15 @@
+"""What sampling does to a loss: amplification, suprema over a domain, feasible weights, and whether it gains."""
+
+from ..accounting.amplification import psi as psi
+from ..accounting.amplification import psi_add as psi_add
+from ..accounting.expressions.suprema import NoFiniteSupremum as NoFiniteSupremum
+from ..accounting.expressions.suprema import Supremum as Supremum
+from ..accounting.expressions.suprema import supremum as supremum
+from ..accounting.feasible_weights import Reach as Reach
+from ..accounting.feasible_weights import largest_weights as largest_weights
+from ..accounting.sampling.gain import Gain as Gain
+from ..accounting.sampling.gain import can_sampling_improve as can_sampling_improve
+from ..accounting.sampling.theorem_6 import theorem_6 as theorem_6
+from ..accounting.units import Probability as Probability
+from ..accounting.units import Sensitivity as Sensitivity
+from ..accounting.units import Weight as Weight
