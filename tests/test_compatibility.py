@@ -210,7 +210,7 @@ def strangers(source: str, known: dict[str, tuple[str, ...]]) -> list[str]:
     for node in nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=used), attr=name) if used in modules:
-                if name not in known[modules[used]]:
+                if name not in known[modules[used]] and f"{modules[used]}.{name}" not in known:
                     found.append(f"{modules[used]}.{name}")
     return found
 
