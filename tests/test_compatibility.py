@@ -34,6 +34,7 @@ PARTS = {  # modules that are not public as a whole
     "certdp.mechanisms.exponential": ("Exponential", "Normaliser"),
     "certdp.mechanisms.lattice": ("granularity", "lattice_sum", "on_lattice"),
     "certdp.mechanisms.lp_sum": ("LpSum", "lp_noise"),
+    "certdp.plugins.registry": ("PluginError", "Registry", "Role"),
     "certdp.verification.audit": ("Statistic", "audit", "repeated"),
 }
 
@@ -233,7 +234,7 @@ def imported(node: ast.AST) -> list[tuple[str, str]]:
         ("from certdp.accounting.norms import Norm", ["certdp.accounting.norms.Norm"]),
         ("from certdp.plugins.contract import about", ["certdp.plugins.contract.about"]),
         ("from certdp.mechanisms.lp_sum import Exponential", ["certdp.mechanisms.lp_sum.Exponential"]),
-        ("import certdp.plugins.registry as r", ["certdp.plugins.registry"]),
+        ("import certdp.plugins.first_look as r", ["certdp.plugins.first_look"]),
         ("from certdp.plugins import contract as c\nc.W, c.about", ["certdp.plugins.contract.about"]),
         (
             "from certdp.plugins import conformance\nconformance.check, conformance.law",
