@@ -26,6 +26,7 @@ class HoldsNumber(Protocol):
         Raises:
             InvalidType: where the value means something else.
         """
+        ...
 
 
 _TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?|[+-]?\d+/\d+")

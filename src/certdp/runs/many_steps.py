@@ -193,7 +193,7 @@ class LaplaceSteps(ManySteps):
     very many steps that lose little each.
     """
 
-    groups: int = 16
+    groups: int = field(default=16, converter=python_int)
 
     kind = "Laplace"
     noise = "Laplace noise over the ℓ1 bound of a record"

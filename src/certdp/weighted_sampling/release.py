@@ -277,9 +277,13 @@ class Drawing:
     mechanism: Sanitiser
     sampler: KeySampler
 
-    @cached_property
+    @property
     def reporting(self) -> Reporting:
         """How many units of probability a key of each frequency was reported with, for each token."""
+        return self._reporting
+
+    @cached_property
+    def _reporting(self) -> Reporting:
         return self.mechanism.reporting(self.sampler.inclusion)
 
 
@@ -312,13 +316,17 @@ class PrivateSample:
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
-    @cached_property
+    @property
     def sampling(self) -> Drawing:
         """The drawing of the sample, built anew from its statement.
 
         Raises:
             PluginError: for a mechanism or a sampler that is not installed.
         """
+        return self._sampling
+
+    @cached_property
+    def _sampling(self) -> Drawing:
         described = self.statement.mechanism
         if described is None:
             raise InvalidValue("sample", "one that was not sanitised", "a private sample", "Sanitise it")
