@@ -56,6 +56,42 @@ def test_star_import_brings_exactly_them() -> None:
     assert in_a_fresh_interpreter(program).split() == sorted([*SNAPSHOT, *MODULES])
 
 
+def test_a_base_installation_has_all_but_what_needs_more() -> None:
+    program = """
+import sys
+for extra in ("sklearn", "joblib", "pyarrow", "matplotlib", "jinja2", "torch", "kymatio", "dp_accounting"):
+    sys.modules[extra] = None
+import certdp, inspect, pydoc
+members = {name for name, _ in inspect.getmembers(certdp)}
+assert set(certdp.__all__) <= members and len(pydoc.render_doc(certdp)) > 1000
+before = set(dir())
+from certdp import *
+print(*sorted(set(dir()) - before - {"before"}))
+try:
+    certdp.DPKMeans
+except ImportError as error:
+    assert "pip install" in str(error)
+else:
+    raise AssertionError
+"""
+    assert set(in_a_fresh_interpreter(program).split()) == {*SNAPSHOT, *MODULES} - {"DPKMeans"}
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("Gaussian", "certdp.GaussianSum"),
+        ("Laplace", "certdp.LaplaceSum"),
+        ("PureFilter", "certdp.filters.PureFilter"),
+        ("SampledRuns", "certdp.SampledRun"),
+        ("RDPAccountant", "certdp.accountants.Accountant"),
+    ],
+)
+def test_a_name_that_is_not_there_suggests_what_comes_close(name: str, near: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(f"{near}") + r"(,|$)"):
+        getattr(certdp, name)
+
+
 def test_dir_lists_them_before_any_is_loaded() -> None:
     program = "import certdp, sys; print('certdp.runs.sampled' in sys.modules, *dir(certdp))"
     loaded, *names = in_a_fresh_interpreter(program).split()

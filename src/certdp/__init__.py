@@ -38,22 +38,27 @@ command answers signals before it imports anything.
 """
 
 _ATTACHED = []
+_NEEDS = {"DPKMeans": "sklearn"}  # listed where that is installed; asked for elsewhere, it says what to install
 
 
 def _attached():
-    """What loads a name, what lists them, and the names; made when the first is asked for."""
+    """What loads a name, and the names; made when the first is asked for."""
     if not _ATTACHED:
+        from importlib.util import find_spec
+
         import lazy_loader
 
-        _ATTACHED.append(lazy_loader.attach_stub(__name__, __file__))
+        load, _, names = lazy_loader.attach_stub(__name__, __file__)
+        absent = {name for name, needed in _NEEDS.items() if find_spec(needed) is None}
+        _ATTACHED.append((load, [name for name in names if name not in absent]))
     return _ATTACHED[0]
 
 
 def __getattr__(name):
-    load, _, names = _attached()
+    load, names = _attached()
     if name == "__all__":
         return names
-    if name in names or name.startswith("_"):
+    if name in names or name in _NEEDS or name.startswith("_"):
         return load(name)
     near = _near(name)
     hint = f"; near to it: {', '.join(near)}" if near else ""
@@ -61,7 +66,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return _attached()[1]()
+    return sorted(_attached()[1])
 
 
 def _near(name):
@@ -69,7 +74,7 @@ def _near(name):
     import difflib
     from types import ModuleType
 
-    load, _, names = _attached()
+    load, names = _attached()
     places = {each: f"{__name__}.{each}" for each in names}
     for module in [each for each in names if isinstance(load(each), ModuleType)]:
         for each in dir(load(module)):
