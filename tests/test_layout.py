@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
 INNER = {  # of the face itself
+    *("accountants", "audits", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),
     *("commands", "data", "dpis", "durable", "experiments", "interoperation"),
     *("plots", "records", "runs", "weighted_sampling"),
 }

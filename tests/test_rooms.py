@@ -34,6 +34,7 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
         ("plots",),
         ("dpis", "weighted_sampling"),
         ("audits", "experiments"),
+        ("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),  # names
         ("commands",),
         ("__main__",),
     ),

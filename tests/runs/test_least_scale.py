@@ -64,8 +64,7 @@ def test_the_scale_suffices_and_one_that_is_a_thousandth_smaller_does_not(sample
     def bound(scale: Fraction) -> Any:
         return SampledRun(mechanism=lloyd(scale), sampler=sampler).on(BALL).pure().bound.epsilon
 
-    assert bound(scale).upper <= epsilon
-    assert proven(found.claim) == bound(scale).upper
+    assert bound(scale).upper <= proven(found.claim) <= epsilon  # a run knows more ways than the supremum of ψ
     assert bound(scale * Fraction(999, 1000)).lower > epsilon
 
 
@@ -94,6 +93,6 @@ def test_bad_targets_are_named(epsilon: Fraction) -> None:
 
 
 def test_an_unproven_scale_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "_needed", lambda unit, domain, epsilon: Fraction(1, 100))
+    monkeypatch.setattr(calibration, "_needed", lambda unit, sampler, domain, epsilon: Fraction(1, 100))
     with pytest.raises(Undecided, match="state a scale"):
         least_scale(lloyd, Full(), BALL, Fraction(1))

@@ -22,11 +22,11 @@ losses.step(0.1, 0.2)  # E: mypy=call-arg pyright=reportCallIssue
 epsilon: Private[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = losses.epsilon(Delta("1e-5"))
 publish(epsilon)  # E: mypy=arg-type pyright=reportArgumentType
 publish(mask)  # E: mypy=arg-type pyright=reportArgumentType
-IndividualFilter(4, "0.5", 3)  # E: mypy=arg-type pyright=reportArgumentType
+IndividualFilter(Delta(0), "0.5", 3)  # E: mypy=arg-type pyright=reportArgumentType
 counted = epsilon.map(lambda values: LossHistogram.of(values, grid))
 median: Released[float] = release_quantile(counted, "0.5", Epsilon(1))
 release_quantile(counted.reveal(), "0.5", Epsilon(1))  # E: mypy=arg-type pyright=reportArgumentType
-release_quantile(counted, "0.5", 1.0)  # E: mypy=arg-type pyright=reportArgumentType
+release_quantile(counted, "0.5", Delta("0.1"))  # E: mypy=arg-type pyright=reportArgumentType
 LossHistogram.of(epsilon.reveal(), epsilon)  # E: mypy=arg-type pyright=reportArgumentType
 publish(plot_losses(epsilon))  # E: mypy=arg-type pyright=reportArgumentType
 publish(median)
