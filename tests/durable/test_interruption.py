@@ -194,6 +194,23 @@ with stopped_by_signals() as stop:
     assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "True\nalive\n")
 
 
+def test_long_work_is_asked_to_stop_amid_short_work_too() -> None:
+    """A training run that dies as it writes a checkpoint would lose the steps that it paid for."""
+    program = """
+with stopped_by_signals() as stop:
+    with uninterrupted():
+        send(signal.SIGINT)
+        print(stop.asked == signal.SIGINT, flush=True)
+    print("asked", flush=True)
+    with uninterrupted():
+        send(signal.SIGTERM)
+        print("done", flush=True)
+    print("alive", flush=True)
+"""
+    ended = ran(INSTALLED + program)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "True\nasked\ndone\n")
+
+
 @pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
 def test_processes_end_with_the_one_that_forked_them() -> None:
     """Killed, it can no longer end them itself; its output ends when the last of them does."""

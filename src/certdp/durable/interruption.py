@@ -115,10 +115,10 @@ def die_of(number: int) -> None:
 
 def _received(number: int, _: Any) -> None:
     if os.getpid() == _State.owner:
+        if _State.stop is not None and _State.stop.asked is None:  # first: asking breaks no held work
+            _State.stop.asked = number
+            return
         if _State.held:
             _State.waiting = number
-            return
-        if _State.stop is not None and _State.stop.asked is None:
-            _State.stop.asked = number
             return
     die_of(number)
