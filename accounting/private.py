@@ -135,6 +135,6 @@ class InvalidData(InvalidValue):
         return type(self)(parameter, str(self.value), self.admissible, remedy, found=self.found)
 
     @property
-    def shown_found(self) -> str | None:
+    def formatted_finding(self) -> str | None:
         """What was found as text, for the data's owner, at most 160 characters; None where nothing was kept."""
         return None if self.found is None else InvalidValue("", self.found.reveal(), "").formatted_value

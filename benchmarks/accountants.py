@@ -45,7 +45,7 @@ def least(contender: Callable[[], object], seconds: float = 2.0) -> float:
     return used
 
 
-def ask(accountant: Accountant) -> certdp.Answer:
+def answer_of_fresh_run(accountant: Accountant) -> certdp.Answer:
     """Of a fresh run, in which nothing is kept."""
     return training().epsilon(DELTA, accountant=accountant)
 
@@ -73,9 +73,9 @@ def main() -> None:
     for name in ("accountant", "ε", "CPU"):
         table.add_column(name, justify="left" if name == "accountant" else "right")
     for accountant in (*ALL, BEST):
-        used = least(partial(ask, accountant))
-        table.add_row(accountant.name, f"{ask(accountant).epsilon.upper:.6g}", f"{used * 1e3:.3g}")
-    with_rows = least(lambda: ask(BEST).compared.rows)
+        used = least(partial(answer_of_fresh_run, accountant))
+        table.add_row(accountant.name, f"{answer_of_fresh_run(accountant).epsilon.upper:.6g}", f"{used * 1e3:.3g}")
+    with_rows = least(lambda: answer_of_fresh_run(BEST).compared.rows)
     table.add_row("best, and all others looked at", "", f"{with_rows * 1e3:.3g}")
     console.print(table)
     used = least(calibrated, 4.0)

@@ -227,7 +227,7 @@ def limited(peer: Callable[[Case], list[Value]], case: Case, answer: Any) -> Non
         answer.send({"error": f"{type(error).__name__}: {error}"[:200]})
 
 
-def asked(peer: Callable[[Case], list[Value]], case: Case) -> dict[str, Any]:
+def timed_answer(peer: Callable[[Case], list[Value]], case: Case) -> dict[str, Any]:
     context = multiprocessing.get_context("fork")
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=limited, args=(peer, case, theirs))
@@ -244,7 +244,7 @@ def asked(peer: Callable[[Case], list[Value]], case: Case) -> dict[str, Any]:
     return {**found, "seconds": round(time.perf_counter() - start, 2)}
 
 
-def ask_peers(target: Path) -> None:
+def record_answers(target: Path) -> None:
     """Every installed peer about every case, into a file that grows as they answer."""
     versions = {}
     for package in {package for package, _, _ in PEERS.values()}:
@@ -261,7 +261,7 @@ def ask_peers(target: Path) -> None:
         for name, (package, mechanisms, peer) in PEERS.items():
             wanted = package in versions and case["mechanism"] in mechanisms
             if wanted and (name, json.dumps(case)) not in done:
-                known.append({"peer": name, "case": case, **asked(peer, case)})
+                known.append({"peer": name, "case": case, **timed_answer(peer, case)})
         target.write_text(json.dumps({"versions": versions, "answers": known}), "utf-8")
         print(case, flush=True)
 
@@ -360,7 +360,7 @@ def named(case: Case) -> str:
     return f"{rate}{noise} = {case['noise']:.6g}, {case['steps']:,} ×"
 
 
-def shown(lower: float | None, upper: float) -> str:
+def formatted(lower: float | None, upper: float) -> str:
     """An interval in as many digits as its ends share, and two more."""
     if lower is None:
         return f"≤ {upper:.6g}"
@@ -498,7 +498,7 @@ def written(
                     [
                         f"{mechanism}, {named(json.loads(case))}",
                         f"{delta:g}",
-                        shown(lower, upper),
+                        formatted(lower, upper),
                         f"{claim:.10g}",
                         figure.text,
                     ]
@@ -510,7 +510,7 @@ def written(
         ("response", DELTAS),
         ("sampled gaussian", (1e-5, 1e-10)),
     ):
-        asked = [peer for peer, (_, mechanisms, _) in PEERS.items() if mechanism in mechanisms]
+        peers = [peer for peer, (_, mechanisms, _) in PEERS.items() if mechanism in mechanisms]
         for delta in deltas:
             yield f"## {mechanism.capitalize()}, δ = {delta:g}"
             yield ""
@@ -519,10 +519,10 @@ def written(
                 if json.loads(case)["mechanism"] == mechanism:
                     lower, upper, *_ = found[DELTAS.index(delta)]
                     texts = [
-                        figures[peer, case, delta].text if (peer, case, delta) in figures else "" for peer in asked
+                        figures[peer, case, delta].text if (peer, case, delta) in figures else "" for peer in peers
                     ]
-                    cells.append([named(json.loads(case)), shown(lower, upper), *texts])
-            yield from rows(["case", "certdp", *asked], cells)
+                    cells.append([named(json.loads(case)), formatted(lower, upper), *texts])
+            yield from rows(["case", "certdp", *peers], cells)
 
 
 VERDICTS = ("below", "inside", "above", "infinite", "none")
@@ -532,7 +532,7 @@ SHOWN = 24
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["--ask", target]:
-            ask_peers(Path(target))
+            record_answers(Path(target))
         case ["ask", interpreter, data]:
             subprocess.run([interpreter, __file__, "--ask", data], check=True)
         case ["prove", data]:

@@ -21,8 +21,8 @@ from attrs import field, frozen
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim, Expectation
-from .first_look import first_look, output_to_stderr
 from .forks import can_fork
+from .probe import output_to_stderr, probe
 
 OWN_DISTRIBUTION = "certdp"
 _SECONDS = 20.0
@@ -238,10 +238,10 @@ class Registry:
         if listing.built_in or not can_fork():
             self._imported(listing)
             return ""
-        seen = first_look(lambda: _fault(listing), self.seconds)
-        if seen.fault:
-            raise PluginError(listing, seen.fault)
-        return seen.printed
+        probed = probe(lambda: _fault(listing), self.seconds)
+        if probed.fault:
+            raise PluginError(listing, probed.fault)
+        return probed.printed
 
     def _barred(self, listing: Listing) -> str | None:
         """Why the settings of this registry leave a plugin out, if they do."""

@@ -376,7 +376,7 @@ def individual_filter() -> list[Ends]:
     return [*at_most(account.spent.reveal()), *(Ends(float(kept), float(kept)) for kept in account.active.reveal())]
 
 
-def found_by(run: Callable[[Fraction], Any], over: Any) -> list[Ends]:
+def ends_of_calibration(run: Callable[[Fraction], Any], over: Any) -> list[Ends]:
     """Between the value found and the one refused, which is proven to exceed the budget; and what the first costs."""
     found = calibrate(run, Budget(epsilon=Epsilon(1), delta=Delta("1e-5")), over)
     assert found.refuted
@@ -520,7 +520,7 @@ def training() -> dict[str, RunPlan]:
     }
 
 
-def foreseen(plan: RunPlan) -> list[Ends]:
+def forecast_ends(plan: RunPlan) -> list[Ends]:
     """The noise of each epoch, what each release of the run costs, and what the run does."""
     found = forecast(plan)
     costs = [ends(cost.tau) for cost in (*found.fixed_costs, *found.step_costs)]
@@ -567,8 +567,8 @@ def questions() -> Iterator[tuple[str, Question]]:
     yield "many steps: Gaussian", partial(epsilon, many_gaussian_steps)
     yield "many steps: Laplace", partial(epsilon, many_laplace_steps)
     coarse = Continuous(relative_gap=2**-6)
-    yield "calibrated: noise", partial(found_by, noise_within, coarse)
-    yield "calibrated: steps", partial(found_by, steps_within, Whole(highest=2**10))
+    yield "calibrated: noise", partial(ends_of_calibration, noise_within, coarse)
+    yield "calibrated: steps", partial(ends_of_calibration, steps_within, Whole(highest=2**10))
     for name, question in filters().items():
         yield f"filter: {name}", question
     yield "odometers", odometers
@@ -577,7 +577,7 @@ def questions() -> Iterator[tuple[str, Question]]:
     for name, question in converted().items():
         yield f"conversion: {name}", question
     for name, plan_of_training in training().items():
-        yield f"training: {name}", partial(foreseen, plan_of_training)
+        yield f"training: {name}", partial(forecast_ends, plan_of_training)
 
 
 # How answers are kept and compared

@@ -234,7 +234,7 @@ def imported(node: ast.AST) -> list[tuple[str, str]]:
         ("from certdp.accounting.norms import Norm", ["certdp.accounting.norms.Norm"]),
         ("from certdp.plugins.contract import about", ["certdp.plugins.contract.about"]),
         ("from certdp.mechanisms.lp_sum import Exponential", ["certdp.mechanisms.lp_sum.Exponential"]),
-        ("import certdp.plugins.first_look as r", ["certdp.plugins.first_look"]),
+        ("import certdp.plugins.probe as r", ["certdp.plugins.probe"]),
         ("from certdp.plugins import contract as c\nc.W, c.about", ["certdp.plugins.contract.about"]),
         (
             "from certdp.plugins import conformance\nconformance.check, conformance.law",
@@ -251,7 +251,7 @@ def test_the_scan(source: str, found: list[str]) -> None:
     assert strangers(source, public()) == found
 
 
-def shown_to_authors() -> dict[str, str]:
+def authors_examples() -> dict[str, str]:
     blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     sources = {f"block {number} of {GUIDE.name}": text for number, text in enumerate(blocks, 1)}
     for path in (ROOT / "examples").rglob("*/*.py"):
@@ -262,13 +262,13 @@ def shown_to_authors() -> dict[str, str]:
     return sources
 
 
-@pytest.mark.parametrize("shown", shown_to_authors())
+@pytest.mark.parametrize("shown", authors_examples())
 def test_what_authors_are_shown_uses_public_names_alone(shown: str) -> None:
-    assert strangers(shown_to_authors()[shown], public()) == []
+    assert strangers(authors_examples()[shown], public()) == []
 
 
 def test_authors_are_shown_enough() -> None:
-    assert len(shown_to_authors()) >= 20
+    assert len(authors_examples()) >= 20
 
 
 # The policy speaks of what there is

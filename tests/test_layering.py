@@ -18,7 +18,7 @@ FLOORS = (  # from the ground up; a module sees its own wing and the floors belo
     ("certdp.durable",),
     ("certdp.plugins", "certdp.plugins.contract"),
     ("certdp.mechanisms", "certdp.samplers"),
-    ("certdp.plugins.registry", "certdp.plugins.first_look", "certdp.plugins.forks"),
+    ("certdp.plugins.registry", "certdp.plugins.probe", "certdp.plugins.forks"),
     ("certdp.verification",),
     ("certdp.plugins.conformance", "certdp.plugins.scaffold"),
     ("certdp",),

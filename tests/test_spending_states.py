@@ -224,7 +224,7 @@ class Kind:
     says: frozenset[str] = frozenset()
 
 
-def _asked(*names: str) -> dict[str, Callable[[Any], Any]]:
+def _attributes(*names: str) -> dict[str, Callable[[Any], Any]]:
     return {name: attrgetter(name) for name in names}
 
 
@@ -232,7 +232,7 @@ def a_filter(make: Callable[[], Any], paid: Bound) -> Kind:
     return Kind(
         make,
         {
-            **_asked("number", "spent"),
+            **_attributes("number", "spent"),
             "spend": lambda account: account.spend(cost(paid)),
             "would_exceed": lambda account: account.would_exceed(cost(paid)),
         },
@@ -269,12 +269,12 @@ KINDS: dict[type[SpendingState], Kind] = {
     ),
     PureOdometer: Kind(
         lambda: PureOdometer(**EITHER),
-        {**_asked("reading"), "charge": lambda account: account.charge(cost(Pure(number(1))))},
+        {**_attributes("reading"), "charge": lambda account: account.charge(cost(Pure(number(1))))},
     ),
     RenyiOdometer: Kind(
         lambda: RenyiOdometer([Order(2)], Delta("1e-3"), **EITHER),
         {
-            **_asked("reading"),
+            **_attributes("reading"),
             "charge": lambda account: account.charge(cost(Renyi(Fraction(2), number(1)))),
             "charge_line": lambda account: account.charge_line(cost(ZeroConcentrated(number(1)))),
         },
@@ -291,7 +291,7 @@ KINDS: dict[type[SpendingState], Kind] = {
     IndividualFilter: Kind(
         lambda: IndividualFilter(Order(2), 1, 3),
         {
-            **_asked("active", "spent"),
+            **_attributes("active", "spent"),
             "step": lambda account: account.step(0.5, 1.0),
             "admit": lambda account: account.admit([1.0, 0.5, 0.0]),
         },
@@ -337,7 +337,7 @@ KINDS: dict[type[SpendingState], Kind] = {
     RunAccount: Kind(
         _begun,
         {
-            **_asked("size", "size_known", "size_paid", "next_epoch", "current", "steps_paid"),
+            **_attributes("size", "size_known", "size_paid", "next_epoch", "current", "steps_paid"),
             "pay_size": lambda account: account.pay_size(),
             "size_released": lambda account: account.size_released(400),
             "norm_sum_paid": lambda account: account.norm_sum_paid(0),
@@ -356,7 +356,7 @@ KINDS: dict[type[SpendingState], Kind] = {
     CertifiedAccountant: Kind(
         CertifiedAccountant,
         {
-            **_asked("history", "event"),
+            **_attributes("history", "event"),
             "step": lambda account: account.step(noise_multiplier=1.0, sample_rate=0.5),
             "get_epsilon": lambda account: account.get_epsilon(1e-5),
             "get_epsilon_interval": lambda account: account.get_epsilon_interval(1e-5),

@@ -47,14 +47,14 @@ def output(*arguments: str) -> str:
     return run.stdout
 
 
-def found_by_mypy() -> Iterable[Finding]:
+def findings_of_mypy() -> Iterable[Finding]:
     for line in output("mypy", "--strict", "--output=json", *map(str, CASES)).splitlines():
         report = json.loads(line)
         if report["severity"] == "error":
             yield Finding(Path(report["file"]).name, report["line"], report["code"])
 
 
-def found_by_pyright() -> Iterable[Finding]:
+def findings_of_pyright() -> Iterable[Finding]:
     result = json.loads(output("pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(FOLDER)))
     assert result["summary"]["filesAnalyzed"] == len(CASES)
     for report in result["generalDiagnostics"]:
@@ -76,7 +76,7 @@ def differences(demanded: Iterable[Finding], found: Iterable[Finding]) -> list[s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checker", [found_by_mypy, found_by_pyright])
+@pytest.mark.parametrize("checker", [findings_of_mypy, findings_of_pyright])
 def test_the_checkers_report_exactly_the_marked_errors(checker: Callable[[], Iterable[Finding]]) -> None:
     name = checker.__name__.removeprefix("found_by_")
     demanded = [finding for path in CASES for finding in marked(path.name, path.read_text("utf-8"), name)]

@@ -49,14 +49,14 @@ class _Inquiry:
     question: _Question
     _known: dict[Accountant, Finding | OutsideDomain | None] = field(factory=dict, init=False)
 
-    def ask(self, accountant: Accountant) -> Finding | OutsideDomain | None:
+    def finding_of(self, accountant: Accountant) -> Finding | OutsideDomain | None:
         if accountant not in self._known:
             self._known[accountant] = self.question.put(accountant)
         return self._known[accountant]
 
     def __call__(self) -> tuple[Finding, ...]:
         """Return the findings of all accountants that have one."""
-        return tuple(answer for accountant in self.asked if isinstance(answer := self.ask(accountant), Finding))
+        return tuple(answer for accountant in self.asked if isinstance(answer := self.finding_of(accountant), Finding))
 
 
 @final
@@ -105,12 +105,12 @@ class BestAccountant(Accountant):
         everyone = _Inquiry(self.asked, question)
         if settled:
             for accountant in self.asked:
-                first = everyone.ask(accountant) if accountant.lossless else None
+                first = everyone.finding_of(accountant) if accountant.lossless else None
                 if isinstance(first, Finding) and first.bounds.sharp:
                     return evolve(first, everyone=everyone)
         found = everyone()
         if not found:
-            for answer in map(everyone.ask, self.asked):
+            for answer in map(everyone.finding_of, self.asked):
                 if isinstance(answer, OutsideDomain):
                     raise answer
             return None

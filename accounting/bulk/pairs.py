@@ -92,12 +92,12 @@ class GaussianPairs(BulkPairs):
     def epsilon(self, rate: Floats, steps: int, delta: float, *, threads: int = 1) -> Floats:
         """Exact for one release, by the best Rényi order of each record for more."""
 
-        def found(shift: Floats) -> Floats:
+        def bound(shift: Floats) -> Floats:
             if steps == 1:
                 return bulk_amplification.gaussian_epsilon(rate, shift, delta, threads=threads)
             return bulk_sampled_gaussian.epsilon_upper(rate, shift, steps, delta, threads=threads)[0]
 
-        return self._where_finite(rate, found)
+        return self._where_finite(rate, bound)
 
     def _where_finite(self, rate: Floats, bound: Callable[[Floats], Floats]) -> Floats:
         """The bound, and inf for a shift that binary64 does not hold."""

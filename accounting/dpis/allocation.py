@@ -55,7 +55,7 @@ class Allocation:
     divider: Fraction
     factor: Callable[[int], Fraction] = field(default=_constant)
 
-    def foreseen(self, epoch: int, norm_sum: Fraction, size: Fraction) -> Foreseen:
+    def remaining_steps(self, epoch: int, norm_sum: Fraction, size: Fraction) -> RemainingSteps:
         """The rest of the run, from an epoch on.
 
         Args:
@@ -75,11 +75,11 @@ class Allocation:
         for following in range(epoch + 1, self.epochs):
             shift = later / size * self.factor(epoch) / self.factor(following)
             steps[self.batch / later, shift] += self.steps_per_epoch
-        return Foreseen(steps)
+        return RemainingSteps(steps)
 
 
 @final
-class Foreseen:
+class RemainingSteps:
     """How often each sampled Gaussian is taken to come, for σ_G of the current epoch.
 
     Args:

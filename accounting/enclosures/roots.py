@@ -92,7 +92,7 @@ class _Search:
             if _is_zero(value):
                 self.low = self.high = end
         if self.low < 0 < self.high:  # relative accuracy near 0 needs to know the side
-            self.ask(Fraction(0))
+            self.narrow(Fraction(0))
 
     @property
     def ended(self) -> bool:
@@ -109,7 +109,7 @@ class _Search:
         """The distance from the root that is worth proving."""
         return max(abs(near) / (1 << self.precision), self.finest)
 
-    def ask(self, x: Fraction) -> Truth:
+    def narrow(self, x: Fraction) -> Truth:
         """Move an end to `x` if it is inside and its sign is proven; the answer is whether f(x) < 0."""
         if x <= self.low:
             return Truth.TRUE
@@ -131,9 +131,9 @@ class _Search:
 
     def surround(self, centre: Fraction, distance: Fraction) -> bool:
         """Whether the root is proven to be within `distance` of `centre`."""
-        if self.ask(self.rounded(centre - distance)) is not Truth.TRUE:
+        if self.narrow(self.rounded(centre - distance)) is not Truth.TRUE:
             return False
-        return self.ask(self.rounded(centre + distance)) is Truth.FALSE
+        return self.narrow(self.rounded(centre + distance)) is Truth.FALSE
 
     def rounded(self, x: Fraction) -> Fraction:
         return Enclosure.of(x, precision=self.precision + _GUARD).midpoint
@@ -150,7 +150,7 @@ class _Search:
     def step(self) -> None:
         width = self.high - self.low
         if self.halve:
-            self.ask(self.rounded(self.low + width / 2))
+            self.narrow(self.rounded(self.low + width / 2))
             self.halve = False
             return
         secant = self.low - self.at_low * width / (self.at_high - self.at_low)

@@ -71,11 +71,11 @@ def composed_delta(releases: Releases, epsilon: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for an ε that reaches below 0.
     """
-    telling = _telling(releases)
-    whole = _pure(telling, direction)
+    lossy = _lossy(releases)
+    whole = _pure(lossy, direction)
     if whole is not None and whole.less_equal(non_negative("epsilon", epsilon)) is Truth.TRUE:
         return Enclosure.of(0, precision=epsilon.precision)
-    return _answered(telling, epsilon, direction, delta_by_transforms, delta_by_lattice, _single_delta)
+    return _answered(lossy, epsilon, direction, delta_by_transforms, delta_by_lattice, _single_delta)
 
 
 def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction) -> Enclosure:
@@ -84,10 +84,10 @@ def composed_epsilon(releases: Releases, delta: Enclosure, direction: Direction)
     Raises:
         InvalidValue: for a δ outside [0, 1], and where no ε is proven to suffice.
     """
-    telling = _telling(releases)
-    if not telling:
+    lossy = _lossy(releases)
+    if not lossy:
         return Enclosure.of(0, precision=delta.precision)
-    return _answered(telling, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon)
+    return _answered(lossy, delta, direction, epsilon_by_transforms, epsilon_by_lattice, _single_epsilon)
 
 
 def _answered(
@@ -139,12 +139,12 @@ def composed_masses(releases: Releases, direction: Direction) -> tuple[Floats, F
         Losses, rising, and masses at them; infinite losses are left out. None where a release has no lattice, or none
         loses anything.
     """
-    telling = _telling(releases)
-    cells = _cells(telling, direction)
+    lossy = _lossy(releases)
+    cells = _cells(lossy, direction)
     return loss_masses(cells) if cells else None
 
 
-def _telling(releases: Releases) -> Releases:
+def _lossy(releases: Releases) -> Releases:
     """Return the releases that lose anything."""
     return [
         (pair, times) for pair, times in releases if pair.pure is None or any(pair.pure(d).upper for d in Direction)

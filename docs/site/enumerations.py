@@ -19,10 +19,10 @@ class Enumerations(Extension):
             return
         for member in cls.members.values():
             if isinstance(member, Attribute) and member.value is not None and member.docstring is None:
-                member.docstring = Docstring(f"{_said(str(member.value))}.", parent=member)
+                member.docstring = Docstring(f"{_in_words(str(member.value))}.", parent=member)
 
 
-def _said(source: str) -> str:
+def _in_words(source: str) -> str:
     """The value in words where it is a text, as it is written otherwise."""
     try:
         value = literal_eval(source)

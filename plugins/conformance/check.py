@@ -200,7 +200,7 @@ def examination(
     registry: Registry | None = None,
 ) -> Examination:
     """A plugin ready to be checked; arguments and errors as for `check`."""
-    found = _found(plugin, role, registry or Registry()) if isinstance(plugin, str) else plugin
+    found = _registered(plugin, role, registry or Registry()) if isinstance(plugin, str) else plugin
     target = found() if inspect.isfunction(found) else found
     given = (options,) if isinstance(options, Mapping) else tuple(options)
     if given and not (inspect.isclass(target)):
@@ -214,7 +214,7 @@ def examination(
     return Examination(called=called, plugin=target, kind=kind, terms=terms, seed=seed, only=only)
 
 
-def _found(name: str, role: Role | None, registry: Registry) -> Any:
+def _registered(name: str, role: Role | None, registry: Registry) -> Any:
     """The registered plugin of this name: a mechanism or a sampler, or else claims."""
     roles = {item.role for item in registry.listings() if item.name == name and role in (None, item.role)}
     if roles >= {Role.MECHANISM, Role.SAMPLER}:

@@ -45,8 +45,8 @@ def _as_expected(subject: ClaimsSubject, _: Case) -> Finding:
     """Each claim holds, or is rejected where it must be."""
     for result in run(subject.claims, examples=subject.examples).results:
         if not result.passed:
-            told = result.error or (f"witness {dict(result.witness)}" if result.witness else "no witness")
-            return broken(f"{result.claim.id}: {told}", result.claim.expectation.value)
+            details = result.error or (f"witness {dict(result.witness)}" if result.witness else "no witness")
+            return broken(f"{result.claim.id}: {details}", result.claim.expectation.value)
     return kept()
 
 

@@ -87,7 +87,7 @@ class Outcome:
         }
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def details(self) -> tuple[str, ...]:
         """What there is to say beside the law, in lines."""
         lines = [f"{self.verdict.value}: {self.reason}"] if self.reason else []
         if self.witness:
@@ -149,7 +149,7 @@ class Conformance:
             lines.append(f"constants: {'; '.join(map(in_words, self.constants))}")
         for outcome in self.outcomes:
             lines.append(f"{_MARKS[outcome.verdict]} {outcome.law:{width}}  {outcome.says}")
-            lines.extend(f"  {'':{width}}  {line}" for line in outcome.told)
+            lines.extend(f"  {'':{width}}  {line}" for line in outcome.details)
         counted = (sum(outcome.verdict is verdict for outcome in self.outcomes) for verdict in Verdict)
-        told = ", ".join(f"{count} {verdict.value}" for count, verdict in zip(counted, Verdict, strict=True))
-        return "\n".join([*lines, f"{told}; seed {self.seed}"])
+        counts = ", ".join(f"{count} {verdict.value}" for count, verdict in zip(counted, Verdict, strict=True))
+        return "\n".join([*lines, f"{counts}; seed {self.seed}"])

@@ -94,7 +94,7 @@ def first_apart(one: Divergences, other: Divergences) -> str | None:
     return first_above(one, other) or first_above(other, one)
 
 
-def shown(value: Enclosure) -> str:
+def formatted(value: Enclosure) -> str:
     """Write an enclosure in few digits."""
     low, high = f"{value.lower_float:.9g}", f"{value.upper_float:.9g}"
     return low if low == high else f"[{low}, {high}]"

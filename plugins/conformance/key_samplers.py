@@ -13,7 +13,7 @@ from ...accounting.keyed.reporting import Corner, DyadicBudget, Inclusion
 from ...accounting.units import Delta, Epsilon
 from ..contract import Case, Finding
 from .constants import Setup
-from .divergences import shown
+from .divergences import formatted
 from .law import Law, broken, kept
 from .plugin_laws import of_setups
 
@@ -80,9 +80,13 @@ def _rises(_: KeySamplerSubject, case: Case) -> Finding:
     rates = [inclusion.rate(i, precision=_PRECISION) for i in (first, _within(inclusion, first + 1))]
     for rate in rates:
         if rate.lower < 0 or rate.upper > 1:
-            return broken(f"q_{first} = {shown(rate)}", "a probability")
+            return broken(f"q_{first} = {formatted(rate)}", "a probability")
     low, high = rates
-    return kept() if low.lower <= high.upper else broken(f"q_{first + 1} = {shown(high)}", f"at least {shown(low)}")
+    return (
+        kept()
+        if low.lower <= high.upper
+        else broken(f"q_{first + 1} = {formatted(high)}", f"at least {formatted(low)}")
+    )
 
 
 def _counts_units(_: KeySamplerSubject, case: Case) -> Finding:
@@ -92,7 +96,7 @@ def _counts_units(_: KeySamplerSubject, case: Case) -> Finding:
     rate, units = inclusion.rate(frequency, precision=bits + _PRECISION), inclusion.units(frequency, bits)
     least, most = (floor(end * (1 << bits)) for end in (rate.lower, rate.upper))
     if not least <= units <= most:
-        return broken(f"{units} units of 2^-{bits} at frequency {frequency}", f"{least}, as q = {shown(rate)} says")
+        return broken(f"{units} units of 2^-{bits} at frequency {frequency}", f"{least}, as q = {formatted(rate)} says")
     finer = inclusion.units(frequency, bits + 12) >> 12
     if finer != units:
         return broken(f"{units} units of 2^-{bits} at frequency {frequency}", f"{finer}, the first of more bits")

@@ -39,10 +39,10 @@ from .divergences import (
     divergences,
     first_above,
     first_apart,
+    formatted,
     pair_at,
     point,
     reading,
-    shown,
 )
 from .law import Law, broken, kept
 from .subjects import MechanismSubject
@@ -113,14 +113,14 @@ def _not_above(low: Divergences, high: Divergences, less: str, more: str) -> Fin
     name = first_above(low, high)
     if name is None:
         return kept()
-    return broken(f"{name} = {shown(high[name])} at {more}", f"at least {shown(low[name])}, as at {less}")
+    return broken(f"{name} = {formatted(high[name])} at {more}", f"at least {formatted(low[name])}, as at {less}")
 
 
 def _same(found: Divergences, wanted: Divergences, of: str) -> Finding:
     name = first_apart(found, wanted)
     if name is None:
         return kept()
-    return broken(f"{name} = {shown(found[name])} {of}", shown(wanted[name]))
+    return broken(f"{name} = {formatted(found[name])} {of}", formatted(wanted[name]))
 
 
 def _rises_with_weight(_: MechanismSubject, case: Case) -> Finding:
@@ -138,7 +138,8 @@ def _encloses(_: MechanismSubject, case: Case) -> Finding:
         if name is not None:
             inside = divergences(pair_at(loss, record, weight))[name]
             return broken(
-                f"{name} = {shown(wide[name])} for weights [{low}, {high}]", f"at least {shown(inside)}, as at {weight}"
+                f"{name} = {formatted(wide[name])} for weights [{low}, {high}]",
+                f"at least {formatted(inside)}, as at {weight}",
             )
     return kept()
 
@@ -178,7 +179,7 @@ def _adds_up(_: MechanismSubject, case: Case) -> Finding:
     found = divergences(many, "ετ")
     missing = sorted(set(wanted) - set(found))
     if missing:
-        return broken(f"no {missing[0]} of {count} releases", f"{shown(wanted[missing[0]])}")
+        return broken(f"no {missing[0]} of {count} releases", f"{formatted(wanted[missing[0]])}")
     return _same(found, wanted, f"for {count} releases")
 
 
@@ -219,7 +220,7 @@ def _as_defined(pair: Pair, rate: Fraction, direction: Direction) -> Finding:
     if pair.pure is not None and sampled.pure is not None:
         wanted, found = _amplified(pair.pure(direction), rate, direction), sampled.pure(direction)
         if found.upper < wanted.lower:
-            return broken(f"ε, {direction.value} = {shown(found)} at rate {rate}", f"at least {shown(wanted)}")
+            return broken(f"ε, {direction.value} = {formatted(found)} at rate {rate}", f"at least {formatted(wanted)}")
     if pair.delta is None or sampled.delta is None:
         return kept("no δ(ε)")
     for before in map(point, EPSILONS):
@@ -229,8 +230,8 @@ def _as_defined(pair: Pair, rate: Fraction, direction: Direction) -> Finding:
             wanted = wanted * (after - before).exp()
         found = sampled.delta(after.maximum(0), direction)
         if found.upper < wanted.lower:
-            told = f"δ({shown(after)}), {direction.value} = {shown(found)} at rate {rate}"
-            return broken(told, f"at least {shown(wanted)}")
+            details = f"δ({formatted(after)}), {direction.value} = {formatted(found)} at rate {rate}"
+            return broken(details, f"at least {formatted(wanted)}")
     return kept()
 
 
@@ -251,9 +252,11 @@ def _falls_with_epsilon(_: MechanismSubject, case: Case) -> Finding:
         for word_of, falling in (("δ", deltas), ("τ", taus[::-1])):
             for one, other in pairwise(falling):
                 if other.lower > one.upper:
-                    return broken(f"{word_of}, {word}: {shown(one)}, then {shown(other)}", "one that does not rise")
+                    return broken(
+                        f"{word_of}, {word}: {formatted(one)}, then {formatted(other)}", "one that does not rise"
+                    )
         if any(delta.lower > 1 for delta in deltas):
-            return broken(f"δ(0), {word} = {shown(deltas[0])}", "at most 1")
+            return broken(f"δ(0), {word} = {formatted(deltas[0])}", "at most 1")
     return kept()
 
 
@@ -267,7 +270,9 @@ def _notions_agree(_: MechanismSubject, case: Case) -> Finding:
     for direction in Direction:
         for name, value, bound, why in _consequences(pair, found, profile, direction):
             if value.lower > bound.upper:
-                return broken(f"{name}, {direction.value} = {shown(value)}", f"at most {shown(bound)}, as {why}")
+                return broken(
+                    f"{name}, {direction.value} = {formatted(value)}", f"at most {formatted(bound)}, as {why}"
+                )
     return kept()
 
 
@@ -287,7 +292,7 @@ def _consequences(
         bounds.extend((f"τ({order})", tau, most, f"{source} implies") for order, tau in taus.items())
         if pair.delta is not None:
             level = point(most.upper)
-            bounds.append((f"δ({shown(most)})", pair.delta(level, direction), point(0), f"{source} implies"))
+            bounds.append((f"δ({formatted(most)})", pair.delta(level, direction), point(0), f"{source} implies"))
     if rho is not None:
         bounds.extend((f"τ({order})", tau, rho * order, "ρ implies") for order, tau in taus.items())
     for epsilon, delta in deltas.items():
@@ -319,9 +324,9 @@ def _one_number(root: Expression, record: Row, weight: float, features: Features
     bound = float(_upper(root, weight, features)[0])
     room = _CLOSE * max(1.0, abs(truth.upper_float))
     if not truth.lower_float - room <= estimate <= truth.upper_float + room:
-        return broken(f"{root} = {estimate!r} in floats", f"{shown(truth)} by enclosures")
+        return broken(f"{root} = {estimate!r} in floats", f"{formatted(truth)} by enclosures")
     if not truth.lower_float <= bound <= truth.upper_float + room:
-        return broken(f"{root} ≤ {bound!r} in bulk", f"{shown(truth)} by enclosures")
+        return broken(f"{root} ≤ {bound!r} in bulk", f"{formatted(truth)} by enclosures")
     return kept()
 
 
@@ -341,7 +346,9 @@ def _bulk_agrees(loss: Loss, record: Row, weight: float, features: Features) -> 
             found = float(bulk.renyi(np.asarray([rate]), _BULK_ORDER)[0])
             exact = max((sampled.renyi(_BULK_ORDER, direction) for direction in Direction), key=lambda tau: tau.lower)
             if not exact.lower_float <= found:
-                return broken(f"τ({_BULK_ORDER}) ≤ {found!r} in bulk at rate {rate}", f"{shown(exact)} by enclosures")
+                return broken(
+                    f"τ({_BULK_ORDER}) ≤ {found!r} in bulk at rate {rate}", f"{formatted(exact)} by enclosures"
+                )
         if sampled.delta is not None:
             found = float(bulk.epsilon(np.asarray([rate]), 1, _BULK_DELTA)[0])
             if not np.isfinite(found):
@@ -367,7 +374,9 @@ def _derivative_agrees(_: MechanismSubject, case: Case) -> Finding:
         slope = reading(record, between)(derivative(root, W))
         quotient = rise / (Fraction(high) - Fraction(low))
         if quotient.lower > slope.upper or quotient.upper < slope.lower:
-            return broken(f"derivative of {root} in W: {shown(slope)}", f"difference quotient {shown(quotient)}")
+            return broken(
+                f"derivative of {root} in W: {formatted(slope)}", f"difference quotient {formatted(quotient)}"
+            )
     return kept()
 
 

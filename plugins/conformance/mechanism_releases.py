@@ -23,16 +23,16 @@ from ...verification.audit import (
     audit,
     directions,
     fewest_runs,
-    most_telling,
     power_of,
     repeated,
+    search_pairs,
 )
 from ...verification.audit import (
     Pair as AuditedPair,
 )
 from ..contract import Case, Coins, Finding, ReleasesMany, WeightedSample
 from .conformance import Audited
-from .divergences import pair_at, point, shown
+from .divergences import formatted, pair_at, point
 from .law import Law, broken, kept
 from .mechanism_losses import loss_of
 from .subjects import Ground, MechanismSubject, Trial
@@ -217,7 +217,7 @@ def _loss_stands_extremes(_: MechanismSubject, case: Case) -> Finding:
                 except OutsideDomain:
                     continue
                 if value.upper < 0:
-                    return broken(f"ε = {shown(value)}", "at least 0")
+                    return broken(f"ε = {formatted(value)}", "at least 0")
     return kept()
 
 
@@ -291,7 +291,7 @@ class _Searches:
         fewest = max(fewest_runs(one.epsilon, one.delta, _CONFIDENCE) for one in among)
         try:
             pairs = [_pair(one, _SEARCHED + place) for place, one in enumerate(among)]
-            return most_telling(pairs, runs=self._runs, fewest=fewest)
+            return search_pairs(pairs, runs=self._runs, fewest=fewest)
         except Exception:  # what breaks is told with the case on which it does
             return Searched(chosen=0, tried=0, left=self._runs)
 

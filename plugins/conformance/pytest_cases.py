@@ -32,7 +32,7 @@ class LawTest:
         outcome = self.examination.outcome(self.name)
         match outcome.verdict:
             case Verdict.FAILED:
-                raise AssertionError("\n".join([f"{outcome.law}: {outcome.says}", *outcome.told]))
+                raise AssertionError("\n".join([f"{outcome.law}: {outcome.says}", *outcome.details]))
             case Verdict.NOT_APPLICABLE:
                 pytest.skip(outcome.reason)
 

@@ -15,7 +15,7 @@ from ...accounting.norms import Norm
 from ...accounting.sampling.drawing import StatedRate
 from ...accounting.sampling.records import NEGLIGIBLE, Features, Realisation
 from ..contract import Case, Coins, Finding, draw_from
-from .divergences import PRECISION, Row, point, reading, shown
+from .divergences import PRECISION, Row, formatted, point, reading
 from .law import Law, broken, kept, once
 from .subjects import Drawing, Rows, SamplerSubject
 
@@ -105,14 +105,14 @@ def _arithmetics_agree(_: SamplerSubject, case: Case) -> Finding:
     for record, estimate, (probability, weight) in zip(case["records"], estimates, _rows(found), strict=True):
         truth = reading(record, point(1))(root)
         if not abs(estimate - truth.lower_float) <= _CLOSE:
-            return broken(f"q{record} = {float(estimate)!r} in floats", f"{shown(truth)} by enclosures")
+            return broken(f"q{record} = {float(estimate)!r} in floats", f"{formatted(truth)} by enclosures")
         if truth.upper_float < NEGLIGIBLE and probability == 0:
             continue
         within = truth.widen(rate.rounding)
         if not within.lower <= Fraction(probability) <= max(within.upper, truth.upper):
-            return broken(f"q{record} = {probability!r} as drawn", f"{shown(truth)} by enclosures")
+            return broken(f"q{record} = {probability!r} as drawn", f"{formatted(truth)} by enclosures")
         if weight != 1 and not (1 / truth).widen(rate.rounding).contains(weight):
-            return broken(f"weight {weight!r} of {record}", f"{shown(1 / truth)} by enclosures")
+            return broken(f"weight {weight!r} of {record}", f"{formatted(1 / truth)} by enclosures")
     return kept()
 
 
@@ -127,8 +127,8 @@ def _independent(_: SamplerSubject, case: Case) -> Finding:
     for record, one, among, backwards in zip(records, alone, _rows(together), _rows(reverse)[::-1], strict=True):
         (single,) = _rows(one) if one is not None else [among]
         if not single == among == backwards:
-            told = f"probability and weight {among} among {records}, {backwards} in reverse"
-            return broken(f"{record}: {told}", f"{single}, as alone")
+            details = f"probability and weight {among} among {records}, {backwards} in reverse"
+            return broken(f"{record}: {details}", f"{single}, as alone")
     return kept()
 
 
@@ -192,7 +192,7 @@ def _drawn_as_stated(subject: SamplerSubject, case: Case) -> Finding:
     if likely.contains(stated):
         return kept()
     return broken(
-        f"{hits} of {subject.draws} copies of {record} drawn", f"a rate in {shown(likely)}; stated is {stated!r}"
+        f"{hits} of {subject.draws} copies of {record} drawn", f"a rate in {formatted(likely)}; stated is {stated!r}"
     )
 
 
@@ -217,7 +217,9 @@ def _amplifies(_: SamplerSubject, case: Case) -> Finding:
             except OutsideDomain:  # a probability that is 0 within its rounding: ψ says nothing
                 continue
             if stated.upper < least.lower:
-                return broken(f"{name} {record} = {shown(stated)}", f"at least {shown(least)}, for {probability!r}")
+                return broken(
+                    f"{name} {record} = {formatted(stated)}", f"at least {formatted(least)}, for {probability!r}"
+                )
     return kept()
 
 

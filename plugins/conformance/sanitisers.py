@@ -17,7 +17,7 @@ from ...accounting.relations import Direction
 from ...accounting.units import Probability
 from ..contract import Case, Finding
 from .constants import Setup
-from .divergences import point, shown
+from .divergences import formatted, point
 from .law import Law, broken, kept, nothing_escapes, once
 
 if TYPE_CHECKING:
@@ -197,8 +197,8 @@ def _dominates(_: SanitiserSubject, case: Case) -> Finding:
         for direction, spent in zip((Direction.REMOVE, Direction.ADD), sums, strict=True):
             found = law(epsilon, direction)
             if found.upper < spent:
-                told = f"δ({level}), {direction.value} = {shown(found)} of the pair"
-                return broken(told, f"at least {float(spent):.9g}, as at frequency {row.frequency}")
+                details = f"δ({level}), {direction.value} = {formatted(found)} of the pair"
+                return broken(details, f"at least {float(spent):.9g}, as at frequency {row.frequency}")
     return kept()
 
 

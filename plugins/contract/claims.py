@@ -69,11 +69,11 @@ class Proof:
     def __str__(self) -> str:
         cells = f"{self.cells} cell{'' if self.cells == 1 else 's'}"
         if self.unproven is None:
-            return f"{self.says}: proven on {_shown(self.box)} ({cells})"
-        return f"{self.says}: not proven on {_shown(self.unproven)} within {_shown(self.box)} ({cells})"
+            return f"{self.says}: proven on {_formatted(self.box)} ({cells})"
+        return f"{self.says}: not proven on {_formatted(self.unproven)} within {_formatted(self.box)} ({cells})"
 
 
-def _shown(box: Box) -> str:
+def _formatted(box: Box) -> str:
     return ", ".join(f"{name} ∈ [{low}, {high}]" for name, (low, high) in box.items())
 
 

@@ -107,21 +107,21 @@ def test_what_walks_over_attributes_finds_no_value() -> None:
     assert private.reveal() == SECRET
 
 
-class _Telling(Exception):
+class _Quoting(Exception):
     """An error that tells, as errors do."""
 
 
 @pytest.mark.slow
 @given(value=st.text(min_size=6) | st.floats(1e5, 1e9) | st.lists(st.integers(10**6, 10**9), min_size=1))
 def test_an_error_of_a_function_is_told_by_its_type_alone(value: Any) -> None:
-    def tell(opened: Any) -> Any:
+    def fail(opened: Any) -> Any:
         try:
             raise KeyError(opened)
         except KeyError as error:
-            raise _Telling(f"cannot use {opened!r}") from error
+            raise _Quoting(f"cannot use {opened!r}") from error
 
     with pytest.raises(FailedOnPrivate) as caught:
-        Private(value).map(tell)
+        Private(value).map(fail)
     told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=False).format())
     assert "_Telling" in str(caught.value)
     assert "cannot use" not in told
@@ -146,8 +146,8 @@ class TestInvalidData:
     def test_the_value_is_shown_where_it_is_asked_for_alone(self) -> None:
         assert str(self.error) == "data: got no number in line 3; admissible: numbers. Correct it"
         assert str(SECRET) not in repr(self.error) + repr(vars(self.error)) + repr(self.error.args)
-        assert self.error.shown_found == str(SECRET)
-        assert InvalidData("data", "no record", "records").shown_found is None
+        assert self.error.formatted_finding == str(SECRET)
+        assert InvalidData("data", "no record", "records").formatted_finding is None
 
     def test_blame_moves_with_what_was_found(self) -> None:
         with pytest.raises(InvalidData, match=r"^--data: got no number") as caught, blamed_on(data="--data"):

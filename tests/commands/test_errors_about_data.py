@@ -142,7 +142,7 @@ COMMANDS: dict[str, tuple[dict[str, bytes], Callable[[Path, Path], tuple[object,
 CASES = [(command, name) for command, (files, _) in COMMANDS.items() for name in files]
 
 
-def _tells(text: str) -> list[str]:
+def _leaked(text: str) -> list[str]:
     return [told for told in _TOLD if told in text]
 
 
@@ -168,10 +168,10 @@ def test_no_command_tells_what_data_it_refuses(
     for ran in (certdp(*asked), certdp(*asked, "--json")):
         assert ran.code == 2, ran
         assert "--help" not in ran.out + ran.err  # the command line itself can be read
-        assert not _tells(ran.out + ran.err)
+        assert not _leaked(ran.out + ran.err)
     shown = certdp(*asked, "--show-values")
     assert shown.code == 2
-    assert not _tells(shown.out)
+    assert not _leaked(shown.out)
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_the_owner_may_ask_for_it(certdp: Run, tmp_path: Path, command: str, nam
     files, words = COMMANDS[command]
     (tmp_path / name).write_bytes(files[name])
     asked = (*words(tmp_path / name, tmp_path), "--show-values")
-    assert _tells(certdp(*asked).err)
+    assert _leaked(certdp(*asked).err)
     error = certdp(*asked, "--json").json["error"]
-    assert _tells(error.pop("private_found"))
-    assert not _tells(str(error))
+    assert _leaked(error.pop("private_found"))
+    assert not _leaked(str(error))
 
 
 def test_every_command_that_reads_data_is_in_the_table() -> None:
@@ -233,7 +233,7 @@ def test_no_reader_tells_what_it_refuses(
         (tmp_path / name).write_bytes(content)
         with pytest.raises(CertdpError) as caught:
             read(tmp_path / name)
-        _tells_nothing(caught.value)
+        _check_nothing_leaked(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -261,10 +261,10 @@ def test_no_reader_tells_what_it_refuses(
 def test_no_refusal_of_data_in_memory_tells_them(use: Callable[[], object]) -> None:
     with pytest.raises(CertdpError) as caught:
         use()
-    _tells_nothing(caught.value)
+    _check_nothing_leaked(caught.value)
 
 
-def _tells_nothing(error: CertdpError) -> None:
+def _check_nothing_leaked(error: CertdpError) -> None:
     """Text, representation, arguments and chain, as a log or a service that gathers errors has them."""
-    assert not _tells(str(error) + repr(error) + repr(error.args) + repr(vars(error)))
-    assert not _tells("".join(traceback.format_exception(error)))
+    assert not _leaked(str(error) + repr(error) + repr(error.args) + repr(vars(error)))
+    assert not _leaked("".join(traceback.format_exception(error)))

@@ -177,7 +177,7 @@ def test_a_checksum_in_an_archive_counts(tmp_path: Path) -> None:
     error = fault(path, 5)
     assert "BadZipFile" in error.remedy
     assert isinstance(error, InvalidData)
-    assert "CRC" in str(error.shown_found)
+    assert "CRC" in str(error.formatted_finding)
 
 
 class TestLines:

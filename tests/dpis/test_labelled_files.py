@@ -55,7 +55,7 @@ def test_a_label_that_is_no_class_is_told_by_its_row(wrong: float, tmp_path: Pat
     error = refused(tmp_path, LabelledReading(target="y"), y=np.array([0, 1, wrong, 0]))
     assert (error.parameter, error.formatted_value) == ("target", "another label in row 2 of y, counted from 0")
     assert isinstance(error, InvalidData)
-    assert error.shown_found == str(wrong)
+    assert error.formatted_finding == str(wrong)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_every_outcome_is_counted_by_source() -> None:
 def test_times_are_those_of_the_slowest() -> None:
     _, times = drawings(report([result(f"a/{index}") for index in range(40)]))
     assert len([text for text in words(times.svg) if text.startswith("a/")]) == 15
-    assert "The 15 slowest" in times.says
+    assert "The 15 slowest" in times.caption
 
 
 @pytest.mark.slow
@@ -67,13 +67,13 @@ def test_gaps_are_shown_where_either_side_is_one_number() -> None:
     ]
     *_, gaps = drawings(report(found))
     assert gaps.title == "How wrong at the witness"
-    assert gaps.says.endswith(" Of 3 more the witnesses below tell it in words.")
+    assert gaps.caption.endswith(" Of 3 more the witnesses below tell it in words.")
     assert {text for text in words(gaps.svg) if text.startswith("a/")} == {"a/gap"}
 
 
 def test_where_no_gap_can_be_drawn_the_witnesses_tell() -> None:
     *_, gaps = drawings(report([misprint("a/two-numbers", "ε = 0.5 at 1", "0.25"), result("a/holds")]))
-    assert gaps.says == "No two sides state a single number each: the witness below tells it in words."
+    assert gaps.caption == "No two sides state a single number each: the witness below tells it in words."
     assert gaps.svg == ""
 
 

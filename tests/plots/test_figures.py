@@ -37,10 +37,10 @@ def complaints(tree: ast.Module) -> list[str]:
     """Functions that end a figure with the wrong mark for what they and the functions they call have seen."""
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
-    def seen(name: str, visited: frozenset[str] = frozenset()) -> set[str]:
+    def names_reached(name: str, visited: frozenset[str] = frozenset()) -> set[str]:
         names = _names(functions[name])
         for other in names & set(functions) - visited - {name}:
-            names |= seen(other, visited | {name})
+            names |= names_reached(other, visited | {name})
         return names
 
     found = []
@@ -49,7 +49,7 @@ def complaints(tree: ast.Module) -> list[str]:
         ends = here & {"png", "owners_png"}
         if not ends:
             continue
-        private = bool(seen(name) & {"reveal", "Measurement", "Fit"})
+        private = bool(names_reached(name) & {"reveal", "Measurement", "Fit"})
         if ends != ({"owners_png"} if private else {"png"}):
             found.append(f"{name} ends with {sorted(ends)} and has {'' if private else 'not '}seen private values")
         returned = ast.unparse(function.returns) if function.returns else ""

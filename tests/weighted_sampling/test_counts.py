@@ -431,7 +431,7 @@ def test_sums_are_exact_or_refused(rows: list[tuple[str, int]]) -> None:
     with pytest.raises(InvalidValue) as caught:
         KeyCounts.of(data, aggregate=True)
     assert isinstance(caught.value, InvalidData)
-    total, key = str(caught.value.shown_found).split(" for the key ")
+    total, key = str(caught.value.formatted_finding).split(" for the key ")
     assert int(total) == expected[key.strip("' inal").encode()[:1]]
 
 
@@ -439,7 +439,7 @@ def test_sums_that_would_wrap_around() -> None:
     """2^64 is reached by 2^11 rows of 2^53."""
     with pytest.raises(InvalidData, match="of one key beyond") as caught:
         KeyCounts.of((["a"] * 2048, [LARGEST] * 2048), aggregate=True)
-    assert caught.value.shown_found == f"{1 << 64} for the key 'a'"
+    assert caught.value.formatted_finding == f"{1 << 64} for the key 'a'"
 
 
 @pytest.mark.parametrize("name", FORMATS)

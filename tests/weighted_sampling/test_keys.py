@@ -80,7 +80,7 @@ def test_a_key_that_comes_twice_is_named() -> None:
     distinct.add(array([b"a", b"\xff", b"b", b"\xff"]))
     with pytest.raises(InvalidData, match=r"rows 2 and 4; admissible: each key once\. Sum their counts") as caught:
         distinct.require(lambda: [array([b"a", b"\xff", b"b", b"\xff"])])
-    assert "xff" in str(caught.value.shown_found)
+    assert "xff" in str(caught.value.formatted_finding)
     assert "xff" not in str(caught.value)
 
 

@@ -1,11 +1,11 @@
 """Empirical audits: what runs of a release prove about its ε, from below, at a stated confidence."""
 
 from .bounds import Count, epsilon_lower_bound, fewest_runs
-from .neighbours import directions, telling_records
+from .neighbours import directions, worst_neighbours
 from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of_correct_guesses
 from .power import Power, power_of
 from .runs import audited_releases
-from .search import Pair, Searched, most_telling
+from .search import Pair, Searched, search_pairs
 from .statistics import Event, Statistic, statistics_of
 from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
 
@@ -28,10 +28,10 @@ __all__ = [
     "directions",
     "epsilon_lower_bound",
     "fewest_runs",
-    "most_telling",
     "power_of",
     "probability_of_correct_guesses",
     "repeated",
+    "search_pairs",
     "statistics_of",
-    "telling_records",
+    "worst_neighbours",
 ]

@@ -51,7 +51,7 @@ def _some_axes(columns: int) -> list[int]:
     return sorted({int(axis) for axis in np.linspace(0, columns - 1, min(columns, _AXES))})
 
 
-def telling_records(loss: Loss, drawing: Rate, domain: NormBall | None, epsilon: Fraction) -> tuple[Neighbours, ...]:
+def worst_neighbours(loss: Loss, drawing: Rate, domain: NormBall | None, epsilon: Fraction) -> tuple[Neighbours, ...]:
     """In each direction the record about which a sampled release is declared to lose most, present and absent.
 
     Args:

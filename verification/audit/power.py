@@ -44,10 +44,10 @@ class Power:
         }
 
     def __str__(self) -> str:
-        shown = f"{self.runs:,} runs on each input can show ε ≥ {self.most:.{_DIGITS}g} at most"
+        most = f"{self.runs:,} runs on each input can show ε ≥ {self.most:.{_DIGITS}g} at most"
         if not isfinite(self.refutable):
-            return f"{shown}, which does not refute the claim"
-        return f"{shown}, and refute the claim as a rule only where the true ε is {self.refutable:.{_DIGITS}g} or more"
+            return f"{most}, which does not refute the claim"
+        return f"{most}, and refute the claim as a rule only where the true ε is {self.refutable:.{_DIGITS}g} or more"
 
 
 def power_of(claimed: Epsilon, delta: Delta, *, runs: int, confidence: Number) -> Power:
@@ -63,11 +63,11 @@ def power_of(claimed: Epsilon, delta: Delta, *, runs: int, confidence: Number) -
     error = 1 - checked_confidence(confidence)
     tested = runs - runs // 2
 
-    def shown(rarer: int) -> float:
+    def lower_bound(rarer: int) -> float:
         return epsilon_lower_bound(Count(tested - rarer, tested), Count(rarer, tested), delta, error)
 
-    most = shown(0)
-    refuting = bisect_left(range(tested), True, key=lambda rarer: Fraction(shown(rarer)) <= claimed.value)
+    most = lower_bound(0)
+    refuting = bisect_left(range(tested), True, key=lambda rarer: Fraction(lower_bound(rarer)) <= claimed.value)
     if not refuting:
         return Power(claimed=claimed, runs=runs, most=most, refutable=inf)
     odds = (1 - delta.value) * tested / (refuting - Fraction(1, 2)) - 1

@@ -48,7 +48,7 @@ class Pair:
     claimed: Epsilon
 
 
-def most_telling(pairs: Sequence[Pair], *, runs: int, fewest: int) -> Searched:
+def search_pairs(pairs: Sequence[Pair], *, runs: int, fewest: int) -> Searched:
     """Try each pair with its part of a fifth of the runs: the one whose bound is farthest above its claim tells most.
 
     Args:

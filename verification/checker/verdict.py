@@ -82,13 +82,16 @@ class Verdict:
         lines.append(f"data: {'compared' if self.data_compared else 'not compared'}")
         if self.claim is not None:
             lines.append("assuming:")
-            lines += map(_told, self.claim.assumptions)
+            lines += map(_assumption_line, self.claim.assumptions)
             if self.claim.beside:
-                lines += ["stated beside that, unchecked and not used by the proof:", *map(_told, self.claim.beside)]
+                lines += [
+                    "stated beside that, unchecked and not used by the proof:",
+                    *map(_assumption_line, self.claim.beside),
+                ]
         return "\n".join(lines)
 
 
-def _told(stated: tuple[str, str]) -> str:
+def _assumption_line(stated: tuple[str, str]) -> str:
     """Give an assumption in a line."""
     return "  " + " = ".join(map(_plain, filter(None, stated)))
 

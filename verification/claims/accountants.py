@@ -34,7 +34,7 @@ def _run(pair: Pair) -> WorstPairs:
     return WorstPairs((pair,), (pair,))
 
 
-def _told(value: Enclosure | Fraction) -> str:
+def _formatted(value: Enclosure | Fraction) -> str:
     return str(value) if isinstance(value, Enclosure) else f"{float(value)!r}"
 
 
@@ -83,8 +83,8 @@ def _examine_rule(case: Case, rule: Rule) -> Finding:
     direct = _delta(_responses(factor, times), max(epsilon.exp().upper, Fraction(1)))
     return Finding(
         holds=direct <= delta,
-        closed_form=f"ε = {_told(epsilon)} at δ = {delta}",
-        independent=f"{times} responses with e^ε = {factor} have δ = {_told(direct)} there",
+        closed_form=f"ε = {_formatted(epsilon)} at δ = {delta}",
+        independent=f"{times} responses with e^ε = {factor} have δ = {_formatted(direct)} there",
     )
 
 
@@ -97,8 +97,8 @@ def _examine_optimal(case: Case) -> Finding:
     assert found is not None
     return Finding(
         holds=direct <= found.upper <= direct + Fraction(1, 2**60),
-        closed_form=_told(found.bounds.enclosure),
-        independent=_told(direct),
+        closed_form=_formatted(found.bounds.enclosure),
+        independent=_formatted(direct),
     )
 
 
@@ -127,7 +127,7 @@ def _examine_all(case: Case) -> Finding:
             for finding in known.values()
         ),
         closed_form=", ".join(f"{name}: {finding.bounds.enclosure}" for name, finding in known.items()),
-        independent=_told(direct),
+        independent=_formatted(direct),
     )
 
 
@@ -143,7 +143,7 @@ def _examine_loss_distribution(case: Case) -> Finding:
     return Finding(
         holds=value.lower <= direct <= value.upper <= direct + _GAP and value.lower <= renyi.upper,
         closed_form=f"{value}, by Rényi accounting {renyi.bounds.enclosure}",
-        independent=_told(direct),
+        independent=_formatted(direct),
     )
 
 
@@ -156,8 +156,8 @@ def _examine_repetition(case: Case, repeated: Callable[[Pair, int], Pair]) -> Fi
     uppers = [finding.upper for finding in found if finding is not None]
     return Finding(
         holds=all(direct <= upper for upper in uppers),
-        closed_form=", ".join(map(_told, uppers)),
-        independent=f"three releases have δ = {_told(direct)}",
+        closed_form=", ".join(map(_formatted, uppers)),
+        independent=f"three releases have δ = {_formatted(direct)}",
     )
 
 
@@ -188,7 +188,7 @@ def _examine_transform(
     """Whether an upper bound of a small δ is one, but for a relative error that is let pass."""
     factor, times, asked = case["factor"], case["times"], case["asked"]
     direct, found = _delta(_responses(factor, times), asked), delta(factor, times, asked)
-    return Finding(holds=found >= direct * (1 - room), closed_form=_told(found), independent=_told(direct))
+    return Finding(holds=found >= direct * (1 - room), closed_form=_formatted(found), independent=_formatted(direct))
 
 
 # The trade-off curve
@@ -212,7 +212,9 @@ def _examine_trade_off(case: Case) -> Finding:
     farthest = (enclosed_log(factor) * times).upper_float
     value = trade_off(lambda epsilon: law_of(epsilon, Direction.REMOVE), farthest, places=24).at(alpha)
     direct = _second_error(_responses(factor, times), alpha)
-    return Finding(holds=value.lower <= direct <= value.upper, closed_form=_told(value), independent=_told(direct))
+    return Finding(
+        holds=value.lower <= direct <= value.upper, closed_form=_formatted(value), independent=_formatted(direct)
+    )
 
 
 # Cases
@@ -264,11 +266,11 @@ def _small_cases() -> SearchStrategy[Case]:
     """Where δ is near or far below the round-off of a transform."""
     from hypothesis import strategies as st
 
-    def told(factor: Fraction, times: int, eighths: int) -> Case:
+    def small_case(factor: Fraction, times: int, eighths: int) -> Case:
         return {"factor": factor, "times": times, "asked": factor ** (times * eighths // 8)}
 
     factors = st.fractions(Fraction(11, 10), Fraction(3, 2), max_denominator=10)
-    return st.builds(told, factors, st.integers(60, 200), st.integers(4, 7))
+    return st.builds(small_case, factors, st.integers(60, 200), st.integers(4, 7))
 
 
 def _test_cases() -> SearchStrategy[Case]:

@@ -50,7 +50,7 @@ def _integrated(step: Step, norm: Fraction, order: Fraction, *, adding: bool = F
     return mixture_divergence(rate, moved, step.noise_multiplier * step.clip, order, reversed_=adding)
 
 
-def _told(found: Enclosure) -> str:
+def _formatted(found: Enclosure) -> str:
     return f"τ = {found}"
 
 
@@ -64,7 +64,7 @@ def _examine_lemma_2_7(case: Case) -> Finding:
     integral = mixture_divergence(case["rate"], Fraction(1), case["noise_multiplier"], order.value)
     return Finding(
         holds=_agrees(found, integral),
-        closed_form=_told(found),
+        closed_form=_formatted(found),
         independent=f"integral of the densities: {float(integral):.16g}",
     )
 
@@ -78,7 +78,7 @@ def _examine_lemma_2_9(case: Case) -> Finding:
     printed = binomial_sum(uniform.value, 1 / (2 * case["noise_multiplier"] ** 2), case["order"])
     return Finding(
         holds=_agrees(found, printed) and _agrees(same, printed),
-        closed_form=f"{_told(found)} at K̃ = ÑC, {_told(same)} at p = b/N",
+        closed_form=f"{_formatted(found)} at K̃ = ÑC, {_formatted(same)} at p = b/N",
         independent=f"Equation 6: {float(printed):.16g}",
     )
 
@@ -93,7 +93,7 @@ def _examine_lemma_3_1(case: Case) -> Finding:
     removing, adding = (_integrated(step, step.clip, order.value, adding=adding) for adding in (False, True))
     return Finding(
         holds=_agrees(found, removing) and adding <= removing * (1 + AGREEMENT) + NOISE,
-        closed_form=_told(found),
+        closed_form=_formatted(found),
         independent=f"integral of the densities: {float(removing):.16g} (remove), {float(adding):.16g} (add)",
     )
 
@@ -132,7 +132,7 @@ def _compared(found: Enclosure, step: Step, order: int, exponent: Fraction) -> F
     integral = _integrated(step, step.clip, Fraction(order))
     return Finding(
         holds=_agrees(found, printed) and _agrees(found, integral),
-        closed_form=f"{_told(found)}, Equation 13: {float(printed):.16g}",
+        closed_form=f"{_formatted(found)}, Equation 13: {float(printed):.16g}",
         independent=f"integral of the densities: {float(integral):.16g}",
     )
 
@@ -159,7 +159,7 @@ def _examine_equation_21(case: Case) -> Finding:
     integral = _integrated(step, norm, order.value)
     return Finding(
         holds=_agrees(found, integral) and found.greater(whole) is not Truth.TRUE,
-        closed_form=f"{_told(found)} at ‖g‖ = {norm}, at most {whole}",
+        closed_form=f"{_formatted(found)} at ‖g‖ = {norm}, at most {whole}",
         independent=f"integral of the densities: {float(integral):.16g}",
     )
 

@@ -78,7 +78,7 @@ def allocated(case: Case, epoch: int, left: Fraction) -> Fraction:
         divider=case["divider"],
         factor=lambda number: case["decay"] ** number,
     )
-    return rule.foreseen(epoch, norm_sum(case, epoch), case["size"]).least_noise(Fraction(case["order"]), left)
+    return rule.remaining_steps(epoch, norm_sum(case, epoch), case["size"]).least_noise(Fraction(case["order"]), left)
 
 
 def _run(case: Case) -> Iterator[_Epoch]:

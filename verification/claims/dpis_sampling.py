@@ -65,7 +65,7 @@ def _scaled(vector: Vector, factor: Fraction) -> Vector:
     return vector[0] * factor, vector[1] * factor
 
 
-def _shown(vector: Vector) -> str:
+def _formatted(vector: Vector) -> str:
     return f"({vector[0]}, {vector[1]})"
 
 
@@ -115,8 +115,8 @@ def _examine_equation_7(case: Case) -> Finding:
             released += float(probability) * _released([gradients[i] for i in drawn], weights, batch, len(gradients))
     return Finding(
         holds=found == mean and all(abs(Fraction(a) - b) <= _ROUNDING for a, b in zip(released, mean, strict=True)),
-        closed_form=f"mean of the clipped gradients {_shown(mean)}",
-        independent=f"over all batches {_shown(found)}; as released {tuple(map(float, released))}",
+        closed_form=f"mean of the clipped gradients {_formatted(mean)}",
+        independent=f"over all batches {_formatted(found)}; as released {tuple(map(float, released))}",
     )
 
 
@@ -144,8 +144,8 @@ def _examine_line_26(case: Case) -> Finding:
         found = _sum([found, _scaled(_sum(added), probability / batch)])
     return Finding(
         holds=found == mean,
-        closed_form=f"the mean of the clipped gradients, {_shown(mean)}",
-        independent=f"on average over all batches {_shown(found)}",
+        closed_form=f"the mean of the clipped gradients, {_formatted(mean)}",
+        independent=f"on average over all batches {_formatted(found)}",
     )
 
 

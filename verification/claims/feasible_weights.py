@@ -81,7 +81,7 @@ def _scanned(case: Case) -> Fraction | None:
     return oracles_weights.largest_feasible(case["family"], case, _target(case))
 
 
-def _told(weight: Fraction | None) -> str:
+def _formatted_weight(weight: Fraction | None) -> str:
     return "none below 2^48" if weight is None else repr(float(weight))
 
 
@@ -154,7 +154,7 @@ def _examine_problem_7(case: Case) -> Finding:
     return Finding(
         holds=inside and _excess(case, weight) <= oracles.NEGLIGIBLE and reached,
         closed_form=f"largest feasible weight {found.weight!r} ({found.reach.name.lower()}) for {_expression(case)}",
-        independent=f"last feasible weight found by scanning: {_told(last)}",
+        independent=f"last feasible weight found by scanning: {_formatted_weight(last)}",
     )
 
 
@@ -206,7 +206,7 @@ def _examine_algorithm_1(case: Case) -> Finding:
     return Finding(
         holds=bracketed and modulus and reached and found.reach is Reach.LARGEST,
         closed_form=f"μ = {found.modulus}, bracket ends at {found.bracket}, weight {found.weight!r}",
-        independent=f"least curvature seen {float(least):.6g}, last feasible weight {_told(last)}",
+        independent=f"least curvature seen {float(least):.6g}, last feasible weight {_formatted_weight(last)}",
     )
 
 
@@ -226,14 +226,14 @@ def _examine_proposition_12(case: Case) -> Finding:
     """⌈log₂((b − 1)/α)⌉ evaluations bring the feasible end of the bracket within α of the largest feasible weight."""
     found, last = _solved(case), _scanned(case)
     if found.bracket is None or last is None:
-        return Finding(False, f"weight {found.weight!r} without a bracket", f"last feasible: {_told(last)}")
+        return Finding(False, f"weight {found.weight!r} without a bracket", f"last feasible: {_formatted_weight(last)}")
     end = max(found.bracket.upper, _ONE)
     halvings = max(0, ceil(log2((end - 1) / case["accuracy"]))) if end > 1 else 0
     low, _ = _bisected(case, end, halvings)
     return _within(case, low, last, halvings)
 
 
-def _told_profile(case: Case) -> str:
+def _formatted_profile(case: Case) -> str:
     return f"ε(w) = {str(simplify(_expression(case))).replace('W', 'w')}, ε* = {float(_target(case)):.6g}"
 
 
@@ -245,7 +245,7 @@ def _within(case: Case, low: Fraction, last: Fraction, halvings: int) -> Finding
     slack = last * oracles_weights.CLOSE
     return Finding(
         holds=low <= last + slack and last - low <= case["accuracy"] + slack,
-        closed_form=f"{_told_profile(case)}: {float(low):.12g} after {_evaluations(halvings)}, "
+        closed_form=f"{_formatted_profile(case)}: {float(low):.12g} after {_evaluations(halvings)}, "
         f"for accuracy {case['accuracy']}",
         independent=f"last feasible weight {float(last)!r}",
     )
@@ -277,9 +277,9 @@ def _examine_printed_line_6(case: Case) -> Finding:
     end = 2 * (factor - least) / found.modulus.midpoint + 1
     return Finding(
         holds=last <= end * (1 + oracles_weights.CLOSE),
-        closed_form=f"the bracket ends at {float(end):.12g} for {_told_profile(case)}, "
+        closed_form=f"the bracket ends at {float(end):.12g} for {_formatted_profile(case)}, "
         f"v̄ = {float(least):.12g}, μ = {float(found.modulus.midpoint):.12g}",
-        independent=f"last feasible weight {_told(last)}",
+        independent=f"last feasible weight {_formatted_weight(last)}",
     )
 
 
@@ -289,8 +289,9 @@ def _examine_printed_line_7(case: Case) -> Finding:
     slope = enclose(derivative(_expression(case), W), {W: Enclosure.of(1, precision=_PRECISION)}, precision=_PRECISION)
     return Finding(
         holds=slope.lower < 0 or last == 1,
-        closed_form=f"{_told_profile(case)}, ε'(1) = {slope.upper_float:.12g} ≥ 0: bisection of [1, b] may end at 1",
-        independent=f"last feasible weight {_told(last)}",
+        closed_form=f"{_formatted_profile(case)}, "
+        f"ε'(1) = {slope.upper_float:.12g} ≥ 0: bisection of [1, b] may end at 1",
+        independent=f"last feasible weight {_formatted_weight(last)}",
     )
 
 
@@ -315,10 +316,10 @@ def _examine_midpoint(case: Case) -> Finding:
     excess = _excess(case, (low + high) / 2)
     return Finding(
         holds=excess <= oracles.NEGLIGIBLE,
-        closed_form=f"{_told_profile(case)}: midpoint {float((low + high) / 2):.12g} "
+        closed_form=f"{_formatted_profile(case)}: midpoint {float((low + high) / 2):.12g} "
         f"after {_evaluations(case['halvings'])}",
         independent=f"e^ψ − 1 exceeds e^ε* − 1 there by the share {float(excess):.3g}; "
-        f"last feasible weight {_told(_scanned(case))}",
+        f"last feasible weight {_formatted_weight(_scanned(case))}",
     )
 
 

@@ -118,7 +118,7 @@ def _admitting(
     return admits
 
 
-def _told(leaves: Laws) -> str:
+def _described(leaves: Laws) -> str:
     return f"a run with {len(leaves[0])} transcripts"
 
 
@@ -138,7 +138,7 @@ def _examine_pure(case: Case) -> Finding:
     complete = len(run[0]) == _OUTPUTS**_STEPS
     return Finding(
         holds=direct <= budget.epsilon.exp().upper and (complete or most >= case["budget"]),
-        closed_form=f"{budget} for {_told(run)}",
+        closed_form=f"{budget} for {_described(run)}",
         independent=f"the largest ratio of their probabilities is {direct}",
     )
 
@@ -152,7 +152,7 @@ def _examine_renyi(case: Case) -> Finding:
     direct = worst_moment(*run, order)
     return Finding(
         holds=direct <= (budget.tau * (order - 1)).exp().upper,
-        closed_form=f"{budget} for {_told(run)}",
+        closed_form=f"{budget} for {_described(run)}",
         independent=f"their moment of that order is {direct}",
     )
 
@@ -172,7 +172,7 @@ def _examine_zero_concentrated(case: Case) -> Finding:
     moments = {order: worst_moment(*run, order) for order in _ORDERS}
     return Finding(
         holds=all(m <= (budget.rho * (order * (order - 1))).exp().upper for order, m in moments.items()),
-        closed_form=f"{budget} for {_told(run)}",
+        closed_form=f"{budget} for {_described(run)}",
         independent=f"moments by order: { {order: float(m) for order, m in moments.items()} }",
     )
 
@@ -191,7 +191,7 @@ def _examine_gaussian(case: Case) -> Finding:
     allowed, direct = delta_of_mu(budget.mu, enclosed_log(factor)), leak(*run, factor)
     return Finding(
         holds=direct <= allowed.upper,
-        closed_form=f"{budget}: δ = {allowed} at e^ε = {factor} for {_told(run)}",
+        closed_form=f"{budget}: δ = {allowed} at e^ε = {factor} for {_described(run)}",
         independent=f"their δ there is {direct}",
     )
 
@@ -209,7 +209,7 @@ def _examine_approximate(case: Case) -> Finding:
             return ApproximateFilter(budget, relation=ADD_REMOVE, unit=RECORD, set_aside=aside)
 
         run = _transcripts(case, menu, _admitting(account, costs))
-        found.append((_told(run), leak(*run, budget.epsilon.exp().upper)))
+        found.append((_described(run), leak(*run, budget.epsilon.exp().upper)))
     return Finding(
         holds=all(direct <= budget.delta.upper for _, direct in found),
         closed_form=f"{budget} for {found[0][0]}, and for {found[1][0]} with {case['share']} of δ set aside",
@@ -315,7 +315,7 @@ def _adversary(target: _Target, admitted: Sequence[Laws]) -> tuple[Fraction, lis
     return total, chosen
 
 
-def _shown(chosen: Sequence[Laws]) -> str:
+def _formatted_laws(chosen: Sequence[Laws]) -> str:
     """Each mechanism by its probabilities with the record and without."""
     laws = (" against ".join(f"({', '.join(map(str, law))})" for law in pair) for pair in chosen)
     return " and ".join(laws)
@@ -343,7 +343,7 @@ def _examine_control(case: Case, rule: Rule) -> Finding:
         holds=direct <= target.delta,
         closed_form=f"δ = {target.delta} at e^ε = {target.factor} on each path, after randomised response",
         independent=f"the run leaks {direct} there, that is {float(direct):.6g}, "
-        f"by asking for {_shown(chosen)} after the two outputs",
+        f"by asking for {_formatted_laws(chosen)} after the two outputs",
     )
 
 

@@ -85,7 +85,7 @@ class _WrittenDown:
 
 
 @frozen
-class _Seen:
+class _Observed:
     """What two releases showed: Δ, how much a unit of the noise adds to the release, and the laws of the noise."""
 
     moved: Vector
@@ -102,7 +102,7 @@ class _Seen:
         return _length(self.moved, order)
 
 
-def _seen(mechanism: Mechanism, case: Case) -> _Seen:
+def _observed(mechanism: Mechanism, case: Case) -> _Observed:
     rows = [*((Fraction(1), other) for other in case["others"]), (case["weight"], case["record"])]
     width = len(case["record"])
     quiet, loud = _WrittenDown(1.0), _WrittenDown(2.0)
@@ -110,7 +110,7 @@ def _seen(mechanism: Mechanism, case: Case) -> _Seen:
     without = _released(mechanism, rows[:-1], width, _WrittenDown(1.0))
     louder = _released(mechanism, rows, width, loud)
     moved = tuple(here - there for here, there in zip(every, without, strict=True))
-    return _Seen(moved, louder[0] - every[0], quiet.laws)
+    return _Observed(moved, louder[0] - every[0], quiet.laws)
 
 
 def _released(mechanism: Mechanism, rows: Sequence[tuple[Fraction, Vector]], width: int, coins: _WrittenDown) -> Vector:
@@ -162,8 +162,8 @@ def _examine_laplace(case: Case) -> Finding:
     scale = Public(case["scale"])
     findings = []
     for mechanism, loss in ((m := LaplaceSum(scale=scale), m.loss), (c := Count(scale=scale), c.loss)):
-        seen = _seen(mechanism, case)
-        found = seen.length(Norm.L1) / seen.scale
+        observed = _observed(mechanism, case)
+        found = observed.length(Norm.L1) / observed.scale
         findings.append(_compared(_declared(loss.shift, case), found))
     return _both(*findings)
 
@@ -171,13 +171,13 @@ def _examine_laplace(case: Case) -> Finding:
 def _examine_gaussian(case: Case) -> Finding:
     """Normal noise of standard deviation σ is that of N(0, 1) and N(‖Δ‖₂/σ, 1) in the direction of Δ."""
     mechanism = GaussianSum(scale=Public(case["scale"]))
-    seen = _seen(mechanism, case)
-    stated = _compared(_declared(mechanism.loss.shift, case), seen.length(Norm.L2) / seen.scale)
+    observed = _observed(mechanism, case)
+    stated = _compared(_declared(mechanism.loss.shift, case), observed.length(Norm.L2) / observed.scale)
     longest, weight = 5 * case["unit"], case["weight"]
     relative = GaussianSum(noise_multiplier=Public(case["scale"]))
     reaching = {**case, "record": (3 * case["unit"], 4 * case["unit"])}
-    seen = _seen(relative.scaled(longest, weight), {**reaching, "others": ()})
-    return _both(stated, _compared(_declared(relative.loss.shift, reaching), seen.length(Norm.L2) / seen.scale))
+    observed = _observed(relative.scaled(longest, weight), {**reaching, "others": ()})
+    return _both(stated, _compared(_declared(relative.loss.shift, reaching), observed.length(Norm.L2) / observed.scale))
 
 
 def _examine_dpis_step(case: Case) -> Finding:
@@ -187,8 +187,8 @@ def _examine_dpis_step(case: Case) -> Finding:
     for norm_sum in (None, case["norm_sum"]):
         further = {} if norm_sum is None else {"norm_sum": Public(norm_sum)}
         mechanism = DpisStep(**constants, **further)
-        seen = _seen(mechanism, case)
-        found = seen.length(Norm.L2) / seen.scale
+        observed = _observed(mechanism, case)
+        found = observed.length(Norm.L2) / observed.scale
         findings.append(_compared(_declared(mechanism.loss.shift, case), found, _ROUNDED))
     return _both(*findings)
 
@@ -197,12 +197,12 @@ def _examine_lp(case: Case) -> Finding:
     """Noise of density ∝ exp(−‖ζ‖_p/β), whose radius is Gamma(d, β), or Gamma(d + 1, β) times a cube, loses ‖Δ‖_p/β."""
     order = Norm.of(case["order"])
     mechanism = LpSum(scale=Public(case["scale"]), norm=Public(case["order"]))
-    seen = _seen(mechanism, case)
-    _, scale, shape = seen.laws[-1]
+    observed = _observed(mechanism, case)
+    _, scale, shape = observed.laws[-1]
     dimension = len(case["record"])
     if shape != dimension + (order == Norm.LINF):
         return Finding(False, f"a radius of law Gamma({shape})", f"dimension {dimension}")
-    return _compared(_declared(mechanism.loss.epsilon, case), seen.length(order) / scale, _ROUNDED)
+    return _compared(_declared(mechanism.loss.epsilon, case), observed.length(order) / scale, _ROUNDED)
 
 
 def _examine_lattice(case: Case) -> Finding:
@@ -211,21 +211,21 @@ def _examine_lattice(case: Case) -> Finding:
     constants = {"scale": Public(scale), "granularity": Public(spacing)}
     placed = {**case, "record": tuple(spacing * k for k in case["steps"]), "others": (), "weight": case["whole"]}
     laplace = DiscreteLaplace(**constants)
-    seen = _seen(laplace, placed)
-    found = seen.length(Norm.L1) / seen.scale
+    observed = _observed(laplace, placed)
+    found = observed.length(Norm.L1) / observed.scale
     first = _compared(_declared(laplace.loss.pure.epsilon, placed), found)
-    steps = _compared(_declared(laplace.loss.steps, placed), seen.length(Norm.L1) / spacing)
+    steps = _compared(_declared(laplace.loss.steps, placed), observed.length(Norm.L1) / spacing)
     gaussian = DiscreteGaussian(**constants)
     assert isinstance(gaussian.loss, ZeroConcentratedLoss)
-    seen = _seen(gaussian, placed)
-    second = _compared(_declared(gaussian.loss.rho, placed), (seen.length(Norm.L2) / seen.scale).square() / 2)
+    observed = _observed(gaussian, placed)
+    second = _compared(_declared(gaussian.loss.rho, placed), (observed.length(Norm.L2) / observed.scale).square() / 2)
     line = {**placed, "record": placed["record"][:1]}
     single = DiscreteGaussian(**constants, dimension=Public(1))
     assert isinstance(single.loss, DiscreteGaussianLoss)
-    seen = _seen(single, line)
-    variance = _exactly((seen.scale / spacing) ** 2)
+    observed = _observed(single, line)
+    variance = _exactly((observed.scale / spacing) ** 2)
     third = _compared(_exactly(single.loss.variance), variance)
-    moved = _compared(_declared(single.loss.steps, line), seen.length(Norm.L1) / spacing)
+    moved = _compared(_declared(single.loss.steps, line), observed.length(Norm.L1) / spacing)
     return next((finding for finding in (first, steps, second, third, moved) if not finding.holds), moved)
 
 

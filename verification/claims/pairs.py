@@ -76,7 +76,7 @@ def independent(tables: Sequence[Tables]) -> Tables:
     return tuple(first), tuple(second)
 
 
-def _told(**values: object) -> str:
+def _formatted(**values: object) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
@@ -97,8 +97,8 @@ def _all_laws(
             (renyi(Fraction(order), direction) * (order - 1)).exp(),
         )
         holds = holds and _near(found[0], exact[0]) and agrees(found[1], exact[1]) and agrees(found[2], exact[2])
-        told.append(_told(δ=found[0], ratio=found[1], moment=found[2]))
-        direct.append(_told(δ=exact[0], ratio=exact[1], moment=exact[2]))
+        told.append(_formatted(δ=found[0], ratio=found[1], moment=found[2]))
+        direct.append(_formatted(δ=exact[0], ratio=exact[1], moment=exact[2]))
     return Finding(holds, "; ".join(told), "; ".join(direct))
 
 
@@ -126,8 +126,8 @@ def _examine_zeros(case: Case) -> Finding:
     present = pair.pure is not None, pair.renyi is not None
     return Finding(
         holds=present == (finite, finite) and all(map(_near, found, exact)),
-        closed_form=_told(δ=found, laws=present),
-        independent=_told(δ=exact, finite=finite),
+        closed_form=_formatted(δ=found, laws=present),
+        independent=_formatted(δ=exact, finite=finite),
     )
 
 
@@ -150,7 +150,10 @@ def _examine_composed(case: Case) -> Finding:
         found = composed.pure(direction).exp(), composed.renyi(Fraction(2), direction).exp()
         holds = holds and agrees(found[0], ratio) and agrees(found[1], second_moment) and _near(delta, exact)
         told.append(
-            (_told(ratio=found[0], moment=found[1], δ=delta), _told(ratio=ratio, moment=second_moment, δ=exact))
+            (
+                _formatted(ratio=found[0], moment=found[1], δ=delta),
+                _formatted(ratio=ratio, moment=second_moment, δ=exact),
+            )
         )
     return Finding(holds, "; ".join(a for a, _ in told), "; ".join(b for _, b in told))
 
@@ -176,7 +179,7 @@ def _examine_response_dominates(case: Case) -> Finding:
     direct = [(hockey_stick(*directed(tables, d), factor), moment(*directed(tables, d), order)) for d in Direction]
     return Finding(
         holds=all(delta <= bound[0].upper and power <= bound[1].upper for delta, power in direct),
-        closed_form=_told(δ=bound[0], moment=bound[1]),
+        closed_form=_formatted(δ=bound[0], moment=bound[1]),
         independent=f"(δ, moment) = {direct}, with e^ε = {own}",
     )
 
@@ -190,7 +193,7 @@ def _examine_repeated_response(case: Case) -> Finding:
         return Finding(False, "no δ", "it has one")
     found = pair.delta(enclosed_log(case["factor"]), Direction.ADD)
     exact = hockey_stick(*joint, case["factor"])
-    return Finding(_near(found, exact), _told(δ=found), _told(δ=exact))
+    return Finding(_near(found, exact), _formatted(δ=found), _formatted(δ=exact))
 
 
 # Discrete Laplace
@@ -243,8 +246,8 @@ def _examine_dominated(
     direct = hockey_stick(*joint, factor), moment(*joint, order)
     return Finding(
         holds=direct[0] <= bound[0].upper and direct[1] <= bound[1].upper,
-        closed_form=_told(δ=bound[0], moment=bound[1]),
-        independent=_told(δ=direct[0], moment=direct[1]),
+        closed_form=_formatted(δ=bound[0], moment=bound[1]),
+        independent=_formatted(δ=direct[0], moment=direct[1]),
     )
 
 
@@ -270,8 +273,8 @@ def _examine_zero_concentrated(case: Case) -> Finding:
     exact = moment(*tables, order)
     return Finding(
         holds=exact <= allowed.upper and abs(reached - pair.zero_concentrated).less(Fraction(1, 2**40)) is Truth.TRUE,
-        closed_form=_told(ρ=pair.zero_concentrated, allowed=allowed),
-        independent=_told(moment=exact, τ_near_1=reached),
+        closed_form=_formatted(ρ=pair.zero_concentrated, allowed=allowed),
+        independent=_formatted(moment=exact, τ_near_1=reached),
     )
 
 

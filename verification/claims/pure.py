@@ -63,7 +63,7 @@ def _covers(bound: Pure, ratio: Fraction) -> bool:
     return ratio <= bound.epsilon.exp().upper
 
 
-def _told(bound: Pure) -> str:
+def _formatted(bound: Pure) -> str:
     return f"ε = {bound.epsilon}, e^ε = {bound.epsilon.exp()}"
 
 
@@ -100,7 +100,7 @@ def _examine_composition(case: Case) -> Finding:
     bound = _composed(first, second)
     return Finding(
         holds=_covers(bound, direct) and bound.epsilon.exp().contains(reached),
-        closed_form=f"{_told(bound)} from e^ε = {first} and {second}",
+        closed_form=f"{_formatted(bound)} from e^ε = {first} and {second}",
         independent=f"the pair of outputs differs by a factor {direct}, and by {reached} for randomised response",
     )
 
@@ -114,7 +114,7 @@ def _examine_larger(case: Case) -> Finding:
     bound = _larger(first, second)
     return Finding(
         holds=_covers(bound, direct),
-        closed_form=f"{_told(bound)} from e^ε = {first} and {second}",
+        closed_form=f"{_formatted(bound)} from e^ε = {first} and {second}",
         independent=f"the pair of outputs differs by a factor {direct}",
     )
 
@@ -130,7 +130,7 @@ def _examine_post_processing(case: Case) -> Finding:
     direct = indistinguishability(processed(here, kernel), processed(there, kernel))
     return Finding(
         holds=_covers(released.cost.bound, direct) and direct <= indistinguishability(here, there),
-        closed_form=_told(released.cost.bound),
+        closed_form=_formatted(released.cost.bound),
         independent=f"after the map the laws differ by a factor {direct}",
     )
 
@@ -155,7 +155,7 @@ def _examine_group(case: Case) -> Finding:
     bound = _for_group(factor, steps)
     return Finding(
         holds=_covers(bound, direct) and bound.epsilon.exp().contains(reached),
-        closed_form=f"{_told(bound)} for a group of {steps} from e^ε = {factor}",
+        closed_form=f"{_formatted(bound)} for a group of {steps} from e^ε = {factor}",
         independent=f"the ends differ by a factor {direct}, and by {reached} for the geometric mechanism",
     )
 
@@ -168,7 +168,7 @@ def _examine_unscaled(case: Case) -> Finding:
     bound = _unscaled(factor, len(chain) - 1)
     return Finding(
         holds=_covers(bound, direct),
-        closed_form=f"{_told(bound)} for a group of {len(chain) - 1}",
+        closed_form=f"{_formatted(bound)} for a group of {len(chain) - 1}",
         independent=f"the ends differ by a factor {direct}",
     )
 
@@ -206,7 +206,7 @@ def _examine_nothing(case: Case) -> Finding:
     zero = all(bound.epsilon.is_point and bound.epsilon.exp().contains(direct[0]) for bound in (nothing, alone))
     return Finding(
         holds=neutral and zero and direct[0] == 1 and direct[1] == factor,
-        closed_form=f"nothing: {_told(nothing)}; beside another: {_told(sums[0])}, {_told(sums[1])}",
+        closed_form=f"nothing: {_formatted(nothing)}; beside another: {_formatted(sums[0])}, {_formatted(sums[1])}",
         independent=f"factors {direct[0]} alone, {direct[1]} beside a mechanism with e^ε = {factor}",
     )
 

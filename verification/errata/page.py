@@ -52,7 +52,7 @@ def page(entries: Iterable[Entry], witnesses: Mapping[str, Witness]) -> str:
 
 
 def _section(entry: Entry, witnesses: Mapping[str, Witness]) -> str:
-    lines = [f"\n### {entry.id}\n\n", *(f"- {name}: {text}\n" for name, text in told(entry))]
+    lines = [f"\n### {entry.id}\n\n", *(f"- {name}: {text}\n" for name, text in cells(entry))]
     for claim in entry.controls:
         lines.append(f"\nWitness of `{claim.id}`, “{claim.says}”:\n\n")
         if claim.id in witnesses:
@@ -62,7 +62,7 @@ def _section(entry: Entry, witnesses: Mapping[str, Witness]) -> str:
     return "".join(lines)
 
 
-def told(entry: Entry) -> Iterator[tuple[str, str]]:
+def cells(entry: Entry) -> Iterator[tuple[str, str]]:
     """The cells of a row by their names."""
     erratum = entry.erratum
     if erratum is None:

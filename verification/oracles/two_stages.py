@@ -42,7 +42,7 @@ def _delta(
     b, level, cut = _number(count_scale), _number(epsilon), _number(threshold)
     low, high = sorted((first, second))
 
-    def told(r: Any) -> Any:
+    def loss(r: Any) -> Any:
         return (abs(r - second) - abs(r - first)) / b
 
     def mass(start: Any, stop: Any) -> Any:
@@ -53,19 +53,19 @@ def _delta(
         shift = 1 / _number(scale)
         for where, outer in ((low, (start, min(stop, low))), (high, (max(start, high), stop))):
             if outer[0] < outer[1]:  # the first output tells the same everywhere out there
-                total += mass(*outer) * _laplace(shift, level - told(where))
+                total += mass(*outer) * _laplace(shift, level - loss(where))
         inner = [max(start, low), *_corners(shift, level, b, low, high), min(stop, high)]
         inside = sorted({r for r in inner if inner[0] <= r <= inner[-1]})
         for one, other in pairwise(inside):
             total += _context.quad(
-                lambda r, shift=shift: _context.exp(-abs(r - first) / b) / (2 * b) * _laplace(shift, level - told(r)),
+                lambda r, shift=shift: _context.exp(-abs(r - first) / b) / (2 * b) * _laplace(shift, level - loss(r)),
                 [one, other],
             )
     return _fraction(total)
 
 
 def _corners(shift: Any, level: Any, b: Any, low: int, high: int) -> list[Any]:
-    """Where between the counts level − told(r) is ±shift: told(r) is ±(2r − low − high)/b there."""
+    """Where between the counts level − loss(r) is ±shift: loss(r) is ±(2r − low − high)/b there."""
     centre = _context.mpf(low + high) / 2
     return [centre + way * (level + side) * b / 2 for way in (1, -1) for side in (shift, -shift)]
 

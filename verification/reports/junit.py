@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from ...plugins.registry import Status
 from ..running.results import Outcome, Report, Result
-from .readable import readable, shown
+from .short_numbers import format_value, shorten
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -64,14 +64,14 @@ def _case(suite: ElementTree.Element, result: Result) -> None:
     )
     match result.outcome:
         case Outcome.FAILS | Outcome.NOT_REJECTED:
-            _tell(case, "failure", result.outcome.value, result)
+            _add_problem(case, "failure", result.outcome.value, result)
         case Outcome.ERROR | Outcome.TIMEOUT:
-            _tell(case, "error", result.outcome.value, result)
+            _add_problem(case, "error", result.outcome.value, result)
         case _:
             ElementTree.SubElement(case, "system-out").text = _text(_format_result(result))
 
 
-def _tell(case: ElementTree.Element, kind: str, outcome: str, result: Result) -> None:
+def _add_problem(case: ElementTree.Element, kind: str, outcome: str, result: Result) -> None:
     message = result.error or f"{result.claim.says}: {outcome}"
     told = ElementTree.SubElement(case, kind, message=_text(message), type=_text(outcome))
     told.text = _text(_format_result(result))
@@ -80,10 +80,12 @@ def _tell(case: ElementTree.Element, kind: str, outcome: str, result: Result) ->
 def _format_result(result: Result) -> str:
     lines = [f"{result.claim.statement}: {result.claim.says}", f"cases: {result.cases_tried}"]
     if result.witness is not None:
-        lines.append(f"witness: {', '.join(f'{name} = {shown(value)}' for name, value in result.witness.items())}")
+        lines.append(
+            f"witness: {', '.join(f'{name} = {format_value(value)}' for name, value in result.witness.items())}"
+        )
     if result.finding is not None:
-        lines += [f"closed form: {readable(result.finding.closed_form)}"]
-        lines += [f"independent: {readable(result.finding.independent)}"]
+        lines += [f"closed form: {shorten(result.finding.closed_form)}"]
+        lines += [f"independent: {shorten(result.finding.independent)}"]
     if result.proof is not None:
         lines.append(f"proof: {result.proof}")
     if result.error is not None:

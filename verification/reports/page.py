@@ -15,7 +15,7 @@ from ...plugins.registry import Status
 from ..errata.errata import ERRATA
 from ..running.results import Outcome, Report, Result
 from .foreign_words import harmless, shortened
-from .readable import Number, parts, readable, shown
+from .short_numbers import Number, format_value, parts, shorten
 from .sources import SOURCES, Source, source
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Figure(Protocol):
         ...
 
     @property
-    def says(self) -> str:
+    def caption(self) -> str:
         """How to read the figure."""
         ...
 
@@ -139,14 +139,14 @@ def _template() -> jinja2.Template:
     )
     filters: dict[str, Any] = {
         "pieces": lambda text: [
-            {"shown": part.shown, "stated": part.stated if part.shown != part.stated else ""}
+            {"short": part.short, "stated": part.stated if part.short != part.stated else ""}
             if isinstance(part, Number)
-            else {"shown": part, "stated": ""}
+            else {"short": part, "stated": ""}
             for part in parts(text)
         ],
-        "readable": readable,
+        "shorten": shorten,
         "shortened": shortened,
-        "shown": shown,
+        "format_value": format_value,
         "exact": lambda value: str(value),
         "mark": _MARKS.__getitem__,
         "duration": _duration,

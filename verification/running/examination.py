@@ -79,7 +79,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None, 
     except _Contradicted as contradiction:
         witness, finding = contradiction.case, contradiction.finding
     except _Broken as broken:
-        witness, error = broken.case, _shown(broken.__cause__)
+        witness, error = broken.case, _formatted(broken.__cause__)
     except Exception as problem:  # the strategy itself, or a health check of the search
         error = _undrawn(problem, tried)
     if error is None and not tried:
@@ -88,7 +88,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None, 
         try:
             stated = examined(claim.witness)
         except Exception as problem:
-            witness, error = claim.witness, _shown(problem)
+            witness, error = claim.witness, _formatted(problem)
         else:
             if witness is not None:  # the search must find one of its own as well
                 witness, finding = claim.witness, stated
@@ -97,7 +97,7 @@ def check(claim: Claim, examples: int, seed: int, note: Note = lambda *_: None, 
         try:
             proof = claim.prove()
         except Exception as problem:
-            error = f"its proof broke: {_shown(problem)}"
+            error = f"its proof broke: {_formatted(problem)}"
     return Result(
         claim=claim,
         outcome=_outcome(claim, witness, proof, error),
@@ -179,8 +179,8 @@ def _undrawn(problem: Exception, tried: int) -> str:
             )
         case errors.Flaky():
             return "one case came to different outcomes: they must follow from the case alone, not from coins or time"
-    return f"its cases cannot be drawn: {_shown(problem)}"
+    return f"its cases cannot be drawn: {_formatted(problem)}"
 
 
-def _shown(problem: BaseException | None) -> str:
+def _formatted(problem: BaseException | None) -> str:
     return f"{type(problem).__name__}: {problem}"

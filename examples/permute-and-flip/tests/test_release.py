@@ -33,7 +33,7 @@ def noisy_argmax_law(gaps: list[float], scale: float, steps: int = 200_001) -> l
     return won
 
 
-def told(records: list[list[float]], weights: list[float], granularity: str = "1") -> Counter[float]:
+def selections(records: list[list[float]], weights: list[float], granularity: str = "1") -> Counter[float]:
     mechanism = PermuteAndFlip(scale=Public(SCALE), granularity=Public(granularity))
     sample = WeightedSample(np.asarray(records), np.asarray(weights))
     coins = Coins.seeded(5)
@@ -41,19 +41,19 @@ def told(records: list[list[float]], weights: list[float], granularity: str = "1
 
 
 def test_columns_are_told_as_often_as_noisy_scores_win() -> None:
-    counts = told([[1, 0, 2], [1, 3, 0]], [1, 1])  # scores 2, 3, 2
+    counts = selections([[1, 0, 2], [1, 3, 0]], [1, 1])  # scores 2, 3, 2
     for column, probability in enumerate(noisy_argmax_law([1, 0, 1], float(SCALE))):
         spread = (RUNS * probability * (1 - probability)) ** 0.5
         assert abs(counts[column] - RUNS * probability) < 5 * spread
 
 
 def test_votes_below_zero_are_none_and_votes_between_lattice_points_lose_the_rest() -> None:
-    assert told([[4, 5]], [1]) == told([[4, 5.75], [-9, 0]], [1, 1])
-    assert told([[4, 5]], [1]) != told([[4, 5.75]], [1], granularity="1/4")
+    assert selections([[4, 5]], [1]) == selections([[4, 5.75], [-9, 0]], [1, 1])
+    assert selections([[4, 5]], [1]) != selections([[4, 5.75]], [1], granularity="1/4")
 
 
 def test_a_column_far_behind_is_not_told() -> None:
-    assert set(told([[0, 500.0]], [2])) == {1}
+    assert set(selections([[0, 500.0]], [2])) == {1}
 
 
 def test_on_no_records_every_column_is_as_likely() -> None:

@@ -42,9 +42,9 @@ from ..verification.audit import (
     audit,
     audited_releases,
     fewest_runs,
-    most_telling,
     power_of,
-    telling_records,
+    search_pairs,
+    worst_neighbours,
 )
 from ..weighted_sampling.drawing import draw_reports
 
@@ -140,7 +140,7 @@ def audit_run(
     used = Coins() if coins is None else coins
     inputs = subject.inputs(claim, neighbours, used, one_by_one, progress)
     pairs = [Pair(first=one.first, second=one.second, delta=limit, claimed=claim) for one in inputs]
-    search = most_telling(pairs, runs=runs, fewest=fewest)
+    search = search_pairs(pairs, runs=runs, fewest=fewest)
     chosen = inputs[search.chosen]
     return RunAudit(
         found=audit(chosen.first, chosen.second, delta=limit, runs=search.left, confidence=confidence),
@@ -214,7 +214,7 @@ class _OfRecords:
                 "State them: a property `neighbours` of the mechanism, or records of your own",
             )
         level = claim.value / (2 * self.plan.steps)  # at the claim itself a pure loss has no δ to compare by
-        return telling_records(self._loss, self.drawing, self.domain, level)
+        return worst_neighbours(self._loss, self.drawing, self.domain, level)
 
     @property
     def _loss(self) -> Loss:
@@ -255,7 +255,7 @@ class _OfKeys:
             raise InvalidValue("neighbours", given.difference, "nothing, for keyed data", "Leave the records out")
         if one_by_one:
             raise InvalidValue("one_by_one", True, "False, for keyed data", "Each key is drawn by itself anyway")
-        frequency = self._telling_frequency(claim)
+        frequency = self._costliest_frequency(claim)
 
         def releases(count: int) -> Releases:
             return _of_keys(self.run.reporting, count, self.run.releases, coins, progress)
@@ -263,7 +263,7 @@ class _OfKeys:
         difference = f"the frequency of a key, {frequency} and {frequency - 1}; an entry is its token, −1 for none"
         return (_Inputs(releases(frequency), releases(frequency - 1), difference),)
 
-    def _telling_frequency(self, claim: Epsilon) -> int:
+    def _costliest_frequency(self, claim: Epsilon) -> int:
         """The frequency at which the rows of the table lose most, beyond the claim or halfway to it."""
         reporting = self.run.reporting
         last = min(reporting.last or _MOST_FREQUENCIES, 2 * self.run.band, _MOST_FREQUENCIES)

@@ -116,20 +116,20 @@ class Cost(Answer):
             page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
         page.bold(statement_of(answer, numbers))
         if self.run.domain is not None:
-            page.say(f"for {whom(self.run.domain)}", 2)
+            page.print(f"for {whom(self.run.domain)}", 2)
         bounds, sign = {"epsilon": (answer.epsilon, "ε"), "delta": (answer.delta, "δ")}[self.asked]
         if bounds.lower is None:
-            page.say(f"an upper bound of {sign}; no lower bound is proven", 2)
+            page.print(f"an upper bound of {sign}; no lower bound is proven", 2)
         else:
-            page.say(f"the true {sign} lies in {numbers.between(bounds.lower, bounds.upper)}", 2)
+            page.print(f"the true {sign} lies in {numbers.between(bounds.lower, bounds.upper)}", 2)
         order = "" if answer.order is None else f" at order {numbers.about(float(answer.order))}"
-        page.say(f"by {answer.accountant} accounting, in the {answer.composed_in.name} notion{order}", 2)
+        page.print(f"by {answer.accountant} accounting, in the {answer.composed_in.name} notion{order}", 2)
         if len(answer.compared.rows) > 1:
-            page.say("accountants", 2)
+            page.print("accountants", 2)
             for row in answer.compared.rows:
-                page.say(f"{row.accountant.name:<{_NAME_WIDTH}}  {numbers.most(row.bounds.upper)}", 4)
-        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
-        page.say(str(guarantee.derivation), 2)
+                page.print(f"{row.accountant.name:<{_NAME_WIDTH}}  {numbers.most(row.bounds.upper)}", 4)
+        page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.print(str(guarantee.derivation), 2)
         page.files({"certificate": self.request.certificate})
         show_certified(page, self.certified, answer)
         page.files({"plot": self.request.plot})

@@ -97,16 +97,16 @@ class Audited(Answer):
         source = "what certdp proves" if audited.proven else "as claimed"
         verdict = ("refuted", "bold red") if audited.refuted else ("not refuted", "bold")
         claimed = numbers.most_or_stated(Enclosure.of(audited.claimed.value).upper_float, audited.claimed.value)
-        page.say(Text.assemble(f"ε = {claimed} at δ = {numbers.stated(found.delta.value)}, {source}: ", verdict), 2)
-        page.say(f"ε ≥ {numbers.least(found.lower)} with confidence {numbers.about(float(found.confidence))}", 2)
+        page.print(Text.assemble(f"ε = {claimed} at δ = {numbers.stated(found.delta.value)}, {source}: ", verdict), 2)
+        page.print(f"ε ≥ {numbers.least(found.lower)} with confidence {numbers.about(float(found.confidence))}", 2)
         among = f", of {audited.search.tried} tried on other runs" if audited.search.tried else ""
-        page.say(f"inputs: {audited.difference}{among}", 2)
-        page.say(f"event: {found.event}, chosen on other runs", 2)
+        page.print(f"inputs: {audited.difference}{among}", 2)
+        page.print(f"event: {found.event}, chosen on other runs", 2)
         for name, count in self._counts.items():
-            page.say(f"in {count} runs on the {name} input ({count.hits / count.trials:.4%})", 4)
-        page.say(f"power: {audited.power}", 2)
+            page.print(f"in {count} runs on the {name} input ({count.hits / count.trials:.4%})", 4)
+        page.print(f"power: {audited.power}", 2)
         if not audited.refuted:
-            page.say("that proves no ε: an audit can refute a claim, never confirm one", 2)
+            page.print("that proves no ε: an audit can refute a claim, never confirm one", 2)
 
     @property
     def exit_code(self) -> int:

@@ -88,13 +88,13 @@ class Calibrated(Answer):
         found, answer, guarantee = self.found, self.answer, self.answer.guarantee
         page.run(str(self.request.mechanism), str(self.request.sampler))
         page.bold(f"{self.find} = {_typed(found.value, page.numbers)}")
-        page.say(f"{statement_of(answer, page.numbers)}, proven by {answer.accountant} accounting", 2)
+        page.print(f"{statement_of(answer, page.numbers)}, proven by {answer.accountant} accounting", 2)
         if found.refused is None:
-            page.say("the end of the range: the budget allows more than was looked for", 2)
+            page.print("the end of the range: the budget allows more than was looked for", 2)
         else:
             known = "is proven to exceed the budget" if found.refuted else "was not proven to keep it"
-            page.say(f"{self.find} = {_typed(found.refused, page.numbers)} {known}", 2)
-        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+            page.print(f"{self.find} = {_typed(found.refused, page.numbers)} {known}", 2)
+        page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
         show_certified(page, self.certified, answer)
         page.assumptions(guarantee.assumptions)

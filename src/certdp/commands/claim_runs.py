@@ -90,6 +90,6 @@ def _watching(
         def progress(result: Result) -> None:
             bar.advance(task)
             if not result.passed and not hidden:
-                Page(bar.console, terminal.page.numbers).say(harmless(f"{result.claim.id}: {result.outcome.value}"))
+                Page(bar.console, terminal.page.numbers).print(harmless(f"{result.claim.id}: {result.outcome.value}"))
 
         yield tick, progress

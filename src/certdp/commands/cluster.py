@@ -89,10 +89,10 @@ class Clustered(Answer):
     def show(self, page: Page) -> None:
         """Show the answer on the page, for people."""
         model, fit, numbers = self.model, self.model.private_.reveal(), page.numbers
-        page.say(f"{self.clusters} centres after {model.n_iter_} iterations on a sample by {self.sampler}")
+        page.print(f"{self.clusters} centres after {model.n_iter_} iterations on a sample by {self.sampler}")
         page.bold(f"ε ≤ {numbers.most(model.epsilon_spent_)}", f" for {whom(model.domain_)}")
-        page.say("pure DP, unit record, relation add-remove", 2)
-        page.say(f"scale of the noise of sums {numbers.about(float(model.mechanism_.scale_sum.value))}", 2)
+        page.print("pure DP, unit record, relation add-remove", 2)
+        page.print(f"scale of the noise of sums {numbers.about(float(model.mechanism_.scale_sum.value))}", 2)
         page.files({"centres": self.output, "certificate": self.certificate})
         page.owners(
             [

@@ -11,7 +11,7 @@ from ..accounting.errors import blamed_on
 from ..durable.files import write_whole
 from ..plugins.registry import Registry, Status
 from ..verification.errata.errata import Entry, entries
-from ..verification.errata.page import Witness, lines_of, told
+from ..verification.errata.page import Witness, cells, lines_of
 from ..verification.errata.page import page as page_of
 from ..verification.reports.foreign_words import shortened
 from ..verification.running.runner import Report, Result
@@ -21,7 +21,7 @@ from .claim_runs import Request, checked
 from .output import FAILED, Terminal
 from .outputs import check_places
 from .page import Page
-from .verify_table import say
+from .verify_table import print_harmless
 
 
 @frozen(kw_only=True)
@@ -64,16 +64,16 @@ class Misprints(Answer):
         """Show the answer on the page, for people."""
         results = self._results
         for row in self.rows:
-            say(page, f"\n{row.id}")
-            for name, text in told(row):
-                say(page, f"{name}: {text}", 2)
+            print_harmless(page, f"\n{row.id}")
+            for name, text in cells(row):
+                print_harmless(page, f"{name}: {text}", 2)
             for claim in row.controls:
                 _show_result(page, results[claim.id])
         for line in absent_in_words(self.problems):
-            say(page, line)
+            print_harmless(page, line)
         witnessed = sum(bool(row.controls) for row in self.rows)
         passed = sum(result.passed for result in results.values())
-        page.say(
+        page.print(
             f"\n{len(self.rows)} row{'' if len(self.rows) == 1 else 's'}, {witnessed} with witnesses; "
             f"{passed} of {len(results)} printed forms rejected"
         )
@@ -110,11 +110,11 @@ def _witness(result: Result) -> Witness | None:
 
 
 def _show_result(page: Page, result: Result) -> None:
-    say(page, f"{result.claim.id}: {result.outcome.value}", 2)
+    print_harmless(page, f"{result.claim.id}: {result.outcome.value}", 2)
     witness = _witness(result)
     for line in [] if witness is None else lines_of(witness):
-        say(page, line, 4)
+        print_harmless(page, line, 4)
     if result.error is not None:
-        say(page, shortened(result.error), 4)
+        print_harmless(page, shortened(result.error), 4)
     if result.advice is not None:
-        say(page, result.advice, 4)
+        print_harmless(page, result.advice, 4)

@@ -116,7 +116,7 @@ class Scored(Answer):
             page.copy(f"an exemption fits no mutant: {place}: {stray.before}  →  {stray.after}")
         share = "none judged" if found.noticed is None else f"{found.noticed:.1%}"
         drawn = "all" if found.seed is None else f"seed {found.seed}"
-        page.say(f"\nscore {share}: {len(found.verdicts)} of {found.population} mutants run ({drawn})")
+        page.print(f"\nscore {share}: {len(found.verdicts)} of {found.population} mutants run ({drawn})")
 
     @property
     def exit_code(self) -> int:

@@ -95,7 +95,7 @@ def reporting(as_json: bool, *, full: bool = False, show_values: bool = False) -
 def refuse(problem: CertdpError, as_json: bool, *, show_values: bool = False) -> NoReturn:
     """Tell an error in the wanted form, and end with the exit code of bad input."""
     error = _complete(problem)
-    found = problem.shown_found if isinstance(problem, InvalidData) and show_values else None
+    found = problem.formatted_finding if isinstance(problem, InvalidData) and show_values else None
     if as_json:
         parts = _parts(error) | ({} if found is None else {"private_found": found})
         typer.echo(json.dumps({"error": parts}, indent=2, ensure_ascii=False))

@@ -31,7 +31,7 @@ class Page:
     console: Console
     numbers: Numbers
 
-    def say(self, text: str | Text, indent: int = 0, *, style: str = "") -> None:
+    def print(self, text: str | Text, indent: int = 0, *, style: str = "") -> None:
         """Print words as they are; lines that are too long go on at the same indent."""
         words = Text(text, style=style) if isinstance(text, str) else text
         for line in words.wrap(self.console, max(self.console.width - indent, _LEAST_WIDTH)):
@@ -48,22 +48,22 @@ class Page:
 
     def bold(self, text: str, rest: str = "", indent: int = 2) -> None:
         """Print what matters most, and the rest of its sentence."""
-        self.say(Text.assemble((text, "bold"), rest), indent)
+        self.print(Text.assemble((text, "bold"), rest), indent)
 
     def run(self, mechanism: str, sampler: str, *, steps: int = 1, resample: str | None = None) -> None:
         """Print what is released, and how often."""
         times = "" if steps == 1 else f", {steps:,} releases, sampled {_HOW[resample]}"
-        self.say(Text.assemble((mechanism, "bold"), " on a sample drawn by ", (sampler, "bold"), times))
+        self.print(Text.assemble((mechanism, "bold"), " on a sample drawn by ", (sampler, "bold"), times))
 
     def keyed_run(self, mechanism: str, sampler: str) -> None:
         """Print what is released of keyed data."""
-        self.say(Text.assemble((mechanism, "bold"), " on keys sampled by ", (sampler, "bold")))
+        self.print(Text.assemble((mechanism, "bold"), " on keys sampled by ", (sampler, "bold")))
 
     def assumptions(self, assumptions: Iterable[Assumption]) -> None:
         """Print what an answer rests on."""
-        self.say("assumptions", 2)
+        self.print("assumptions", 2)
         for one in assumptions:
-            self.say(str(one), 4)
+            self.print(str(one), 4)
 
     def owners(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print figures that only the data's owner may see."""
@@ -78,7 +78,7 @@ class Page:
     def owners_heading(self) -> None:
         """Print that what follows is the owner's."""
         self.blank()
-        self.say("for the data's owner only, not for publication", style="bold")
+        self.print("for the data's owner only, not for publication", style="bold")
 
     def table(self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False) -> None:
         """Print a table; its cells are words as they are, `figures` in all columns but the first."""

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from ..accounting.errors import InvalidValue, blamed_on
 from ..data import Reading
 from ..experiments.catalogue import experiment_named
-from ..experiments.experiment import Asked, Experiment, Prepared
+from ..experiments.experiment import Experiment, ExperimentOptions, Prepared
 from ..experiments.findings import Findings
 from ..mechanisms.lloyd import Split
 from .answer import Answer
@@ -98,7 +98,7 @@ def reproduce(
     found = experiment_named(experiment)
     if output is not None and not output.absolute().parent.is_dir():
         raise InvalidValue("output", str(output), "a folder, or a new name in an existing one", "Create its parent")
-    asked = Asked(
+    asked = ExperimentOptions(
         name=experiment,
         data=data,
         reading=Reading(array=array, transpose=transpose, divide_by=divide_by),

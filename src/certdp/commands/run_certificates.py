@@ -45,7 +45,7 @@ class Certificate:
     def show(self, page: Page) -> None:
         """Show the certificate on the page, below the path of the file."""
         numbers = page.numbers
-        page.say(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
+        page.print(f"proves ({numbers.most(self.epsilon)}, {numbers.most(self.delta)})-DP by {self.method}", 2)
 
 
 def write_certificate(
@@ -85,4 +85,4 @@ def show_certified(page: Page, certified: Certificate | None, answer: Answer[Any
     certified.show(page)
     proven = Enclosure.of(certified.epsilon).upper_float, Enclosure.of(certified.delta).upper_float
     if proven[0] > answer.epsilon.upper or proven[1] > answer.delta.upper:
-        page.say("more than above: no method of the independent checker is as sharp", 2)
+        page.print("more than above: no method of the independent checker is as sharp", 2)

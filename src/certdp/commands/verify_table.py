@@ -11,7 +11,7 @@ from rich.table import Table
 from ..plugins.contract import Case
 from ..plugins.registry import Status
 from ..verification.reports.foreign_words import harmless, shortened
-from ..verification.reports.readable import readable, shown
+from ..verification.reports.short_numbers import format_value, shorten
 from ..verification.running.runner import Report, Result
 from .absent_claims import absent_in_words
 from .page import Page
@@ -20,9 +20,9 @@ _WIDE = 100
 """Characters from which on there is room for statements beside ids."""
 
 
-def say(page: Page, text: str, indent: int = 0) -> None:
+def print_harmless(page: Page, text: str, indent: int = 0) -> None:
     """Print words that may be a third party's."""
-    page.say(harmless(text), indent)
+    page.print(harmless(text), indent)
 
 
 def show_report(page: Page, report: Report, problems: Sequence[Status], written: Mapping[str, Path]) -> None:
@@ -37,9 +37,9 @@ def show_report(page: Page, report: Report, problems: Sequence[Status], written:
     page.console.print(_table(report, statements=page.console.width >= _WIDE))
     for result in report.results:
         for indent, line in _details(result):
-            say(page, line, indent)
+            print_harmless(page, line, indent)
     for line in absent_in_words(problems):
-        say(page, line)
+        print_harmless(page, line)
     for path in written.values():
         page.copy(harmless(f"report written to {path}"))
     passed = sum(result.passed for result in report.results)
@@ -69,8 +69,8 @@ def _details(result: Result) -> Iterator[tuple[int, str]]:
         yield 0, f"\n{name}: {result.claim.says}"
         yield 2, f"witness: {_case(result.witness)}"
     if result.finding is not None:
-        yield 2, f"closed form {readable(result.finding.closed_form)}"
-        yield 2, f"independent {readable(result.finding.independent)}"
+        yield 2, f"closed form {shorten(result.finding.closed_form)}"
+        yield 2, f"independent {shorten(result.finding.independent)}"
     for said in (result.proof, result.advice):
         if said is not None:
             yield 0, f"\n{name}: {said}"
@@ -79,4 +79,4 @@ def _details(result: Result) -> Iterator[tuple[int, str]]:
 
 
 def _case(case: Case) -> str:
-    return ", ".join(f"{name}={shown(value)}" for name, value in case.items())
+    return ", ".join(f"{name}={format_value(value)}" for name, value in case.items())

@@ -171,13 +171,13 @@ class Weighed(Answer):
         )
         if loss.upper is None:
             beside = loss.beside(numbers, self.delta)
-            page.say(f"{loss.sign}      none{beside}: no public domain was declared (--option radius=R)", 2)
+            page.print(f"{loss.sign}      none{beside}: no public domain was declared (--option radius=R)", 2)
         else:
             bound = f"{loss.sign} ≤ {numbers.most(loss.upper)}{loss.beside(numbers, self.delta)}"
             page.bold(bound, f" for {whom(self.run.domain)}")
-        page.say(str(self.proven.derivation), 2)
+        page.print(str(self.proven.derivation), 2)
         if loss.notion != PURE.name:
-            page.say("no kind of certificate states this target yet", 2)
+            page.print("no kind of certificate states this target yet", 2)
         page.files({"certificate": self.certificate})
         page.assumptions(self.proven.derivation.assumptions)
         self._show_owners(page)
@@ -197,7 +197,7 @@ class Weighed(Answer):
             ]
         )
         for one in reach:
-            page.say(f"{_name(one)}: {one.value}", 2)
+            page.print(f"{_name(one)}: {one.value}", 2)
         page.files({"weights": self.output})
 
     @property

@@ -121,7 +121,7 @@ class FilteredPayments(Payments):
         left = self.total - self._filter.spent.tau.upper - self._fixed.after(epoch)
         if left <= 0:
             raise BudgetExceeded("epoch", epoch, "an epoch for which something is left", "Stop here")
-        return _allocation(self.plan).foreseen(epoch, norm_sum, size).least_noise(self.order, left * _ROOM)
+        return _allocation(self.plan).remaining_steps(epoch, norm_sum, size).least_noise(self.order, left * _ROOM)
 
     @owned
     def steps(self, epoch: int, step: Step, count: int) -> None:
@@ -250,12 +250,12 @@ def _least_noisy(plan: RunPlan, orders: Iterable[float]) -> float:
         InvalidValue: where the fixed releases alone exceed the budget at every order.
     """
     expected, best, least = plan.size.expected, math.nan, math.inf
-    foreseen = _allocation(plan).foreseen(0, expected, expected)
+    remaining = _allocation(plan).remaining_steps(0, expected, expected)
     for order in orders:
         alpha = Fraction(order)
         left = _lemma_tau(plan, order) - _FixedCosts(plan, alpha).all_of_them
-        if left > 0 and (least == math.inf or foreseen.cost(least, alpha) <= left):
-            best, least = order, float(foreseen.least_noise(alpha, left))
+        if left > 0 and (least == math.inf or remaining.cost(least, alpha) <= left):
+            best, least = order, float(remaining.least_noise(alpha, left))
     if least == math.inf:
         raise _exceeded_by_fixed(plan)
     return best

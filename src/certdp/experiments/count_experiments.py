@@ -8,7 +8,7 @@ from typing import TypeAlias, final
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from .experiment import WITHOUT_COINS, Asked, Prepared
+from .experiment import WITHOUT_COINS, ExperimentOptions, Prepared
 from .findings import Advance, Findings
 from .key_frequencies import KeyFrequencies, read_frequencies
 
@@ -49,7 +49,7 @@ class CountExperiment:
     run: Run
     reads_counts: bool
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: ExperimentOptions) -> Prepared:
         """Prepare the frequencies; errors as for `Experiment.prepare`."""
         asked.refuse(*WITHOUT_COINS, because="It computes exact expressions")
         plan = CountPlan(asked.name, self._keys(asked))
@@ -60,7 +60,7 @@ class CountExperiment:
             compute=lambda advance: self.run(plan, advance),
         )
 
-    def _keys(self, asked: Asked) -> KeyFrequencies | None:
+    def _keys(self, asked: ExperimentOptions) -> KeyFrequencies | None:
         if asked.data is None:
             return None
         if not self.reads_counts:

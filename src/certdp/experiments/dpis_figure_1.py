@@ -22,7 +22,7 @@ from ..dpis.forecast import dominated_dp_sgd, dp_sgd, forecast
 from ..dpis.pictures import NOISE_CURVES, draw_noise
 from ..dpis.trajectories import read_trajectory
 from ..runs.calibration import Budget
-from .experiment import WITHOUT_COINS, Asked, Prepared
+from .experiment import WITHOUT_COINS, ExperimentOptions, Prepared
 from .findings import Advance, Findings, Table
 from .pictures import Picture
 
@@ -44,7 +44,7 @@ class NoiseExperiment:
 
     shows: str
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The norm sums; errors as for `Experiment.prepare`."""
         asked.refuse(*WITHOUT_COINS, because="It computes noise multipliers")
         shares = falling(EPOCHS) if asked.data is None else _read(asked.data)

@@ -17,7 +17,7 @@ from attrs import frozen
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
 from . import training_runs
-from .experiment import Asked, Prepared
+from .experiment import ExperimentOptions, Prepared
 from .findings import Advance, Findings, Table
 from .pictures import Picture
 from .training_data import TrainingData, read_training_data, stand_in
@@ -113,7 +113,7 @@ class TrainingExperiment:
     epsilons: tuple[str, ...]
     axis: str
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The data, and the runs to make; errors as for `Experiment.prepare`."""
         asked.refuse("size", "split", because="It trains networks")
         epsilons = [exact(text, parameter="epsilon") for text in asked.epsilons or self.epsilons]
@@ -146,7 +146,7 @@ class TrainingExperiment:
 
     def _compute(
         self,
-        asked: Asked,
+        asked: ExperimentOptions,
         data: TrainingData,
         ledger: Ledger,
         repetitions: int,

@@ -22,7 +22,7 @@ WITHOUT_COINS = ("repetitions", "size", "epsilon", "split", "seed", "array", "tr
 
 @final
 @frozen(kw_only=True)
-class Asked:
+class ExperimentOptions:
     """The options of a run.
 
     Attributes:
@@ -99,7 +99,7 @@ class Experiment(Protocol):
         """What the experiment shows, in words."""
         ...
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: ExperimentOptions) -> Prepared:
         """Prepare the inputs, before anything is computed or written.
 
         Raises:

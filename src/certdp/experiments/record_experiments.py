@@ -10,7 +10,7 @@ from attrs import frozen
 from ..accounting.errors import InvalidValue
 from ..data import read_records, refuse_without_file
 from .data_sets import DataSet, Published, preprocess, stand_ins
-from .experiment import Asked, Prepared
+from .experiment import ExperimentOptions, Prepared
 from .findings import Advance, Findings, Plan
 
 Run: TypeAlias = Callable[[Plan, Advance], Findings]
@@ -42,7 +42,7 @@ class RecordExperiment:
     repetitions: int
     published: tuple[Published, ...]
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: ExperimentOptions) -> Prepared:
         """The data sets and the coins; errors as for `Experiment.prepare`."""
         asked.refuse("epsilon", because="It has its own")
         plan = Plan(
@@ -60,12 +60,12 @@ class RecordExperiment:
             compute=lambda advance: self.run(plan, advance),
         )
 
-    def _source(self, asked: Asked) -> str:
+    def _source(self, asked: ExperimentOptions) -> str:
         if asked.data is not None:
             return "the file given"
         return _STAND_INS if self.published else _OWN_DATA
 
-    def _data(self, asked: Asked) -> tuple[DataSet, ...]:
+    def _data(self, asked: ExperimentOptions) -> tuple[DataSet, ...]:
         if asked.data is None:
             refuse_without_file(asked.reading)
             return stand_ins(self.published, asked.seed)

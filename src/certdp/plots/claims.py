@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, final
 from attrs import frozen
 
 from ..verification.reports.foreign_words import harmless
-from ..verification.reports.readable import numbers
+from ..verification.reports.short_numbers import numbers
 from ..verification.running.results import Outcome, Report, Result
 from .canvas import blank, svg
 
@@ -37,12 +37,12 @@ class Drawing:
 
     Attributes:
         title: what it shows.
-        says: how to read it.
+        caption: how to read it.
         svg: the picture.
     """
 
     title: str
-    says: str
+    caption: str
     svg: str
 
 
@@ -104,8 +104,10 @@ def _outcomes(report: Report) -> Drawing:
     axes.set_xlabel("claims", fontsize=8)
     axes.set_xmargin(0.1)
     figure.legend(fontsize=7, loc="outside lower center", ncols=2, frameon=False)
-    says = "How many claims of each source hold, and how many misprints and wrong forms are rejected as they must be."
-    return Drawing("Outcomes by source", says, svg(figure, "outcomes"))
+    caption = (
+        "How many claims of each source hold, and how many misprints and wrong forms are rejected as they must be."
+    )
+    return Drawing("Outcomes by source", caption, svg(figure, "outcomes"))
 
 
 def _times(report: Report) -> Drawing:
@@ -159,10 +161,10 @@ def _gaps(report: Report) -> Drawing | None:
     axes.set_xlim(least, 4)
     axes.set_yticks(range(len(found)), [harmless(result.claim.id) for _, result in found])
     axes.set_xlabel("relative distance at the witness", fontsize=8)
-    says = (
+    caption = (
         "How far what is claimed lies from what the independent side finds, at the witness: the difference over the "
         "larger of both. Only where either side states a single number"
         f"{f', the largest {_WIDEST} of them' if len(every) > _WIDEST else ''}."
         f"{f' Of {others} more the witnesses below tell it in words.' if others else ''}"
     )
-    return Drawing(title, says, svg(figure, "gaps"))
+    return Drawing(title, caption, svg(figure, "gaps"))

@@ -185,7 +185,7 @@ class KeyedRun(RunPart[Element]):
         if self.for_every_value:
             return WorstPairs((self.dominating().repeated(self.releases),), ())
         if self.releases == 1:
-            return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_looked_at([self]))),))
+            return WorstPairs((self.dominating(),), (_envelope(self.neighbours(_compared_frequencies([self]))),))
         return WorstPairs(joint_cases([self], MOST_CASES), (lower_bound_pair([self]),))
 
     def dominating(self, first: int = 0, end: int | None = None) -> FinitePair:
@@ -370,14 +370,14 @@ def lower_bound_pair(runs: Sequence[KeyedRun]) -> Pair:
     Args:
         runs: at least one.
     """
-    asked = _looked_at(runs)
+    asked = _compared_frequencies(runs)
     each = list(zip(*(run.neighbours(asked) for run in runs), strict=True))
     # of those that are alike there the last one, whose rows have been cut off least
     pairs = max(reversed(each), key=lambda pairs: sum(map(_loss, runs, pairs)))
     return compose_pairs([pair.repeated(run.releases) for run, pair in zip(runs, pairs, strict=True)])
 
 
-def _looked_at(runs: Sequence[KeyedRun]) -> list[int]:
+def _compared_frequencies(runs: Sequence[KeyedRun]) -> list[int]:
     """Frequencies that all runs know: the first, others ever farther apart, and where half of the keys are told."""
     known = min(run.reporting.last or _FARTHEST for run in runs)
     asked = set(range(1, _FIRST + 1))

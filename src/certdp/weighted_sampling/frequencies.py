@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..accounting.errors import InvalidType
 from ..accounting.exact import exact
 from ..accounting.private import InvalidData, Private
-from .keys import Keys, arrow, buffers, shown, whole_array
+from .keys import Keys, arrow, buffers, formatted_key, whole_array
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -89,7 +89,7 @@ def written_counts(column: Keys, *, first: int = 0, remedy: str = "") -> Words:
         try:
             number = exact(text.decode("ascii"))
         except ValueError:
-            _refuse(shown(text), first + row, remedy or _LEAVE_OUT)
+            _refuse(formatted_key(text), first + row, remedy or _LEAVE_OUT)
         if number.denominator != 1 or not 1 <= number <= LARGEST_COUNT:
             _refuse(text.decode("ascii").strip(), first + row)
         counts[row] = int(number)
@@ -116,7 +116,7 @@ def totals(higher: Words, lower: Words, keys: Keys) -> Words:
     if wrong.any():
         place = int(wrong.argmax())
         total = (int(higher[place]) << _LOW_BITS) + int(lower[place])
-        found = Private(f"{total} for the key {shown(keys[place].cast(arrow().large_binary()).as_py())}")
+        found = Private(f"{total} for the key {formatted_key(keys[place].cast(arrow().large_binary()).as_py())}")
         raise InvalidData("count", "a sum of the counts of one key beyond 2^53", _ADMISSIBLE, found=found)
     return sums
 

@@ -172,7 +172,7 @@ class Distinct:
         twice = self.repeated(again)
         if twice is not None:
             place = f"the same one in rows {twice.first} and {twice.second}"
-            raise InvalidData("key", place, "each key once", _REMEDY, found=Private(shown(twice.key)))
+            raise InvalidData("key", place, "each key once", _REMEDY, found=Private(formatted_key(twice.key)))
 
     def repeated(self, again: Callable[[], Iterable[Keys]]) -> Twice | None:
         """A key that was added twice, if there is one; `again` as for `require`."""
@@ -212,6 +212,6 @@ class Distinct:
             done += len(keys)
 
 
-def shown(key: bytes) -> str:
+def formatted_key(key: bytes) -> str:
     """Write a key for a message."""
     return repr(key.decode("utf-8", "backslashreplace"))

@@ -34,7 +34,7 @@ from ..plugins.registry import Registry, Role
 from .counts import KeyCounts
 from .drawing import distinct_counts
 from .frequencies import Words, counts_of
-from .keys import Distinct, Keys, arrow, as_bytes, as_text, gathered, order, shown
+from .keys import Distinct, Keys, arrow, as_bytes, as_text, formatted_key, gathered, order
 from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_sample, write_sample
 
 _WORD = 64
@@ -351,7 +351,7 @@ def merge(first: ThresholdSample, second: ThresholdSample) -> ThresholdSample:
     twice = distinct.repeated(lambda: parts)
     if twice is not None:
         remedy = "Its counts would have to be added before it is sampled: sum the data, then sample"
-        found = Private(shown(twice.key))
+        found = Private(formatted_key(twice.key))
         raise InvalidData(
             "key", "the same one in both samples", "samples of data without a common key", remedy, found=found
         )

@@ -51,7 +51,7 @@ def run(*bounding: Pair) -> WorstPairs:
     return WorstPairs(bounding, bounding)
 
 
-def found(finding: Finding | None) -> Finding:
+def proven(finding: Finding | None) -> Finding:
     assert finding is not None
     return finding
 
@@ -122,36 +122,37 @@ def test_an_epsilon_of_which_little_is_sure() -> None:
 
 def test_it_is_the_theorem_where_pure_losses_are_all_that_is_known() -> None:
     for times, delta in ((40, 0.01), (4000, 1e-5)):
-        answer = found(ADVANCED.epsilon(run(responses(0.01, times)), Enclosure.of(delta)))
+        answer = proven(ADVANCED.epsilon(run(responses(0.01, times)), Enclosure.of(delta)))
         assert float(answer.upper) == pytest.approx(min(theorem_3_5([(0.01, times)], delta)), rel=1e-12)
         assert (answer.accountant, answer.notion, answer.bounds.two_sided) == (ADVANCED, APPROXIMATE, False)
         assert answer.theorems[-1].source == "Kairouz, Oh, Viswanath 2015"
-        back = found(ADVANCED.delta(run(responses(0.01, times)), Enclosure.of(answer.upper)))
+        back = proven(ADVANCED.delta(run(responses(0.01, times)), Enclosure.of(answer.upper)))
         assert float(back.upper) == pytest.approx(delta, rel=1e-9)
         assert back.accountant == ADVANCED
 
 
 def test_a_delta_of_which_little_is_sure() -> None:
     pairs = run(responses(0.01, 4000))
-    least = found(ADVANCED.epsilon(pairs, Enclosure.of("1e-5"))).upper
-    assert found(ADVANCED.epsilon(pairs, Enclosure.between("1e-5", "0.5"))).upper == least
+    least = proven(ADVANCED.epsilon(pairs, Enclosure.of("1e-5"))).upper
+    assert proven(ADVANCED.epsilon(pairs, Enclosure.between("1e-5", "0.5"))).upper == least
     assert (
-        found(ADVANCED.epsilon(pairs, Enclosure.between(0, "0.5"))).upper == found(BASIC.epsilon(pairs, NOTHING)).upper
+        proven(ADVANCED.epsilon(pairs, Enclosure.between(0, "0.5"))).upper
+        == proven(BASIC.epsilon(pairs, NOTHING)).upper
     )
 
 
 def test_a_loss_of_which_little_is_sure() -> None:
     """What a record may lose counts, though perhaps it loses nothing at this ε."""
     wide, sure = (LaplacePair(shift).repeated(100) for shift in (Enclosure.between("0.01", "0.1"), Enclosure.of("0.1")))
-    answers = [float(found(ADVANCED.delta(run(pair), Enclosure.of(5))).upper) for pair in (wide, sure)]
+    answers = [float(proven(ADVANCED.delta(run(pair), Enclosure.of(5))).upper) for pair in (wide, sure)]
     assert answers[0] == pytest.approx(answers[1], rel=1e-6)
-    assert answers[1] < 0.5 * float(found(BASIC.delta(run(sure), Enclosure.of(5))).upper)
+    assert answers[1] < 0.5 * float(proven(BASIC.delta(run(sure), Enclosure.of(5))).upper)
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-30", "1"])
 def test_what_it_cannot_improve_is_the_finding_of_basic_in_its_own_name(delta: str) -> None:
     pairs = run(RandomisedResponsePair(Enclosure.of("0.5").log1p()))
-    basic, own = (found(each.epsilon(pairs, Enclosure.of(delta))) for each in (BASIC, ADVANCED))
+    basic, own = (proven(each.epsilon(pairs, Enclosure.of(delta))) for each in (BASIC, ADVANCED))
     assert (own.bounds, own.notion, own.theorems) == (basic.bounds, basic.notion, basic.theorems)
     assert own.notion == (APPROXIMATE if delta == "1" else PURE)
     assert own.accountant == ADVANCED
@@ -159,7 +160,7 @@ def test_what_it_cannot_improve_is_the_finding_of_basic_in_its_own_name(delta: s
 
 def test_a_loss_that_never_passes_epsilon_needs_no_delta() -> None:
     pairs = run(LaplacePair(Enclosure.of("0.5")).repeated(5))
-    own = found(ADVANCED.delta(pairs, Enclosure.of(3)))
+    own = proven(ADVANCED.delta(pairs, Enclosure.of(3)))
     assert own.upper == 0
     assert (own.notion, own.accountant) == (PURE, ADVANCED)
 
@@ -167,7 +168,7 @@ def test_a_loss_that_never_passes_epsilon_needs_no_delta() -> None:
 @pytest.mark.parametrize("delta", ["0", "0.1", "1"])
 def test_no_accountant_is_named_twice(delta: str) -> None:
     """Who compares accountants is told each by its own name."""
-    best = found(BEST.epsilon(run(RandomisedResponsePair(Enclosure.of(1)).repeated(3)), Enclosure.of(delta)))
+    best = proven(BEST.epsilon(run(RandomisedResponsePair(Enclosure.of(1)).repeated(3)), Enclosure.of(delta)))
     names = [str(each.accountant) for each in best.compared]
     assert names[:3] == ["basic", "advanced", "optimal"]
     assert len(set(names)) == len(names)

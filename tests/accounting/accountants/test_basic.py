@@ -30,7 +30,7 @@ def run(*bounding: Pair, reached: Pair | None = None) -> WorstPairs:
     return WorstPairs(bounding, bounding if reached is None else (reached,))
 
 
-def found(finding: Finding | None) -> Finding:
+def proven(finding: Finding | None) -> Finding:
     assert finding is not None
     return finding
 
@@ -45,7 +45,7 @@ def laplace_delta(shift: float, epsilon: float) -> float:
 
 
 def test_a_delta_is_shared_out_evenly() -> None:
-    answer = found(BASIC.epsilon(run(LAPLACE), Enclosure.of("0.1")))
+    answer = proven(BASIC.epsilon(run(LAPLACE), Enclosure.of("0.1")))
     assert float(answer.upper) == pytest.approx(5 * laplace_epsilon(0.5, 0.1 / 5), rel=1e-14)
     assert (answer.notion, answer.bounds.two_sided) == (APPROXIMATE, False)
     assert APPROXIMATE.composition_theorem in answer.theorems
@@ -54,29 +54,29 @@ def test_a_delta_is_shared_out_evenly() -> None:
 
 def test_a_delta_of_which_little_is_sure() -> None:
     """The bound holds for every δ inside, so it is that of the least."""
-    at_least = found(BASIC.epsilon(run(LAPLACE), Enclosure.of("0.1"))).upper
-    assert found(BASIC.epsilon(run(LAPLACE), Enclosure.between("0.1", 1))).upper == at_least
-    perhaps_nothing = found(BASIC.epsilon(run(LAPLACE), Enclosure.between(0, "0.1")))
+    at_least = proven(BASIC.epsilon(run(LAPLACE), Enclosure.of("0.1"))).upper
+    assert proven(BASIC.epsilon(run(LAPLACE), Enclosure.between("0.1", 1))).upper == at_least
+    perhaps_nothing = proven(BASIC.epsilon(run(LAPLACE), Enclosure.between(0, "0.1")))
     assert perhaps_nothing.upper == Fraction(5, 2)
     assert not perhaps_nothing.bounds.two_sided  # 5/2 is the least at δ = 0 alone
 
 
 def test_a_delta_of_1_allows_everything() -> None:
-    answer = found(BASIC.epsilon(run(LAPLACE), Enclosure.of(1)))
+    answer = proven(BASIC.epsilon(run(LAPLACE), Enclosure.of(1)))
     assert answer.upper == 0
     assert answer.bounds.two_sided
     assert answer.theorems == (APPROXIMATE.composition_theorem,)
 
 
 def test_without_a_delta_pure_losses_are_summed() -> None:
-    answer = found(BASIC.epsilon(run(LAPLACE), Enclosure.of(0)))
+    answer = proven(BASIC.epsilon(run(LAPLACE), Enclosure.of(0)))
     assert answer.bounds.enclosure.lower == answer.upper == Fraction(5, 2)
     assert (answer.notion, answer.bounds.two_sided) == (PURE, True)
     assert answer.theorems == (PURE.composition_theorem,)
 
 
 def test_a_delta_that_is_of_no_use_is_not_used() -> None:
-    answer = found(BASIC.epsilon(run(RESPONSES), Enclosure.of("1e-30")))
+    answer = proven(BASIC.epsilon(run(RESPONSES), Enclosure.of("1e-30")))
     assert float(answer.upper) == pytest.approx(3 * math.log(1.5), rel=1e-15)
     assert (answer.notion, answer.bounds.two_sided) == (PURE, False)
     assert APPROXIMATE.composition_theorem not in answer.theorems
@@ -84,7 +84,7 @@ def test_a_delta_that_is_of_no_use_is_not_used() -> None:
 
 def test_a_delta_is_of_use_whatever_some_record_is_known_to_lose() -> None:
     little = LaplacePair(Enclosure.of("0.01"))
-    answer = found(BASIC.epsilon(run(LAPLACE, reached=little), Enclosure.of("0.1")))
+    answer = proven(BASIC.epsilon(run(LAPLACE, reached=little), Enclosure.of("0.1")))
     assert float(answer.upper) == pytest.approx(5 * laplace_epsilon(0.5, 0.1 / 5), rel=1e-14)
 
 
@@ -95,7 +95,7 @@ def test_every_pair_that_bounds_must_be_known(delta: str) -> None:
 
 
 def test_a_loss_that_reaches_epsilon_nowhere_needs_no_delta() -> None:
-    answer = found(BASIC.delta(run(LAPLACE), Enclosure.of("2.5")))
+    answer = proven(BASIC.delta(run(LAPLACE), Enclosure.of("2.5")))
     assert answer.upper == 0
     assert (answer.notion, answer.bounds.two_sided) == (PURE, True)
     assert answer.theorems[0] == PURE.composition_theorem
@@ -103,7 +103,7 @@ def test_a_loss_that_reaches_epsilon_nowhere_needs_no_delta() -> None:
 
 @pytest.mark.parametrize("epsilon", ["2", "0.1", "2.3", 1 / 3])
 def test_an_epsilon_is_shared_out_evenly(epsilon: str | float) -> None:
-    answer = found(BASIC.delta(run(LAPLACE), Enclosure.of(epsilon)))
+    answer = proven(BASIC.delta(run(LAPLACE), Enclosure.of(epsilon)))
     assert float(answer.upper) == pytest.approx(min(1, 5 * laplace_delta(0.5, float(epsilon) / 5)), rel=1e-12)
     assert (answer.notion, answer.bounds.two_sided) == (APPROXIMATE, False)
 
@@ -111,19 +111,19 @@ def test_an_epsilon_is_shared_out_evenly(epsilon: str | float) -> None:
 @pytest.mark.parametrize("epsilon", ["0.1", "1.9", 1 / 3])
 def test_an_epsilon_is_shared_out_by_size(epsilon: str | float) -> None:
     different = compose_pairs([LaplacePair(Enclosure.of("0.5")), LaplacePair(Enclosure.of("1.5"))])
-    answer = found(BASIC.delta(run(different), Enclosure.of(epsilon)))
+    answer = proven(BASIC.delta(run(different), Enclosure.of(epsilon)))
     quarter = float(epsilon) / 4
     assert float(answer.upper) == pytest.approx(laplace_delta(0.5, quarter) + laplace_delta(1.5, 3 * quarter))
 
 
 def test_sums_of_many_shares_leave_room_for_rounding() -> None:
     different = compose_pairs(LaplacePair(Enclosure.of(Fraction(k, 700))) for k in range(1, 61))
-    assert 0 < found(BASIC.delta(run(different), Enclosure.of("1.1"))).upper < 1
+    assert 0 < proven(BASIC.delta(run(different), Enclosure.of("1.1"))).upper < 1
 
 
 def test_an_epsilon_of_which_little_is_sure() -> None:
-    answer = found(BASIC.delta(run(LAPLACE), Enclosure.between("2", "2.25")))
-    assert answer.upper == found(BASIC.delta(run(LAPLACE), Enclosure.of("2"))).upper
+    answer = proven(BASIC.delta(run(LAPLACE), Enclosure.between("2", "2.25")))
+    assert answer.upper == proven(BASIC.delta(run(LAPLACE), Enclosure.of("2"))).upper
 
 
 def test_no_delta_without_a_law() -> None:

@@ -30,11 +30,11 @@ MOST_EVALUATIONS = 45
 def counted(curve: RenyiOfOrder) -> tuple[RenyiOfOrder, list[Fraction]]:
     orders: list[Fraction] = []
 
-    def asked(order: Fraction) -> Enclosure:
+    def recording(order: Fraction) -> Enclosure:
         orders.append(order)
         return curve(order)
 
-    return asked, orders
+    return recording, orders
 
 
 def gaussian(rho: Fraction | str) -> RenyiOfOrder:

@@ -214,11 +214,11 @@ def test_jumps_of_selections_hide_nothing(root: Expression, sides: Sides, value:
     ],
 )
 def test_poles_are_told_soon(root: Expression, sides: Sides, counted: Counted) -> None:
-    def told() -> None:
+    def refused() -> None:
         with pytest.raises(NoFiniteSupremum, match="Set a floor above 0"):
             sup(root, sides)
 
-    assert counted(told)[1] < FEW_CALLS
+    assert counted(refused)[1] < FEW_CALLS
 
 
 def test_a_spent_budget_gives_a_wider_enclosure_that_still_holds(ends: Ends) -> None:

@@ -24,7 +24,7 @@ def product(rate: float, shift: float) -> Enclosure:
     return Enclosure.of(rate) * Fraction(shift)
 
 
-def asked(figure: Callable[[float, float], Enclosure]) -> tuple[Callable[[float, float], Enclosure], list[Any]]:
+def recorded(figure: Callable[[float, float], Enclosure]) -> tuple[Callable[[float, float], Enclosure], list[Any]]:
     nodes: list[Any] = []
 
     def noting(rate: float, shift: float) -> Enclosure:
@@ -39,7 +39,7 @@ def test_records_lie_between_the_nodes_around_them(digits: int) -> None:
     rng = np.random.default_rng(1)
     rate, shift = 2.0 ** -rng.exponential(8, 500), rng.exponential(2, 500)
     rate[:3], shift[3:5] = (1.0, 0.5, 2.0**-1074), (2.0, 2.0**-1074)
-    figure, nodes = asked(product)
+    figure, nodes = recorded(product)
     found = NodeTable(figure, rate_digits=digits, shift_digits=digits).figures(rate, shift).reveal()
     for i in range(500):
         true = Fraction(float(rate[i])) * Fraction(float(shift[i]))
@@ -57,13 +57,13 @@ def test_nodes_themselves_are_exact() -> None:
 
 
 def test_a_common_shift_is_not_raised() -> None:
-    figure, nodes = asked(product)
+    figure, nodes = recorded(product)
     NodeTable(figure).figures([0.3, 0.7], 0.3)
     assert {shift for _, shift in nodes} == {0.3}
 
 
 def test_a_record_that_loses_nothing_asks_for_no_node() -> None:
-    figure, nodes = asked(product)
+    figure, nodes = recorded(product)
     table = NodeTable(figure)
     found = table.figures([0.0, 0.5], [1.0, 0.0]).reveal()
     assert not found.upper.any()
@@ -76,7 +76,7 @@ def test_chunks_give_the_same_bits_and_nodes_are_computed_once() -> None:
     rng = np.random.default_rng(2)
     rate, shift = rng.random(300), rng.random(300)
     expected = NodeTable(product).figures(rate, shift).reveal()
-    figure, nodes = asked(product)
+    figure, nodes = recorded(product)
     counts: list[int] = []
     table = NodeTable(figure, progress=counts.append)
     for size in (1, 37, 300):

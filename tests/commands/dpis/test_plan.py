@@ -15,7 +15,7 @@ from certdp.verification.oracles.renyi import mixture_divergence
 ARGUMENTS = ["--records", "60000", "--batch", "512", "--epsilon", "4", "--delta", "1e-5"]
 
 
-def asked(*more: object, code: int = 0) -> Any:
+def planned(*more: object, code: int = 0) -> Any:
     result = CliRunner().invoke(app, ["dpis", "plan", *ARGUMENTS, *map(str, more), "--json"])
     assert result.exit_code == code, result.output
     return json.loads(result.stdout)
@@ -30,7 +30,7 @@ def falling(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_noise_falls_with_the_norm_sums_and_below_that_of_dp_sgd(falling: Path) -> None:
-    found = asked("--epochs", 4, "--size-noise", 1200, "--kc-trajectory", falling, "--divider", "0.5")
+    found = planned("--epochs", 4, "--size-noise", 1200, "--kc-trajectory", falling, "--divider", "0.5")
     assert found["steps_per_epoch"] == 117
     assert found["norm_sum_over_clip"] == [60000, 48000, 36000, 30000]
     assert sorted(found["dpis"], reverse=True) == found["dpis"]
@@ -52,7 +52,7 @@ def test_the_costs_of_all_releases_add_up_to_what_the_order_allows(falling: Path
     from certdp.accounting.conversions.renyi_moment import epsilon_at_order
     from certdp.accounting.enclosures import Enclosure
 
-    found = asked("--epochs", 4, "--size-noise", 1200, "--norm-rate", "0.1", "--kc-trajectory", falling)
+    found = planned("--epochs", 4, "--size-noise", 1200, "--norm-rate", "0.1", "--kc-trajectory", falling)
     order, total = Fraction(found["order"]), Fraction(0)
     kinds = [cost["release"] for cost in found["releases"]]
     assert kinds == ["size", "norm sum", *(f"steps of epoch {number}" for number in range(1, 5))]
@@ -66,7 +66,7 @@ def test_the_costs_of_all_releases_add_up_to_what_the_order_allows(falling: Path
 
 @pytest.mark.slow
 def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
-    found = asked("--epochs", 2, "--largest-rate", "0.02")
+    found = planned("--epochs", 2, "--largest-rate", "0.02")
     assert found["accounting"] == "loss-distribution"
     assert found["dp_sgd"] == found["dp_sgd_by"]["loss-distribution"]
     assert {cost["noise_multiplier"] for cost in found["releases"][1:]} == {found["releases"][1]["noise_multiplier"]}
@@ -103,7 +103,7 @@ def test_loss_distributions_keep_the_shift_and_a_text_says_by_whom() -> None:
     ],
 )
 def test_bad_input_is_named(more: list[str], parameter: str) -> None:
-    error = asked("--epochs", 3, *more, code=2)["error"]
+    error = planned("--epochs", 3, *more, code=2)["error"]
     assert error["parameter"] == parameter
     assert "Fraction" not in str(error)
 
@@ -111,10 +111,10 @@ def test_bad_input_is_named(more: list[str], parameter: str) -> None:
 def test_the_margin_bounds_the_norm_sums_from_below(tmp_path: Path) -> None:
     path = tmp_path / "sums.txt"
     path.write_text("60000\n640\n", "utf-8")
-    found = asked("--epochs", 2, "--kc-trajectory", path, "--margin", "1/4")
+    found = planned("--epochs", 2, "--kc-trajectory", path, "--margin", "1/4")
     assert found["norm_sum_over_clip"] == [60000, 640]
     assert found["rate"][1] == 0.8
-    error = asked("--epochs", 2, "--kc-trajectory", path, "--margin", "0.26", code=2)["error"]
+    error = planned("--epochs", 2, "--kc-trajectory", path, "--margin", "0.26", code=2)["error"]
     assert error["parameter"] == "kc-trajectory"
 
 
@@ -131,7 +131,7 @@ def test_a_picture_of_the_noise_foreseen(falling: Path, tmp_path: Path, monkeypa
         return plot(self, x, y, **how)
 
     monkeypatch.setattr(axes.Axes, "plot", noted)
-    found = asked("--epochs", 4, "--kc-trajectory", falling, "--plot", tmp_path / "noise.png")
+    found = planned("--epochs", 4, "--kc-trajectory", falling, "--plot", tmp_path / "noise.png")
     assert (tmp_path / "noise.png").read_bytes().startswith(b"\x89PNG")
     assert found["plot"] == str(tmp_path / "noise.png")
     assert drawn == {
@@ -145,4 +145,4 @@ def test_a_picture_of_the_noise_foreseen(falling: Path, tmp_path: Path, monkeypa
 def test_a_trajectory_needs_one_number_for_each_epoch(tmp_path: Path, text: str) -> None:
     path = tmp_path / "sums.txt"
     path.write_text(text, "utf-8")
-    assert asked("--epochs", 3, "--kc-trajectory", path, code=2)["error"]["parameter"] == "kc-trajectory"
+    assert planned("--epochs", 3, "--kc-trajectory", path, code=2)["error"]["parameter"] == "kc-trajectory"

@@ -27,7 +27,7 @@ from certdp.weighted_sampling.threshold_samples import ThresholdSample, threshol
 COUNTS = {f"{'new' if number % 3 else 'old'} {number} [x]": 3 + number * number % 400 for number in range(200)}
 
 
-def asked(capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[Any, str]:
+def estimated(capsys: pytest.CaptureFixture[str], **options: Any) -> tuple[Any, str]:
     """The answer for programs and for people."""
     answer = estimate(**options)
     answer.show(Page(Console(width=200), Numbers()))
@@ -57,7 +57,7 @@ def unsanitised(tmp_path: Path) -> Path:
 )
 def test_sums(sample: Path, capsys: pytest.CaptureFixture[str], text: str, statistic: Any) -> None:
     where = ["key starts new", "key not ends 1 [x]"]
-    data, printed = asked(capsys, sample=sample, statistic=text, where=where, population="300")
+    data, printed = estimated(capsys, sample=sample, statistic=text, where=where, population="300")
     told = SampleEstimates.of(PrivateSample.read(sample)).sum(
         lambda key: key.startswith("new") and not key.endswith("1 [x]"), statistic, population=300
     )
@@ -74,7 +74,7 @@ def test_keys_ranks_quantiles_and_order(sample: Path, tmp_path: Path, capsys: py
     first = str(estimates.top(1)[0].key)
     picture = tmp_path / "out.png"
     wanted: dict[str, Any] = {"top": "3", "quantiles": "0.5,0.9", "rank": first, "kendall": True, "plot": picture}
-    data, printed = asked(capsys, sample=sample, **wanted)
+    data, printed = estimated(capsys, sample=sample, **wanted)
     assert data["top"] == [attrs.asdict(key) for key in estimates.top(3)]
     assert data["quantiles"] == [attrs.asdict(one) for one in estimates.quantiles(["0.5", "0.9"])]
     assert data["rank"] == attrs.asdict(estimates.rank(first))
@@ -86,7 +86,7 @@ def test_keys_ranks_quantiles_and_order(sample: Path, tmp_path: Path, capsys: py
 
 
 def test_a_sample_that_is_not_private(unsanitised: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data, printed = asked(capsys, sample=unsanitised, where=["key starts old"])
+    data, printed = estimated(capsys, sample=unsanitised, where=["key starts old"])
     held = ThresholdSample.read(unsanitised)
     told = estimate_unsanitised_sum(held, lambda key: key.startswith("old")).reveal()
     notice = data["private"].pop("notice")
@@ -103,7 +103,7 @@ def test_a_sample_that_is_not_private(unsanitised: Path, capsys: pytest.CaptureF
 def test_keys_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "keys.csv"
     PrivateWeightedSampling.within(epsilon=1, delta="0.1").release(COUNTS, Coins.seeded(3)).write(place)
-    data, printed = asked(capsys, sample=place, statistic="count")
+    data, printed = estimated(capsys, sample=place, statistic="count")
     assert not data["is_private"]
     assert data["sum"]["estimate"] == data["reported"] == len(PrivateSample.read(place))
     assert "not private" in printed

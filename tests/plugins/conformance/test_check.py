@@ -72,7 +72,7 @@ def test_a_law_that_says_nothing_gives_its_reason() -> None:
     (found,) = check(RandomisedResponse, only="order", options={"categories": "3", "noise": "1/2"}).outcomes
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert found.reason == "its relation replaces records, so that each has a place of its own"
-    assert found.told == (f"not applicable: {found.reason}",)
+    assert found.details == (f"not applicable: {found.reason}",)
 
 
 def test_a_mechanism_that_never_releases_says_why() -> None:

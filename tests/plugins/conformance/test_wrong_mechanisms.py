@@ -228,7 +228,7 @@ def test_how_far_an_audit_sees_is_told_where_it_finds_nothing() -> None:
             assert power.claimed.value < power.refutable < power.most
             assert "declared ε = " in audited.inputs
             assert f"refute the claim as a rule only where the true ε is {power.refutable:.4g} or more" in str(audited)
-            assert any(str(audited) in line for line in found.told)
+            assert any(str(audited) in line for line in found.details)
     assert len(blind.audited) == 3
     assert len(sharp.audited) >= 1  # what follows a refutation is not made
     assert blind.as_json()["audited"][0]["epsilon_refutable"] == blind.audited[0].power.refutable
@@ -240,7 +240,7 @@ def test_the_smallest_witness_is_told() -> None:
     found = outcome(mechanism(lambda scale: PureLoss(norm(1) / (W * scale))), "weight")
     assert found.witness == {"constants": "scale=1", "record": [0.125], "weights": [1.0, 1.125]}
     assert found.cases_tried >= 2
-    assert any("scale=1" in line for line in found.told)
+    assert any("scale=1" in line for line in found.details)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from certdp.verification.audit import Count, epsilon_lower_bound, fewest_runs
 from tests.support.cases import examples
 
 
-def most_telling(runs: int, delta: Delta, confidence: Fraction) -> float:
+def largest_bound(runs: int, delta: Delta, confidence: Fraction) -> float:
     """The bound where an event happens in all tested runs on one input and in none on the other."""
     tested = runs - runs // 2
     return epsilon_lower_bound(Count(tested, tested), Count(0, tested), delta, 1 - confidence)
@@ -34,8 +34,8 @@ def test_with_so_many_runs_the_best_outcome_refutes_and_with_fewer_it_does_not(
     epsilon: Fraction, delta: str, confidence: Fraction
 ) -> None:
     runs = fewest_runs(Epsilon(epsilon), Delta(delta), confidence)
-    assert most_telling(runs, Delta(delta), confidence) > float(epsilon)
-    assert most_telling(runs - 1, Delta(delta), confidence) <= float(epsilon) + 1e-12
+    assert largest_bound(runs, Delta(delta), confidence) > float(epsilon)
+    assert largest_bound(runs - 1, Delta(delta), confidence) <= float(epsilon) + 1e-12
 
 
 def test_a_number_worked_out_by_hand() -> None:

@@ -24,7 +24,7 @@ from certdp.accounting.sampling.drawing import StatedRate
 from certdp.pairs import RenyiLoss
 from certdp.plugins.contract import Neighbours
 from certdp.runs.declared import drawing_of
-from certdp.verification.audit import telling_records
+from certdp.verification.audit import worst_neighbours
 
 HALF = Fraction(1, 2)
 
@@ -35,7 +35,7 @@ def ball(order: Norm, radius: str, dimension: int) -> NormBall:
 
 def test_with_no_sampling_it_is_at_the_boundary() -> None:
     mechanism = LaplaceSum(scale=Public(1))
-    found, *_ = telling_records(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L1, "3", 2), HALF)
+    found, *_ = worst_neighbours(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L1, "3", 2), HALF)
     assert found.first.tolist() == [[3.0, 0.0]]
     assert found.second.shape == (0, 2)
     assert "(3, 0)" in found.difference
@@ -43,7 +43,7 @@ def test_with_no_sampling_it_is_at_the_boundary() -> None:
 
 def test_where_another_norm_is_larger_on_the_diagonal_it_is_there() -> None:
     mechanism = LaplaceSum(scale=Public(1))
-    found, *_ = telling_records(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L2, "1", 4), HALF)
+    found, *_ = worst_neighbours(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L2, "1", 4), HALF)
     assert found.first == pytest.approx(np.full((1, 4), 0.5))
 
 
@@ -54,7 +54,7 @@ def test_where_small_records_weigh_much_it_is_inside() -> None:
         m=Public(1), n=Public(1), mean_squared_norm=Public(1), radius=Public(1), mixing=Public(Fraction(1, 32))
     )
     drawing = drawing_of(mechanism, sampler)
-    found, *_ = telling_records(mechanism.loss, drawing, ball(Norm.L2, "1", 2), Fraction(3))
+    found, *_ = worst_neighbours(mechanism.loss, drawing, ball(Norm.L2, "1", 2), Fraction(3))
     (size,) = np.linalg.norm(found.first, axis=1)
 
     def sampled_delta(radius: float) -> float:
@@ -70,20 +70,20 @@ def test_where_small_records_weigh_much_it_is_inside() -> None:
 
 def test_where_no_norm_matters_any_record_will_do() -> None:
     mechanism = GaussianSum(noise_multiplier=Public(1))
-    found, *_ = telling_records(mechanism.loss, drawing_of(mechanism, Poisson(rate=Public("0.5"))), None, HALF)
+    found, *_ = worst_neighbours(mechanism.loss, drawing_of(mechanism, Poisson(rate=Public("0.5"))), None, HALF)
     assert found.first.tolist() == [[1.0, 0.0]]
 
 
 def test_a_loss_that_is_a_curve_is_audited_at_the_boundary() -> None:
     loss = RenyiLoss(ORDER * (W * norm(2)) ** 2)
-    found, *_ = telling_records(loss, StatedRate(Full().rate), ball(Norm.L2, "2", 2), HALF)
+    found, *_ = worst_neighbours(loss, StatedRate(Full().rate), ball(Norm.L2, "2", 2), HALF)
     assert found.first.tolist() == [[2.0, 0.0]]
 
 
 def test_records_that_are_never_drawn_are_passed_over() -> None:
     mechanism, sampler = LaplaceSum(scale=Public(1)), Importance(rate=Public("1e-300"))
     drawing = drawing_of(mechanism, sampler)
-    found, *_ = telling_records(mechanism.loss, drawing, ball(Norm.L1, "1", 1), HALF)
+    found, *_ = worst_neighbours(mechanism.loss, drawing, ball(Norm.L1, "1", 1), HALF)
     assert found.first.shape == (1, 1)
 
 

@@ -20,7 +20,7 @@ Numbers: TypeAlias = NDArray[Any]
 CONFIDENCE = Fraction(999, 1000)
 
 
-def shown(likelier: Numbers, rarer: Numbers, trials: int, delta: float) -> Numbers:
+def lower_bounds(likelier: Numbers, rarer: Numbers, trials: int, delta: float) -> Numbers:
     """The bounds of Clopper and Pearson on ε, by scipy."""
     tail = float(1 - CONFIDENCE) / 2
     least = beta.ppf(tail, likelier, trials - likelier + 1) - delta
@@ -32,14 +32,14 @@ def shown(likelier: Numbers, rarer: Numbers, trials: int, delta: float) -> Numbe
 def test_no_event_at_a_smaller_epsilon_refutes_by_its_expected_counts(claimed: float, delta: float, runs: int) -> None:
     power = power_of(Epsilon(claimed), Delta(delta), runs=runs, confidence=CONFIDENCE)
     tested = runs // 2
-    assert power.most == pytest.approx(shown(np.array(tested), np.array(0), tested, delta), rel=1e-9)
+    assert power.most == pytest.approx(lower_bounds(np.array(tested), np.array(0), tested, delta), rel=1e-9)
     assert power.refutable > claimed
 
     def best(epsilon: float) -> float:
         """Over all events that an (ε, δ)-DP release may have: p ≤ e^ε·q + δ and 1 − q ≤ e^ε·(1 − p) + δ."""
         rarer = np.linspace(1e-6, 1, 4000, endpoint=False)
         likelier = np.minimum(math.exp(epsilon) * rarer + delta, 1 - (1 - rarer - delta) / math.exp(epsilon))
-        return float(shown(np.minimum(likelier, 1) * tested, rarer * tested, tested, delta).max())
+        return float(lower_bounds(np.minimum(likelier, 1) * tested, rarer * tested, tested, delta).max())
 
     one_run = 1 / tested  # the expected counts are no whole numbers
     assert best(power.refutable - 8 * one_run - 1e-3) <= claimed < best(power.refutable + 8 * one_run + 1e-3)
@@ -53,7 +53,7 @@ def test_randomised_response_is_refuted_about_every_second_time_there() -> None:
     def refuted(epsilon: float) -> float:
         chance = 1 / (1 + math.exp(epsilon))
         likelier, rarer = (generator.binomial(tested, p, tries) for p in (1 - chance, chance))
-        return float(np.mean(shown(likelier, rarer, tested, 0) > 1))
+        return float(np.mean(lower_bounds(likelier, rarer, tested, 0) > 1))
 
     assert 0.4 < refuted(power.refutable) < 0.6
     assert refuted(1 + (power.refutable - 1) / 2) < 0.1

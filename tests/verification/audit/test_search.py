@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.units import Delta, Epsilon
-from certdp.verification.audit import Pair, Releases, directions, most_telling
+from certdp.verification.audit import Pair, Releases, directions, search_pairs
 from certdp.verification.audit.statistics import Floats
 
 PURE = Delta(0)
@@ -33,7 +33,7 @@ def pair(epsilon: float, seed: int, drawn: list[int], claimed: float = 1) -> Pai
 def test_the_pair_that_tells_more_is_chosen(place: int, stream: int) -> None:
     drawn: list[int] = []
     pairs = [pair(1.5 if turn == place else 1.0, 10 * stream + turn, drawn) for turn in range(4)]
-    found = most_telling(pairs, runs=40_000, fewest=10)
+    found = search_pairs(pairs, runs=40_000, fewest=10)
     assert (found.chosen, found.tried, found.left) == (place, 4, 32_000)
     assert sum(drawn) == 2 * 8_000
 
@@ -41,7 +41,7 @@ def test_the_pair_that_tells_more_is_chosen(place: int, stream: int) -> None:
 @pytest.mark.slow
 def test_of_equal_ones_mostly_the_first_is_chosen() -> None:
     chosen = [
-        most_telling([pair(1, 10 * seed + turn, []) for turn in range(4)], runs=40_000, fewest=10).chosen
+        search_pairs([pair(1, 10 * seed + turn, []) for turn in range(4)], runs=40_000, fewest=10).chosen
         for seed in range(20)
     ]
     assert chosen.count(0) >= 16
@@ -49,24 +49,24 @@ def test_of_equal_ones_mostly_the_first_is_chosen() -> None:
 
 def test_a_first_that_shows_nothing_is_left() -> None:
     pairs = [pair(0, 1, []), pair(0.5, 2, [])]
-    assert most_telling(pairs, runs=40_000, fewest=10).chosen == 1
-    assert most_telling([pair(60, 3, []), pair(1, 4, [])], runs=40_000, fewest=10).chosen == 0
+    assert search_pairs(pairs, runs=40_000, fewest=10).chosen == 1
+    assert search_pairs([pair(60, 3, []), pair(1, 4, [])], runs=40_000, fewest=10).chosen == 0
 
 
 def test_each_pair_is_held_against_its_own_claim() -> None:
     pairs = [pair(2, 1, [], claimed=2), pair(1, 2, [], claimed=0.5), pair(1.5, 3, [], claimed=1.4)]
-    assert most_telling(pairs, runs=40_000, fewest=10).chosen == 1
+    assert search_pairs(pairs, runs=40_000, fewest=10).chosen == 1
 
 
 @pytest.mark.parametrize(("count", "runs", "fewest"), [(1, 10**5, 10), (4, 3999, 10), (4, 10**4, 8001)])
 def test_where_nothing_is_tried_nothing_is_drawn(count: int, runs: int, fewest: int) -> None:
     drawn: list[int] = []
-    found = most_telling([pair(1, 1, drawn)] * count, runs=runs, fewest=fewest)
+    found = search_pairs([pair(1, 1, drawn)] * count, runs=runs, fewest=fewest)
     assert (found.chosen, found.tried, found.left, drawn) == (0, 0, runs, [])
 
 
 def test_the_least_runs_with_which_something_is_tried() -> None:
-    found = most_telling([pair(1, turn, []) for turn in range(4)], runs=4000, fewest=3200)
+    found = search_pairs([pair(1, turn, []) for turn in range(4)], runs=4000, fewest=3200)
     assert (found.tried, found.left) == (4, 3200)
 
 

@@ -157,7 +157,7 @@ OUTSIDE: list[tuple[dict[str, str], list[str]]] = [
 ]
 
 
-def look(point: dict[str, str], others: list[str]) -> None:
+def check_point(point: dict[str, str], others: list[str]) -> None:
     domain = Domain("2", Fraction(2), 4)
     box = dict.fromkeys([*point], FINE.rational(Fraction(0)))
     domain.check_point({name: Fraction(text) for name, text in point.items()}, box, others, FINE)
@@ -165,13 +165,13 @@ def look(point: dict[str, str], others: list[str]) -> None:
 
 @pytest.mark.parametrize(("point", "others"), INSIDE)
 def test_a_point_of_the_domain_is_taken(point: dict[str, str], others: list[str]) -> None:
-    look(point, others)
+    check_point(point, others)
 
 
 @pytest.mark.parametrize(("point", "others"), OUTSIDE)
 def test_a_point_outside_the_domain_is_refused(point: dict[str, str], others: list[str]) -> None:
     with pytest.raises(Refused, match="the maximiser leaves the range of"):
-        look(point, others)
+        check_point(point, others)
 
 
 def test_a_point_with_an_unknown_coordinate_is_refused() -> None:

@@ -56,7 +56,7 @@ def altered(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     return sealed(body)
 
 
-def says(name: str, value: str | None) -> Callable[[dict[str, Any]], None]:
+def states(name: str, value: str | None) -> Callable[[dict[str, Any]], None]:
     """State something else of a released parameter, or nothing."""
 
     def change(body: dict[str, Any]) -> None:
@@ -89,14 +89,14 @@ def test_what_the_library_writes_is_accepted(content: bytes) -> None:
     ],
 )
 def test_a_proof_at_one_value_covers_no_others(content: bytes, prefix: str, said: str | None, reason: str) -> None:
-    verdict = check(altered(content, says(f"{prefix}mechanism.scale was released", said)))
+    verdict = check(altered(content, states(f"{prefix}mechanism.scale was released", said)))
     assert not verdict.accepted
     assert reason in verdict.reason
 
 
 @pytest.mark.parametrize("name", ["mechanism.colour", "part 2: mechanism.scale", "domain.norm", "sampler", "scale"])
 def test_parameters_that_are_not_there_are_refused(name: str) -> None:
-    verdict = check(altered(COMPOSED, says(f"{name} was released", "any value")))
+    verdict = check(altered(COMPOSED, states(f"{name} was released", "any value")))
     assert "is about no parameter of this certificate" in verdict.reason
 
 
@@ -104,7 +104,7 @@ def test_parameters_that_are_not_there_are_refused(name: str) -> None:
     ("said", "accepted"), [("any value", False), ("within 1/4 to 1", True), ("within 1 to 2", False)]
 )
 def test_a_released_radius_is_the_upper_end(said: str, accepted: bool) -> None:
-    assert check(altered(COMPOSED, says("domain.radius was released", said))).accepted is accepted
+    assert check(altered(COMPOSED, states("domain.radius was released", said))).accepted is accepted
 
 
 def test_a_radius_that_no_loss_looks_at_may_be_anything() -> None:
@@ -120,7 +120,7 @@ def test_the_rate_of_a_weighted_sample_is_known_from_no_end() -> None:
     body = PROFILE
 
     def change(content: dict[str, Any]) -> None:
-        says("sampler.rate was released", "within 1/4 to 1/2")(content)
+        states("sampler.rate was released", "within 1/4 to 1/2")(content)
 
     assert check(altered(body, change)).accepted  # unweighted: a higher rate costs more
     weighted = certdp.profile_certificate(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from certdp.accounting.dpis.allocation import Allocation, Foreseen
+from certdp.accounting.dpis.allocation import Allocation, RemainingSteps
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import dpis_allocation as claims
 
@@ -43,8 +43,8 @@ def test_the_control_holds_where_norm_sums_do_not_grow() -> None:
     assert not refuted("dpis/allocation-never-rising", shares=[Fraction(1, 2), Fraction(2, 5), Fraction(2, 5)])
 
 
-RIGHT = Allocation.foreseen
-Foresee = Callable[[Allocation, int, Fraction, Fraction], Foreseen]
+RIGHT = Allocation.remaining_steps
+Foresee = Callable[[Allocation, int, Fraction, Fraction], RemainingSteps]
 
 WRONG_RULES: dict[str, Foresee] = {
     "later epochs forgotten": lambda rule, epoch, *at: RIGHT(evolve(rule, epochs=epoch + 1), epoch, *at),
@@ -59,7 +59,7 @@ WRONG_RULES: dict[str, Foresee] = {
 
 @pytest.mark.parametrize("wrong", WRONG_RULES)
 def test_a_wrong_rule_is_told(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Allocation, "foreseen", WRONG_RULES[wrong])
+    monkeypatch.setattr(Allocation, "remaining_steps", WRONG_RULES[wrong])
     assert refuted("dpis/allocation", divider=Fraction(1, 4))  # so that swapped phases are others
 
 
@@ -73,20 +73,20 @@ def test_a_wrong_rule_is_told(wrong: str, monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_a_wrong_phase_is_told(claim: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Allocation, "foreseen", WRONG_RULES[wrong])
+    monkeypatch.setattr(Allocation, "remaining_steps", WRONG_RULES[wrong])
     assert refuted(claim)
 
 
 @pytest.mark.parametrize("factor", [Fraction(999, 1000), Fraction(1001, 1000)])
 def test_noise_that_is_not_the_least_is_told(factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = Foreseen.least_noise
-    monkeypatch.setattr(Foreseen, "least_noise", lambda *at: right(*at) * factor)
+    right = RemainingSteps.least_noise
+    monkeypatch.setattr(RemainingSteps, "least_noise", lambda *at: right(*at) * factor)
     assert refuted("dpis/allocation")
 
 
 def test_a_schedule_that_is_ignored_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def level(rule: Allocation, *at: Any) -> Foreseen:
+    def level(rule: Allocation, *at: Any) -> RemainingSteps:
         return RIGHT(evolve(rule, factor=lambda _: Fraction(1)), *at)
 
-    monkeypatch.setattr(Allocation, "foreseen", level)
+    monkeypatch.setattr(Allocation, "remaining_steps", level)
     assert refuted("dpis/allocation", decay=Fraction(9, 10))

@@ -28,7 +28,7 @@ class Picture:
     """A figure."""
 
     title: str = "A picture"
-    says: str = "of nothing"
+    caption: str = "of nothing"
     svg: str = '<svg viewBox="0 0 1 1"><title>nothing</title></svg>'
 
 

@@ -99,8 +99,8 @@ class Planned(Answer):
         epsilon = numbers.most_or_stated(bound.epsilon.upper_float, budget.epsilon.value)
         delta = numbers.most_or_stated(bound.delta.upper_float, budget.delta.value)
         page.bold(f"({epsilon}, {delta})-DP", " per record, whatever the norm sums are", indent=0)
-        page.say(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
-        page.say(f"by {theorems(guarantee)}", 2)
+        page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.print(f"by {theorems(guarantee)}", 2)
         page.table(
             ("epoch", "K̃/C", "rate", "σ_G of DPIS", "σ_G of DP-SGD"),
             [
@@ -114,7 +114,7 @@ class Planned(Answer):
             ],
         )
         by_order, by_distribution = (one.noise_multipliers[0] for one in (self.uniform, self.dominated))
-        page.say(
+        page.print(
             f"DP-SGD: σ_G = {numbers.about(by_order)} by Rényi accounting, {numbers.about(by_distribution)} "
             f"by its loss distribution; the column is by {_way(plan)}"
         )

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ...dpis.engine import Progress as Told
+from ...dpis.engine import Progress as OnStep
 from ...dpis.engine import Report
 from ..output import Terminal
 
 
-def progress_of(steps: int, terminal: Terminal) -> AbstractContextManager[Told | None]:
+def progress_of(steps: int, terminal: Terminal) -> AbstractContextManager[OnStep | None]:
     """What a run of so many steps tells its progress to; on stderr, nothing beside JSON."""
     if terminal.as_json:
         return nullcontext()
@@ -22,32 +22,32 @@ def progress_of(steps: int, terminal: Terminal) -> AbstractContextManager[Told |
 
 
 @contextmanager
-def watched(console: Console, steps: int) -> Iterator[Told]:
+def watched(console: Console, steps: int) -> Iterator[OnStep]:
     """A bar; what it says of single steps is for the data's owner, who watches."""
     parts = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=16), TimeRemainingColumn())
     with Progress(*parts, console=console, transient=True) as bar:
         task = bar.add_task("training", total=steps)
 
-        def told(report: Report) -> None:
+        def step_done(report: Report) -> None:
             done = report.epoch.epoch * report.steps_per_epoch + report.epoch.steps
             bar.update(task, completed=done, description=f"{_public(report)}\n{_private(report)}")
 
-        yield told
+        yield step_done
 
 
 @contextmanager
-def _lines(console: Console) -> Iterator[Told]:
+def _lines(console: Console) -> Iterator[OnStep]:
     """Public figures alone: logs are kept."""
     last: Report | None = None
 
-    def told(report: Report) -> None:
+    def step_done(report: Report) -> None:
         nonlocal last
         if last is not None and last.epoch.epoch != report.epoch.epoch:
             _line(console, last)
         last = report
 
     try:
-        yield told
+        yield step_done
     finally:
         if last is not None:
             _line(console, last)

@@ -96,7 +96,7 @@ class OptimiserRequest:
 
 
 @frozen(kw_only=True)
-class _Asked:
+class _Request:
     """What the command asks: where a run reads and writes, and whether it goes on."""
 
     data: Path
@@ -245,7 +245,7 @@ def train(
         device=device,
     )
     stated_optimiser = OptimiserRequest(name=optimiser, rate=learning_rate, momentum=momentum)
-    asked = _Asked(data=data, seed=seed, output=output, certificate=certificate, resume=resume)
+    asked = _Request(data=data, seed=seed, output=output, certificate=certificate, resume=resume)
     plan, proposals, options = run.plan(), run.proposals(), stated_optimiser.options()
     stated_model.check()
     coins = Coins() if seed is None else Coins.seeded(seed)
@@ -295,7 +295,7 @@ def train(
     return TrainedModel(statement=statement, owners=owners, certificate=certificate, certified=certified)
 
 
-def _check_folder(request: _Asked, checkpoints: Checkpoints) -> None:
+def _check_folder(request: _Request, checkpoints: Checkpoints) -> None:
     """Before anything is read; nothing is made yet."""
     out = request.output
     clear_abandoned(out)
@@ -308,7 +308,7 @@ def _check_folder(request: _Asked, checkpoints: Checkpoints) -> None:
         raise InvalidValue("output", str(out), "a new folder in an existing one", f"Make {out.parent}")
 
 
-def _check_certificate(request: _Asked, checkpoints: Checkpoints) -> None:
+def _check_certificate(request: _Request, checkpoints: Checkpoints) -> None:
     """Before anything is read; a place in the run's own folder is one that can be written."""
     if request.certificate is None:
         return
@@ -332,13 +332,13 @@ def _make_folder(output: Path) -> None:
 def _stopping(progress: Progress | None, stop: Stop) -> Progress:
     """Ends a run between two steps, where nothing that was paid is lost."""
 
-    def told(report: Report) -> None:
+    def step_done(report: Report) -> None:
         if progress is not None:
             progress(report)
         if stop.asked is not None:
             raise KeyboardInterrupt
 
-    return told
+    return step_done
 
 
 @contextmanager

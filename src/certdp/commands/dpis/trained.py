@@ -72,8 +72,8 @@ class Statement:
             delta = numbers.most_or_stated(bound.delta.upper_float, budget.delta.value)
             page.bold(f"({epsilon}, {delta})-DP", " per record, under add/remove", indent=0)
             paid = numbers.most(result.epsilon)
-            page.say(f"by {theorems(result.account.guarantee)}; this run has paid ε = {paid}", 2)
-            page.say("what other runs on the same records cost, as to tune options, adds to this", 2)
+            page.print(f"by {theorems(result.account.guarantee)}; this run has paid ε = {paid}", 2)
+            page.print("what other runs on the same records cost, as to tune options, adds to this", 2)
         columns = result.history.columns()
         names = ("epoch", "noise_multiplier", "clip", "norm_sum", "rate", "steps", "epsilon")
         page.table(

@@ -42,7 +42,7 @@ class NewPlugin(Answer):
         page.copy(f"{self.written.role.word} {self.written.name} in {self.written.folder}:")
         for path in self.written.paths:
             page.copy(f"  {path}")
-        page.say("\nInstall it and run its tests:\n")
+        page.print("\nInstall it and run its tests:\n")
         page.copy(f'  cd {self.written.folder}\n  python -m pip install -e ".[test]"\n  python -m pytest')
 
 

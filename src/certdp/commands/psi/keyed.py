@@ -117,10 +117,10 @@ class KeyedProfile(Answer):
         page.bold(f"δ ≤ {numbers.most(answer.delta.upper)}", rest)
         if answer.delta.lower is not None:
             ends = numbers.between(answer.delta.lower, answer.delta.upper)
-            page.say(f"the supremum over all frequencies lies in {ends}", 2)
-        page.say(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
-        page.say(str(guarantee.derivation), 2)
-        page.say(_WHY, 2)
+            page.print(f"the supremum over all frequencies lies in {ends}", 2)
+        page.print(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.print(str(guarantee.derivation), 2)
+        page.print(_WHY, 2)
         page.table(
             ("frequency", "δ, with it against without", "δ, without against with"),
             [
@@ -130,7 +130,7 @@ class KeyedProfile(Answer):
         )
         hidden = len(self.frequencies) - _SHOWN
         if hidden > 0:
-            page.say(f"and {hidden} more in --json", 2)
+            page.print(f"and {hidden} more in --json", 2)
         page.files({"certificate": self.certificate})
         page.assumptions(guarantee.assumptions)
 

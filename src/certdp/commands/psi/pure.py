@@ -75,19 +75,19 @@ class PureProfile(Answer):
         claim, request = self.claim, self.request
         page.run(claim.mechanism.name, claim.sampler.name)
         if claim.supremum is None:
-            page.say("ε      none: no public domain was declared (--option radius=R)", 2)
+            page.print("ε      none: no public domain was declared (--option radius=R)", 2)
         else:
             found = claim.supremum.enclosure
             page.bold(f"ε ≤ {page.numbers.most(found.upper_float)}", f" for {whom(claim.domain)}")
             if not claim.rate.only_bound:
                 ends = page.numbers.between(max(0.0, found.lower_float), found.upper_float)
-                page.say(f"the supremum of ψ lies in {ends}", 2)
+                page.print(f"the supremum of ψ lies in {ends}", 2)
         profile = claim.profile
-        page.say(f"pure DP, unit {profile.unit.name}, relation {profile.relation.name}, by {claim.rate.theorem}", 2)
+        page.print(f"pure DP, unit {profile.unit.name}, relation {profile.relation.name}, by {claim.rate.theorem}", 2)
         if claim.rate.only_bound:
-            page.say(f"ψ(x) ≤ {self._psi} for every record that may be drawn", 2)
+            page.print(f"ψ(x) ≤ {self._psi} for every record that may be drawn", 2)
         else:
-            page.say(f"ψ(x) = {self._psi}, and a relative rounding of q and W", 2)
+            page.print(f"ψ(x) = {self._psi}, and a relative rounding of q and W", 2)
         page.files({"certificate": request.certificate, "plot": request.plot})
         page.assumptions(claim.assumptions)
         self.owners.show(page, ("owner certificate", request.owner_certificate), ("owner plot", request.owner_plot))

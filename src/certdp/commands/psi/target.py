@@ -26,7 +26,7 @@ from .request import OwnersFigures, Request, domain_of, outside_of, progress_ove
 
 
 @frozen(kw_only=True)
-class _Found:
+class _Proven:
     """The loss proven for the domain.
 
     Attributes:
@@ -53,7 +53,7 @@ class _Target:
 
     sign: str
     stated: str
-    prove: Callable[[SampledRun], _Found]
+    prove: Callable[[SampledRun], _Proven]
     at: Delta | Order
 
 
@@ -70,7 +70,7 @@ class LossAt(Answer):
 
     releases: SampledRun
     target: _Target
-    found: _Found
+    found: _Proven
     owners: OwnersFigures
 
     def as_json(self) -> Mapping[str, object]:
@@ -107,11 +107,11 @@ class LossAt(Answer):
             f"{sign} ≤ {page.numbers.most(bounds.upper)}", f" at {self.target.stated} for {whom(self.releases.domain)}"
         )
         if bounds.lower is None:
-            page.say(f"{sign}: an upper bound; no lower bound is proven", 2)
+            page.print(f"{sign}: an upper bound; no lower bound is proven", 2)
         else:
-            page.say(f"the supremum of {sign} lies in {page.numbers.between(bounds.lower, bounds.upper)}", 2)
-        page.say(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
-        page.say(str(guarantee.derivation), 2)
+            page.print(f"the supremum of {sign} lies in {page.numbers.between(bounds.lower, bounds.upper)}", 2)
+        page.print(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
+        page.print(str(guarantee.derivation), 2)
         page.assumptions(guarantee.assumptions)
         self.owners.show(page)
 
@@ -144,9 +144,9 @@ def _target(request: Request) -> _Target:
 
 
 def _at_delta(delta: Delta) -> _Target:
-    def prove(releases: SampledRun) -> _Found:
+    def prove(releases: SampledRun) -> _Proven:
         answer = releases.epsilon(delta)
-        return _Found(
+        return _Proven(
             guarantee=answer.guarantee,
             figures={"delta": answer.delta.upper, "epsilon": [answer.epsilon.lower, answer.epsilon.upper]},
             bounds=answer.epsilon,
@@ -156,13 +156,13 @@ def _at_delta(delta: Delta) -> _Target:
 
 
 def _at_order(order: Order) -> _Target:
-    def prove(releases: SampledRun) -> _Found:
+    def prove(releases: SampledRun) -> _Proven:
         guarantee = releases.renyi(order)
         reached = releases.pairs.worst(renyi_at(order.value))
         # what released parameters cost is an upper bound alone
         two_sided = reached is not None and reached.two_sided and not releases.released_cost.upper
         bounds = Interval.of(Bounds(guarantee.bound.tau, two_sided))
-        return _Found(
+        return _Proven(
             guarantee=guarantee,
             figures={
                 "order": Enclosure.of(order.value).lower_float,

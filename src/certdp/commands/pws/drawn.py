@@ -50,10 +50,10 @@ class DrawnSample(Answer):
         statement = self.sample.statement.to_json()
         how = f": {len(self.sample):,} keys by {statement['rule']['name']}, {statement['coins']} coins"
         page.bold("not private", how, indent=0)
-        page.say(NOTICE, 2)
+        page.print(NOTICE, 2)
         refusal = self._refusal
         private = "certdp pws sanitise makes it private"
-        page.say(private if refusal is None else f"It cannot be made private: {refusal}", 2)
+        page.print(private if refusal is None else f"It cannot be made private: {refusal}", 2)
         page.files({"sample": self.output})
 
     @property

@@ -110,20 +110,20 @@ class Estimates(Answer):
         page.copy(str(self.sample))
         page.copy(str(self.total))
         if self.top is not None:
-            page.say("\nmost frequent keys: the likeliest frequency, and what it is for certain")
+            page.print("\nmost frequent keys: the likeliest frequency, and what it is for certain")
             page.table(("key", "likeliest", "at least", "at most"), map(_row, self.top), figures=True)
         if self.quantiles is not None:
-            page.say("\nfrequencies of keys, without those too infrequent to be in the sample")
+            page.print("\nfrequencies of keys, without those too infrequent to be in the sample")
             for one in self.quantiles:
-                page.say(f"{one.level:g} of them: at most {one.frequency:,} ({one.low:,} to {one.high:,})", 2)
+                page.print(f"{one.level:g} of them: at most {one.frequency:,} ({one.low:,} to {one.high:,})", 2)
         if self.rank is not None:
             rank = self.rank
-            page.say(
+            page.print(
                 f"\nrank of {_text(rank.key)}: about {rank.rank:,.1f} ± {rank.standard_error:,.1f} among all keys, "
                 f"{rank.best:,} to {rank.worst:,} among those reported for certain"
             )
         if self.kendall is not None:
-            page.say(f"\norder of tokens: expected Kendall τ {self.kendall:.4f} with the order of frequencies")
+            page.print(f"\norder of tokens: expected Kendall τ {self.kendall:.4f} with the order of frequencies")
         page.files({"plot": self.plot})
 
 

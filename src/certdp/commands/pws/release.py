@@ -93,7 +93,7 @@ class Released:
 
     def show(self, page: Page) -> None:
         """Show the answer on the page, for people."""
-        page.say(str(self.sample), style="bold")
+        page.print(str(self.sample), style="bold")
         page.files({"sample": self.output, "certificate": self.certificate})
         if self.sample.statement.private:
             page.assumptions(self.sampling.guarantee.assumptions)

@@ -46,7 +46,7 @@ class Sanitised(Answer):
         """Show the answer on the page, for people."""
         self.released.show(page)
         page.owners_heading()
-        page.say(f"{self.sampled:,} keys had been sampled", 2)
+        page.print(f"{self.sampled:,} keys had been sampled", 2)
 
 
 def sanitise(

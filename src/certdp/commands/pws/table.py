@@ -67,8 +67,8 @@ class Probabilities(Answer):
         """Show the answer on the page, for people."""
         sampling = self.sampling
         page.keyed_run(sampling.mechanism.about.name, sampling.sampler.about.name)
-        page.say(in_words(sampling.stated_guarantee, sampling.contributions), 2)
-        page.say(f"probabilities are whole units of 2^-{sampling.reporting.budget.bits}", 2)
+        page.print(in_words(sampling.stated_guarantee, sampling.contributions), 2)
+        page.print(f"probabilities are whole units of 2^-{sampling.reporting.budget.bits}", 2)
         page.copy(str(self.table))
         page.files({"plot": self.plot})
 

@@ -132,7 +132,7 @@ def _convolution(
 
 @final
 @frozen(eq=False)
-class _LookUp:
+class _Embedding:
     source: Tensor
     parameters: dict[str, Tensor]
     padding: int | None
@@ -145,7 +145,7 @@ class _LookUp:
         return {"weight": TableRows(rows, deltas, self.parameters["weight"].shape)}
 
 
-def _look_up(
+def _embedding(
     input: Tensor,
     weight: Tensor,
     padding_idx: int | None = None,
@@ -160,7 +160,7 @@ def _look_up(
         what = "max_norm" if max_norm is not None else "scale_grad_by_freq"
         raise InvalidValue("model", f"an embedding with {what}", "one without: it mixes records", f"Leave out {what}")
     padding = None if padding_idx is None or padding_idx == -1 else padding_idx % weight.shape[0]
-    return _LookUp(input, _given(weight, None), padding)
+    return _Embedding(input, _given(weight, None), padding)
 
 
 @final
@@ -212,7 +212,7 @@ _KNOWN: dict[Any, Callable[..., Layer | None]] = {
     functional.conv1d: _convolution,
     functional.conv2d: _convolution,
     functional.conv3d: _convolution,
-    functional.embedding: _look_up,
+    functional.embedding: _embedding,
     functional.layer_norm: _layer_norm,
     functional.group_norm: _group_norm,
 }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.plugins.contract import Expectation
-from certdp.verification.reports.readable import Number, numbers, parts, readable, shown
+from certdp.verification.reports.short_numbers import Number, format_value, numbers, parts, shorten
 
 RATIOS = st.fractions(max_denominator=10**30) | st.builds(
     Fraction, st.integers(-(10**60), 10**60), st.integers(1, 10**60)
@@ -38,17 +38,17 @@ RATIOS = st.fractions(max_denominator=10**30) | st.builds(
     ],
 )
 def test_texts(text: str, expected: str) -> None:
-    assert readable(text) == expected
+    assert shorten(text) == expected
 
 
 def test_long_digits_are_left_alone() -> None:
     text = "9" * 5000
-    assert readable(text) == text
+    assert shorten(text) == text
 
 
 @given(RATIOS)
 def test_a_ratio_is_exact_or_marked_and_close(ratio: Fraction) -> None:
-    text = shown(ratio)
+    text = format_value(ratio)
     found = Fraction(text.removeprefix("≈ "))
     assert (found == ratio) is not text.startswith("≈")
     assert abs(found - ratio) <= abs(ratio) / 10**15
@@ -62,7 +62,7 @@ def test_an_enclosure_holds_what_it_stands_for(middle: Fraction, spread: Fractio
     (number,) = numbers(text)
     assert number.stated == text
     assert number.lower <= middle - spread <= middle + spread <= number.upper
-    match number.shown.strip("[]").split(" ± "), number.shown.strip("[]").split(", "):
+    match number.short.strip("[]").split(" ± "), number.short.strip("[]").split(", "):
         case [value, radius], _:
             centre, around = Fraction(value), Fraction(radius)
             assert centre - around <= number.lower
@@ -79,7 +79,7 @@ def test_pieces_make_up_the_text(text: str) -> None:
     pieces = list(parts(text))
     stated = "".join(piece.stated if isinstance(piece, Number) else piece for piece in pieces)
     assert stated.replace("= ", "") == text.replace("= ", "")
-    assert readable(text) == "".join(piece.shown if isinstance(piece, Number) else piece for piece in pieces)
+    assert shorten(text) == "".join(piece.short if isinstance(piece, Number) else piece for piece in pieces)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_pieces_make_up_the_text(text: str) -> None:
     ],
 )
 def test_values_of_cases(value: object, expected: str) -> None:
-    assert shown(value) == expected
+    assert format_value(value) == expected

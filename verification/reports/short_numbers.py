@@ -40,13 +40,13 @@ class Number:
         lower: its lower end.
         upper: its upper end; the same for a number.
         stated: how the text states it.
-        shown: how people read it.
+        short: how people read it.
     """
 
     lower: Fraction
     upper: Fraction
     stated: str
-    shown: str
+    short: str
 
 
 def parts(text: str) -> Iterator[str | Number]:
@@ -57,7 +57,7 @@ def parts(text: str) -> Iterator[str | Number]:
         if found is None:
             continue
         between = text[end : match.start()]
-        if found.shown.startswith("≈"):
+        if found.short.startswith("≈"):
             between = between.removesuffix("= ")
         if between:
             yield between
@@ -72,24 +72,24 @@ def numbers(text: str) -> tuple[Number, ...]:
     return tuple(part for part in parts(text) if isinstance(part, Number))
 
 
-def readable(text: str) -> str:
+def shorten(text: str) -> str:
     """The text with its numbers as people read them."""
-    return "".join(part.shown if isinstance(part, Number) else part for part in parts(text))
+    return "".join(part.short if isinstance(part, Number) else part for part in parts(text))
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value of a case as people read it."""
     match value:
         case Fraction():
-            return readable(str(value))
+            return shorten(str(value))
         case Enum():
-            return shown(value.value)
+            return format_value(value.value)
         case Mapping():
-            return ", ".join(f"{name}: {shown(item)}" for name, item in value.items()) or "none"
+            return ", ".join(f"{name}: {format_value(item)}" for name, item in value.items()) or "none"
         case tuple() | list():
-            return f"({', '.join(map(shown, value))}{',' if len(value) == 1 else ''})"
+            return f"({', '.join(map(format_value, value))}{',' if len(value) == 1 else ''})"
         case _:
-            return readable(str(value))
+            return shorten(str(value))
 
 
 def _number(match: re.Match[str]) -> Number | None:

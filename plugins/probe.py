@@ -21,7 +21,7 @@ _SHOWN = 60
 
 @final
 @frozen
-class FirstLook:
+class ProbeResult:
     """What was seen.
 
     Attributes:
@@ -33,27 +33,27 @@ class FirstLook:
     printed: str = ""
 
 
-def first_look(look: Callable[[], str], seconds: float) -> FirstLook:
+def probe(validate: Callable[[], str], seconds: float) -> ProbeResult:
     """Look at a plugin in a forked process.
 
     Args:
-        look: imports and validates it; returns why it cannot be used, or nothing.
+        validate: imports and validates it; returns why it cannot be used, or nothing.
         seconds: how long that may take.
 
     Guarantees:
         Nothing that the plugin does to its process happens to this one, and the process does not outlive the call.
     """
     here, there = multiprocessing.Pipe(duplex=False)
-    process = forked(_look, look, there)
+    process = forked(_run, validate, there)
     there.close()
     try:
         if not here.poll(seconds):
-            return FirstLook(f"its import takes longer than {seconds:g} s")
+            return ProbeResult(f"its import takes longer than {seconds:g} s")
         fault, printed = json.loads(here.recv_bytes())
-        return FirstLook(str(fault), str(printed))
+        return ProbeResult(str(fault), str(printed))
     except (EOFError, OSError, ValueError):
         process.join(seconds)
-        return FirstLook(f"its import ends the process with exit code {process.exitcode}")
+        return ProbeResult(f"its import ends the process with exit code {process.exitcode}")
     finally:
         here.close()
         process.kill()
@@ -75,12 +75,12 @@ def output_to_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-def _look(look: Callable[[], str], connection: Connection) -> None:
+def _run(validate: Callable[[], str], connection: Connection) -> None:
     with tempfile.TemporaryFile() as printed:
         os.dup2(printed.fileno(), 1)
         sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
         try:
-            fault = look()
+            fault = validate()
         except BaseException as error:  # a plugin may raise anything, SystemExit too
             fault = f"looking at it fails with {type(error).__name__}: {error}"
         sys.stdout.flush()
