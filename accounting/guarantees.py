@@ -78,17 +78,22 @@ class Guarantee(Displayed, Generic[B, R, U]):
     def cells(self) -> Iterator[tuple[str, str]]:
         """Bound, unit, relation, theorem, and each assumption."""
         yield f"{self.bound.notion} DP", str(self.bound)
-        yield "unit", self.unit.name
-        yield "relation", self.relation.name
-        yield "theorem", str(self.derivation.theorem)
-        for assumption in self.assumptions:
-            yield "assuming", str(assumption)
+        yield from conditions(self.unit, self.relation, self.derivation)
 
     def __str__(self) -> str:
         return (
             f"{self.bound} ({self.bound.notion} DP, unit: {self.unit.name}, "
             f"relation: {self.relation.name}; {self.derivation})"
         )
+
+
+def conditions(unit: Unit, relation: Relation, derivation: Derivation) -> Iterator[tuple[str, str]]:
+    """Rows of a table: for whom a statement holds, by which theorem, and under which assumptions."""
+    yield "unit", unit.name
+    yield "relation", relation.name
+    yield "theorem", str(derivation.theorem)
+    for assumption in derivation.assumptions:
+        yield "assuming", str(assumption)
 
 
 def refuse_ex_post(parameter: str, cost: Guarantee[Any, Any, Any]) -> None:

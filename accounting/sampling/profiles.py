@@ -14,7 +14,7 @@ from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..expressions import Apply, Constant, Expression, Operation, Symbol, Variable, enclose, substitute, variables
 from ..expressions.suprema import Supremum, supremum
-from ..guarantees import Guarantee, compose, require
+from ..guarantees import Guarantee, compose, conditions, require
 from ..notions import PURE, Pure
 from ..provenance import Payment, named_costs
 from ..relations import Relation, Unit
@@ -68,11 +68,7 @@ class PureProfile(Displayed, Generic[R, U]):
         """The rows of a table: both directions as expressions, unit, relation, theorem, and each assumption."""
         yield "remove", str(self.remove)
         yield "add", str(self.add)
-        yield "unit", self.unit.name
-        yield "relation", self.relation.name
-        yield "theorem", str(self.derivation.theorem)
-        for assumption in self.assumptions:
-            yield "assuming", str(assumption)
+        yield from conditions(self.unit, self.relation, self.derivation)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -44,21 +44,18 @@ _NEEDS = {"DPKMeans": "sklearn"}  # listed where that is installed; asked for el
 def _attached():
     """What loads a name, and the names; made when the first is asked for."""
     if not _ATTACHED:
-        from importlib.util import find_spec
-
         import lazy_loader
 
         load, _, names = lazy_loader.attach_stub(__name__, __file__)
-        absent = {name for name, needed in _NEEDS.items() if find_spec(needed) is None}
-        _ATTACHED.append((load, [name for name in names if name not in absent]))
+        _ATTACHED.append((load, names))
     return _ATTACHED[0]
 
 
 def __getattr__(name):
-    load, names = _attached()
     if name == "__all__":
-        return names
-    if name in names or name in _NEEDS or name.startswith("_"):
+        return _listed()
+    load, names = _attached()
+    if name in names or name.startswith("_"):
         return load(name)
     near = _near(name)
     hint = f"; near to it: {', '.join(near)}" if near else ""
@@ -66,7 +63,15 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(_attached()[1])
+    return sorted(_listed())
+
+
+def _listed():
+    """The names that can be loaded with what is installed."""
+    from importlib.util import find_spec
+
+    absent = {name for name, needed in _NEEDS.items() if find_spec(needed) is None}
+    return [name for name in _attached()[1] if name not in absent]
 
 
 def _near(name):
@@ -74,7 +79,7 @@ def _near(name):
     import difflib
     from types import ModuleType
 
-    load, names = _attached()
+    load, names = _attached()[0], _listed()
     places = {each: f"{__name__}.{each}" for each in names}
     for module in [each for each in names if isinstance(load(each), ModuleType)]:
         for each in dir(load(module)):

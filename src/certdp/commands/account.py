@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,30 +22,38 @@ from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
-from .composition import Composition, KeyedComposition, chosen, composed
+from .composition import Composition, KeyedComposition, chosen
 from .digits import Numbers
+from .options import Accountant as AccountantName
+from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps
+from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
 from .plan import plan_of
 from .plan_files import plan_from_file
+from .requests import Admission
 from .run_certificates import Certificate, show_certified, write_certificate
 
 
 @frozen(kw_only=True)
 class Request:
-    """The arguments of the commands that state a cost."""
+    """What the commands that state a cost are asked."""
 
-    plan: Path | None
-    mechanism: str | None
-    sampler: str | None
-    options: list[str]
-    resample: str | None
-    steps: int
-    accountant: str
-    plot: Path | None
-    third_party: bool
-    allow: list[str] | None
-    certificate: Path | None = None
+    mechanism: AnyMechanism = None
+    sampler: AnySampler = None
+    plan: PlanFile = None
+    option: Options = None
+    resample: Resample = None
+    steps: Steps = 1
+    accountant: AccountantName = "best"
+    plot: Plot = None
+    certificate: CertificateFile = None
+    admission: Admission
+
+    @property
+    def options(self) -> list[str]:
+        """The public constants."""
+        return self.option or []
 
 
 _Run: TypeAlias = SampledRun[Any] | KeyedRun | Plan[Any]
@@ -181,7 +189,7 @@ def statement_of(answer: RunAnswer[Any], numbers: Numbers) -> str:
 
 def cost_of(request: Request, question: Question, asked: str) -> Cost:
     """Compose, prove, plot and certify."""
-    accountant = accountant_of(request)
+    accountant = accountant_of(request.accountant)
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
     run = _one_run(request) if request.plan is None else _from_file(request, request.plan)
     answer = question(run, accountant)
@@ -194,15 +202,15 @@ def cost_of(request: Request, question: Question, asked: str) -> Cost:
     return Cost(request=request, run=run, answer=answer, asked=asked, certified=certified)
 
 
-def accountant_of(request: Request) -> Accountant:
-    """The accountant that a request names.
+def accountant_of(name: str) -> Accountant:
+    """The accountant of a name.
 
     Raises:
-        InvalidValue: for an unknown name.
+        InvalidValue: for an unknown one.
     """
-    if request.accountant not in ACCOUNTANTS:
-        raise InvalidValue("accountant", request.accountant, ", ".join(ACCOUNTANTS), "Choose one of them")
-    return ACCOUNTANTS[request.accountant]
+    if name not in ACCOUNTANTS:
+        raise InvalidValue("accountant", name, ", ".join(ACCOUNTANTS), "Choose one of them")
+    return ACCOUNTANTS[name]
 
 
 def _from_file(request: Request, plan: Path) -> Plan[Any]:
@@ -213,27 +221,18 @@ def _from_file(request: Request, plan: Path) -> Plan[Any]:
             raise InvalidValue(name, value, "nothing, beside a plan", "State it in the file of the plan")
     if request.steps > 1:
         raise InvalidValue("steps", request.steps, "nothing, beside a plan", "State it in the file of the plan")
-    return plan_from_file(plan, third_party=request.third_party, allow=request.allow)
+    return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 
 def _one_run(request: Request) -> SampledRun[Any] | KeyedRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
-    given = chosen(mechanism, sampler, request.options, third_party=request.third_party, allow=request.allow)
+    given = chosen(mechanism, sampler, request.options, request.admission.registry)
     match given:
         case Composition():
             return run_of(given, releases)
         case KeyedComposition():
             return given.run(releases)
-
-
-def composition_of(request: Request, more: Sequence[str] = ()) -> Composition:
-    """Mechanism and sampler of records that a request names, with `more` options beside its own.
-
-    Raises:
-        InvalidValue: where one is not named; else as `composed`.
-    """
-    return composed(*_names(request), [*request.options, *more], third_party=request.third_party, allow=request.allow)
 
 
 def _names(request: Request) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from ..accounting.units import Delta, Epsilon
 from ..audits.of_runs import AnyRun, RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins, LossSampler
-from ..plugins.registry import Registry, Role
+from ..plugins.registry import Role
 from ..runs.sampled import SampledRun
 from ..verification.audit import Count
 from .account import run_of
@@ -26,12 +26,13 @@ from .advice import about_options, advising
 from .answer import Answer
 from .answering import application
 from .composition import Composition, KeyedComposition, chosen
-from .options import Allow, AnySampler, AnySeed, Mechanism, Options, Resample, Steps, ThirdParty, Trials
+from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials
 from .output import FAILED, Terminal
 from .page import Page
 from .plan import plan_of
 from .progress import counting, watched
 from .psi.request import domain_of
+from .requests import Admission
 
 _DIMENSION = 2
 _SHARE_OF_AUDITS = "Give a share of all audits, such as --confidence 0.999"
@@ -147,8 +148,8 @@ def audit(
     one_by_one: Annotated[
         bool, typer.Option("--one-by-one", help="Call the mechanism once for each release, however slow.")
     ] = False,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
+    *,
+    admission: Admission,
 ) -> Audited:
     """Whether runs on two neighbouring inputs refute a claimed (ε, δ): a lower bound on ε, with its confidence.
 
@@ -159,12 +160,12 @@ def audit(
     with advising({"epsilon": "Change --epsilon", "delta": "Change --delta"}):
         claimed = None if epsilon is None else Epsilon(epsilon)
         beside = None if delta is None else Delta(delta)
-    plan = plan_of(resample, steps)
+    plan, registry = plan_of(resample, steps), admission.registry
     if sampler is None:
-        kind = Registry(third_party=third_party, allow=allow).get(Role.MECHANISM, mechanism)
+        kind = registry.get(Role.MECHANISM, mechanism)
         sampler = _DEFAULT_SAMPLERS[hasattr(kind, "reporting")]
     with advising(about_options(options)):
-        given = chosen(mechanism, sampler, options, third_party=third_party, allow=allow)
+        given = chosen(mechanism, sampler, options, registry)
         audited = _run(given, plan)
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
     columns = counting("auditing", "runs")

@@ -19,15 +19,16 @@ from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, sp
 from ..runs.calibration import calibrate as value_within
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
-from .account import Request, accountant_of, composition_of, run_of, statement_of
+from .account import accountant_of, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
-from .composition import Composition
+from .composition import Composition, composed
 from .digits import Numbers
-from .options import Accountant, Allow, Certificate, Epsilon, Mechanism, Options, Resample, Sampler, Steps, ThirdParty
+from .options import Accountant, Certificate, Epsilon, Mechanism, Options, Resample, Sampler, Steps
 from .outputs import check_places
 from .page import Page
 from .plan import plan_of
+from .requests import Admission
 from .run_certificates import Certificate as WrittenCertificate
 from .run_certificates import show_certified, write_certificate
 
@@ -39,11 +40,40 @@ _LEVELS = ("0", "1", "4")
 
 
 @frozen(kw_only=True)
+class Request:
+    """What is looked for, and within what."""
+
+    mechanism: Mechanism
+    sampler: Sampler
+    find: Annotated[
+        str, typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler.")
+    ]
+    epsilon: Epsilon
+    delta: Annotated[str, typer.Option(metavar="D", help="δ of the budget; at 0 the pure ε.")] = "0"
+    option: Options = None
+    resample: Resample = None
+    steps: Steps = 1
+    at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None
+    at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None
+    accountant: Accountant = "best"
+    certificate: Certificate = None
+    admission: Admission
+
+    @property
+    def options(self) -> list[str]:
+        """The public constants that are stated."""
+        return self.option or []
+
+    def composition(self, *more: str) -> Composition:
+        """Mechanism and sampler, with `more` options beside those stated; errors as `composed`."""
+        return composed(self.mechanism, self.sampler, [*self.options, *more], self.admission.registry)
+
+
+@frozen(kw_only=True)
 class Calibrated(Answer):
     """The value that uses a budget best, and what the run then costs.
 
     Attributes:
-        find: what was looked for.
         request: what was asked.
         budget: within what.
         found: the value.
@@ -51,7 +81,6 @@ class Calibrated(Answer):
         certified: what the certificate proves, where one was written.
     """
 
-    find: str
     request: Request
     budget: Budget
     found: Calibration[Any]
@@ -62,7 +91,7 @@ class Calibrated(Answer):
         """Return the answer for programs, in JSON's types."""
         found, answer, guarantee = self.found, self.answer, self.answer.guarantee
         return {
-            "find": self.find,
+            "find": self.request.find,
             "value": float(found.value),
             "exact": str(found.value),
             "gap": found.gap,
@@ -86,14 +115,14 @@ class Calibrated(Answer):
     def show(self, page: Page) -> None:
         """Show the answer on the page; the values looked for can be typed again, because they keep their digits."""
         found, answer, guarantee = self.found, self.answer, self.answer.guarantee
-        page.run(str(self.request.mechanism), str(self.request.sampler))
-        page.bold(f"{self.find} = {_typed(found.value, page.numbers)}")
+        page.run(self.request.mechanism, self.request.sampler)
+        page.bold(f"{self.request.find} = {_typed(found.value, page.numbers)}")
         page.print(f"{statement_of(answer, page.numbers)}, proven by {answer.accountant} accounting", 2)
         if found.refused is None:
             page.print("the end of the range: the budget allows more than was looked for", 2)
         else:
             known = "is proven to exceed the budget" if found.refuted else "was not proven to keep it"
-            page.print(f"{self.find} = {_typed(found.refused, page.numbers)} {known}", 2)
+            page.print(f"{self.request.find} = {_typed(found.refused, page.numbers)} {known}", 2)
         page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
         show_certified(page, self.certified, answer)
@@ -105,57 +134,17 @@ def _typed(value: Fraction, numbers: Numbers) -> str:
     return str(value) if numbers.full else Numbers(full=True).about(value)
 
 
-@frozen(kw_only=True)
-class _Target:
-    """What is looked for: an option or steps, and its least and largest value, where they are stated."""
-
-    find: str
-    at_least: str | None
-    at_most: str | None
-
-
-def calibrate(
-    mechanism: Mechanism,
-    sampler: Sampler,
-    find: Annotated[
-        str, typer.Option(metavar="KEY", help="What is looked for: steps, or an option of mechanism or sampler.")
-    ],
-    epsilon: Epsilon,
-    delta: Annotated[str, typer.Option(metavar="D", help="δ of the budget; at 0 the pure ε.")] = "0",
-    option: Options = None,
-    resample: Resample = None,
-    steps: Steps = 1,
-    at_least: Annotated[str | None, typer.Option(metavar="NUMBER", help="The least value admitted.")] = None,
-    at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None,
-    accountant: Accountant = "best",
-    certificate: Certificate = None,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
-) -> Calibrated:
+def calibrate(request: Request) -> Calibrated:
     """The least noise, the most releases or the highest rate within a budget: the safe end, proven."""
-    request = Request(
-        plan=None,
-        mechanism=mechanism,
-        sampler=sampler,
-        options=option or [],
-        resample=resample,
-        steps=steps,
-        accountant=accountant,
-        plot=None,
-        third_party=third_party,
-        allow=allow,
-        certificate=certificate,
-    )
-    target = _Target(find=find, at_least=at_least, at_most=at_most)
-    budget = Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(delta))
-    asked = accountant_of(request)
-    check_places(None, {"certificate": certificate})
-    family = _steps(request, target) if find == _STEPS else _option(request, target)
+    budget = Budget(epsilon=units.Epsilon(request.epsilon), delta=units.Delta(request.delta))
+    asked = accountant_of(request.accountant)
+    check_places(None, {"certificate": request.certificate})
+    family = _steps(request) if request.find == _STEPS else _option(request)
     found = value_within(family.run, budget, family.over)
     answer = spent(found.run, budget, asked)
     with published() as files:
-        certified = write_certificate(files, certificate, found.run, answer)
-    return Calibrated(find=find, request=request, budget=budget, found=found, answer=answer, certified=certified)
+        certified = write_certificate(files, request.certificate, found.run, answer)
+    return Calibrated(request=request, budget=budget, found=found, answer=answer, certified=certified)
 
 
 @frozen
@@ -166,33 +155,33 @@ class _Family:
     over: Scale
 
 
-def _steps(request: Request, target: _Target) -> _Family:
+def _steps(request: Request) -> _Family:
     if request.steps > 1:
         raise InvalidValue(_STEPS, request.steps, "nothing, where the steps are looked for", "Leave --steps out")
     if request.resample is None:
         raise InvalidValue("resample", "nothing", "once or each", "Several releases are asked for: say which")
-    given = composition_of(request)
+    given = request.composition()
 
     def run(steps: Fraction) -> SampledRun:
         return run_of(given, plan_of(request.resample, int(steps)))
 
-    if target.at_least is not None:
-        raise InvalidValue("at-least", target.at_least, "nothing, where the steps are looked for", "Leave it out")
-    return _Family(run, Whole() if target.at_most is None else Whole(highest=int(exact(target.at_most))))
+    if request.at_least is not None:
+        raise InvalidValue("at-least", request.at_least, "nothing, where the steps are looked for", "Leave it out")
+    return _Family(run, Whole() if request.at_most is None else Whole(highest=int(exact(request.at_most))))
 
 
-def _option(request: Request, target: _Target) -> _Family:
+def _option(request: Request) -> _Family:
     """The family over one option; its direction is read off two runs that are close to each other."""
     stated = [text.partition("=")[0] for text in request.options]
-    if target.find in stated:
-        raise InvalidValue("find", target.find, "an option that is not given", f"Leave --option {target.find}=… out")
+    if request.find in stated:
+        raise InvalidValue("find", request.find, "an option that is not given", f"Leave --option {request.find}=… out")
     plan = plan_of(request.resample, request.steps)
-    low = _number("at-least", target.at_least, 1 / _LARGEST)
-    high = _number("at-most", target.at_most, None)
+    low = _number("at-least", request.at_least, 1 / _LARGEST)
+    high = _number("at-most", request.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)
-    given = composition_of(request, [f"{target.find}={start!r}"])
-    name = target.find.rpartition(".")[2]
-    role = _owner(given, name, target.find)
+    given = request.composition(f"{request.find}={start!r}")
+    name = request.find.rpartition(".")[2]
+    role = _owner(given, name, request.find)
 
     def run(value: Fraction) -> SampledRun:
         plugin = evolve(getattr(given, role), **{name: Public(value)})

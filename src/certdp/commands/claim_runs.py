@@ -15,8 +15,10 @@ from ..plugins.forks import can_fork
 from ..verification.reports.foreign_words import harmless
 from ..verification.running.runner import Report, Result
 from ..verification.running.runner import run as run_claims
+from .options import Examples, Jobs, Only, Seed, Timeout
 from .output import Terminal
 from .page import Page
+from .requests import Admission
 
 TIMEOUT = 600.0
 """Seconds that a claim may take where nothing else is asked for."""
@@ -24,28 +26,32 @@ TIMEOUT = 600.0
 
 @frozen(kw_only=True)
 class Request:
-    """What `verify` was asked for."""
+    """What `verify` is asked."""
 
-    only: Sequence[str]
-    examples: int
-    seed: int
-    timeout: float | None
-    jobs: int
-    third_party: bool
-    allow: list[str] | None
+    only: Only = None
+    examples: Examples = 100
+    seed: Seed = 0
+    timeout: Timeout = None
+    jobs: Jobs = 1
+    admission: Admission
+
+    @property
+    def globs(self) -> Sequence[str]:
+        """Which claims, by name."""
+        return self.only or ()
 
     @property
     def command(self) -> str:
         """What repeats the run."""
         words = ["certdp", "verify"]
-        for glob in self.only:
+        for glob in self.globs:
             words += ["--only", glob]
         words += ["--seed", str(self.seed), "--examples", str(self.examples)]
         if self.timeout is not None:
             words += ["--timeout", f"{self.timeout:g}"]
-        if not self.third_party:
+        if not self.admission.third_party:
             words.append("--no-third-party")
-        for name in self.allow or ():
+        for name in self.admission.allow or ():
             words += ["--allow", name]
         return shlex.join(words)
 

@@ -13,29 +13,25 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions.floats import Floats
-from ..data import Reading, read_records
+from ..data import read_records
 from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options
-from ..plugins.registry import Registry, Role
+from ..plugins.registry import Role
 from .answer import Answer, domain_as_json, path_as_json
 from .answering import application
 from .options import (
-    Allow,
-    Array,
     Certificate,
     Data,
-    DivideBy,
     Epsilon,
     Options,
     Output,
     Outside,
     Sampler,
-    ThirdParty,
-    Transpose,
     key_and_value,
 )
 from .outputs import check_places, checked_certificate
 from .page import Page, whom
+from .requests import Admission, FileOptions
 
 _RUN_OPTIONS = ("radius", "norm", "noise_scale", "split", "max_iter")
 
@@ -111,20 +107,18 @@ def cluster(
     output: Output,
     sampler: Sampler = "full",
     option: Options = None,
-    array: Array = None,
-    transpose: Transpose = False,
-    divide_by: DivideBy = "1",
+    *,
+    file: FileOptions,
     outside: Outside = "clip",
     certificate: Certificate = None,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
+    admission: Admission,
 ) -> Clustered:
     """Private k-means: centres by weighted DP-Lloyd on a sample, calibrated to a certified ε.
 
     Needs --option radius=R. The centres are written to --output as CSV.
     """
     estimators = _estimators()
-    kind = Registry(third_party=third_party, allow=allow).get(Role.SAMPLER, sampler)
+    kind = admission.registry.get(Role.SAMPLER, sampler)
     of_run, of_sampler = _sorted(option or [], kind)
     if "target" in {option.name for option in options(kind)}:  # a sampler with a target of its own gets the run's
         of_sampler.setdefault("target", epsilon)
@@ -132,7 +126,7 @@ def cluster(
     check_places(data, {"output": output, "certificate": certificate})
     settings: dict[str, Any] = {**of_run, "max_iter": _whole("max_iter", of_run.get("max_iter", "10"))}
     model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
-    model.fit(read_records(data, Reading(array=array, transpose=transpose, divide_by=divide_by)))
+    model.fit(read_records(data, file.reading))
     with published() as files:
         if certificate is not None:
             files.write(certificate, checked_certificate("certificate", model.certificate_), Rank.STATEMENT)

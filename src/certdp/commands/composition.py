@@ -87,9 +87,8 @@ def chosen(
     mechanism: str,
     sampler: str,
     given: Sequence[str],
+    registry: Registry,
     *,
-    third_party: bool,
-    allow: list[str] | None,
     shared: Sequence[str] = (),
 ) -> AnyComposition:
     """The plugins by their registered names, built from KEY=VALUE texts.
@@ -98,8 +97,7 @@ def chosen(
         mechanism: its name.
         sampler: its name.
         given: the options.
-        third_party: whether plugins of other distributions are admitted.
-        allow: admit this distribution's plugins and no others.
+        registry: the plugins admitted.
         shared: options of a run of records, which others may be part of: they do not matter to keyed data.
 
     Raises:
@@ -107,7 +105,6 @@ def chosen(
             plugin is for records and the other for keyed data.
         PluginError: for a plugin that is unknown or cannot be used.
     """
-    registry = Registry(third_party=third_party, allow=allow)
     kinds: dict[Role, type] = {
         Role.MECHANISM: registry.get(Role.MECHANISM, mechanism),
         Role.SAMPLER: registry.get(Role.SAMPLER, sampler),
@@ -123,15 +120,13 @@ def chosen(
     return (_of_keyed_data if keyed[Role.MECHANISM] else _of_records)(kinds, given, shared)
 
 
-def composed(
-    mechanism: str, sampler: str, given: list[str], *, third_party: bool, allow: list[str] | None
-) -> Composition:
+def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Registry) -> Composition:
     """Return the composition of a command about records.
 
     Raises:
         InvalidValue: for plugins for keyed data; else as `chosen`.
     """
-    found = chosen(mechanism, sampler, given, third_party=third_party, allow=allow)
+    found = chosen(mechanism, sampler, given, registry)
     match found:
         case Composition():
             return found

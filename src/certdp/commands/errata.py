@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ..accounting.errors import blamed_on
 from ..durable.files import write_whole
-from ..plugins.registry import Registry, Status
+from ..plugins.registry import Status
 from ..verification.errata.errata import Entry, entries
 from ..verification.errata.page import Witness, cells, lines_of
 from ..verification.errata.page import page as page_of
@@ -91,9 +91,9 @@ class Misprints(Answer):
 def misprints(request: Request, markdown: Path | None, terminal: Terminal) -> Misprints:
     """Run the printed forms of the rows that match, and write the page of them."""
     check_places(None, {"markdown": markdown})
-    claims, problems = Registry(third_party=request.third_party, allow=request.allow).claims()
+    claims, problems = request.admission.registry.claims()
     with mentioning(problems):
-        rows = entries(claims, *request.only)
+        rows = entries(claims, *request.globs)
     report = checked(request, [claim for row in rows for claim in row.controls], terminal)
     if markdown is not None:
         found = {result.claim.id: _witness(result) for result in report.results}

@@ -30,6 +30,7 @@ from ..accounting.provenance import Public
 from ..accounting.relations import ELEMENT, RECORD, Element, Record
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases, ResampleEach
+from ..plugins.registry import Registry
 from ..runs.plan import Plan
 from ..runs.run import RunPart
 from ..runs.sampled import SampledRun
@@ -73,8 +74,9 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
         raise InvalidValue(
             "release", releases if releases is not None else "nothing", "one or more tables [[release]]", "State one"
         )
+    registry = Registry(third_party=third_party, allow=allow)
     parts = [
-        _part(f"release[{number}]", _table(f"release[{number}]", release), domain, third_party, allow)
+        _part(f"release[{number}]", _table(f"release[{number}]", release), domain, registry)
         for number, release in enumerate(releases, 1)
     ]
     ball = _domain(domain, [given for part in parts for given in _of_records(part.given)])
@@ -144,23 +146,14 @@ def _placed(place: str) -> Iterator[None]:
         raise type(error)(f"{place}.{error.parameter}", error.value, error.admissible, error.remedy) from error
 
 
-def _part(
-    place: str, stated: Mapping[str, Any], domain: Mapping[str, Any], third_party: bool, allow: list[str] | None
-) -> _Part:
+def _part(place: str, stated: Mapping[str, Any], domain: Mapping[str, Any], registry: Registry) -> _Part:
     _known(place, stated, _RELEASE)
     names = {role: _text(f"{place}.{role}", stated.get(role)) for role in _ROLES}
     options = dict(_options(f"{place}.option", _table(f"{place}.option", stated.get("option", {}))))
     shared = {name: _scalar(f"domain.{name}", domain[name]) for name in _SHARED if name in domain}
     releases = _releases(place, stated)
     with _placed(place):
-        given = chosen(
-            names["mechanism"],
-            names["sampler"],
-            _texts(options),
-            third_party=third_party,
-            allow=allow,
-            shared=_texts(shared),
-        )
+        given = chosen(names["mechanism"], names["sampler"], _texts(options), registry, shared=_texts(shared))
     return _Part(place, given, releases)
 
 

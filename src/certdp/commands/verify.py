@@ -18,7 +18,7 @@ from .answer import Answer
 from .answering import application
 from .claim_runs import Request, checked
 from .errata import misprints
-from .options import Allow, Examples, Jobs, Markdown, Only, Seed, ThirdParty, Timeout, refuse_unused
+from .options import Markdown, refuse_unused
 from .output import FAILED, Terminal
 from .outputs import check_places
 from .page import Page
@@ -58,11 +58,7 @@ class Verified(Answer):
 
 def verify(
     terminal: Terminal,
-    only: Only = None,
-    examples: Examples = 100,
-    seed: Seed = 0,
-    timeout: Timeout = None,
-    jobs: Jobs = 1,
+    request: Request,
     html: Annotated[
         Path | None, typer.Option(metavar="OUT.html", help="Write a page with everything found here.")
     ] = None,
@@ -73,22 +69,11 @@ def verify(
         bool, typer.Option("--errata", help="Every misprint of the papers: what is printed, what holds, a witness.")
     ] = False,
     markdown: Markdown = None,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
 ) -> Answer:
     """Run the claims: closed forms against independent solves, and misprints that must be rejected.
 
     Where processes can be forked, a claim may take 600 seconds unless --timeout says otherwise.
     """
-    request = Request(
-        only=only or (),
-        examples=examples,
-        seed=seed,
-        timeout=timeout,
-        jobs=jobs,
-        third_party=third_party,
-        allow=allow,
-    )
     if errata:
         refuse_unused({"html": html, "junit": junit}, "beside --errata", "Leave out --errata, or write --markdown")
         return misprints(request, markdown, terminal)
@@ -100,10 +85,10 @@ def _verified(request: Request, places: Mapping[str, Path | None], terminal: Ter
     check_places(None, places)
     written = {name: path for name, path in places.items() if path is not None}
     writers = _writers(request, written)
-    registry = Registry(third_party=request.third_party, allow=request.allow)
+    registry = request.admission.registry
     claims, problems = registry.claims()
     with mentioning(problems):
-        chosen = select(claims, *request.only)
+        chosen = select(claims, *request.globs)
     with published() as files:  # open before the run, so that what cannot be written is refused now
         streams = {name: files.stream(path, Rank.RELEASE, parameter=name) for name, path in written.items()}
         report = checked(request, chosen, terminal)

@@ -20,7 +20,7 @@ from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.notions import APPROXIMATE, PURE, RENYI, Approximate, Bound, Pure, Renyi
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
-from ..data import Reading, Records, open_records
+from ..data import Records, open_records
 from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
@@ -33,11 +33,8 @@ from .answering import application
 from .composition import Composition, composed
 from .digits import Numbers
 from .options import (
-    Allow,
-    Array,
     Certificate,
     Data,
-    DivideBy,
     Mechanism,
     Options,
     Output,
@@ -45,8 +42,6 @@ from .options import (
     Resample,
     Sampler,
     Steps,
-    ThirdParty,
-    Transpose,
 )
 from .output import Terminal
 from .outputs import check_places, checked_certificate
@@ -54,6 +49,7 @@ from .page import Page, whom
 from .plan import plan_of
 from .progress import counting, watched
 from .psi.request import domain_of, outside_of
+from .requests import Admission, FileOptions
 
 _LONG = 2_000_000  # entries from which a progress bar is worth it
 
@@ -231,27 +227,25 @@ def weights(
     resample: Resample = None,
     steps: Steps = 1,
     option: Options = None,
-    array: Array = None,
-    transpose: Transpose = False,
-    divide_by: DivideBy = "1",
+    *,
+    file: FileOptions,
     outside: Outside = "clip",
     certificate: Certificate = None,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
+    admission: Admission,
 ) -> Weighed:
     """Weight and probability of every record of a file, however long; by default the largest within a target.
 
     They are written to --output, csv or parquet, for the data's owner alone.
     """
     plan = plan_of(resample, steps)
-    registry = Registry(third_party=third_party, allow=allow)
+    registry = admission.registry
     target = _target(registry, sampler, {"epsilon": epsilon, "delta": delta, "order": order})
-    given = composed(mechanism, sampler, [*(option or []), *target], third_party=third_party, allow=allow)
+    given = composed(mechanism, sampler, [*(option or []), *target], registry)
     anywhere = _anywhere(given, plan)
     outside_domain = outside_of(outside, "radius" in given.run)
     require_weights_path(output)
     check_places(data, {"output": output, "certificate": certificate})
-    with open_records(data, Reading(array=array, transpose=transpose, divide_by=divide_by)) as records:
+    with open_records(data, file.reading) as records:
         domain = domain_of(given.run, anywhere.norm, anywhere.features, records.columns)
         run_of, proven = _proven(anywhere, domain, given.run.get("radius", ""))
         content = None if certificate is None else checked_certificate("certificate", profile_certificate(run_of))

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 from typing import Any, ClassVar, Generic, Protocol, Self, cast, final
 
 from attrs import evolve, frozen
@@ -20,7 +19,7 @@ from ..accounting.display import Displayed
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
-from ..accounting.guarantees import Guarantee
+from ..accounting.guarantees import Guarantee, conditions
 from ..accounting.notions import (
     APPROXIMATE,
     GAUSSIAN_DP,
@@ -183,7 +182,8 @@ class Answer(Displayed, Generic[U]):
         """The statement, who proves it, and what the guarantee says beside."""
         yield "statement", self.statement
         yield "accountant", f"{self.accountant}, composed in {self.composed_in}"
-        yield from islice(self.guarantee.cells(), 1, None)
+        guarantee = self.guarantee
+        yield from conditions(guarantee.unit, guarantee.relation, guarantee.derivation)
 
     @property
     def statement(self) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, final
+from typing import Annotated, Any, final
 
+import typer
 from attrs import asdict, frozen
 
 from ...accounting.errors import InvalidValue
@@ -58,17 +59,38 @@ class Classifier:
 @final
 @frozen(kw_only=True)
 class ModelRequest:
-    """What the command says about the model; None where it says nothing."""
+    """What the command is told of the model; None where nothing is said."""
 
-    model: str
-    classes: int
-    hidden: int | None = None
-    activation: str | None = None
-    features: str | None = None
-    image: str | None = None
-    words: int | None = None
-    width: int | None = None
-    device: str | None = None
+    model: Annotated[
+        str, typer.Option(metavar="logistic|mlp|cnn|lstm", help="What to train; cnn and lstm need PyTorch.")
+    ]
+    classes: Annotated[int, typer.Option(metavar="N", min=2, help="Number of classes; public.")]
+    hidden: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Hidden units: by default 64 of an mlp, 32 of an lstm.")
+    ] = None
+    activation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="relu|tanh|tempered-sigmoid", help="What hidden units do: by default tanh, in an lstm relu."
+        ),
+    ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="scattering", help="Train on fixed features of images, which cost no budget."),
+    ] = None
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="[CHANNELSx]HEIGHTxWIDTH", help="Shape of images in rows; by default grey and square."),
+    ] = None
+    words: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Words of an lstm are numbered 1 to N, 0 is none; public.")
+    ] = None
+    width: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Entries of the fixed word vectors; by default 100.")
+    ] = None
+    device: Annotated[
+        str | None, typer.Option(metavar="cpu|cuda", help="Where PyTorch computes; by default on the CPU.")
+    ] = None
 
     def check(self) -> None:
         """Before anything is read.

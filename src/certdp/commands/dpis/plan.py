@@ -18,26 +18,11 @@ from ...dpis.trajectories import read_trajectory
 from ...durable.files import Rank, published
 from ..answer import Answer, assumptions_as_json, path_as_json
 from ..answering import application
-from ..options import Certificate, Epsilon, Plot
+from ..options import Certificate, Plot
 from ..outputs import check_places
 from ..page import Page
 from ..run_certificates import Certificate as WrittenCertificate
 from ..run_certificates import write_certified
-from .options import (
-    Batch,
-    Clip,
-    Delta,
-    Divider,
-    Epochs,
-    LargestRate,
-    Margin,
-    NormNoise,
-    NormRate,
-    Order,
-    Records,
-    SizeNoise,
-    StepsPerEpoch,
-)
 from .run import RunRequest
 
 
@@ -144,20 +129,7 @@ class Planned(Answer):
 
 
 def plan(
-    records: Records,
-    batch: Batch,
-    epochs: Epochs,
-    epsilon: Epsilon,
-    delta: Delta,
-    steps_per_epoch: StepsPerEpoch = None,
-    clip: Clip = "1",
-    size_noise: SizeNoise = None,
-    norm_noise: NormNoise = None,
-    norm_rate: NormRate = None,
-    margin: Margin = None,
-    divider: Divider = None,
-    order: Order = None,
-    largest_rate: LargestRate = None,
+    request: RunRequest,
     kc_trajectory: Annotated[
         Path | None,
         typer.Option(
@@ -171,22 +143,7 @@ def plan(
 
     The plot is of σ_G by epoch (DPIS Figure 1); the certificate is that of the run as it is foreseen here.
     """
-    asked = RunRequest(
-        records=records,
-        batch=batch,
-        epochs=epochs,
-        epsilon=epsilon,
-        delta=delta,
-        steps_per_epoch=steps_per_epoch,
-        clip=clip,
-        size_noise=size_noise,
-        norm_noise=norm_noise,
-        norm_rate=norm_rate,
-        margin=margin,
-        divider=divider,
-        order=order,
-        largest_rate=largest_rate,
-    ).plan()
+    asked = request.plan()
     check_places(None, {"kc-trajectory": kc_trajectory, "plot": plot, "certificate": certificate})
     shares = None
     if kc_trajectory is not None:

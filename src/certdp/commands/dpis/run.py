@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Annotated
 
+import typer
 from attrs import frozen
 
+from ...accounting import units
 from ...accounting.errors import InvalidValue, blamed_on
 from ...accounting.exact import Number, exact
 from ...accounting.provenance import Public
-from ...accounting.units import Delta, Epsilon, Order
+from ...accounting.units import Order
 from ...dpis.budget import (
     Accounting,
     AdaptiveClip,
@@ -29,26 +32,42 @@ from ...dpis.budget import (
 )
 from ...dpis.engine import Proposals
 from ...runs.calibration import Budget
-from ..options import refuse_unused
+from ..options import Epsilon, refuse_unused
+from .options import (
+    Batch,
+    Divider,
+    Epochs,
+    LargestRate,
+    Margin,
+    NormNoise,
+    NormRate,
+    Records,
+    SizeNoise,
+    StepsPerEpoch,
+)
+from .options import Clip as ClipOption
+from .options import Delta as DeltaOption
+from .options import Order as OrderOption
 
 _SHARE_OF_RECORDS = Fraction(1, 50)  # DPIS Table 2: σ_K = 0.02·N
 
 
 @frozen(kw_only=True)
 class AdaptiveRequest:
-    """What a command says about a clipping bound that adapts; None where it says nothing.
+    """What a command is told of a clipping bound that adapts; None where nothing is said."""
 
-    Attributes:
-        quantile: λ, or None for a bound that stays.
-        interval: the least and the largest C, with a colon between.
-        external: C*, by default the largest C.
-        noise: its noise multiplier, by default that of the norm sums.
-    """
-
-    quantile: str | None = None
-    interval: str | None = None
-    external: str | None = None
-    noise: str | None = None
+    clip_quantile: Annotated[
+        str | None, typer.Option(metavar="L", help="λ: after each epoch C becomes λ times the mean norm (Section 3.5).")
+    ] = None
+    clip_interval: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Public interval in which C stays as it adapts.")
+    ] = None
+    clip_external: Annotated[
+        str | None, typer.Option(metavar="C*", help="Bound on norms where C adapts; by default HIGH.")
+    ] = None
+    clip_noise: Annotated[
+        str | None, typer.Option(metavar="K", help="Its noise multiplier, over C*; by default --norm-noise.")
+    ] = None
 
     def clip(self, first: str, sums: NormSums | None) -> Clip:
         """The rule asked for.
@@ -60,24 +79,30 @@ class AdaptiveRequest:
         Raises:
             InvalidValue: for an incomplete one, and for values out of range.
         """
-        if self.quantile is None:
-            others = {"clip-interval": self.interval, "clip-external": self.external, "clip-noise": self.noise}
+        if self.clip_quantile is None:
+            others = {
+                "clip-interval": self.clip_interval,
+                "clip-external": self.clip_external,
+                "clip-noise": self.clip_noise,
+            }
             refuse_unused(others, "without --clip-quantile", "State --clip-quantile too, or leave it out")
             with blamed_on(bound="clip"):
                 return FixedClip(bound=Public(first))
-        lowest, sign, highest = (self.interval or "").partition(":")
+        lowest, sign, highest = (self.clip_interval or "").partition(":")
         if not sign:
-            raise InvalidValue("clip-interval", self.interval or "none", "LOW:HIGH", "State the public bounds of C")
+            raise InvalidValue(
+                "clip-interval", self.clip_interval or "none", "LOW:HIGH", "State the public bounds of C"
+            )
         noise: Public[Number]
-        if self.noise is not None:
-            noise = Public(self.noise)
+        if self.clip_noise is not None:
+            noise = Public(self.clip_noise)
         elif sums is not None:
             noise = Public(sums.noise_multiplier.value)
         else:
             raise InvalidValue("clip-noise", "none", "a number > 0, in a run of DP-SGD", "State --clip-noise K")
         with blamed_on(
             start="clip",
-            external="clip-interval" if self.external is None else "clip-external",
+            external="clip-interval" if self.clip_external is None else "clip-external",
             quantile="clip-quantile",
             noise_multiplier="clip-noise",
             lowest="clip-interval",
@@ -85,8 +110,8 @@ class AdaptiveRequest:
         ):
             return AdaptiveClip(
                 start=Public(first),
-                external=Public(self.external or highest),
-                quantile=Public(self.quantile),
+                external=Public(self.clip_external or highest),
+                quantile=Public(self.clip_quantile),
                 noise_multiplier=noise,
                 lowest=Public(lowest),
                 highest=Public(highest),
@@ -95,27 +120,93 @@ class AdaptiveRequest:
 
 @frozen(kw_only=True)
 class RunRequest:
-    """What a command says about a run; None where it says nothing."""
+    """What a command is told of a run; None where nothing is said."""
 
-    records: str
-    batch: str
-    epochs: int
-    epsilon: str
-    delta: str
-    steps_per_epoch: int | None
-    clip: str
-    size_noise: str | None
-    norm_noise: str | None
-    norm_rate: str | None
-    margin: str | None
-    divider: str | None
-    order: str | None
-    largest_rate: str | None
-    uniform: bool = False
-    adaptive: AdaptiveRequest = AdaptiveRequest()
-    decay: str | None = None
-    multiplier: str | None = None
-    floor: str | None = None
+    records: Records
+    batch: Batch
+    epochs: Epochs
+    epsilon: Epsilon
+    delta: DeltaOption
+    steps_per_epoch: StepsPerEpoch = None
+    clip: ClipOption = "1"
+    size_noise: SizeNoise = None
+    norm_noise: NormNoise = None
+    norm_rate: NormRate = None
+    margin: Margin = None
+    divider: Divider = None
+    order: OrderOption = None
+    largest_rate: LargestRate = None
+
+    def plan(self) -> RunPlan:
+        """The run asked for: DPIS with a clipping bound that stays.
+
+        Raises:
+            InvalidValue: for numbers out of their ranges, and options of which nothing would come.
+        """
+        return self._plan(self._norm_sums, AdaptiveRequest(), ConstantNoise)
+
+    def _plan(
+        self, sums: Callable[[], NormSums | None], adaptive: AdaptiveRequest, schedule: Callable[[], Schedule]
+    ) -> RunPlan:
+        if self.largest_rate is not None:
+            of_orders = {"order": self.order, "divider": self.divider}
+            refuse_unused(of_orders, "beside --largest-rate", "Leave it out, or account by a Rényi order")
+        records, batch = self._number_of_records, _positive("batch", self.batch)
+        norm_sums = sums()
+        with blamed_on(largest_rate="largest-rate"):
+            return RunPlan(
+                budget=Budget(epsilon=units.Epsilon(self.epsilon), delta=units.Delta(self.delta)),
+                batch=Public(batch),
+                epochs=self.epochs,
+                steps_per_epoch=self.steps_per_epoch or max(1, round(records / batch)),
+                size=self._size(),
+                clip=adaptive.clip(self.clip, norm_sums),
+                norm_sums=norm_sums,
+                schedule=schedule(),
+                accounting=self._accounting(),
+                **_public(divider=self.divider),
+            )
+
+    @property
+    def _number_of_records(self) -> Fraction:
+        return _positive("records", self.records)
+
+    def _norm_sums(self) -> NormSums:
+        stated = self.norm_noise
+        noise = Public(self._number_of_records * _SHARE_OF_RECORDS) if stated is None else Public(stated)
+        with blamed_on(noise_multiplier="norm-noise", rate="norm-rate"):
+            return NormSums(noise_multiplier=noise, **_public(rate=self.norm_rate, margin=self.margin))
+
+    def _size(self) -> Size:
+        records = Public(self._number_of_records)
+        with blamed_on(size="records", guess="records", noise="size-noise"):
+            if self.size_noise is None:
+                return PublicSize(size=records)
+            return NoisySize(noise=Public(self.size_noise), guess=records)
+
+    def _accounting(self) -> Accounting:
+        if self.largest_rate is None:
+            return RenyiAccounting(order=None if self.order is None else Order(self.order))
+        with blamed_on(rate="largest-rate"):
+            return DominatedAccounting(rate=Public(self.largest_rate))
+
+
+@frozen(kw_only=True)
+class TrainingRequest(RunRequest):
+    """What a command is told of a training run; None where nothing is said."""
+
+    uniform: Annotated[bool, typer.Option("--uniform", help="DP-SGD: every record with probability b/N.")] = False
+    adaptive: AdaptiveRequest
+    noise_decay: Annotated[
+        str | None, typer.Option(metavar="K", help="Let the noise multiplier fall by this factor an epoch; in (0, 1].")
+    ] = None
+    multiplier: Annotated[
+        str | None,
+        typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped; by default 5."),
+    ] = None
+    floor: Annotated[
+        str | None, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start; by default 0.01.")
+    ] = None
 
     def plan(self) -> RunPlan:
         """The run asked for.
@@ -123,37 +214,6 @@ class RunRequest:
         Raises:
             InvalidValue: for numbers out of their ranges, and options of which nothing would come.
         """
-        self._refuse_unused()
-        records, batch = exact(self.records, parameter="records"), exact(self.batch, parameter="batch")
-        for name, value in (("records", records), ("batch", batch)):
-            if value <= 0:
-                raise InvalidValue(name, value, "a number > 0")
-        sums = None if self.uniform else self._norm_sums(records)
-        with blamed_on(largest_rate="largest-rate"):
-            return RunPlan(
-                budget=Budget(epsilon=Epsilon(self.epsilon), delta=Delta(self.delta)),
-                batch=Public(batch),
-                epochs=self.epochs,
-                steps_per_epoch=self.steps_per_epoch or max(1, round(records / batch)),
-                size=self._size(records),
-                clip=self.adaptive.clip(self.clip, sums),
-                norm_sums=sums,
-                schedule=self._schedule(),
-                accounting=self._accounting(),
-                **_public(divider=self.divider),
-            )
-
-    def proposals(self) -> Proposals:
-        """How records are proposed.
-
-        Raises:
-            InvalidValue: for numbers out of their ranges.
-        """
-        stated = {"multiplier": self.multiplier, "floor": self.floor}
-        return Proposals(**{name: exact(text, parameter=name) for name, text in stated.items() if text is not None})
-
-    def _refuse_unused(self) -> None:
-        """What would not change the run."""
         if self.uniform:
             of_dpis = {
                 "norm-noise": self.norm_noise,
@@ -164,32 +224,29 @@ class RunRequest:
                 "floor": self.floor,
             }
             refuse_unused(of_dpis, "in a run of DP-SGD", "Leave it out, or train by DPIS: without --uniform")
-        if self.largest_rate is not None:
-            of_orders = {"order": self.order, "divider": self.divider}
-            refuse_unused(of_orders, "beside --largest-rate", "Leave it out, or account by a Rényi order")
+        return self._plan(lambda: None if self.uniform else self._norm_sums(), self.adaptive, self._schedule)
 
-    def _norm_sums(self, records: Fraction) -> NormSums:
-        noise = Public(records * _SHARE_OF_RECORDS) if self.norm_noise is None else Public(self.norm_noise)
-        with blamed_on(noise_multiplier="norm-noise", rate="norm-rate"):
-            return NormSums(noise_multiplier=noise, **_public(rate=self.norm_rate, margin=self.margin))
+    def proposals(self) -> Proposals:
+        """How records are proposed.
 
-    def _size(self, records: Fraction) -> Size:
-        with blamed_on(size="records", guess="records", noise="size-noise"):
-            if self.size_noise is None:
-                return PublicSize(size=Public(records))
-            return NoisySize(noise=Public(self.size_noise), guess=Public(records))
+        Raises:
+            InvalidValue: for numbers out of their ranges.
+        """
+        stated = {"multiplier": self.multiplier, "floor": self.floor}
+        return Proposals(**{name: exact(text, parameter=name) for name, text in stated.items() if text is not None})
 
     def _schedule(self) -> Schedule:
-        if self.decay is None:
+        if self.noise_decay is None:
             return ConstantNoise()
         with blamed_on(base="noise-decay"):
-            return ExponentialDecay(base=Public(self.decay))
+            return ExponentialDecay(base=Public(self.noise_decay))
 
-    def _accounting(self) -> Accounting:
-        if self.largest_rate is None:
-            return RenyiAccounting(order=None if self.order is None else Order(self.order))
-        with blamed_on(rate="largest-rate"):
-            return DominatedAccounting(rate=Public(self.largest_rate))
+
+def _positive(name: str, text: str) -> Fraction:
+    value = exact(text, parameter=name)
+    if value <= 0:
+        raise InvalidValue(name, value, "a number > 0")
+    return value
 
 
 def options_of(plan: RunPlan) -> dict[str, str | bool]:

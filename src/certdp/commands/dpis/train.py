@@ -30,28 +30,13 @@ from ...durable.files import Publication, Rank, clear_abandoned, made_folder, pu
 from ...durable.interruption import Stop, stopped_by_signals
 from ...plugins.contract import Coins
 from ..answering import application
-from ..options import AnySeed, Array, Certificate, Data, DivideBy, Epsilon, Output, refuse_unused
+from ..options import AnySeed, Array, Certificate, Data, DivideBy, Output, refuse_unused
 from ..output import Terminal
 from ..outputs import check_places
 from ..run_certificates import write_certified
 from .models import Classifier, ModelRequest
-from .options import (
-    Batch,
-    Clip,
-    Delta,
-    Divider,
-    Epochs,
-    LargestRate,
-    Margin,
-    NormNoise,
-    NormRate,
-    Order,
-    Records,
-    SizeNoise,
-    StepsPerEpoch,
-)
 from .progress import progress_of
-from .run import AdaptiveRequest, RunRequest, options_of
+from .run import TrainingRequest, options_of
 from .trained import OwnersFigures, Statement, TrainedModel
 
 _INTERRUPTED = 130
@@ -60,12 +45,46 @@ _MOMENTUM = 0.5
 
 
 @frozen(kw_only=True)
-class OptimiserRequest:
-    """What the command says about the optimiser."""
+class DataRequest:
+    """Where the labelled records are."""
 
-    name: str
-    rate: float
-    momentum: float | None
+    data: Data
+    target: Annotated[str, typer.Option(metavar="NAME", help="Array or column of the labels, numbered from 0.")]
+    array: Array = None
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME", help="Test records: a file, a column of flags, or an array of features."),
+    ] = None
+    test_target: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Array of their labels; by default test for train in --target.")
+    ] = None
+    divide_by: DivideBy = "1"
+
+    @property
+    def reading(self) -> LabelledReading:
+        """How they are read.
+
+        Raises:
+            InvalidValue: for a divider that is no number.
+        """
+        return LabelledReading(
+            target=self.target,
+            array=self.array,
+            test=self.test,
+            test_target=self.test_target,
+            divide_by=float(exact(self.divide_by, parameter="divide-by")),
+        )
+
+
+@frozen(kw_only=True)
+class OptimiserRequest:
+    """What the command is told of the optimiser."""
+
+    optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd"
+    learning_rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5
+    momentum: Annotated[float | None, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1); by default 0.5.")] = (
+        None
+    )
 
     def options(self) -> OptimiserOptions:
         """The optimiser asked for.
@@ -73,22 +92,22 @@ class OptimiserRequest:
         Raises:
             InvalidValue: for an unknown one, numbers out of their ranges, and a momentum that it does not have.
         """
-        match self.name:
+        match self.optimiser:
             case "sgd":
                 with blamed_on(rate="learning-rate"):
-                    return Sgd(rate=self.rate, momentum=self._momentum)
+                    return Sgd(rate=self.learning_rate, momentum=self._momentum)
             case "adam":
                 refuse_unused({"momentum": self.momentum}, "for --optimiser adam")
                 with blamed_on(rate="learning-rate"):
-                    return Adam(rate=self.rate)
+                    return Adam(rate=self.learning_rate)
             case _:
-                raise InvalidValue("optimiser", self.name, "sgd or adam", "Choose one, or train from Python")
+                raise InvalidValue("optimiser", self.optimiser, "sgd or adam", "Choose one, or train from Python")
 
     @property
     def stated(self) -> dict[str, str]:
         """What to state for it."""
-        of_sgd = {"momentum": str(self._momentum)} if self.name == "sgd" else {}
-        return {"optimiser": self.name, "learning-rate": str(self.rate), **of_sgd}
+        of_sgd = {"momentum": str(self._momentum)} if self.optimiser == "sgd" else {}
+        return {"optimiser": self.optimiser, "learning-rate": str(self.learning_rate), **of_sgd}
 
     @property
     def _momentum(self) -> float:
@@ -96,176 +115,92 @@ class OptimiserRequest:
 
 
 @frozen(kw_only=True)
-class _Request:
-    """What the command asks: where a run reads and writes, and whether it goes on."""
+class FolderRequest:
+    """Where a run writes, and whether it goes on."""
 
-    data: Path
-    seed: int | None
-    output: Path
-    certificate: Path | None
-    resume: bool
+    output: Output
+    checkpoint_every: Annotated[
+        int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
+    ] = 100
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False
+    seed: AnySeed = None
+    certificate: Certificate = None
+
+    @property
+    def coins(self) -> Coins:
+        """The operating system's, or seeded ones."""
+        return Coins() if self.seed is None else Coins.seeded(self.seed)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Where the run writes down how far it is."""
+        return Checkpoints(path=self.output / f"{_PRIVATE}checkpoint.npz", every=self.checkpoint_every)
+
+    def check(self) -> None:
+        """Before anything is read; nothing is made yet.
+
+        Raises:
+            InvalidValue: for a folder that the run cannot begin, or go on, in.
+        """
+        out, checkpoints = self.output, self.checkpoints
+        clear_abandoned(out)
+        if self.resume and not checkpoints.begun:
+            raise InvalidValue("output", str(out), "the folder of a run, for --resume", "Begin it without --resume")
+        if not self.resume and out.is_dir() and any(path.name != checkpoints.lock.name for path in out.iterdir()):
+            remedy = "Or go on with its run: --resume" if checkpoints.begun else "Name another one"
+            raise InvalidValue("output", str(out), "a new or empty folder", remedy)
+        if not out.parent.is_dir():
+            raise InvalidValue("output", str(out), "a new folder in an existing one", f"Make {out.parent}")
+
+    def check_certificate(self, data: Path) -> None:
+        """Before anything is read; a place in the run's own folder is one that can be written.
+
+        Raises:
+            InvalidValue: for a run with seeded coins, and a place that cannot be written.
+        """
+        if self.certificate is None:
+            return
+        if self.seed is not None:
+            remedy = "Train without a seed, or leave the certificate out"
+            raise InvalidValue("certificate", str(self.certificate), "nothing for a run with --seed", remedy)
+        if self.resume and not self.checkpoints.read().is_private:
+            admissible = "nothing for a run of which a part was seeded"
+            raise InvalidValue("certificate", str(self.certificate), admissible, "Leave it out, or begin anew")
+        if self.certificate.parent.resolve() != self.output.resolve():
+            check_places(data, {"certificate": self.certificate})
 
 
 def train(
-    data: Data,
-    target: Annotated[str, typer.Option(metavar="NAME", help="Array or column of the labels, numbered from 0.")],
-    model: Annotated[
-        str, typer.Option(metavar="logistic|mlp|cnn|lstm", help="What to train; cnn and lstm need PyTorch.")
-    ],
-    classes: Annotated[int, typer.Option(metavar="N", min=2, help="Number of classes; public.")],
-    records: Records,
-    batch: Batch,
-    epochs: Epochs,
-    epsilon: Epsilon,
-    delta: Delta,
-    output: Output,
+    data: DataRequest,
+    model: ModelRequest,
+    run: TrainingRequest,
+    optimiser: OptimiserRequest,
+    folder: FolderRequest,
     terminal: Terminal,
-    array: Array = None,
-    test: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|NAME", help="Test records: a file, a column of flags, or an array of features."),
-    ] = None,
-    test_target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Array of their labels; by default test for train in --target.")
-    ] = None,
-    divide_by: DivideBy = "1",
-    uniform: Annotated[bool, typer.Option("--uniform", help="DP-SGD: every record with probability b/N.")] = False,
-    steps_per_epoch: StepsPerEpoch = None,
-    clip: Clip = "1",
-    clip_quantile: Annotated[
-        str | None, typer.Option(metavar="L", help="λ: after each epoch C becomes λ times the mean norm (Section 3.5).")
-    ] = None,
-    clip_interval: Annotated[
-        str | None, typer.Option(metavar="LOW:HIGH", help="Public interval in which C stays as it adapts.")
-    ] = None,
-    clip_external: Annotated[
-        str | None, typer.Option(metavar="C*", help="Bound on norms where C adapts; by default HIGH.")
-    ] = None,
-    clip_noise: Annotated[
-        str | None, typer.Option(metavar="K", help="Its noise multiplier, over C*; by default --norm-noise.")
-    ] = None,
-    size_noise: SizeNoise = None,
-    norm_noise: NormNoise = None,
-    norm_rate: NormRate = None,
-    margin: Margin = None,
-    divider: Divider = None,
-    noise_decay: Annotated[
-        str | None, typer.Option(metavar="K", help="Let the noise multiplier fall by this factor an epoch; in (0, 1].")
-    ] = None,
-    order: Order = None,
-    largest_rate: LargestRate = None,
-    multiplier: Annotated[
-        str | None,
-        typer.Option(metavar="K", help="k ≥ 1: how far a norm may grow within an epoch unclipped; by default 5."),
-    ] = None,
-    floor: Annotated[
-        str | None, typer.Option(metavar="G", help="g_L/C in (0, 1]: where bounds on norms start; by default 0.01.")
-    ] = None,
-    hidden: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Hidden units: by default 64 of an mlp, 32 of an lstm.")
-    ] = None,
-    activation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="relu|tanh|tempered-sigmoid", help="What hidden units do: by default tanh, in an lstm relu."
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(metavar="scattering", help="Train on fixed features of images, which cost no budget."),
-    ] = None,
-    image: Annotated[
-        str | None,
-        typer.Option(metavar="[CHANNELSx]HEIGHTxWIDTH", help="Shape of images in rows; by default grey and square."),
-    ] = None,
-    words: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Words of an lstm are numbered 1 to N, 0 is none; public.")
-    ] = None,
-    width: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Entries of the fixed word vectors; by default 100.")
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(metavar="cpu|cuda", help="Where PyTorch computes; by default on the CPU.")
-    ] = None,
-    optimiser: Annotated[str, typer.Option(metavar="sgd|adam", help="The optimiser.")] = "sgd",
-    learning_rate: Annotated[float, typer.Option(metavar="R", help="Learning rate.")] = 0.5,
-    momentum: Annotated[
-        float | None, typer.Option(metavar="M", help="Momentum of sgd, in [0, 1); by default 0.5.")
-    ] = None,
-    checkpoint_every: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
-    ] = 100,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False,
-    seed: AnySeed = None,
-    certificate: Certificate = None,
 ) -> TrainedModel:
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record.
 
     The model, its history and what is the data owner's alone are written to --output, a new folder.
     """
-    reading = LabelledReading(
-        target=target,
-        array=array,
-        test=test,
-        test_target=test_target,
-        divide_by=float(exact(divide_by, parameter="divide-by")),
-    )
-    run = RunRequest(
-        records=records,
-        batch=batch,
-        epochs=epochs,
-        epsilon=epsilon,
-        delta=delta,
-        steps_per_epoch=steps_per_epoch,
-        clip=clip,
-        size_noise=size_noise,
-        norm_noise=norm_noise,
-        norm_rate=norm_rate,
-        margin=margin,
-        divider=divider,
-        order=order,
-        largest_rate=largest_rate,
-        uniform=uniform,
-        adaptive=AdaptiveRequest(
-            quantile=clip_quantile, interval=clip_interval, external=clip_external, noise=clip_noise
-        ),
-        decay=noise_decay,
-        multiplier=multiplier,
-        floor=floor,
-    )
-    stated_model = ModelRequest(
-        model=model,
-        classes=classes,
-        hidden=hidden,
-        activation=activation,
-        features=features,
-        image=image,
-        words=words,
-        width=width,
-        device=device,
-    )
-    stated_optimiser = OptimiserRequest(name=optimiser, rate=learning_rate, momentum=momentum)
-    asked = _Request(data=data, seed=seed, output=output, certificate=certificate, resume=resume)
-    plan, proposals, options = run.plan(), run.proposals(), stated_optimiser.options()
-    stated_model.check()
-    coins = Coins() if seed is None else Coins.seeded(seed)
-    checkpoints = Checkpoints(path=output / f"{_PRIVATE}checkpoint.npz", every=checkpoint_every)
-    _check_folder(asked, checkpoints)
+    reading, plan, proposals, options = data.reading, run.plan(), run.proposals(), optimiser.options()
+    model.check()
+    coins, checkpoints = folder.coins, folder.checkpoints
+    folder.check()
     with blamed_on(checkpoints="output"):
-        _check_certificate(asked, checkpoints)
+        folder.check_certificate(data.data)
     open_account(plan)  # a budget that is exceeded shows before anything is read
     with blamed_on(divide_by="divide-by"):
         with blamed_on(features="data", labels="target"):
-            split = read_labelled(data, reading)
-        classifier = stated_model.classifier(split, options, coins)
-    _make_folder(output)
+            split = read_labelled(data.data, reading)
+        classifier = model.classifier(split, options, coins)
+    _make_folder(folder.output)
     with (
         stopped_by_signals() as stop,
         _reporting_progress_when_stopped(checkpoints, plan),
         progress_of(plan.epochs * plan.steps_per_epoch, terminal) as progress,
         blamed_on(state="resume", proposals="resume", checkpoints="output"),
     ):
-        begin = resumed if resume else begun
+        begin = resumed if folder.resume else begun
         result = begin(
             classifier.records,
             plan,
@@ -277,49 +212,22 @@ def train(
     of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
     statement = Statement(
         plan=plan,
-        model=stated_model.model,
-        features=stated_model.features,
+        model=model.model,
+        features=model.features,
         result=result,
         options={
             **options_of(plan),
             **(of_dpis if plan.norm_sums is not None else {}),
-            **stated_model.stated,
-            **stated_optimiser.stated,
+            **model.stated,
+            **optimiser.stated,
             "divide-by": str(reading.divide_by),
         },
     )
-    owners = OwnersFigures.of(seed, split, classifier, result)
+    owners = OwnersFigures.of(folder.seed, split, classifier, result)
     with published() as files:
-        _write(files, output, statement, owners, classifier)
-        certified = write_certified(files, certificate, result.certificate)
-    return TrainedModel(statement=statement, owners=owners, certificate=certificate, certified=certified)
-
-
-def _check_folder(request: _Request, checkpoints: Checkpoints) -> None:
-    """Before anything is read; nothing is made yet."""
-    out = request.output
-    clear_abandoned(out)
-    if request.resume and not checkpoints.begun:
-        raise InvalidValue("output", str(out), "the folder of a run, for --resume", "Begin it without --resume")
-    if not request.resume and out.is_dir() and any(path.name != checkpoints.lock.name for path in out.iterdir()):
-        remedy = "Or go on with its run: --resume" if checkpoints.begun else "Name another one"
-        raise InvalidValue("output", str(out), "a new or empty folder", remedy)
-    if not out.parent.is_dir():
-        raise InvalidValue("output", str(out), "a new folder in an existing one", f"Make {out.parent}")
-
-
-def _check_certificate(request: _Request, checkpoints: Checkpoints) -> None:
-    """Before anything is read; a place in the run's own folder is one that can be written."""
-    if request.certificate is None:
-        return
-    if request.seed is not None:
-        remedy = "Train without a seed, or leave the certificate out"
-        raise InvalidValue("certificate", str(request.certificate), "nothing for a run with --seed", remedy)
-    if request.resume and not checkpoints.read().is_private:
-        admissible = "nothing for a run of which a part was seeded"
-        raise InvalidValue("certificate", str(request.certificate), admissible, "Leave it out, or begin anew")
-    if request.certificate.parent.resolve() != request.output.resolve():
-        check_places(request.data, {"certificate": request.certificate})
+        _write(files, folder.output, statement, owners, classifier)
+        certified = write_certified(files, folder.certificate, result.certificate)
+    return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
 
 
 def _make_folder(output: Path) -> None:

@@ -14,14 +14,15 @@ from ...data.reading import refuse_without_file
 from ...plugins.conformance import Conformance
 from ...plugins.conformance import check as conformance
 from ...plugins.forks import can_fork
-from ...plugins.registry import Registry, Role
+from ...plugins.registry import Role
 from ..advice import about_options, advising
 from ..answer import Answer
 from ..answering import application
-from ..options import Allow, AnyData, Array, Examples, Options, Seed, ThirdParty, Timeout, Trials, key_and_value
+from ..options import AnyData, Array, Examples, Options, Seed, Timeout, Trials, key_and_value
 from ..options import Role as RoleOption
 from ..output import FAILED
 from ..page import Page
+from ..requests import Admission
 
 TIMEOUT = 300.0
 """Seconds that a law may take where nothing else is asked for."""
@@ -62,8 +63,8 @@ def check(
     seed: Seed = 0,
     trials: Trials = 20_000,
     timeout: Timeout = None,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
+    *,
+    admission: Admission,
 ) -> Conforming:
     """Check a plugin against every law of its kind: passed, failed with the smallest witness, or why not applicable.
 
@@ -85,7 +86,7 @@ def check(
                 seed=seed,
                 audit_trials=trials,
                 timeout=TIMEOUT if timeout is None and can_fork() else timeout,
-                registry=Registry(third_party=third_party, allow=allow),
+                registry=admission.registry,
             )
         )
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from attrs import frozen
 
-from ...plugins.registry import Registry, Status
+from ...plugins.registry import Status
 from ..answer import Answer
-from ..options import Allow, ThirdParty
 from ..page import Page
+from ..requests import Admission
 
 
 @frozen(kw_only=True)
@@ -61,11 +61,11 @@ def installed(
     list_only: Annotated[
         bool, typer.Option("--list-only", help="Read metadata alone; import and validate nothing.")
     ] = False,
-    third_party: ThirdParty = True,
-    allow: Allow = None,
+    *,
+    admission: Admission,
 ) -> Installed:
     """List the installed plugins: their distributions, and whether they are valid."""
-    registry = Registry(third_party=third_party, allow=allow)
+    registry = admission.registry
     if list_only:
         return Installed(statuses=tuple(Status(item, None) for item in registry.listings()), imported=False)
     return Installed(statuses=tuple(registry.statuses()), imported=True)

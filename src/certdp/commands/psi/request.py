@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
@@ -18,9 +20,12 @@ from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
 from ...data import Reading, example_records, read_records
 from ...records.losses import RecordLosses
+from ..options import AnyData, Certificate, Plot
+from ..options import Outside as OutsideWord
 from ..output import Terminal
 from ..page import Page
 from ..progress import counting, watched
+from ..requests import FileOptions
 
 _EXAMPLE = "embedded example of IS Section 3.3"
 _LONG = 2_000_000  # entries from which a progress bar is worth it
@@ -30,17 +35,28 @@ _LONG = 2_000_000  # entries from which a progress bar is worth it
 class Request:
     """What is asked about a mechanism and a sampler."""
 
-    data: Path | None
-    reading: Reading
-    outside: str
-    delta: str | None
-    order: str | None
-    epsilon: str | None
-    rows: int | None
-    certificate: Path | None
-    owner_certificate: Path | None
-    plot: Path | None
-    owner_plot: Path | None
+    data: AnyData = None
+    file: FileOptions
+    outside: OutsideWord = "clip"
+    delta: Annotated[str | None, typer.Option(metavar="D", help="Ask for ε at this δ, not for the pure one.")] = None
+    order: Annotated[str | None, typer.Option(metavar="A", help="Ask for τ at this Rényi order above 1.")] = None
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="E", help="Keyed data: ask for δ at this ε, not at the mechanism's.")
+    ] = None
+    rows: Annotated[int | None, typer.Option(metavar="M", min=1, help="Keyed data: list frequencies up to M.")] = None
+    certificate: Certificate = None
+    owner_certificate: Annotated[
+        Path | None, typer.Option(metavar="OUT.json", help="Write the data owner's private certificate here.")
+    ] = None
+    plot: Plot = None
+    owner_plot: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", help="Plot ψ of the file's records, for the data's owner, here.")
+    ] = None
+
+    @property
+    def reading(self) -> Reading:
+        """How the file is read."""
+        return self.file.reading
 
     @property
     def records(self) -> Floats:

@@ -1,0 +1,36 @@
+"""What several commands ask alike: classes whose fields are options that belong together."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ..data import Reading
+from ..plugins.registry import Registry
+from .options import Allow, Array, DivideBy, ThirdParty, Transpose
+
+
+@frozen(kw_only=True)
+class Admission:
+    """Whose plugins are admitted."""
+
+    third_party: ThirdParty = True
+    allow: Allow = None
+
+    @property
+    def registry(self) -> Registry:
+        """The plugins that are admitted."""
+        return Registry(third_party=self.third_party, allow=self.allow)
+
+
+@frozen(kw_only=True)
+class FileOptions:
+    """How a file of records is read."""
+
+    array: Array = None
+    transpose: Transpose = False
+    divide_by: DivideBy = "1"
+
+    @property
+    def reading(self) -> Reading:
+        """What the file is read by."""
+        return Reading(array=self.array, transpose=self.transpose, divide_by=self.divide_by)
