@@ -66,6 +66,7 @@ from .runs.calibration import Continuous as Continuous
 from .runs.calibration import Whole as Whole
 from .runs.calibration import calibrate as calibrate
 from .runs.certificates import certificate as certificate
+from .runs.certificates import guarantee_certificate as guarantee_certificate
 from .runs.certificates import profile_certificate as profile_certificate
 from .runs.ex_post import ExPostRun as ExPostRun
 from .runs.keyed import KeyedRun as KeyedRun
@@ -171,6 +172,7 @@ __all__ = [
     "example_records",
     "filters",
     "for_groups",
+    "guarantee_certificate",
     "guarantees",
     "individual",
     "notions",

@@ -31,7 +31,7 @@ from certdp.mechanisms.pws_frequencies import PwsFrequencies
 from certdp.mechanisms.pws_keys import PwsKeys
 from certdp.plugins.contract import CONTRACT_VERSION, About, KeySampler
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.certificates import certificate
+from certdp.runs.certificates import certificate, guarantee_certificate
 from certdp.runs.keyed import KeyedRun
 from certdp.runs.plan import Plan
 from certdp.runs.run import NotionAbsent
@@ -613,7 +613,7 @@ def test_certificates_state_what_one_release_costs() -> None:
         (release(FREQUENCIES, "listed"), 3),
         (release(KEYS, releases=2), 2),
     ):
-        verdict = check(run.certificate(contributions))
+        verdict = check(guarantee_certificate(run, contributions))
         assert verdict.accepted
         guarantee = run.guarantee() if contributions is None else run.guarantee_for_users(contributions)
         assert set(run.derivation.assumptions) <= set(guarantee.assumptions)

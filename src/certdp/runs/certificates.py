@@ -22,9 +22,11 @@ from ..verification.certificates.approximate import (
     certified_delta,
     certified_epsilon,
 )
+from ..verification.certificates.keyed import keyed_certificate
 from ..verification.certificates.writing import SampledPureClaim, public_certificate, statement_of_rate
 from ..verification.checker import check
 from .declared import declared_loss, declared_rate, pure_loss_of, statement_of
+from .keyed import KeyedRun
 from .plan import Plan
 from .run import Answer, Run
 from .sampled import SampledRun
@@ -33,7 +35,15 @@ from .worst_ends import worst_ends
 if TYPE_CHECKING:
     from .calibration import Budget
 
-__all__ = ["Certified", "certificate", "certified_dominated", "certified_filtered", "profile_certificate", "pure_claim"]
+__all__ = [
+    "Certified",
+    "certificate",
+    "certified_dominated",
+    "certified_filtered",
+    "guarantee_certificate",
+    "profile_certificate",
+    "pure_claim",
+]
 
 _DOMINATED = Assumption(
     "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
@@ -59,6 +69,30 @@ def certificate(run: SampledRun[Any] | Plan[Any], answer: Answer[Any]) -> Certif
             return certified_epsilon(stated, answer.asked.value, answer.epsilon.upper)
         case Epsilon():
             return certified_delta(stated, answer.asked.value, answer.delta.upper)
+
+
+def guarantee_certificate(run: KeyedRun, contributions: int | None = None) -> bytes:
+    """A publishable certificate of what a keyed run declares, for keys of every frequency.
+
+    Args:
+        run: releases of sampled keys.
+        contributions: how many elements a user has at most, for a certificate of `guarantee_for_users`; by default it
+            is of `guarantee`, for one element.
+
+    Raises:
+        ExPost: for bounds that move with a released value.
+        InvalidValue: for what no certificate states, and where the checker cannot prove the table.
+    """
+    run.require_for_every_value()
+    if run.derivation.rests_on(EX_POST):
+        raise ExPost.about(", ".join(run.released_parameters))
+    return keyed_certificate(
+        run.mechanism,
+        run.sampler,
+        contributions=contributions,
+        releases=run.releases,
+        assumptions=run.derivation.assumptions,
+    )
 
 
 def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
@@ -188,7 +222,8 @@ def _require_stateable(run: Run[Any]) -> None:
             "certificate",
             f"unit {run.unit.name}",
             "a run whose unit is a record",
-            "There is no kind of certificate yet for runs about other units: leave the certificate out",
+            "There is no kind of certificate yet for answers about other units; of what a keyed run declares there is: "
+            "guarantee_certificate(run)",
         )
     for payment in run.payments:
         if payment.cost.bound.notion != PURE:

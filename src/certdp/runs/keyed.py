@@ -36,7 +36,6 @@ from ..accounting.pairs import FinitePair, Pair, compose_pairs
 from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Direction, Element, User
 from ..accounting.sampling.every_value import ExPost, released_within
 from ..plugins.contract import KeySampler, Sanitiser, open_parameters, stated
-from ..verification.certificates.keyed import keyed_certificate
 from .run import RunPart, refuse_chosen
 
 _ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
@@ -128,7 +127,7 @@ class KeyedRun(RunPart[Element]):
 
         `epsilon` and `delta` say what the rows themselves lose, which for several releases is less.
         """
-        self._require_for_every_value()
+        self.require_for_every_value()
         declared = (self.reporting.epsilon, self.reporting.delta)
         epsilon, delta = (Enclosure.of(unit.value, precision=self.precision) * self.releases for unit in declared)
         return Guarantee(
@@ -157,23 +156,6 @@ class KeyedRun(RunPart[Element]):
             derivation=_CONTRIBUTIONS.conclude([group.derivation], [assumption]),
         )
 
-    def certificate(self, contributions: int | None = None) -> bytes:
-        """A publishable certificate of `guarantee`, or of `guarantee_for_users`, accepted by the independent checker.
-
-        Raises:
-            InvalidValue: for what no certificate states, and where the checker cannot prove the table.
-        """
-        self._require_for_every_value()
-        if self.derivation.rests_on(EX_POST):
-            raise ExPost.about(", ".join(self.released_parameters))
-        return keyed_certificate(
-            self.mechanism,
-            self.sampler,
-            contributions=contributions,
-            releases=self.releases,
-            assumptions=self.derivation.assumptions,
-        )
-
     @cached_property
     def pairs(self) -> WorstPairs:
         """The pairs of the whole run: they dominate all frequencies, and one is reached by some of them.
@@ -181,7 +163,7 @@ class KeyedRun(RunPart[Element]):
         One release has the largest divergences of all frequencies. What several lose is a matter of each frequency by
         itself: there few frequencies share a pair.
         """
-        self._require_for_every_value()
+        self.require_for_every_value()
         if self.for_every_value:
             return WorstPairs((self.dominating().repeated(self.releases),), ())
         if self.releases == 1:
@@ -284,7 +266,7 @@ class KeyedRun(RunPart[Element]):
         """Whether parameters were released: then the declared (ε, δ) alone holds, which does not move."""
         return bool(self.open_parameters)
 
-    def _require_for_every_value(self) -> None:
+    def require_for_every_value(self) -> None:
         """Refuse bounds that move with a released value.
 
         Raises:

@@ -39,6 +39,7 @@ from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
+from ..runs.certificates import guarantee_certificate
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts
@@ -155,7 +156,7 @@ class PrivateWeightedSampling:
         Raises:
             InvalidValue: where no kind of certificate states it.
         """
-        return self.accounted.certificate(self.contributions)
+        return guarantee_certificate(self.accounted, self.contributions)
 
     def table(self, last: int) -> ReportingTable:
         """Return the probabilities with which keys of frequencies 0 to `last` are reported: public, and exact."""

@@ -16,6 +16,7 @@ from ...accounting.relations import Direction
 from ...accounting.units import Epsilon
 from ...data import refuse_without_file
 from ...durable.files import write_whole
+from ...runs.certificates import guarantee_certificate
 from ...runs.declared import statement_of
 from ...runs.keyed import KeyedRun
 from ...runs.run import Answer as DeltaAnswer
@@ -152,7 +153,7 @@ def keyed_profile(request: Request, given: KeyedComposition) -> KeyedProfile:
     answer = release.delta(epsilon, accountant=LOSS_DISTRIBUTION)
     last = _listed(request, release)
     if request.certificate is not None:
-        write_whole(request.certificate, checked_certificate("certificate", release.certificate()))
+        write_whole(request.certificate, checked_certificate("certificate", guarantee_certificate(release)))
     level = Enclosure.of(epsilon.value, precision=release.precision)
     return KeyedProfile(
         release=release,
