@@ -14,6 +14,8 @@ from typing import final
 
 from attrs import frozen
 
+from .display import EXACT_UP_TO, shorten
+
 
 class Evidence(Enum):
     """How well a plugin's declared loss is supported; it travels with every guarantee."""
@@ -35,8 +37,13 @@ class Assumption:
     name: str
     value: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def exact(self) -> str:
+        """The assumption in words, with every digit of its numbers."""
         return f"{self.name} = {self.value}" if self.value else self.name
+
+    def __str__(self) -> str:
+        return shorten(self.exact, EXACT_UP_TO)
 
 
 REAL_VALUED_NOISE = Assumption("real-valued noise", "noise and the noisy result are rounded to binary64")

@@ -15,8 +15,8 @@ Rooms = tuple[tuple[str, ...], ...]
 
 ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below, not its neighbours
     "certdp.accounting": (
-        ("_kernels", "derivation", "display", "errors"),
-        ("exact", "private"),
+        ("_kernels", "display", "errors"),
+        ("derivation", "exact", "private"),
         ("norms", "relations", "units"),
         ("enclosures",),
         ("amplification", "bulk", "expressions", "notions"),

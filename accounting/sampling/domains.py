@@ -10,6 +10,7 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from ..derivation import Assumption
+from ..display import EXACT_UP_TO, shorten
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from ..exact import Number, python_int
@@ -52,6 +53,10 @@ class NormBall:
     norm: Norm = field(validator=_norm)
     radius: Declared[Fraction] = field(converter=_radius)
     dimension: int | None = field(default=None, converter=optional(python_int), validator=_dimension)
+
+    def __str__(self) -> str:
+        size = f"{norm(self.norm.value)} ≤ {shorten(str(self.radius.value), EXACT_UP_TO)}"
+        return size if self.dimension is None else f"{size} in {self.dimension} dimensions"
 
     @property
     def payments(self) -> tuple[Payment, ...]:

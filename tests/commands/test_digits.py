@@ -55,10 +55,21 @@ def test_ratios_are_rounded_up(value: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "written"), [("1e-5", "1e-05"), ("0.1", "0.1"), ("2", "2"), ("1/3", "1/3"), ("1e400", f"1{'0' * 400}")]
+    ("stated", "written"), [("1e-5", "1e-05"), ("0.1", "0.1"), ("2", "2"), ("1/3", "1/3"), ("1e39", "1e+39")]
 )
 def test_what_was_stated_is_written_exactly(stated: str, written: str) -> None:
     assert FEW.stated(stated) == ALL.stated(stated) == written
+
+
+@pytest.mark.parametrize(
+    ("stated", "written", "exactly"),
+    [("1e400", "1e+400", f"1{'0' * 400}"), ("3e-2000", "3e-2000", f"3/1{'0' * 2000}")],
+)
+def test_a_number_of_many_digits_is_written_short_unless_all_are_asked_for(
+    stated: str, written: str, exactly: str
+) -> None:
+    assert FEW.stated(stated) == written
+    assert ALL.stated(stated) == exactly
 
 
 def test_an_upper_end_that_is_the_number_asked_about_is_written_so() -> None:

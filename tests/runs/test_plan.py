@@ -238,7 +238,7 @@ class TestReleasedParameters:
 class TestRefusals:
     def test_parts_of_other_domains_and_relations(self) -> None:
         wide = run(LaplaceSum(scale=Public(2)), domain=NormBall(norm=Norm.L1, radius=Public(2)))
-        with pytest.raises(InvalidValue, match=r"parts\[1\]\.domain: got norm = 1, radius = 2"):
+        with pytest.raises(InvalidValue, match=r"parts\[1\]\.domain: got .*‖x‖₁ ≤ 2"):
             Plan([LAPLACE, wide])
         with pytest.raises(InvalidValue, match=r"parts\[1\]"):
             Plan([LAPLACE, run(RandomisedResponse(categories=Public(2), epsilon=Public(1)), domain=None)])
@@ -265,7 +265,7 @@ def test_a_plan_prints_as_a_table() -> None:
         "laplace-sum (scale=2)",
         "3 releases, each on a fresh sample",
         "2 releases, on one sample",
-        "radius = 1",
+        "‖x‖₁ ≤ 1",
     ):
         assert words in shown
     assert str(plan).splitlines()[1] == "2 · gaussian-sum (noise_multiplier=3) · full · 1 release"

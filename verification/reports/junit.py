@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 
+from ...accounting.display import format_value, shorten
 from ...plugins.registry import Status
 from ..running.results import Outcome, Report, Result
-from .short_numbers import format_value, shorten
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

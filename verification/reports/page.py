@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol, final
 
 from attrs import frozen
 
+from ...accounting.display import Number, format_value, parts, shorten
 from ...accounting.errors import InvalidValue
 from ...plugins.registry import Status
 from ..errata.errata import ERRATA
 from ..running.results import Outcome, Report, Result
 from .foreign_words import harmless, shortened
-from .short_numbers import Number, format_value, parts, shorten
 from .sources import SOURCES, Source, source
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from math import isinf
 
 from attrs import frozen
 
+from ..accounting.display import EXACT_UP_TO, shorten
 from ..accounting.enclosures import Enclosure
 from ..accounting.exact import Number, exact
 
@@ -48,13 +49,17 @@ class Numbers:
         return _plain(repr(float(value)) if self.full else f"{float(value):.{_DIGITS}g}")
 
     def stated(self, number: Number) -> str:
-        """A number that was stated: exactly."""
+        """A number that was stated: exactly, but for one of very many digits."""
         value = exact(number)
         try:
             nearest = repr(float(value))
         except OverflowError:
-            return str(value)
-        return _plain(nearest) if Fraction(nearest) == value else str(value)
+            return self.words(str(value))
+        return _plain(nearest) if Fraction(nearest) == value else self.words(str(value))
+
+    def words(self, text: str) -> str:
+        """A text of exactly stated numbers: those of very many digits are shortened, and marked where rounded."""
+        return text if self.full else shorten(text, EXACT_UP_TO)
 
     def most_or_stated(self, upper: float, asked: Number) -> str:
         """An upper bound, or the number asked about where it is the one that was rounded up to the bound."""

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..accounting.derivation import Assumption
-from ..accounting.expressions import norm
 from ..accounting.sampling.domains import NormBall
 from .digits import Numbers
 
@@ -63,7 +62,7 @@ class Page:
         """Print what an answer rests on."""
         self.print("assumptions", 2)
         for one in assumptions:
-            self.print(str(one), 4)
+            self.print(self.numbers.words(one.exact), 4)
 
     def owners(self, rows: Iterable[tuple[str, str]]) -> None:
         """Print figures that only the data's owner may see."""
@@ -100,4 +99,4 @@ def whom(domain: NormBall | None) -> str:
     """Say for which records an answer holds."""
     if domain is None:
         return "every record"
-    return f"every record with {norm(domain.norm.value)} ≤ {domain.radius.value}"
+    return f"every record with {domain}"

@@ -8,10 +8,10 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from ..accounting.display import format_value, shorten
 from ..plugins.contract import Case
 from ..plugins.registry import Status
 from ..verification.reports.foreign_words import harmless, shortened
-from ..verification.reports.short_numbers import format_value, shorten
 from ..verification.running.runner import Report, Result
 from .absent_claims import absent_in_words
 from .page import Page

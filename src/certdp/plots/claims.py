@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, final
 
 from attrs import frozen
 
+from ..accounting.display import numbers
 from ..verification.reports.foreign_words import harmless
-from ..verification.reports.short_numbers import numbers
 from ..verification.running.results import Outcome, Report, Result
 from .canvas import blank, svg
 

@@ -66,7 +66,7 @@ def declared_inclusion(sampler: KeySampler) -> Inclusion:
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, repr=False)
 class KeyedRun(RunPart[Element]):
     """Releases of sampled keys, or of keys and their frequencies, from aggregated counts.
 

@@ -31,7 +31,7 @@ _NOTHING, _MOST_SHIFT = 1e-150, 1e3
 _MARGIN = 2.0**-50  # squares and their sum are each off by at most 2^-53, relatively
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ManySteps(Run):
     """A run of steps with rates and noise of their own, all fixed beforehand; base class.
 
@@ -140,9 +140,6 @@ class ManySteps(Run):
     def __str__(self) -> str:
         rates, noise = map(_range, self._columns)
         return f"{len(self):,} {self.kind} steps · rates {rates} · noise multipliers {noise}"
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
 
 
 @final

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Self, final
 
 from attrs import frozen
 from numpy.typing import ArrayLike
@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 from ..accounting.accountants import WorstPairs
 from ..accounting.accountants.composed_runs import composed
 from ..accounting.derivation import Assumption, Derivation, Theorem
+from ..accounting.display import EXACT_UP_TO, shorten
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.pairs import Pair, compose_pairs
 from ..accounting.provenance import Payment
 from ..accounting.relations import AddRemove, Replace
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
-from ..plugins.contract import Coins, Release, stated
+from ..plugins.contract import Coins, Release
 from .keyed import MOST_CASES, KeyedRun, joint_cases, lower_bound_pair
 from .run import Run, RunPart, U, refuse_chosen
 from .sampled import SampledRun
@@ -40,7 +41,7 @@ def _parts(value: Iterable[RunPart[U]]) -> tuple[RunPart[U], ...]:
 
 
 @final
-@frozen(init=False)
+@frozen(init=False, repr=False)
 class Plan(Run[U]):
     """Several runs of releases, one after the other.
 
@@ -92,8 +93,8 @@ class Plan(Run[U]):
             if part.domain is not None and known is not None and part.domain != known:
                 raise InvalidValue(
                     f"parts[{number}].domain",
-                    _stated_domain(part.domain),
-                    f"{_stated_domain(known)}, as before",
+                    str(part.domain),
+                    f"{known}, as before",
                     "One plan is about the records of one public domain: declare one that holds for all parts",
                 )
         refuse_chosen("parts", self.payments)
@@ -195,8 +196,16 @@ class Plan(Run[U]):
         """
         return tuple(_sampled(number, part) for number, part in enumerate(self.parts))
 
+    @property
+    def contents(self) -> Iterator[tuple[str, str]]:
+        """What is released by each part, and the domain, for a table."""
+        for number, *described in self._rows():
+            yield f"part {number}", shorten(" · ".join(described), EXACT_UP_TO)
+        if self.domain is not None:
+            yield "domain", str(self.domain)
+
     def __str__(self) -> str:
-        return "\n".join(" · ".join(cell for cell in row if cell) for row in self._rows())
+        return shorten("\n".join(" · ".join(row) for row in self._rows()), EXACT_UP_TO)
 
     def __rich__(self) -> Table:
         """The parts as a table."""
@@ -204,19 +213,16 @@ class Plan(Run[U]):
 
         table = Table("part", "mechanism", "sampler", "releases", title="Plan, fixed beforehand", title_justify="left")
         for row in self._rows():
-            table.add_row(*row)
+            table.add_row(*(shorten(cell, EXACT_UP_TO) for cell in row))
         if self.domain is not None:
-            table.caption = f"for every record with {_stated_domain(self.domain)}"
+            table.caption = f"for every record with {self.domain}"
         return table
 
     # Shared steps
 
-    def _rows(self) -> Iterable[tuple[str, str, str, str]]:
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         for number, part in enumerate(self.parts, 1):
-            way = "on one sample" if part.on_one_sample else "each on a fresh sample"
-            count = "1 release" if part.steps == 1 else f"{part.steps:,} releases, {way}"
-            mechanism, sampler = map(_with_options, part.plugins)
-            yield str(number), mechanism, sampler, count
+            yield str(number), *part.described
 
     @property
     def _by_kind(self) -> tuple[list[KeyedRun], list[RunPart[U]]]:
@@ -259,12 +265,3 @@ def _sampled(number: int, part: RunPart[U]) -> SampledRun[U]:
         "a part that releases from a matrix of records",
         "Release keyed data by themselves; the plan says what all of it costs together",
     )
-
-
-def _with_options(plugin: Any) -> str:
-    options = ", ".join(f"{name}={value}" for name, value in stated(plugin).items())
-    return f"{plugin.about.name} ({options})" if options else str(plugin.about.name)
-
-
-def _stated_domain(domain: NormBall) -> str:
-    return ", ".join(map(str, domain.assumptions))

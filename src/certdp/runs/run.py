@@ -15,7 +15,7 @@ from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds
 from ..accounting.accountants.trade_off import TradeOff, trade_off
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
-from ..accounting.display import Displayed
+from ..accounting.display import EXACT_UP_TO, Displayed, shorten
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
@@ -40,7 +40,7 @@ from ..accounting.relations import AddRemove, Direction, Record, Replace, Unit
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.every_value import is_open
 from ..accounting.units import Delta, Epsilon, Order
-from ..plugins.contract import About, as_they_came_out, payments, released_parameters
+from ..plugins.contract import About, as_they_came_out, payments, released_parameters, stated
 
 B = TypeVar("B", bound=Bound)
 U = TypeVar("U", bound=Unit, default=Record)
@@ -209,7 +209,7 @@ def _stated(upper: float, asked: Delta | Epsilon) -> str:
     return nearest if near and Fraction(nearest) == asked.value else repr(upper)
 
 
-class Run(ABC, Generic[U]):
+class Run(Displayed, ABC, Generic[U]):
     """A run whose releases, parameters and number are fixed before the data are seen.
 
     An adaptive run is none: its costs are known only by a filter, or by a plan that dominates it.
@@ -261,6 +261,17 @@ class Run(ABC, Generic[U]):
     @abstractmethod
     def named(self) -> tuple[str, str]:
         """What a refusal calls the run: a parameter and its value."""
+
+    @property
+    def contents(self) -> Iterator[tuple[str, str]]:
+        """What is released, for a table: names and descriptions."""
+        yield "run", str(self)
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """What is released, and whom the guarantees of the run are about."""
+        yield from self.contents
+        yield "unit", self.unit.name
+        yield "relation", self.relation.name
 
     # What the run costs
 
@@ -499,6 +510,25 @@ class RunPart(Run[U]):
         return "mechanism", self.mechanism.about.name
 
     @property
+    def described(self) -> tuple[str, str, str]:
+        """Mechanism and sampler with their options, every digit of them, and how often is released."""
+        way = "on one sample" if self.on_one_sample else "each on a fresh sample"
+        count = "1 release" if self.steps == 1 else f"{self.steps:,} releases, {way}"
+        mechanism, sampler = map(_with_options, self.plugins)
+        return mechanism, sampler, count
+
+    @property
+    def contents(self) -> Iterator[tuple[str, str]]:
+        """Mechanism, sampler, releases and domain, for a table."""
+        for name, text in zip(("mechanism", "sampler", "releases"), self.described, strict=True):
+            yield name, shorten(text, EXACT_UP_TO)
+        if self.domain is not None:
+            yield "domain", str(self.domain)
+
+    def __str__(self) -> str:
+        return " · ".join(text for _, text in self.contents)
+
+    @property
     def payments(self) -> tuple[Payment, ...]:
         """What its released parameters cost, each release once."""
         of_domain = () if self.domain is None else self.domain.payments
@@ -549,6 +579,11 @@ class RunPart(Run[U]):
     def _is_ex_post(self) -> bool:
         """Whether some released parameters are taken as they came out: no guarantee follows."""
         return len(self.open_parameters) < len(self.released_parameters)
+
+
+def _with_options(plugin: Plugin) -> str:
+    options = ", ".join(f"{name}={value}" for name, value in stated(plugin).items())
+    return f"{plugin.about.name} ({options})" if options else plugin.about.name
 
 
 def _as_approximate(bound: Pure | Approximate) -> Approximate:

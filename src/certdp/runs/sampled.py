@@ -67,7 +67,7 @@ _UNITS = {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, repr=False)
 class SampledRun(RunPart[U]):
     """Releases of a mechanism on Poisson importance samples of the data.
 

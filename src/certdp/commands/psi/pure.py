@@ -85,9 +85,9 @@ class PureProfile(Answer):
         profile = claim.profile
         page.print(f"pure DP, unit {profile.unit.name}, relation {profile.relation.name}, by {claim.rate.theorem}", 2)
         if claim.rate.only_bound:
-            page.print(f"ψ(x) ≤ {self._psi} for every record that may be drawn", 2)
+            page.print(f"ψ(x) ≤ {page.numbers.words(self._psi)} for every record that may be drawn", 2)
         else:
-            page.print(f"ψ(x) = {self._psi}, and a relative rounding of q and W", 2)
+            page.print(f"ψ(x) = {page.numbers.words(self._psi)}, and a relative rounding of q and W", 2)
         page.files({"certificate": request.certificate, "plot": request.plot})
         page.assumptions(claim.assumptions)
         self.owners.show(page, ("owner certificate", request.owner_certificate), ("owner plot", request.owner_plot))
