@@ -112,11 +112,9 @@ def _closer(parts: Parts, target: Enclosure, found: Enclosure, most: int | None)
 
 def _peeled(parts: Parts, shape: Shape, epsilon: float, delta: float, most: int | None) -> Composed | None:
     """The composition with rare large losses apart; None where that does not help."""
-    plan = plan_peeled(parts, shape, epsilon, delta, most)
-    if plan is None:
-        return None
     try:
-        return composed(parts, plan)
+        plan = plan_peeled(parts, shape, epsilon, delta, most)
+        return None if plan is None else composed(parts, plan)
     except InvalidValue:  # no lattice of that spacing holds the losses: what is known already remains
         return None
 

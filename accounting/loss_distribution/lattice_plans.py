@@ -14,6 +14,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from ..bulk.arrays import Floats
+from ..errors import InvalidValue
 from .cells import Cells
 
 MOST_POINTS = 1 << 22
@@ -166,6 +167,11 @@ class Window:
     flatter: float
     scales: tuple[float, ...]
 
+    @property
+    def end(self) -> int:
+        """The index after its last."""
+        return self.start + (1 << self.log_points)
+
 
 @final
 @frozen
@@ -242,9 +248,11 @@ class _Reach:
 def _reach(moments: _Moments, epsilon: float, tilt: float, outside: float = _OUTSIDE, sharpest: float = 60.0) -> _Reach:
     total, mean, variance = moments.log_moment(tilt)
     size = abs(mean) + epsilon + 1e-3
-    deviation = math.sqrt(variance) if variance > (1e-6 * size) ** 2 else size / 10
+    deviation = math.sqrt(variance)
+    if not deviation > 1e-6 * size:
+        deviation = size / 10
     if not math.isfinite(deviation):
-        raise OverflowError(f"no window of floats reaches from a mean of {mean} to {epsilon}")
+        raise InvalidValue("parts", f"losses of a mean of {mean}", f"losses in binary64 up to an ε of {epsilon}")
     changes = np.minimum(np.geomspace(0.05, sharpest, 30) / deviation, moments.steepest)
     above = np.array([(moments.log_moment(tilt + change)[0] - total + outside) / change for change in changes])
     below = np.array([(total - moments.log_moment(tilt - change)[0] - outside) / change for change in changes])
@@ -405,8 +413,8 @@ def _plan_cut(parts: Parts, shape: Shape, epsilon: float, delta: float, best: _P
     longest = _MOST_PEELED if most is None else most
     wanted = _wanted(parts, reaches[single], epsilon, best.tilts[single]) / _FINER
     for losses, masses, times in shape.parts:  # what is merged below must be wider than the spacing
-        low, high = np.searchsorted(np.cumsum(masses), [0.1, 0.6])
-        scatter = float(losses[min(high, losses.size - 1)] - losses[low]) + 1e-12
+        low, high = losses[np.minimum(np.searchsorted(np.cumsum(masses), [0.1, 0.6]), losses.size - 1)]
+        scatter = float(high - low) + 1e-12
         wanted = min(wanted, math.sqrt(_SCATTERED * epsilon * scatter / times))
     widths = [
         min(reach.greatest, moments.greatest) - reach.least

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import final
 
 import numpy as np
@@ -16,7 +16,7 @@ from attrs import frozen
 
 from ..bulk import arrays as bulk
 from ..bulk.arrays import Floats
-from ..enclosures import Enclosure
+from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
 from .cells import RAISED, Lattice, Law
 from .lattice_plans import MOST_POINTS, Parts, Piece, Plan, Window
@@ -70,10 +70,9 @@ class _Term:
         if first > self.last:
             return _point(0.0)
         sums = self._sums(side, first, distance, spacing)
-        end = window.start + (1 << window.log_points)
         total = _point(sums[0]) + _point(sums[1]) + _point(side.off) * _point(sums[2])
         total = total + side.largest * _point(sums[3])
-        over = side.over * (_point(window.tilt) * min(0, first - end)).exp()
+        over = side.over * (_point(window.tilt) * min(0, first - window.end)).exp()
         if least < window.start:  # what lies between ε and the window counts, too
             over = over + side.under * (_point(window.tilt) * (first - least)).exp()
         return (total.maximum(0) + over) * self._scaled(first)
@@ -91,8 +90,9 @@ class _Term:
     def _sums(self, side: _Side, first: int, distance: float, spacing: float) -> list[float]:
         from .._kernels import lattice as kernels
 
-        sums = np.empty(5)
-        kernels.hockey_stick(side.masses, self.window.start, first, self.window.tilt, spacing, distance, sums)
+        sums = np.zeros(5)
+        if first < self.window.end:  # an index beyond the window may be beyond the machine's integers, too
+            kernels.hockey_stick(side.masses, self.window.start, first, self.window.tilt, spacing, distance, sums)
         return [float(value) for value in sums]
 
     def _scaled(self, first: int) -> Enclosure:
@@ -130,15 +130,15 @@ class Composed:
     def upper_delta(self, epsilon: float) -> Enclosure:
         """A number that δ(ε) does not exceed."""
         distance = (-self.offset + Fraction(epsilon)).lower_float
-        found = self.least_delta
+        found = self.infinite + self.rest
         for term in self.terms:
             found = found + term.upper_delta(distance, self.plan.spacing)
-        return Enclosure.of(min(found.upper, Fraction(1)), precision=_BITS)
+        return _upper_end(found)
 
     @property
     def least_delta(self) -> Enclosure:
         """A bound of what no ε takes away."""
-        return self.infinite + self.rest
+        return _upper_end(self.infinite + self.rest)
 
     def lower_delta(self, epsilon: float) -> Enclosure:
         """A number that δ(ε) is not below."""
@@ -148,7 +148,7 @@ class Composed:
         found = self.certain
         for term in self.terms:
             found = found + term.lower_delta(distance, self.plan.spacing)
-        return Enclosure.of(min(found.lower, Fraction(1)), precision=_BITS)
+        return _lower_end(found)
 
     def epsilon(self, delta: Enclosure) -> Enclosure:
         """The least ε ≥ 0 with δ(ε) ≤ δ.
@@ -185,7 +185,7 @@ class Composed:
         """The losses of the window and about their masses."""
         term = self.terms[0]
         window = term.window
-        indices = np.arange(window.start, window.start + (1 << window.log_points))
+        indices = np.arange(window.start, window.end)
         distances = indices.astype(np.float64)
         masses = term.above.masses[indices % indices.size] * np.exp(term.scale.upper_float - window.tilt * distances)
         losses = distances * self.plan.spacing + self.offset.upper_float
@@ -243,6 +243,24 @@ def _least_index(distance: float, spacing: float) -> int:
 
 def _point(value: float) -> Enclosure:
     return Enclosure.of(value, precision=_BITS)
+
+
+@cache
+def _least_written() -> Enclosure:
+    """About 10^-9864: no bound of a probability need be smaller, and as a fraction it is short."""
+    return Enclosure.of(Fraction(1, 1 << (1 << 15)), precision=_BITS)
+
+
+def _upper_end(bound: Enclosure) -> Enclosure:
+    """A point that a probability below the bound does not exceed, however large or small the bound is."""
+    none = bound.less_equal(0) is Truth.TRUE
+    return Enclosure.of(0 if none else bound.minimum(1).maximum(_least_written()).upper, precision=_BITS)
+
+
+def _lower_end(bound: Enclosure) -> Enclosure:
+    """A point that a probability above the bound is not below."""
+    tiny = bound.less(_least_written()) is not Truth.FALSE
+    return Enclosure.of(0 if tiny else bound.minimum(1).lower, precision=_BITS)
 
 
 @final
@@ -330,8 +348,7 @@ def _term(every: Sequence[_Masses], window: Window, two_sided: bool) -> _Term:
     half = length // 2 + 1
     above_product = np.ones(half), np.zeros(half), np.zeros(half)
     below_product = np.ones(half), np.zeros(half), np.zeros(half)
-    end = window.start + length
-    above, below = _Tally(window.start, end), _Tally(window.start, end)
+    above, below = _Tally(window.start, window.end), _Tally(window.start, window.end)
     scale = Enclosure.of(window.copies, precision=_BITS).log()
     for piece, about in zip(window.pieces, window.scales, strict=True):
         upper, lower = every[piece.part].piece(piece)

@@ -214,3 +214,12 @@ def test_predictions_and_accuracy() -> None:
     model.parameters = np.array([0.0, 0.0, 1.0, -1.5])
     assert model.predict(np.array([[1.0], [2.0], [3.0]])).tolist() == [0, 1, 1]
     assert model.accuracy(data) == pytest.approx(2 / 3)
+
+
+def test_a_score_that_is_no_number_predicts_no_class() -> None:
+    numbers = np.array([[1e300], [-1e300], [0.0], [1e-300], [np.nan]])
+    data = LabelledData(features=numbers, labels=np.zeros(5, dtype=np.intp), divide_by=5e-324)
+    assert np.array_equal(data.rows(np.arange(3))[0][:, 0], [np.inf, -np.inf, 0.0])
+    model = RecordModel(Logistic(features=1, classes=2), data, Sgd())  # whose parameters 0 times infinity are NaN
+    assert model.predict(data.rows(np.arange(5))[0]).tolist() == [-1, -1, 0, 0, -1]
+    assert model.accuracy(data) == pytest.approx(2 / 5)

@@ -10,7 +10,6 @@ import math
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,11 +51,12 @@ KERNELS = (
 def fma(x: float, y: float, z: float) -> float:
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         return x * y + z
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    (a, b), (c, d), (e, f) = x.as_integer_ratio(), y.as_integer_ratio(), z.as_integer_ratio()
+    numerator, denominator = a * c * f + e * b * d, b * d * f  # a Fraction, without its greatest common divisors
     try:
-        return exact.numerator / exact.denominator  # correctly rounded
+        return numerator / denominator  # correctly rounded
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if numerator > 0 else -math.inf
 
 
 def bits(value: float) -> int:

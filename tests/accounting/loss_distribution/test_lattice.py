@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 import scipy.fft
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import bdtrc
 
@@ -312,6 +313,55 @@ def test_corners_have_an_answer(pair: Pair, times: int, epsilon: str) -> None:
     for direction in Direction:
         found = delta_by_lattice([(cells_of(pair, direction), times)], number(epsilon), points=1 << 12)
         assert 0 <= found.lower <= found.upper <= 1
+
+
+def powers_of_ten(least: int, greatest: int) -> st.SearchStrategy[Enclosure]:
+    return st.integers(least, greatest).map(lambda exponent: number(Fraction(10) ** exponent))
+
+
+@given(
+    kind=st.sampled_from((GaussianPair, LaplacePair, SampledGaussian)),
+    shift=powers_of_ten(-30, 30),
+    rate=powers_of_ten(-30, 0),
+    times=st.sampled_from((1, 2, 7, 1000, 2**39)),
+    far=st.none() | powers_of_ten(-3, 31),
+    asked=powers_of_ten(-30, 300),
+    at_delta=st.booleans(),
+    direction=st.sampled_from(Direction),
+)
+@example(SampledGaussian, number(1), number("0.1"), 6, number("1e-3"), number(10**30), False, REMOVE)  # far beyond all
+@example(SampledGaussian, number(1), number("0.1"), 6, number("1e30"), number("1e-5"), True, REMOVE)  # one loss far off
+@example(GaussianPair, number("1e-6"), number(1), 7, None, number(10**231), False, ADD)  # whose square is no float
+@example(GaussianPair, number(100), number(1), 2**39, None, number(33), False, ADD)  # whose bound is no float
+@examples(200)
+def test_numbers_of_any_size_have_a_proven_answer_or_are_refused(
+    kind: Any,
+    shift: Enclosure,
+    rate: Enclosure,
+    times: int,
+    far: Enclosure | None,
+    asked: Enclosure,
+    at_delta: bool,
+    direction: Direction,
+) -> None:
+    pair = kind(shift, rate) if kind is SampledGaussian else kind(shift)
+    parts = [(cells_of(pair, direction), times)]
+    if far is not None:
+        parts.append((cells_of(GaussianPair(far), direction), 1))
+    level = Enclosure.of(1) / asked if at_delta and asked.lower > 1 else asked
+    try:
+        found = (epsilon_by_lattice if at_delta else delta_by_lattice)(parts, level, points=1 << 12)
+    except InvalidValue:
+        return
+    assert 0 <= found.lower <= found.upper
+    assert at_delta or found.upper <= 1
+    if kind is GaussianPair and max(found.upper, level.upper) < 2**62:  # beyond, e^ε is no enclosure
+        total = (shift * shift * times + (0 if far is None else far * far)).sqrt()
+        if not at_delta:
+            assert holds(found, law_of(GaussianPair(total))(level))
+        else:
+            assert law_of(GaussianPair(total))(number(found.upper)).lower <= level.upper
+            assert law_of(GaussianPair(total))(number(found.lower)).upper >= level.lower or not found.lower
 
 
 def test_every_epsilon_suffices_for_a_delta_of_one() -> None:

@@ -28,7 +28,8 @@ class LabelledData:
     Args:
         features: matrix (n, d) of numbers of any type, one record per row; entries are read as binary64.
         labels: whole numbers ≥ 0, (n,).
-        divide_by: a public number > 0 that entries are divided by as they are read.
+        divide_by: a public number > 0 that entries are divided by as they are read; a quotient beyond binary64 is an
+            infinite entry.
 
     Raises:
         InvalidValue: for other shapes and types, no records and labels below 0.
@@ -83,4 +84,7 @@ class LabelledData:
     def rows(self, indices: IntArray) -> tuple[FloatArray, IntArray]:
         """The features and labels of some records."""
         features = np.asarray(self.features[indices], dtype=np.float64)
-        return features if self.divide_by == 1 else features / self.divide_by, self.labels[indices]
+        if self.divide_by != 1:
+            with np.errstate(over="ignore"):  # that record is dropped in training, as one with an infinite entry is
+                features = features / self.divide_by
+        return features, self.labels[indices]

@@ -110,8 +110,10 @@ class RecordModel:
         self.parameters = found.copy()
 
     def predict(self, features: FloatArray) -> IntArray:
-        """The class with the largest score, for each row of features as the network takes them."""
-        return np.asarray(np.argmax(self.network.logits(self.parameters, features), axis=1))
+        """The class with the largest score, for each row as the network takes it; -1 where a score is NaN."""
+        with np.errstate(all="ignore"):
+            scores = self.network.logits(self.parameters, features)
+        return np.where(np.isnan(scores).any(axis=1), -1, np.argmax(scores, axis=1))
 
     def accuracy(self, data: LabelledData) -> float:
         """The share of records whose class is predicted. As private as those records."""

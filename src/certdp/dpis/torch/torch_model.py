@@ -176,10 +176,10 @@ class TorchModel:
                 raise InvalidValue("data", where, "records that the model takes") from error
 
     def predict(self, data: RecordData) -> IntArray:
-        """The class with the largest score, for each record of other data."""
+        """The class with the largest score, for each record of other data; -1 where a score is NaN."""
         with torch.no_grad():
-            found = [self.model(self._rows(data, part)[0]).argmax(1).cpu() for part in self._parts(_all(data))]
-        return np.asarray(torch.cat(found).numpy(), dtype=np.intp)
+            scores = torch.cat([self.model(self._rows(data, part)[0]).cpu() for part in self._parts(_all(data))])
+        return np.asarray(torch.where(scores.isnan().any(1), -1, scores.argmax(1)).numpy(), dtype=np.intp)
 
     def accuracy(self, data: RecordData) -> float:
         """The share of records whose class is predicted. As private as those records."""
