@@ -198,7 +198,10 @@ PLACES = (
         "a module {home}/test_….py with tests of {class}: loss or rate at known values, refusals, the law of its draws",
         (*RECORDS, *KEYS),
         lambda item: used_in(*OWN[item.role])(item),
-        {"privacy-constrained": "tests/runs/test_constrained.py has them", "dpis": "those of training draw with it"},
+        {
+            "privacy-constrained": "tests/runs/sampled/test_targets.py has them",
+            "dpis": "those of training draw with it",
+        },
     ),
     Place(
         "tests/mechanisms/test_many_releases.py",
