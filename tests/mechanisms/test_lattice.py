@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Public
-from certdp.mechanisms.lattice import granularity, lattice_sum, on_lattice
+from certdp.mechanisms.lattice import _bracketed_counts, granularity, lattice_sum, on_lattice
 from certdp.plugins.contract import WeightedSample
 from tests.support.cases import examples
 
@@ -106,3 +106,13 @@ def test_lattice_points_are_rounded_once() -> None:
 def test_granularities_have_a_range(value: Any) -> None:
     with pytest.raises(InvalidValue, match=r"granularity: got|a number such as|a finite number"):
         granularity(Public(value))
+
+
+def test_brackets_tell_almost_every_count() -> None:
+    """Exact fractions are for what they leave: hardly any."""
+    stream = np.random.default_rng(2)
+    weights, magnitudes = stream.uniform(1, 50, 5000), stream.uniform(0, 1e6, 5000)
+    found, told = _bracketed_counts(weights, magnitudes, Fraction(1, 3))
+    assert np.count_nonzero(told) >= 4999
+    for weight, magnitude, count in zip(weights[told], magnitudes[told], found[told], strict=True):
+        assert count == math.floor(Fraction(weight) * Fraction(magnitude) * 3)

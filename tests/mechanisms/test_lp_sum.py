@@ -150,3 +150,11 @@ def test_bad_options_are_named(name: str, value: Any) -> None:
     options: dict[str, Any] = {"scale": Public(1), name: Public(value)}
     with pytest.raises(InvalidValue, match=f"{name}: got"):
         LpSum(**options)
+
+
+@pytest.mark.parametrize("order", ["1", "3/2", "inf"])
+def test_one_release_is_the_first_of_many_on_the_same_coins(order: str) -> None:
+    mechanism = LpSum(scale=Public(3), norm=Public(Norm(order)))
+    sample = WeightedSample(np.array([[1.0, -2.0, 5.0]]), np.array([2.0]))
+    (many,) = mechanism.release_many(sample, 1, Coins.seeded(4))
+    assert np.array_equal(mechanism.release(sample, Coins.seeded(4)), many)

@@ -19,6 +19,7 @@ from certdp.plugins.contract import Sampler
 from certdp.samplers.full import Full
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
+from certdp.samplers.privacy_constrained import PrivacyConstrained
 
 NORMS = [Norm.L1, Norm.L2, Norm.LINF, Norm("3/2")]
 SHARES = st.fractions(0, 1, max_denominator=50)
@@ -92,3 +93,12 @@ def test_parameters_are_given_by_name_and_declared() -> None:
         Poisson(Public(0.5))  # type: ignore[call-arg]
     with pytest.raises(InvalidType, match=r"rate: got 0\.5"):
         Poisson(rate=0.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("digits", "admitted"), [(3, False), (4, True), (52, True), (53, False), ("9/2", False)])
+def test_digits_are_a_whole_number_within_their_range(digits: Any, admitted: bool) -> None:
+    if admitted:
+        assert PrivacyConstrained(target=Public(1), digits=Public(digits)).digits.value == digits
+        return
+    with pytest.raises(InvalidValue, match="a whole number from 4 to 52"):
+        PrivacyConstrained(target=Public(1), digits=Public(digits))

@@ -30,7 +30,9 @@ class Budget:
         self.left = work
 
     def spend(self, work: int) -> None:
-        """Take some of the work that is left, or refuse."""
+        """Take some of the work that is left, or refuse; nothing is ever given back."""
+        if work < 0:
+            raise ValueError(f"work: got {work}; admissible: at least 0")
         self.left -= work
         if self.left < 0:
             raise Refused("the check could not be finished within the work budget")

@@ -7,7 +7,7 @@ the loss or the rate is checked like any other, because what nobody could have r
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -55,10 +55,11 @@ def _number(admissible: str, admits: Callable[[Fraction], bool]) -> Value:
 
 def _whole(lowest: int, highest: int | None = None) -> Value:
     most = "" if highest is None else f" to {highest}"
-    return _number(
-        f"a whole number from {lowest}{most}",
-        lambda number: number.denominator == 1 and lowest <= number and (highest is None or number <= highest),
-    )
+    return _number(f"a whole number from {lowest}{most}", partial(_is_whole, lowest, highest))
+
+
+def _is_whole(lowest: int, highest: int | None, number: Fraction) -> bool:
+    return number.denominator == 1 and lowest <= number and (highest is None or number <= highest)
 
 
 def _listing(admissible: str, admits: Callable[[Fraction], bool]) -> Value:

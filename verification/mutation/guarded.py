@@ -207,6 +207,7 @@ EXCLUDED = {
     "dpis.torch": "Needs PyTorch, which need not be installed; `make test-torch` runs its tests.",
     "dpis.pictures": "Draws pictures of numbers that are computed elsewhere.",
     "dpis.claims": "Claims about training: they are guards, and the negative controls are their mutants.",
+    "runs.*_claims": "Claims about runs: they are guards, and the negative controls are their mutants.",
     "weighted_sampling.*pictures": "Draws pictures of numbers that are computed elsewhere.",
     "plots.canvas": "Draws pictures of numbers that are computed elsewhere.",
     "plots.records": "Draws pictures of numbers that are computed elsewhere.",

@@ -26,7 +26,7 @@ from ..running.examination import check
 from ..running.runner import select
 from .guarded import modules, reason
 from .mutants import PACKAGE
-from .planting import loaded_functions, memories
+from .planting import CannotBeImported, loaded_functions, memories
 from .tracing import Probes, Touched
 
 EXAMPLES = 24
@@ -371,6 +371,8 @@ def _ending(sender: Connection, request: _Attempt, items: Mapping[str, Any]) -> 
         ]
         request.planting()
         _forget()
+    except CannotBeImported:
+        return ended(Outcome.KILLED, "the import of its module", 0)
     except Exception as problem:
         return ended(Outcome.BROKEN, f"{type(problem).__name__}: {problem}", 0)
     for place, (run, (name, _, limit)) in enumerate(zip(runs, request.guards, strict=True)):

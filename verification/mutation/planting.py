@@ -1,8 +1,8 @@
 """Puts a mutant into the running library: the code of its functions and the values of its constants.
 
 Every importer sees the mutant, because it is the function objects whose code is exchanged, and what functions remember
-of earlier calls is forgotten. What was computed from a function when its module was imported stays as it was. Kernels
-compiled by Numba are machine code and out of reach.
+of earlier calls is forgotten. A constant's mutant reaches the constants of its module that are made of it; what else
+was computed when a module was imported stays as it was. Kernels compiled by Numba are machine code and out of reach.
 """
 
 from __future__ import annotations
@@ -22,20 +22,31 @@ Memory: TypeAlias = "_lru_cache_wrapper[object]"
 """A function that remembers what it returned."""
 
 
+class CannotBeImported(Exception):
+    """A constant has no value with the mutant: whoever imports its module notices."""
+
+
 def plant(mutant: Mutant) -> None:
     """Exchange the code of the mutant's module for that of the mutant, for the rest of this process.
 
     Raises:
         InvalidValue: where today's source has no such place.
+        CannotBeImported: where the module could not be imported with the mutant.
     """
     tree = mutated(mutant)
     module = exchange(mutant.module, tree)
+    changed: set[str] = set()
     for statement in tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(name)], value=value) if name == mutant.place:
-                _assign(module, name, value)
-            case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value) if name == mutant.place:
-                _assign(module, name, value)
+            case ast.Assign(targets=[ast.Name(name)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if name == mutant.place or any(isinstance(node, ast.Name) and node.id in changed for node in ast.walk(value)):
+            _assign(module, name, value)
+            changed.add(name)
 
 
 def exchange(name: str, tree: ast.Module) -> ModuleType:
@@ -70,7 +81,10 @@ def memories(modules: frozenset[str]) -> tuple[Memory, ...]:
 def _assign(module: ModuleType, name: str, value: ast.expr) -> None:
     """Give a constant its new value wherever it was imported by its name."""
     old = getattr(module, name)
-    new = eval(compile(ast.Expression(value), module.__file__ or "", "eval"), vars(module))
+    try:
+        new = eval(compile(ast.Expression(value), module.__file__ or "", "eval"), vars(module))
+    except Exception as problem:
+        raise CannotBeImported(f"{type(problem).__name__}: {problem}") from problem
     for importer in list(sys.modules.values()):
         if getattr(importer, "__name__", "").startswith(_IMPORTERS) and vars(importer).get(name) is old:
             setattr(importer, name, new)

@@ -116,10 +116,17 @@ class Recorded:
 
 
 def read() -> dict[str, Recorded]:
-    """All records by module; none where the file is not there."""
+    """All records by module, a module that has moved with the one it had; none where the file is not there."""
     if not RECORD.exists():
         return {}
-    return {module: Recorded(**entry) for module, entry in json.loads(RECORD.read_text("utf-8")).items()}
+    found = {module: Recorded(**entry) for module, entry in json.loads(RECORD.read_text("utf-8")).items()}
+    listed = {mutated.module: mutated for mutated in everything()}
+    gone = {record.source: module for module, record in found.items() if module not in listed}
+    for module in [name for name in listed if gone and name not in found]:
+        before = gone.pop(_source_digest(listed[module]), None)
+        if before is not None:
+            found[module] = found.pop(before)
+    return found
 
 
 def keep(module: str, record: Recorded) -> None:

@@ -11,8 +11,7 @@ from .exemptions import Exemption
 from .intervals import Interval, Stratum, of_a_sample, of_strata
 from .recorded import Recorded
 
-_HEAD = """# Mutation score by module
-
+_HEAD = """\
 What became of small faults planted in each module, when its mutants were last run; how they are planted and what must
 notice them is told in [verification](verification.md#mutation-score). *Survived* are faults that no claim and no test
 noticed, and that no argument exempts: a test is missing there. Where not all mutants were run, those of smallest digest
@@ -66,6 +65,7 @@ def _lines(
     arguments: tuple[Exemption, ...],
 ) -> Iterator[str]:
     rows = {module: _row(module, record) for module, record in records.items()}
+    yield f"# Mutation score by module\n\n{_overall(list(rows.values()))}\n"
     yield _HEAD
     yield f"| folder | modules | {_FIGURES} |\n|---|---:|---:|---:|---:|---:|---:|---:|---|"
     for folder, within in groupby(sorted(rows, key=_folder), key=_folder):
@@ -97,6 +97,17 @@ def _row(module: str, record: Recorded) -> _Row:
     exempted, survived = record.split(module)
     killed = record.run - record.timed_out - exempted - survived
     return _Row(record.mutants, record.run, killed, record.timed_out, exempted, survived)
+
+
+def _overall(rows: list[_Row]) -> str:
+    """The figure of all modules with a record, in a sentence."""
+    share, interval = of_strata(row.stratum for row in rows)
+    total = _Row(*map(sum, zip(*rows, strict=True)))
+    noticed = total.killed + total.timed_out
+    return (
+        f"**{_share(share, interval)}** of {total.mutants:,} mutants in {len(rows)} modules do not survive.\n"
+        f"{total.run:,} were run: {noticed:,} noticed, {total.exempted:,} exempted, {total.survived:,} survived."
+    )
 
 
 def _several(name: str, rows: list[_Row]) -> str:

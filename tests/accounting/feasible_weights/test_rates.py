@@ -8,11 +8,13 @@ import pytest
 
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Constant, Expression, W, norm, sqrt
+from certdp.accounting.expressions.floats import evaluate
 from certdp.accounting.feasible_weights.rates import LinearConstrainedRate, constrained_rate
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
+from certdp.accounting.sampling.releases import ResampleEach, SampleOnce
 
 BALL = NormBall(norm=Norm.L1, radius=Public("7/3"), dimension=4)
 
@@ -54,3 +56,19 @@ def test_the_profile_names_the_records_it_is_for() -> None:
     assert "records = those that lose at most 1/3 at weight 1" in map(str, rate.profile(loss).assumptions)
     held = rate.on(NormBall(norm=Norm.L1, radius=Public("1/4")))
     assert not held.profile(loss).assumptions
+
+
+@pytest.mark.parametrize("loss", [PureLoss(W * norm(1)), PureLoss(sqrt(W) * norm(1))], ids=["linear", "of any form"])
+def test_a_sample_loses_all_its_releases(loss: PureLoss) -> None:
+    """On one sample their losses add before sampling; each fresh sample has its share of the target."""
+
+    def value(root: Expression) -> float:
+        return float(evaluate(root, {W: 4.0, norm(1): 0.125}))
+
+    for times in (1, 2, 5):
+        rate = constrained_rate(loss, Fraction(3, 2)).over(SampleOnce(times))
+        assert rate.share == Fraction(3, 2)
+        assert value(rate.on_a_sample.epsilon) == times * value(loss.epsilon)
+        fresh = rate.over(ResampleEach(times))
+        assert fresh.share == Fraction(3, 2) / times
+        assert value(fresh.on_a_sample.epsilon) == value(loss.epsilon)

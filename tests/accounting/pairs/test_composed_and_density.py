@@ -23,6 +23,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
     compose_pairs,
 )
+from certdp.accounting.pairs.zero_concentrated_curve import ZeroConcentratedCurve
 from certdp.accounting.relations import Direction
 
 ONE, TWO, HALF = Enclosure.of(1), Enclosure.of(2), Enclosure.of("0.5")
@@ -175,3 +176,26 @@ def test_what_a_plugins_laws_return_is_checked(wrong: Any) -> None:
         pair.delta(Enclosure.of(-1), Direction.ADD)
     with pytest.raises(InvalidValue, match="order: got"):
         pair.renyi(Fraction(1), Direction.ADD)
+
+
+def test_an_estimate_that_a_part_lacks_is_its_own_law() -> None:
+    laplace, density = LaplacePair(ONE), DensityPair(renyi_law=lambda order, _: Enclosure.of(order / 8))
+    assert density.renyi_estimate is None
+    estimate, alone = Composed((laplace, density)).renyi_estimate, laplace.renyi_estimate
+    assert estimate is not None
+    assert alone is not None
+    for direction in Direction:
+        assert estimate(4.0, direction) == alone(4.0, direction) + 0.5
+
+
+def test_without_delta_there_is_nothing_to_interpolate() -> None:
+    pair = DensityPair(mu=ONE)
+    assert pair.loss_cells is None
+    with pytest.raises(InvalidType, match="a pair with a δ"):
+        pair._cells(Direction.ADD)
+
+
+def test_a_curve_is_estimated_from_above() -> None:
+    curve = ZeroConcentratedCurve(Enclosure.between(1, 2))
+    for direction in Direction:
+        assert curve.renyi_estimate(3.0, direction) == 6.0

@@ -121,3 +121,10 @@ def test_a_delta_that_is_never_reached() -> None:
         epsilon_of_mu(Enclosure.of(1), Enclosure.of(0))
     with pytest.raises(InvalidValue, match="delta"):
         smallest_epsilon(falling, Enclosure.of(-1))
+
+
+def test_every_delta_of_a_range_is_covered() -> None:
+    """Where δ is known roughly, each end goes with the δ that is worst for it."""
+    found = smallest_epsilon(falling, Enclosure.between("0.2", "0.3"))
+    assert found.contains(Enclosure.of(5).log().hull((Enclosure.of(10) / 3).log()))
+    assert found.width <= Fraction("0.40546511")  # log(1.5)

@@ -14,8 +14,11 @@ from certdp.accounting.enclosures import norm_enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.expressions import Range, Symbol, Variable, W, norm, rounding, variables
 from certdp.accounting.norms import Norm
-from certdp.accounting.provenance import Private, Public
+from certdp.accounting.provenance import Private, Public, Released
 from certdp.accounting.sampling.domains import NormBall
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.runs.sampled import SampledRun
+from certdp.samplers.full import Full
 from tests.support.cases import examples
 
 NORMS = (Norm.L1, Norm.L2, Norm.LINF, Norm("3/2"), Norm(3), Norm("1.0001"), Norm(Fraction(10**40 + 1, 10**40)))
@@ -102,3 +105,11 @@ def test_dimensions_are_whole_numbers(dimension: Any, error: type[Exception]) ->
 def test_the_public_constants_are_assumptions() -> None:
     assert [str(a) for a in ball(Norm.LINF, "1/3", 4).assumptions] == ["norm = inf", "radius = 1/3", "dimension = 4"]
     assert W not in ball(Norm.L1).box([norm(1)])[1]
+
+
+def test_a_released_radius_is_largest_at_the_end_of_its_range() -> None:
+    cost = SampledRun(mechanism=LaplaceSum(scale=Public(10)), sampler=Full(), domain=ball(Norm.L1)).pure()
+    within, anywhere = Released(3, cost, within=(2, 8)), Released(3, cost)
+    assert NormBall(norm=Norm.L1, radius=within).at_its_largest.radius.value == 8
+    for domain in (NormBall(norm=Norm.L1, radius=anywhere), ball(Norm.L1)):
+        assert domain.at_its_largest is domain

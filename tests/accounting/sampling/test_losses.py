@@ -24,8 +24,10 @@ from certdp.accounting.expressions import (
     rounding,
     sqrt,
 )
+from certdp.accounting.expressions.floats import evaluate
+from certdp.accounting.pairs import LaplacePair
 from certdp.accounting.relations import Direction
-from certdp.accounting.sampling.losses import PureLoss, RenyiLoss, ZeroConcentratedLoss
+from certdp.accounting.sampling.losses import FamilyLoss, PureLoss, RenyiLoss, ZeroConcentratedLoss
 
 X = norm(1)
 
@@ -82,3 +84,19 @@ def test_a_zero_concentrated_profile_is_a_line_in_every_order() -> None:
     assert list(bulk.renyi(np.ones(2), Fraction(2))) == pytest.approx([0, 6])
     with pytest.raises(InvalidValue, match="rho"):
         ZeroConcentratedLoss(W - X)
+
+
+def test_a_family_has_in_bulk_what_its_pure_profile_has() -> None:
+    def family(parameter: Enclosure) -> LaplacePair:
+        return LaplacePair(parameter)
+
+    def read(expression: Any) -> Any:
+        return evaluate(expression, {W: np.array([4.0]), X: np.array([0.25])})
+
+    pure = PureLoss(W * X)
+    bare = FamilyLoss(W * X, family)
+    stated = FamilyLoss(W * X, family, pure_loss=pure)
+    assert bare.bulk_pairs(read) is None
+    assert bare.pure is None
+    assert str(stated.bulk_pairs(read)) == str(pure.bulk_pairs(read))
+    assert stated.pure is pure

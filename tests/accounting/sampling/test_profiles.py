@@ -24,6 +24,7 @@ from certdp.accounting.expressions import (
     simplify,
     variables,
 )
+from certdp.accounting.expressions.floats import evaluate
 from certdp.accounting.expressions.suprema import NoFiniteSupremum
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
@@ -162,6 +163,11 @@ def test_the_cost_of_released_parameters_is_added() -> None:
     assert total.at({X: Enclosure.of(2)}).upper >= Fraction(21, 10)
     assert total.at({X: Enclosure.of(2)}).upper < Fraction(21, 10) + Fraction(1, 2**80)
     assert len(total.derivation.premises) == 2
+    again = plus_cost(total, cost)
+    assert again.released_cost == 2 * total.released_cost
+    for before, after in ((total.remove, again.remove), (total.add, again.add)):
+        gained = evaluate(after, {X: 2.0}) - evaluate(before, {X: 2.0})
+        assert gained == pytest.approx(float(total.released_cost))
     with pytest.raises(InvalidValue, match="cost: got"):
         plus_cost(plain(X, unit=ELEMENT), cost)
 

@@ -678,6 +678,12 @@ def test_any_bytes_are_refused(text: bytes) -> None:
     assert_refused(check(text))
 
 
+@pytest.mark.parametrize("other", ["certificate.json", Path("certificate.json"), bytearray(b"{}"), None])
+def test_what_is_no_bytes_is_a_mistake_of_the_caller(other: Any) -> None:
+    with pytest.raises(TypeError, match=r"^text: got .* Read the file first$"):
+        check(other)
+
+
 @given(st.dictionaries(st.text(), JSON, max_size=5))
 def test_any_object_is_refused(content: Body) -> None:
     kinds = {"format": "certdp-certificate/1", "kind": "sampled-pure-profile"}

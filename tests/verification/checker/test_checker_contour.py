@@ -188,9 +188,31 @@ def test_an_angle_that_takes_too_many_squarings_is_refused(angle: str) -> None:
 
 
 def test_an_uncertain_angle_is_refused() -> None:
-    low, high = contour._FINE.rational(Fraction(1)).lo, contour._FINE.rational(Fraction(1) + Fraction(1, 2**200)).hi
+    def uncertain_by(width: int) -> Interval:
+        """By so many of the last places that a turn is computed with."""
+        unit = Fraction(1, 2 ** (contour.BITS + contour._GUARD))
+        return Interval(contour._FINE.rational(Fraction(1)).lo, contour._FINE.rational(1 + width * unit).hi)
+
+    assert contour._turn(uncertain_by(2**16)) == contour._turn(uncertain_by(0))
     with pytest.raises(Refused, match="too uncertain or too large"):
-        contour._turn(Interval(low, high))
+        contour._turn(uncertain_by(2**16 + 1))
+
+
+def test_the_error_of_a_release_is_carried_into_the_sum() -> None:
+    """Two parts whose ratios are apart by what one of them states: so are the sums, once for each release."""
+    line = contour.Line(Fraction(1000), Fraction(1, 4), 6, Fraction(0))  # every place counts nearly fully
+    turns = [contour._turn(contour._FINE.rational(Fraction(angle))) for angle in ("1/50", "-1/7")]
+    moved = 1 << (contour.BITS - 40)
+    zero = Interval(libmp.fzero, libmp.fzero)
+
+    def summed(weights: tuple[int, int], error: int) -> tuple[int, int]:
+        part = contour._Part(list(weights), turns, error, zero, libmp.fone, 9)
+        return contour._sum([part], Fraction(0), Fraction(0), line)
+
+    half = contour._ONE // 2
+    total, error = summed((half, half), 2 * moved)
+    other, own_error = summed((half - moved, half + moved), 0)
+    assert own_error < abs(total - other) <= error + own_error
 
 
 @pytest.mark.parametrize("family", ["laplace", "zero-concentrated"])

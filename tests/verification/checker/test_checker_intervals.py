@@ -8,6 +8,7 @@ from typing import Any
 
 import flint
 import pytest
+from mpmath import libmp
 
 from certdp.verification.checker.approximate.divergences import normal_cdf, normal_density, pi
 from certdp.verification.checker.intervals import (
@@ -250,3 +251,58 @@ def test_enormous_arguments_stay_enclosed() -> None:
     assert low != INFINITY
     assert tool.exp(tool.negate(Interval(large, large))).lo == ZERO
     assert at_most(tool.log(Interval(low, high)).lo, large)
+
+
+def test_large_exponents_are_as_tight_as_small_ones() -> None:
+    source = random.Random("large")
+    for precision in PRECISIONS:
+        tool = Arithmetic(precision)
+        for size in (13, 30, 50, 63):
+            x = dyadic(source, (size, size), True)
+            for name in ("exp", "expm1"):
+                low, high = getattr(tool, name)(Interval(x, x))
+                flint.ctx.prec = precision + 800
+                real = FUNCTIONS[name][0](ball(x))
+                assert ball(low) <= real.upper()
+                assert real.lower() <= ball(high)
+                assert ball(high) - ball(low) <= abs(real) * flint.arb(2) ** (8 - precision)
+
+
+class Sharp(Arithmetic):
+    """Divides and adds with many more bits, so that only the rounding of the series is left to see."""
+
+    def _divide(self, a: Mpf, b: Mpf, rounding: str) -> Mpf:
+        quotient: Mpf = libmp.mpf_div(a, b, self.precision + 600, rounding)
+        return quotient
+
+    def _add(self, a: Mpf, b: Mpf, rounding: str) -> Mpf:
+        total: Mpf = libmp.mpf_add(a, b, self.precision + 600, rounding)
+        return total
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_series_is_rounded_outward_beside_a_short_number(precision: int) -> None:
+    """What is just above a number of so many bits is not rounded up to that number, nor what is just below down."""
+    source, tool = random.Random(precision), Sharp(precision)
+    for _ in range(30):
+        short = dyadic(source, (-30, -1), False, bits=precision - 1)
+        if short[3] > precision:
+            continue
+        flint.ctx.prec = 4 * precision + 2000
+        near = ball(short).expm1()
+        unit = flint.arb(2) ** (-precision - 500)
+        for side, rounding in ((1, "c"), (-1, "f")):
+            mantissa, exponent = (near + side * near * unit).mid().man_exp()
+            z = libmp.from_man_exp(int(mantissa), int(exponent))
+            found = tool._twice_artanh(z, rounding)
+            assert side * (fraction(found) - fraction(short)) > 0
+
+
+@pytest.mark.parametrize("signs", [(a, b) for a in (1, -1) for b in (1, -1)])
+def test_a_quotient_of_unbounded_ranges_holds_all_that_it_may_be(signs: tuple[int, int]) -> None:
+    tool = Arithmetic(64)
+    beyond_one = [Interval(ONE, INFINITY), tool.negate(Interval(ONE, INFINITY))]
+    a, b = (beyond_one[sign < 0] for sign in signs)
+    low, high = tool.divide(a, b)
+    positive = signs[0] == signs[1]
+    assert (low, high) == ((ZERO, INFINITY) if positive else (MINUS_INFINITY, ZERO))

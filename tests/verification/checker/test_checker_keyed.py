@@ -287,6 +287,27 @@ class TestStretches:
                 assert all(units.admits(row[i - 1], row[i - 1], row[i]) for row in rounded for i in steps)
         assert 0 < proven < 74
 
+    def test_a_stretch_from_any_frequency_is_proven_by_halves(self) -> None:
+        """Of rates that are listed nothing is known of several steps together."""
+        units = Units(30, 1_300_000_000, 5_000_000)
+        rates = read_rates({"name": "listed-rates", "rates": [str(Fraction(k, 1000)) for k in range(1, 41)]}, FINE)
+        proof = _Proof(rates, units)
+        for last in (2, 3, 20, 40):
+            assert not proof._holds(proof.frequency + 1, last) or proof.frequency + 1 == last
+            proof.stretch(last)
+            assert proof.frequency == last
+
+    def test_for_ever_is_of_a_scheme_that_goes_on(self) -> None:
+        units = Units(30, 1_300_000_000, 5_000_000)
+        _Proof(read_rates({"name": "ppswor", "threshold": "1/1000", "power": "1"}, FINE), units).for_ever()
+        with pytest.raises(Refused, match="not all keys from frequency 1 on"):
+            _Proof(read_rates({"name": "pps", "threshold": "1/2", "power": "1"}, FINE), units).for_ever()
+        ending = _Proof(read_rates({"name": "ppswor", "threshold": "1", "sizes": ["100", "100"]}, FINE), units)
+        ending.frequency = 1
+        assert ending._holds(2, None)  # hardly any is left out, so nothing is amiss but that there is no third
+        with pytest.raises(Refused, match="not all keys from frequency 2 on"):
+            ending.for_ever()
+
     def test_the_margin_counts(self) -> None:
         """What holds for the exact rates, but not once they are rounded, is not accepted."""
         scheme = {"name": "pps", "threshold": "1/1024", "power": "1"}

@@ -33,6 +33,7 @@ from certdp.plugins.contract import Mechanism, stated
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker import released as checker
 from certdp.verification.checker.released import Worst
+from certdp.verification.checker.verdict import Refused
 from certdp.verification.mutation.declared import DECLARED
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
@@ -182,3 +183,10 @@ def test_a_coreset_looks_at_its_radius_nowhere() -> None:
         for radius in (1, 2, 3)
     ]
     assert rates[0] == rates[1] == rates[2]
+
+
+@pytest.mark.parametrize("worst", [None, Worst.LOWEST, Worst.HIGHEST])
+def test_a_range_of_one_value_is_that_value(worst: Worst | None) -> None:
+    checker._hold("a scale", "within 3 to 3", "3", worst)
+    with pytest.raises(Refused):
+        checker._hold("a scale", "within 8 to 8", "3", worst)

@@ -1178,6 +1178,21 @@ def elements_of_a_user(body: Body) -> Body:
     return altered
 
 
+def other_odds(share: Fraction) -> Callable[[Body], Body]:
+    """Of randomised response: the odds that its epsilon admits, multiplied."""
+
+    def forge(body: Body) -> Body:
+        way: Way = ("parts", 0, "loss", "parameter")
+        odds = Fraction(body["parts"][0]["loss"]["parameter"][1][1])
+        return put(body, way, ["log1p", ["constant", str(odds * share)]])
+
+    return forge
+
+
+def as_often(**times: int) -> Callable[[Body], Body]:
+    return lambda body: {**body, "inputs": {**body["inputs"], **times}}
+
+
 THIRD = ["constant", "1/3"]
 FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
     "replace, on a sample": (
@@ -1185,6 +1200,22 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
         replaced_on_a_sample,
         "under replace nothing but drawing every record is proven",
     ),
+    **{
+        f"{share} of the odds at its epsilon": (
+            "responses",
+            other_odds(Fraction(share)),
+            "the loss stated is not that of randomised-response at its epsilon",
+        )
+        for share in ("1/2", "1000000000001/1000000000000", "999999999999/1000000000000")
+    },
+    **{
+        f"2^53 + 1 {what}": (
+            "constrained",
+            as_often(**{what: 2**53 + 1}),
+            f"inputs.{what} must be an integer in [1, {2**53}]",
+        )
+        for what in ("samples", "releases_on_a_sample")
+    },
     "a cost above epsilon": ("gaussian, all", costs_more_than_epsilon, "below the cost of the released constants"),
     "a norm and no domain": ("gaussian, all", without_a_domain, "uses a norm of the record, and there is no domain"),
     "a rate by the weight": (

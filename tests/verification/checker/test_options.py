@@ -214,3 +214,28 @@ def test_a_dimension_is_that_of_the_domain_and_of_the_data(name: str) -> None:
         hold_domain("mechanism", name, options, Domain("2", Fraction("1"), 4))
     with pytest.raises(Refused, match="not the number of columns"):
         hold_domain("mechanism", name, options, None, columns=4)
+
+
+LATTICE = {"scale": "1", "granularity": "1", "dimension": "1"}
+RESPONSE = {"categories": "2", "noise": "1/2"}
+ENDS: list[tuple[str, str, Options, Options]] = [
+    ("mechanism", "lloyd", LLOYD | {"norm": "2", "radius": "2", name: str(2**20)}, {name: str(2**20 + 1)})
+    for name in ("clusters", "iterations", "dimension")
+]
+ENDS += [
+    ("mechanism", "randomised-response", RESPONSE | {"categories": str(2**53)}, {"categories": str(2**53 + 1)}),
+    ("mechanism", "pws-frequencies", {"epsilon": "1", "delta": "1/2", "subdivision": "64"}, {"subdivision": "65"}),
+    ("sampler", "privacy-constrained", {"target": "1", "order": "2", "digits": "52"}, {"digits": "53"}),
+    ("mechanism", "discrete-gaussian", LATTICE | {"scale": str(2**64)}, {"scale": str(2**64 + 1)}),
+    ("mechanism", "discrete-gaussian", LATTICE | {"scale": f"1/{2**16}"}, {"scale": f"1/{2**16 + 1}"}),
+    ("mechanism", "discrete-gaussian", LATTICE | {"granularity": str(2**16)}, {"granularity": str(2**16 + 1)}),
+]
+
+
+@pytest.mark.parametrize(("role", "name", "at_the_end", "beyond"), ENDS)
+def test_what_lies_beyond_the_end_of_a_range_is_refused(
+    role: str, name: str, at_the_end: Options, beyond: Options
+) -> None:
+    hold_options(role, name, at_the_end)
+    with pytest.raises(Refused, match="the option"):
+        hold_options(role, name, at_the_end | beyond)

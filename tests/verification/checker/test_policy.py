@@ -102,6 +102,18 @@ def test_a_proof_is_demanded_of_everything() -> None:
     assert status(replace(owners, data_compared=True), proved=True) == 0
 
 
+def test_what_was_found_of_a_proof_is_told_in_full() -> None:
+    told = {
+        "holds": HOLDS,
+        "holds assuming the profile": ASSUMING,
+        "refused": REFUSED,
+        "holds, without the data of the owner's figures": about(audience="owner"),
+    }
+    for found, verdict in told.items():
+        (demand,) = Policy(proved=True).demands(verdict)
+        assert demand.found == found
+
+
 def test_unit_and_relation_are_those_of_the_claim() -> None:
     for unit, relation in product(UNITS, RELATIONS):
         verdict = about(unit=unit, relation=relation)

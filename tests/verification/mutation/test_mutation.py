@@ -140,6 +140,22 @@ def test_a_mutant_of_yesterday_is_refused() -> None:
         mutated(gone)
 
 
+PLANTS_A_CONSTANT = """
+from certdp.verification.checker import constrained as module
+from certdp.verification.mutation.mutants import mutants_of
+from certdp.verification.mutation.planting import plant
+before = module._BODY, module._VARYING
+plant(next(mutant for mutant in mutants_of("verification.checker.constrained") if mutant.place == "_MOST_RELEASES"))
+assert module._MOST_RELEASES != 2**53
+assert module._BODY is not before[0]
+assert module._VARYING is before[1]
+"""
+
+
+def test_what_is_made_of_a_constant_has_its_mutant() -> None:
+    subprocess.run([sys.executable, "-c", PLANTS_A_CONSTANT], check=True)
+
+
 def test_slips_of_an_expression_are_each_another_expression() -> None:
     tree = W**2 * norm(1) / 5
     slips = [(mutant.operator, str(mutant.expression)) for mutant in expression_mutants(tree)]

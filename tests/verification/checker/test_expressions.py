@@ -1,0 +1,102 @@
+"""What an expression of a certificate may hold: admitted at each limit, refused one step beyond."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from certdp.verification.checker import expressions
+from certdp.verification.checker.expressions import LARGEST_POWER, MOST_DEPTH, MOST_NODES, MOST_NORMS, Pool
+from certdp.verification.checker.homogeneous import prove_proportional
+from certdp.verification.checker.intervals import ONE, ZERO, Arithmetic, Interval
+from certdp.verification.checker.profile import _exactly_drawn
+from certdp.verification.checker.verdict import Refused
+
+ONE_TREE: Any = ["constant", "1"]
+
+
+def deep(depth: int) -> Any:
+    tree = ONE_TREE
+    for _ in range(depth - 1):
+        tree = ["sqrt", tree]
+    return tree
+
+
+def wide(nodes: int) -> Any:
+    """A balanced sum of so many nodes, an odd number."""
+    if nodes == 1:
+        return ONE_TREE
+    left = (nodes - 1) // 2
+    left -= 1 - left % 2
+    return ["add", wide(left), wide(nodes - 1 - left)]
+
+
+def of_norms(number: int) -> Any:
+    tree: Any = ["norm", "1"]
+    for order in range(2, number + 1):
+        tree = ["add", tree, ["norm", str(order)]]
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("admitted", "refused", "reason"),
+    [
+        (deep(MOST_DEPTH), deep(MOST_DEPTH + 1), "a depth over"),
+        (wide(MOST_NODES - 1), wide(MOST_NODES + 1), "more than 10000 nodes"),
+        (of_norms(MOST_NORMS), of_norms(MOST_NORMS + 1), "different norms"),
+        (["power", ONE_TREE, str(LARGEST_POWER)], ["power", ONE_TREE, str(LARGEST_POWER + 1)], "an exponent beyond"),
+        (["power", ONE_TREE, str(-LARGEST_POWER)], ["power", ONE_TREE, str(-LARGEST_POWER - 1)], "an exponent beyond"),
+    ],
+    ids=["depth", "nodes", "norms", "power", "negative power"],
+)
+def test_an_expression_is_of_bounded_size(admitted: Any, refused: Any, reason: str) -> None:
+    Pool().parse(admitted, "it")
+    with pytest.raises(Refused, match=reason):
+        Pool().parse(refused, "it")
+
+
+@pytest.mark.parametrize(
+    ("exponent", "defined"), [("2", True), ("0", True), ("-1", False), ("1/2", True), ("-1/2", False)]
+)
+def test_a_power_of_nothing_is_defined_where_it_is_finite(exponent: str, defined: bool) -> None:
+    assert expressions._power_defined(Interval(ZERO, ONE), Fraction(exponent)) is defined
+    assert expressions._power_defined(Interval(ONE, ONE), Fraction(exponent))
+
+
+@pytest.mark.parametrize("exponent", ["1/2", "3/2", "-1/2"])
+def test_a_root_of_what_may_be_below_0_is_not_defined(exponent: str) -> None:
+    below = Interval(Arithmetic(53).rational(Fraction(-1)).lo, ONE)
+    assert not expressions._power_defined(below, Fraction(exponent))
+
+
+@pytest.mark.parametrize(("degree", "admitted"), [(2**64, True), (2**64 + 1, False)])
+def test_powers_of_the_weight_are_followed_so_far(degree: int, admitted: bool) -> None:
+    weight: Any = ["weight"]
+    rest = ["power", weight, f"{degree - 1}/{degree}"]
+    pool = Pool()
+    root = pool.parse(["multiply", ["power", weight, f"1/{degree}"], rest], "the loss")
+    if admitted:
+        prove_proportional(pool, root, "the loss")
+        return
+    with pytest.raises(Refused, match="too large a power"):
+        prove_proportional(pool, root, "the loss")
+
+
+@pytest.mark.parametrize(
+    ("rate", "unweighted", "weighted"),
+    [
+        (Fraction(1, 2**1022), True, True),
+        (Fraction(1, 2**1023), True, False),
+        (Fraction(3, 4), True, False),
+        (Fraction(1, 3), False, False),
+        (Fraction(0), True, True),
+        (Fraction(1), True, True),
+        (Fraction(2), False, False),
+    ],
+)
+def test_no_rounding_is_needed_of_what_binary64_holds(rate: Fraction, unweighted: bool, weighted: bool) -> None:
+    """Of the rate, and of its reciprocal where records are weighted, which is below 2^1023 then."""
+    for of_weights, exact in ((False, unweighted), (True, weighted)):
+        assert _exactly_drawn({"rate": ["constant", str(rate)], "weighted": of_weights}) is exact
