@@ -83,6 +83,7 @@ NO_BUDGET = {
         "src.certdp.runs.calibration._Search",
     },
     "coins: words are drawn, and of the operating system's none comes twice": {
+        "accounting.draws.exact.LazyNumber",
         "plugins.contract.exact_draws.ExactDraws",
         "src.certdp.dpis.counted_coins.CountedSource",
     },

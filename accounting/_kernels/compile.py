@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
+from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
@@ -82,9 +83,29 @@ def _from_bits(context: Any, pattern: Any) -> Any:
     return types.float64(types.int64), code
 
 
+def _leading_zeros(context: Any, number: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), code
+
+
+def _high_product(context: Any, x: Any, y: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.sext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.ashr(product, ir.Constant(wide, 63)), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), code
+
+
 fma = cast(Callable[[float, float, float], float], intrinsic(_fma))
 """x·y + z with one rounding, as IEEE 754 defines it."""
 bits = cast(Callable[[float], int], intrinsic(_bits))
 """The 64 bits of a binary64 as a signed integer."""
 from_bits = cast(Callable[[int], float], intrinsic(_from_bits))
 """The binary64 with the given 64 bits."""
+leading_zeros = cast(Callable[[int], int], intrinsic(_leading_zeros))
+"""How many of the 64 bits of an integer are 0 before its first 1; 64 for 0."""
+high_product = cast(Callable[[int, int], int], intrinsic(_high_product))
+"""⌊x·y/2^63⌋ of two signed 64-bit integers, not both −2^63."""

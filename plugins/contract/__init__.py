@@ -4,6 +4,7 @@ A plugin is written with the names of this module alone; docs/compatibility.md s
 """
 
 from ...accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Assumption, Evidence
+from ...accounting.draws.source import Source
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Number
@@ -62,7 +63,6 @@ from .released_parameters import (
     worst_at,
 )
 from .sampler import AnySampler, LossSampler, Sampler
-from .source import Source
 
 __all__ = [
     "ADD_REMOVE",

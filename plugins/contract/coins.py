@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from typing import TypeAlias, final
 
@@ -11,9 +10,11 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.draws.laws import GAUSSIAN, LAPLACE
+from ...accounting.draws.noise import Integers, noise_cells
+from ...accounting.draws.source import Seeded, Source, private_source
+from ...accounting.errors import InvalidValue
 from .exact_draws import ExactDraws
-from .source import Bits, Source
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -33,44 +34,15 @@ def seeded_run(asked: str) -> InvalidValue:
 
 
 @final
-class OperatingSystem:
-    """A source of random bits: the operating system's entropy."""
-
-    private = True
-
-    def bits(self, count: int) -> Bits:
-        """Return `count` independent uniform 64-bit words."""
-        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
-
-
-@final
-class Seeded:
-    """A reproducible stream; whoever knows the seed can undo the noise, so results are not private."""
-
-    private = False
-
-    def __init__(self, seed: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            raise InvalidType("seed", seed, "a whole number ≥ 0")
-        if seed < 0:
-            raise InvalidValue("seed", seed, "a whole number ≥ 0")
-        self._generator = np.random.Philox(seed)
-
-    def bits(self, count: int) -> Bits:
-        """Return `count` independent uniform 64-bit words."""
-        return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
-
-
-@final
 @frozen
 class Coins:
     """Draws from a source of random bits.
 
     Attributes:
-        source: the operating system unless stated.
+        source: unless stated the operating system, or a cipher that it keys where `certdp[stream]` is installed.
     """
 
-    source: Source = field(factory=OperatingSystem)
+    source: Source = field(factory=private_source)
 
     @classmethod
     def seeded(cls, seed: int) -> Coins:
@@ -141,6 +113,28 @@ class Coins:
             InvalidValue: for a scale that is not above 0 or beyond binary64.
         """
         return self._normal(size) * _rounded_up(scale)
+
+    def laplace_cells(self, scale: Fraction, size: int) -> Integers:
+        """`size` draws of real-valued Laplace noise, each rounded to the nearest whole number, as int64.
+
+        The law of the result is exact: added to a whole number x, it gives the real-valued x + noise, rounded.
+
+        Args:
+            scale: in units of the grid on which noise is rounded; from 1 to 2^45.
+            size: how many.
+
+        Raises:
+            InvalidValue: for a scale outside its range.
+        """
+        return noise_cells(LAPLACE, scale, size, self.source)
+
+    def gaussian_cells(self, scale: Fraction, size: int) -> Integers:
+        """`size` draws of real-valued normal noise, each rounded to the nearest whole number, as `laplace_cells`.
+
+        Raises:
+            InvalidValue: for a scale, which is the standard deviation, outside its range.
+        """
+        return noise_cells(GAUSSIAN, scale, size, self.source)
 
     def gamma(self, shape: Fraction, scale: Fraction, size: int) -> Floats:
         """`size` draws of density proportional to t^(shape − 1)·e^(−t/scale), by rejection (Marsaglia, Tsang 2000).

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import final
 
-from .source import Source
+from ...accounting.draws.source import Source
 
 _WORD = 64
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from attrs import define, field, frozen
 
+from certdp.accounting.draws.source import Bits, OperatingSystem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.feasible_weights.rates import ONE_RELEASE
@@ -31,8 +32,6 @@ from certdp.mechanisms.lloyd import Lloyd
 from certdp.mechanisms.lp_sum import LpSum
 from certdp.mechanisms.randomised_response import RandomisedResponse
 from certdp.plugins.contract import Coins, KnowsAdmissible, Real, WeightedSample, positive
-from certdp.plugins.contract.coins import OperatingSystem
-from certdp.plugins.contract.source import Bits
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
 from certdp.runs.plan import Plan
 from certdp.runs.prepared import prepared

@@ -163,6 +163,7 @@ RULES = (
         ("accounting/keyed/estimates/test_estimates.py",),
     ),
     Rule("accounting.keyed.stability_histograms", ("pws/*",)),
+    Rule("accounting.draws.*", ("noise/*",), ("accounting/draws",)),
     Rule("accounting.enclosures.*", (), ("accounting/enclosures",)),
     Rule("accounting.expressions.*", (), ("accounting/expressions",)),
     Rule("accounting.enclosures.arguments", (), ("accounting/notions", "accounting/conversions", "accounting/filters")),

@@ -104,6 +104,11 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "renyi": Source("Rényi differential privacy", "Its laws.", (_ONE_CHANGE,)),
         "zero-concentrated": Source("Zero-concentrated differential privacy", "Its laws.", (_ONE_CHANGE,)),
         "gaussian": Source("Gaussian differential privacy", "Its laws.", (_ONE_CHANGE,)),
+        "noise": Source(
+            "Noise as it is drawn",
+            "Real-valued noise, correctly rounded on a public grid.",
+            ("Random words are independent and uniform.",),
+        ),
         "notions": Source("Notions", "What all of them share.", (_ONE_CHANGE,)),
     }
 )

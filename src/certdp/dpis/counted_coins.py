@@ -6,8 +6,8 @@ from typing import final
 
 from attrs import define
 
+from ..accounting.draws.source import Bits, Source
 from ..plugins.contract import Coins
-from ..plugins.contract.source import Bits, Source
 
 _WORDS = 1 << 20
 """Words that are passed over at a time."""

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from certdp.accounting.draws.source import Seeded
 from certdp.plugins.contract import Coins
-from certdp.plugins.contract.coins import Seeded
 from certdp.plugins.contract.exact_draws import ExactDraws
 from tests.support.cases import examples
 

@@ -1,0 +1,1 @@
+"""Random words, and noise of a known law made from them."""

@@ -1,0 +1,90 @@
+"""The cell of noise that a uniform number means, decided by proofs from as many of its bits as that takes.
+
+This serves the few words that the kernel leaves undecided, and says what its answers mean: the cell of ±G(p)·r is
+⌊G(p)·r + 1/2⌋ with the sign. It is z where T((z − 1/2)/r) ≥ p > T((z + 1/2)/r), as T decreases: two comparisons of
+the number, known to some bits, with an enclosed tail. Where one is not decided, more bits are drawn, or the tail is
+enclosed more closely, until it is. No bit is ever thrown away, so that the law is exact.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from ..enclosures import Enclosure
+from .laws import Law
+from .source import Source
+
+_WORD = 64
+_MARGIN = 32  # bits of a tail beyond those of the number that it is compared with
+
+
+@final
+class LazyNumber:
+    """A uniform number in (0, 1) of which the first bits are known, and more can be drawn.
+
+    Attributes:
+        known: the bits that are known, as a whole number; the number is in [known, known + 1]·2^-bits.
+        bits: how many they are.
+    """
+
+    def __init__(self, known: int, bits: int, source: Source) -> None:
+        self.known = known
+        self.bits = bits
+        self._source = source
+
+    def extend(self) -> None:
+        """Draw 64 bits more."""
+        self.known = self.known << _WORD | int(self._source.bits(1)[0])
+        self.bits += _WORD
+
+    def at_most(self, law: Law, x: Fraction) -> bool:
+        """Whether the number is at most T(x), which it equals with probability 0."""
+        if x <= 0:
+            return True
+        precision = self.bits + _MARGIN
+        while True:
+            tail = law.tail(Enclosure.of(x, precision=precision))
+            if self.known + 1 <= tail.lower * (1 << self.bits):
+                return True
+            if self.known >= tail.upper * (1 << self.bits):
+                return False
+            if tail.width * (1 << self.bits) < Fraction(1, 1 << _MARGIN // 2):
+                self.extend()
+            precision += _WORD
+
+
+def exact_cell(law: Law, ratio: Fraction, word: int, source: Source) -> int:
+    """The cell of the noise that a word and the words drawn after it mean, as a whole number of any size.
+
+    Args:
+        law: of noise of scale 1.
+        ratio: the scale, in cells; above 0.
+        word: 64 uniform bits: 63 of the magnitude's number, and the lowest for the sign.
+        source: of more bits.
+
+    Guarantees:
+        ±⌊m·ratio + 1/2⌋ for the magnitude m = G(p) of the number p, of which the word is the beginning.
+    """
+    number = LazyNumber(word >> 1, _WORD - 1, source)
+    magnitude = _magnitude(law, ratio, number)
+    return -magnitude if word & 1 else magnitude
+
+
+def _magnitude(law: Law, ratio: Fraction, number: LazyNumber) -> int:
+    def reaches(cell: int) -> bool:
+        """Whether the magnitude is at least that of the cell's lower end."""
+        return number.at_most(law, (cell - Fraction(1, 2)) / ratio)
+
+    about = law.guess(float(Fraction(2 * number.known + 1, 2 << number.bits)))
+    low = max(0, int(Fraction(about) * ratio + Fraction(1, 2)))
+    step = 1
+    while not reaches(low):
+        low, step = max(0, low - step), 2 * step
+    high, step = low + 1, 1
+    while reaches(high):
+        low, high, step = high, high + step, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reaches(middle) else (low, middle)
+    return low

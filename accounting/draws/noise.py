@@ -1,0 +1,89 @@
+"""Real-valued noise on a public grid, correctly rounded: the law of the cell is exact.
+
+The grid's unit is public, and the cell of a number of units is the whole number nearest to it. Where x is a whole
+number of units, x plus the cell of the noise is the cell of x + noise (half units have probability 0). So a release
+x + cell is post-processing of the real-valued mechanism, and no assumption about arithmetic is left. How long a draw
+takes depends on the noise alone, and not on x.
+
+A compiled kernel decides nearly every word from 64 bits; `certdp.accounting.draws.exact` goes on with the same bits
+where it does not: words are never drawn anew, which would make cells beside a boundary too rare.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidValue
+from .exact import exact_cell
+from .laws import Law
+from .source import Bits, Source
+from .tables import PLACE, POINT, Table, table
+
+Integers: TypeAlias = NDArray[np.int64]
+
+LARGEST_SCALE = 1 << 45
+"""In units of the grid. At larger ones the kernel's 58 bits after the point would leave too many words undecided."""
+
+_BLOCK = 1 << 15  # words at a time: with their cells they fit the second-level cache
+_MOST = 2**63 - 1
+
+
+def noise_cells(law: Law, scale: Fraction, size: int, source: Source) -> Integers:
+    """The cells of independent noise.
+
+    Args:
+        law: of noise of scale 1.
+        scale: of the noise, in units of the grid; from 1 to 2^45.
+        size: how many.
+        source: of random bits.
+
+    Returns:
+        int64 array of `size` whole numbers of units.
+
+    Guarantees:
+        Each is z with exactly the probability that noise of this scale is within 1/2 of z, given uniform bits. Cells
+        beyond ±(2^63 − 1), which come with probability below 2^-10000, are brought there.
+
+    Raises:
+        InvalidValue: for a scale outside its range, and a source that does not give the words that it was asked for.
+    """
+    if not 1 <= scale <= LARGEST_SCALE:
+        raise InvalidValue(
+            "scale",
+            scale,
+            f"a scale from 1 to {LARGEST_SCALE} units of the grid",
+            "Choose a grid that is finer than the noise and not finer than its 2^-45th part",
+        )
+    rows, factor, fraction = table(law), *_fixed_point(scale)
+    drawn = np.empty(size, dtype=np.int64)
+    for start in range(0, size, _BLOCK):
+        part = drawn[start : start + _BLOCK]
+        words = _words(source, len(part))
+        for place in _decide(words, rows, factor, fraction, part):
+            cell = exact_cell(law, scale, int(words[place]), source)
+            part[place] = max(-_MOST, min(_MOST, cell))
+    return drawn
+
+
+def _fixed_point(scale: Fraction) -> tuple[int, int]:
+    """⌊scale·2^s⌋ with 63 bits, and the bits after the point of its product with a magnitude, less 63 bits."""
+    shift = PLACE - int(scale).bit_length()
+    return int(scale * (1 << shift)), POINT + shift - PLACE
+
+
+def _words(source: Source, count: int) -> Bits:
+    words = source.bits(count)
+    if words.dtype != np.uint64 or words.shape != (count,):
+        raise InvalidValue("source", f"{words.dtype}{list(words.shape)}", f"{count} words, as uint64")
+    return np.ascontiguousarray(words)
+
+
+def _decide(words: Bits, rows: Table, factor: int, fraction: int, drawn: Integers) -> Integers:
+    from .._kernels.noise import cells
+
+    places = np.empty(len(words), dtype=np.int64)
+    return places[: cells(words, rows.whole, rows.broken, factor, fraction, drawn, places)]

@@ -1,0 +1,294 @@
+"""Claims about noise as it is drawn: correctly rounded on a grid, and about ways that are not private.
+
+Legend: r is the scale in units of the grid; T(x) the probability that noise of scale 1 exceeds x in magnitude, G its
+inverse; p the uniform number whose bits are drawn. The cell of noise is the whole number of units nearest to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from attrs import define, frozen
+
+from ...accounting.draws.laws import GAUSSIAN, LAPLACE, Law
+from ...accounting.draws.noise import LARGEST_SCALE, noise_cells
+from ...accounting.draws.source import Bits
+from ...accounting.draws.tables import OCTAVES, PLACE, POINT, SEGMENTS, row
+from ...accounting.enclosures import Enclosure
+from ...plugins.contract import Case, Claim, Coins, Expectation, Finding
+from ..oracles import noise as oracle
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_WORD = 64
+_HALF = Fraction(1, 2)
+_CLOSE = Fraction(1, 2**300)
+_BINARY64 = 2.0**-53  # what separates the numbers from 1/2 to 1
+
+
+@final
+@frozen
+class _Known:
+    """A law of the library beside the same law of the oracle."""
+
+    law: Law
+    tail: Callable[[Fraction], Fraction]
+    magnitude: Callable[[Fraction], Fraction]
+
+    def beyond(self, end: Fraction, scale: Fraction) -> Fraction:
+        """The probability of a magnitude beyond `end` units."""
+        return self.tail(max(end, Fraction(0)) / scale)
+
+    def share(self, cell: int, scale: Fraction) -> Fraction:
+        """The probability of a magnitude whose cell is `cell`."""
+        return self.beyond(cell - _HALF, scale) - self.beyond(cell + _HALF, scale)
+
+
+_LAWS = MappingProxyType(
+    {
+        "laplace": _Known(LAPLACE, oracle.laplace_tail, oracle.laplace_magnitude),
+        "gaussian": _Known(GAUSSIAN, oracle.gaussian_tail, oracle.gaussian_magnitude),
+    }
+)
+
+
+@final
+@define
+class _Chosen:
+    """A source of one word, and of another one for ever after."""
+
+    word: int
+    further: int
+    private: bool = False
+
+    def bits(self, count: int) -> Bits:
+        drawn, self.word = self.word, self.further
+        return np.full(count, drawn, dtype=np.uint64)
+
+
+# The cell of a word
+
+
+def _examine_cells(case: Case) -> Finding:
+    """A word at the end of a cell or beside it, against the tail at both ends of the cell that is drawn."""
+    known, scale = _LAWS[case["law"]], case["scale"]
+    at = int(known.beyond(case["cell"] + _HALF, scale) * (1 << _WORD - 1)) + case["away"]
+    first, further = min(max(at, 0), (1 << _WORD - 1) - 1), case["further"]
+    word = first << 1 | case["sign"]
+    (drawn,) = noise_cells(known.law, scale, 1, _Chosen(word, further)).tolist()
+    p = (first + Fraction(further, (1 << _WORD) - 1)) / (1 << _WORD - 1)  # the second word comes again and again
+    inner, outer = (known.beyond(abs(drawn) + side, scale) for side in (-_HALF, _HALF))
+    return Finding(
+        holds=outer <= p <= inner and (drawn <= 0 if case["sign"] else drawn >= 0),
+        closed_form=f"cell {drawn}",
+        independent=f"T from {float(inner):.17g} to {float(outer):.17g} at its ends, p = {float(p):.17g}",
+    )
+
+
+def _examine_error_bounds(case: Case) -> Finding:
+    """The polynomial of a row, summed exactly at a place that a word can mean, against G there."""
+    known, octave, segment = _LAWS[case["law"]], case["octave"], case["segment"]
+    place = 2 * case["place"] - 1
+    first, rest, bound = row(known.law, octave, segment)
+    exact = Fraction(first) + sum(
+        (Fraction(c) * (place * (1 << PLACE)) ** n for n, c in enumerate(rest, start=1)), Fraction(0)
+    )
+    p = (2 * (SEGMENTS + segment) + 1 + place) / Fraction(SEGMENTS << (octave + 2))
+    true = known.magnitude(p) * (1 << POINT)
+    return Finding(
+        holds=abs(exact - true) <= bound - 3,  # 2 are for the scaling, 1 for cutting to an integer
+        closed_form=f"{float(exact):.17g} within {bound - 3}",
+        independent=f"G(p)·2^{POINT} = {float(true):.17g}, {float(abs(exact - true)):.3g} away",
+    )
+
+
+# What cells lose
+
+
+def _examine_ratio(case: Case) -> Finding:
+    """The probabilities of one output from sums that are some units apart, against e^(units/scale)."""
+    known, scale, moved = _LAWS["laplace"], case["scale"], case["moved"]
+    cell = case["cell"]
+    here, there = (
+        known.share(abs(z), scale) / (2 if z else 1) for z in (cell, cell - moved)
+    )  # T is of both signs; the cell 0 has both
+    most = Enclosure.of(moved / scale, precision=512).exp().upper
+    return Finding(
+        holds=here <= there * most * (1 + _CLOSE) and there <= here * most * (1 + _CLOSE),
+        closed_form=f"e^ε = {float(most):.12g}",
+        independent=f"probabilities {float(here):.12g} and {float(there):.12g}",
+    )
+
+
+# What is not private
+
+
+def _examine_redrawn(case: Case) -> Finding:
+    """Numbers of few bits, of which those are thrown away that do not decide a cell: the law of the others."""
+    known, scale, bits = _LAWS[case["law"]], case["scale"], case["bits"]
+    kept = decided = 0
+    inner, outer = known.beyond(-_HALF, scale), known.beyond(_HALF, scale)
+    ends = [known.beyond(z + _HALF, scale) * (1 << bits) for z in range(1 << bits)]
+    for first in range(1 << bits):
+        if first and not any(first < end < first + 1 for end in ends):
+            decided += 1
+            kept += outer <= Fraction(first, 1 << bits) and Fraction(first + 1, 1 << bits) <= inner
+    drawn, true = Fraction(kept, decided), inner - outer
+    return Finding(
+        holds=abs(drawn - true) <= _CLOSE,
+        closed_form=f"the cell 0 has probability {float(true):.12g}",
+        independent=f"it is drawn with probability {float(drawn):.12g}",
+    )
+
+
+def _examine_low_bits(case: Case) -> Finding:
+    """An output of binary64 noise around a sum of 0, among the outputs around a sum of 1.
+
+    fl(1 + n) in (−1/2, 1/2) has n in (−3/2, −1/2), a multiple of 2^-53: so is 1 + n, which is exact.
+    """
+    uniform, sign = case["uniform"], 1 << 63 if case["sign"] else 0
+    (output,) = Coins(_Two(uniform << 11, sign)).laplace(Fraction(1), 1).tolist()
+    near = -0.5 < output < 0.5
+    return Finding(
+        holds=not near or (output / _BINARY64).is_integer(),
+        closed_form="every output around 0 is one around 1",
+        independent=f"{output!r} is no multiple of 2^-53",
+    )
+
+
+@final
+@define
+class _Two:
+    """A source of two words, one at a time."""
+
+    first: int
+    second: int
+    private: bool = False
+
+    def bits(self, count: int) -> Bits:
+        drawn, self.first = self.first, self.second
+        return np.full(count, drawn, dtype=np.uint64)
+
+
+# Cases
+
+
+def _scales() -> SearchStrategy[Fraction]:
+    from hypothesis import strategies as st
+
+    fine = st.integers(0, 44).flatmap(
+        lambda k: st.fractions(2**k, 2 ** (k + 1), max_denominator=99).map(lambda r: min(r, Fraction(LARGEST_SCALE)))
+    )
+    return st.fractions(1, 50, max_denominator=40) | fine
+
+
+def _cell_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    shares = st.fractions(0, 6, max_denominator=1000) | st.fractions(6, 40, max_denominator=100)
+
+    def at_scale(scale: Fraction) -> SearchStrategy[Case]:
+        return st.fixed_dictionaries(
+            {
+                "law": st.sampled_from(sorted(_LAWS)),
+                "scale": st.just(scale),
+                "cell": shares.map(lambda share: int(share * scale)),
+                "away": st.integers(-3, 3) | st.integers(-(2**34), 2**34) | st.integers(-(2**62), 2**62),
+                "further": st.sampled_from([1, 2**64 - 1]) | st.integers(1, 2**64 - 1),
+                "sign": st.integers(0, 1),
+            }
+        )
+
+    return _scales().flatmap(at_scale)
+
+
+def _bound_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "law": st.sampled_from(sorted(_LAWS)),
+            "octave": st.integers(0, OCTAVES - 1),
+            "segment": st.integers(0, SEGMENTS - 1),
+            "place": st.sampled_from([Fraction(0), Fraction(1)]) | st.fractions(0, 1, max_denominator=2**20),
+        }
+    )
+
+
+def _ratio_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "scale": st.fractions(1, 50, max_denominator=40),
+            "cell": st.integers(-200, 200),
+            "moved": st.integers(0, 60),
+        }
+    )
+
+
+def _redrawn_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "law": st.sampled_from(sorted(_LAWS)),
+            "scale": st.fractions(1, 5, max_denominator=9),
+            "bits": st.integers(3, 6),
+        }
+    )
+
+
+def _output_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    near_one = st.integers(0, 2**51 - 1)  # the others have outputs beyond 1/2, about which the argument says nothing
+    return st.fixed_dictionaries({"uniform": near_one.map(lambda k: 2**53 - 1 - k), "sign": st.booleans()})
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="noise/cells",
+        statement="correctly rounded noise",
+        says="a uniform number means the cell that holds its noise, however near to the cell's end",
+        cases=_cell_cases,
+        examine=_examine_cells,
+    ),
+    Claim(
+        id="noise/error-bounds",
+        statement="tables of noise",
+        says="the polynomial of each segment is within its printed bound of the inverse tail",
+        cases=_bound_cases,
+        examine=_examine_error_bounds,
+    ),
+    Claim(
+        id="noise/laplace-ratio",
+        statement="Laplace noise on a grid",
+        says="cells of sums d units apart have probabilities within e^(d/r) of each other",
+        cases=_ratio_cases,
+        examine=_examine_ratio,
+    ),
+    Claim(
+        id="noise/redrawn",
+        statement="noise that is drawn anew",
+        says="numbers that do not decide a cell may be thrown away",
+        cases=_redrawn_cases,
+        examine=_examine_redrawn,
+        expectation=Expectation.REJECTED,
+        witness={"law": "laplace", "scale": Fraction(1), "bits": 3},
+    ),
+    Claim(
+        id="noise/low-bits",
+        statement="noise in binary64",
+        says="every output of a sum is an output of its neighbour",
+        cases=_output_cases,
+        examine=_examine_low_bits,
+        expectation=Expectation.REJECTED,
+        witness={"uniform": 2**53 - 2**33, "sign": False},
+    ),
+)
