@@ -18,8 +18,9 @@ from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Pair, RandomisedResponsePair, Repeated, compose_pairs
 from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from .finite import law, randomised_response
-from .pairs import Tables, enclosed, enclosed_log, hockey_stick, independent
+from .enclosed import enclosed, enclosed_log
+from .finite import hockey_stick, law, randomised_response
+from .pairs import Tables, independent
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -20,20 +20,9 @@ from ...accounting.relations import Direction
 from ...accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import pairs as oracles
-from .finite import Law, Mechanism, Sample, greatest_ratio, law, mixture, poisson_sampled
-from .pairs import (
-    PRECISION,
-    Tables,
-    agrees,
-    directed,
-    enclosed,
-    enclosed_log,
-    hockey_stick,
-    independent,
-    moment,
-    ratios,
-    table_cases,
-)
+from .enclosed import PRECISION, agrees, enclosed, enclosed_log
+from .finite import Law, Mechanism, Sample, greatest_ratio, hockey_stick, law, mixture, moment, poisson_sampled
+from .pairs import Tables, directed, independent, ratios, table_cases
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

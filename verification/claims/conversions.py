@@ -34,8 +34,9 @@ from ...accounting.notions import GaussianDP, Pure, ZeroConcentrated
 from ...accounting.units import Delta, Epsilon, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles import divergences as oracle
-from .finite import Law, indistinguishability, law, randomised_response
-from .notions import enclosed_log, guaranteed, hockey_stick, leak, moment, worst_moment
+from .enclosed import enclosed, enclosed_log
+from .finite import Law, hockey_stick, indistinguishability, law, leak, moment, randomised_response
+from .notions import guaranteed, worst_moment
 from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
@@ -46,10 +47,6 @@ Conversion: TypeAlias = Callable[[Fraction, Enclosure, Enclosure], Enclosure]
 
 _PRECISION = 128
 _CLOSE = Fraction(1, 10**9)
-
-
-def _enclosed(number: Fraction) -> Enclosure:
-    return Enclosure.of(number, precision=_PRECISION)
 
 
 # Rényi DP to approximate DP
@@ -85,7 +82,7 @@ def _examine_from_renyi(case: Case, convert: Conversion) -> Finding:
     found = []
     for pair, target in (((here, there), delta), (sure, Fraction(1, order))):
         tau = enclosed_log(moment(*pair, order)) / (order - 1)
-        epsilon = convert(Fraction(order), tau, _enclosed(target))
+        epsilon = convert(Fraction(order), tau, enclosed(target))
         found.append((epsilon, hockey_stick(*pair, epsilon.exp().upper), target))
     return Finding(
         holds=all(direct <= target for _, direct, target in found),
@@ -99,7 +96,7 @@ def _examine_equation_2(case: Case) -> Finding:
     order, tau, delta = Fraction(case["order"]), case["tau"], case["delta"]
     log = oracle.logarithm
     printed = tau + (log(1 / delta) + (order - 1) * log(1 - 1 / order) - log(order)) / (order - 1)
-    value = lemma_2_5(order, _enclosed(tau), _enclosed(delta))
+    value = lemma_2_5(order, enclosed(tau), enclosed(delta))
     room = oracle.NEGLIGIBLE * 2
     return Finding(
         holds=value.lower - room <= max(printed, Fraction(0)) <= value.upper + room
@@ -122,7 +119,7 @@ def _examine_tight(case: Case) -> Finding:
     gamma = (order - 1) * (high**order - low**order) / (order * (high ** (order - 1) - low ** (order - 1)))
     delta, tau = hockey_stick(here, there, gamma), enclosed_log(moment(here, there, order)) / (order - 1)
     exactly = Fraction(order)
-    level = _enclosed(delta)
+    level = enclosed(delta)
     epsilon = epsilon_at_order(exactly, tau, level)
     uncertain = [epsilon_at_order(exactly, tau.hull(0), level), epsilon_at_order(exactly, tau, level.hull(1))]
     lemma = lemma_2_5(exactly, tau, level)
@@ -148,7 +145,7 @@ def _examine_whole_law(case: Case) -> Finding:
     order, rare = case["order"], case["rare"]
     delta = 1 - (1 - case["delta"]) * (1 - Fraction(1, order))
     tau = enclosed_log(1 / rare)
-    epsilon = epsilon_at_order(Fraction(order), tau, _enclosed(delta))
+    epsilon = epsilon_at_order(Fraction(order), tau, enclosed(delta))
     gamma = max((1 - delta) / rare, Fraction(1))
     direct = hockey_stick((Fraction(1), Fraction(0)), (rare, 1 - rare), gamma)
     leaking = delta_at_order(Fraction(order), tau, enclosed_log(gamma))
@@ -166,9 +163,9 @@ def _examine_best_order(case: Case) -> Finding:
     pair = randomised_response(factor)
 
     def curve(order: Fraction) -> Enclosure:
-        return _enclosed(oracle.renyi(*pair, order) * times).widen(Fraction(1, 2**100)).maximum(0)
+        return enclosed(oracle.renyi(*pair, order) * times).widen(Fraction(1, 2**100)).maximum(0)
 
-    level = _enclosed(delta)
+    level = enclosed(delta)
     found = best_order(curve, level)
     p, q = pair[0][1], pair[0][0]
     outputs = [
@@ -271,7 +268,7 @@ def _examine_mu(case: Case) -> Finding:
 def _examine_gaussian(case: Case) -> Finding:
     """δ(ε) and ε(δ) of normal laws are enclosed; ρ and τ(α) are theirs; no route through ρ proves less."""
     mu, epsilon, delta = case["mu"], case["epsilon"], case["delta"]
-    gaussian = guaranteed(GaussianDP(_enclosed(mu)))
+    gaussian = guaranteed(GaussianDP(enclosed(mu)))
     direct = oracle.gaussian_delta(mu, epsilon)
     leaking = gaussian_to_approximate_at(gaussian, Epsilon(epsilon)).bound.delta
     level = gaussian_to_approximate(gaussian, Delta(delta)).bound.epsilon
@@ -279,7 +276,7 @@ def _examine_gaussian(case: Case) -> Finding:
     concentrated = gaussian_to_zero_concentrated(gaussian)
     spread = gaussian_to_renyi(gaussian, Order(case["order"])).bound
     detour = zero_concentrated_to_renyi(concentrated, Order(case["order"])).bound
-    through = epsilon_of_rho(concentrated.bound.rho, _enclosed(delta)).epsilon
+    through = epsilon_of_rho(concentrated.bound.rho, enclosed(delta)).epsilon
     room = oracle.NEGLIGIBLE
     return Finding(
         holds=leaking.lower - room <= direct <= leaking.upper + room
@@ -297,12 +294,12 @@ def _examine_gaussian(case: Case) -> Finding:
 def _examine_classical(case: Case) -> Finding:
     """The best order of ρ-zCDP proves less than ρ + 2√(ρ·log(1/δ)), and covers the normal laws; and so for δ at ε."""
     rho, delta = case["rho"], case["delta"]
-    found = epsilon_of_rho(_enclosed(rho), _enclosed(delta))
+    found = epsilon_of_rho(enclosed(rho), enclosed(delta))
     excess = found.epsilon.upper - rho  # compared squared, to need no root
     classical = 4 * rho * oracle.logarithm(1 / delta)
     mu = Enclosure.of(2 * rho, precision=_PRECISION).sqrt()
     direct = oracle.gaussian_delta(mu.lower, found.epsilon.upper)
-    back = delta_of_rho(_enclosed(rho), Enclosure.of(found.epsilon.upper, precision=_PRECISION)).delta.upper
+    back = delta_of_rho(enclosed(rho), Enclosure.of(found.epsilon.upper, precision=_PRECISION)).delta.upper
     return Finding(
         holds=(excess <= 0 or excess**2 <= classical)
         and direct <= min(delta, back) + oracle.NEGLIGIBLE

@@ -33,6 +33,8 @@ from ...accounting.sampling.losses import PureLoss
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles import profiles as oracles
 from ..oracles import weights as oracles_weights
+from ..oracles.profiles import working
+from ..oracles.working_precision import fraction
 from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
@@ -101,8 +103,8 @@ def _examine_assumption_8(case: Case) -> Finding:
     radius, target = case["radius"], case["target"]
     domain = NormBall(norm=Norm.L1, radius=Public(radius))
     found = assumption_8(PureLoss(_growing_or_not(case) * norm(1)), domain, target)
-    a, b, p = (oracles._number(case[name]) for name in "abp")
-    worst = radius * oracles._fraction(oracles.FORMULAS[case["family"]](oracles._number(_ONE), a, b, p))
+    a, b, p = (working.number(case[name]) for name in "abp")
+    worst = radius * fraction(oracles.FORMULAS[case["family"]](working.number(_ONE), a, b, p))
     tie = abs(worst - target) <= oracles.NEGLIGIBLE
     return Finding(
         holds=tie or found is (Truth.TRUE if worst < target else Truth.FALSE),
@@ -333,11 +335,10 @@ def _lloyd(case: Case) -> Fraction:
 
 def _strongly_convex(case: Case, modulus: Fraction) -> bool:
     """f(v) ≥ f(u) + f'(u)(v − u) + (μ/2)(v − u)² at the case's weights (IS Equation 9), to within 2^-150."""
-    context = oracles._context
-    a, mu = oracles._number(_lloyd(case)), oracles._number(modulus)
-    u, v = (oracles._number(w) for w in case["weights"])
-    at_u, at_v = context.exp(a * u), context.exp(a * v)
-    return bool(at_v * (1 + context.mpf(2) ** -150) >= at_u + a * at_u * (v - u) + mu / 2 * (v - u) ** 2)
+    a, mu = working.number(_lloyd(case)), working.number(modulus)
+    u, v = (working.number(w) for w in case["weights"])
+    at_u, at_v = working.exp(a * u), working.exp(a * v)
+    return bool(at_v * (1 + working.mpf(2) ** -150) >= at_u + a * at_u * (v - u) + mu / 2 * (v - u) ** 2)
 
 
 def _exponential(number: Fraction) -> Enclosure:

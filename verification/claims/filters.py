@@ -35,8 +35,9 @@ from ...accounting.pairs import RandomisedResponsePair
 from ...accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ...accounting.units import Delta, Order
 from ...plugins.contract import Case, Claim, Expectation, Finding
-from .finite import Law, indistinguishability, law, randomised_response
-from .notions import approximate, enclosed_log, guaranteed, hockey_stick, leak, renyi, worst_moment
+from .enclosed import enclosed_log
+from .finite import Law, hockey_stick, indistinguishability, law, leak, randomised_response
+from .notions import approximate, guaranteed, renyi, worst_moment
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

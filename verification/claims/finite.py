@@ -10,7 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...plugins.contract import Case
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 Law: TypeAlias = tuple[Fraction, ...]
 """The probabilities of the outputs 0, 1, …"""
@@ -119,3 +124,36 @@ def poisson_sampled(mechanism: Mechanism, rates: Mapping[int, Fraction], *, weig
                 yield share, mechanism({i: 1 / rates[i] if weighted else Fraction(1) for i in members})
 
     return mixture(parts())
+
+
+def laws(rows: Sequence[Sequence[int]]) -> list[Law]:
+    """The law of each row of scores."""
+    return [law(row) for row in rows]
+
+
+def adaptive_laws(case: Case) -> tuple[Law, Law, list[Law], list[Law]]:
+    """Two laws of the first mechanism, and for each of its outputs two of the second."""
+    (here, there), (following, elsewhere) = laws(case["first"]), map(laws, zip(*case["second"], strict=True))
+    return here, there, following, elsewhere
+
+
+def hockey_stick(first: Law, second: Law, factor: Fraction) -> Fraction:
+    """sup_Y P(Y) − factor·Q(Y): the least δ at e^ε = factor, in one direction."""
+    return sum((p - factor * q for p, q in zip(first, second, strict=True) if p > factor * q), Fraction(0))
+
+
+def leak(first: Law, second: Law, factor: Fraction) -> Fraction:
+    """The least δ at e^ε = factor in both directions."""
+    return max(hockey_stick(first, second, factor), hockey_stick(second, first, factor))
+
+
+def moment(first: Law, second: Law, order: int) -> Fraction:
+    """Σ P^α·Q^{1−α} = e^{(α−1)τ} for an integer order, in one direction; Q has no zero."""
+    return sum((p**order / q ** (order - 1) for p, q in zip(first, second, strict=True)), Fraction(0))
+
+
+def scores(outputs: int) -> SearchStrategy[tuple[int, ...]]:
+    """Draw a row of scores of so many outputs."""
+    from hypothesis import strategies as st
+
+    return st.tuples(*[st.integers(1, 9)] * outputs)

@@ -35,6 +35,7 @@ from ...accounting.sampling.records import Features, realise
 from ...accounting.sampling.theorem_6 import add_direction, remove_direction, theorem_6
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles import profiles as oracles
+from .enclosed import PRECISION, enclosed, enclosed_log
 from .exact_logarithms import exponential, logarithm
 from .finite import (
     Law,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _ONE = Fraction(1)
-_PRECISION = 192
 _AGREEMENT = Fraction(1, 2**128)
 """An enclosure of e^ψ must hold the exact number and be this narrow, relatively, to be the same closed form."""
 
@@ -63,14 +63,6 @@ def _agrees(logarithmic: Enclosure, factor: Fraction) -> bool:
     """Whether the enclosure of a logarithm holds log(factor) and next to nothing else."""
     found = logarithmic.exp()
     return found.contains(factor) and found.width <= factor * _AGREEMENT
-
-
-def _enclosed_log(factor: Fraction) -> Enclosure:
-    return Enclosure.of(factor - 1, precision=_PRECISION).log1p()
-
-
-def _enclosed(number: Fraction) -> Enclosure:
-    return Enclosure.of(number, precision=_PRECISION)
 
 
 # Theorem 6 on the tight pair
@@ -99,7 +91,7 @@ def _examine_theorem_6(case: Case) -> Finding:
     remove, add = greatest_ratio(with_it, without), greatest_ratio(without, with_it)
     profile = theorem_6(PureLoss(epsilon), SamplingRate(Constant(rate), weighted=True))
     forms = exponential(profile.remove), exponential(profile.add)
-    intervals = _enclosed_log(reached), _enclosed(rate)
+    intervals = enclosed_log(reached), enclosed(rate)
     return Finding(
         holds=forms == (remove, add) and _agrees(psi(*intervals), remove) and _agrees(psi_add(*intervals), add),
         closed_form=f"e^ψ = {forms[0]} (remove), {forms[1]} (add); ψ = {psi(*intervals)}, {psi_add(*intervals)}",
@@ -116,9 +108,9 @@ def _examine_realised(case: Case) -> Finding:
     with_it, without = _sampled_pair(factor(weight), probability)
     remove, add = greatest_ratio(with_it, without), greatest_ratio(without, with_it)
     profile = theorem_6(PureLoss(epsilon), rate)
-    anything = Enclosure.between(-1, 1, precision=_PRECISION)
-    removing = profile.at({}, precision=_PRECISION).exp()
-    adding = enclose(profile.add, dict.fromkeys(variables(profile.add), anything), precision=_PRECISION).exp()
+    anything = Enclosure.between(-1, 1, precision=PRECISION)
+    removing = profile.at({}, precision=PRECISION).exp()
+    adding = enclose(profile.add, dict.fromkeys(variables(profile.add), anything), precision=PRECISION).exp()
     ends = [_at_distance(case["rate"], sign * rate.rounding, factor) for sign in (-1, 1)]
     return Finding(
         holds=removing.contains(remove)
@@ -237,7 +229,7 @@ def _examine_bound(case: Case) -> Finding:
 def _bounds(mechanism: Mechanism, record: int, rate: Fraction, others: Sample) -> tuple[Fraction, Fraction]:
     """e to the library's bounds for a record, from its exact loss beside every subset of the others."""
     if not rate:  # never drawn: there is no weight 1/q, and any loss ε gives 0
-        zero, unit = _enclosed(rate), _enclosed(_ONE)
+        zero, unit = enclosed(rate), enclosed(_ONE)
         return psi(unit, zero).exp().upper, psi_add(unit, zero).exp().upper
     epsilon = _exact_profile(lambda weight: loss(mechanism, record, weight, others), 1 / rate)
     profile = theorem_6(PureLoss(epsilon), SamplingRate(Constant(rate), weighted=True))
@@ -264,7 +256,7 @@ def _examine_proposition_3(case: Case) -> Finding:
         for others in without.values()
     )
     tight = indistinguishability(*_sampled_pair(factor, rate))
-    closed = proposition_3(_enclosed_log(factor), _enclosed(rate))
+    closed = proposition_3(enclosed_log(factor), enclosed(rate))
     profile = theorem_6(PureLoss(logarithm(factor)), SamplingRate(Constant(rate), weighted=False))
     bound = exponential(profile.remove)
     return Finding(
@@ -309,7 +301,7 @@ def _examine_printed(case: Case) -> Finding:
     rate = case["rate"]
     epsilon, factor = _profile(case)
     direct = indistinguishability(*_sampled_pair(factor(1 / rate), rate))
-    printed = enclose(_printed_bound(epsilon, rate), {W: _enclosed(1 / rate)}, precision=_PRECISION)
+    printed = enclose(_printed_bound(epsilon, rate), {W: enclosed(1 / rate)}, precision=PRECISION)
     return Finding(
         holds=printed.exp().less(direct) is not Truth.TRUE,
         closed_form=f"e^ψ = {printed.exp().upper_float:.12g}",
@@ -409,7 +401,7 @@ def _examine_proposition_17(case: Case) -> Finding:
 def _examine_proof_of_17(case: Case) -> Finding:
     """The step of the printed proof at a loss z; the conclusion needs e^z(z − 1) + 1 ≥ 0 alone."""
     z: Fraction = case["z"]
-    left = _enclosed(z).exp() * (z - 1) + 1
+    left = enclosed(z).exp() * (z - 1) + 1
     return Finding(
         holds=left.less(z**2) is not Truth.TRUE,
         closed_form=f"e^z(z − 1) + 1 ≥ z² = {z**2}",

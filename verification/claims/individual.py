@@ -23,7 +23,7 @@ from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles.divergences import NEGLIGIBLE, gaussian_delta, logarithm
 from ..oracles.renyi import AGREEMENT, NOISE, mixture_divergence
 from ..oracles.runs import delta_of_sample
-from .finite import Law
+from .finite import Law, moment
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -62,13 +62,9 @@ def _examine_renyi(case: Case) -> Finding:
 # The filter, on finite runs
 
 
-def _moment(first: Law, second: Law, order: int) -> Fraction:
-    return sum((p**order / q ** (order - 1) for p, q in zip(first, second, strict=True)), Fraction(0))
-
-
 def _divergence(first: Law, second: Law, order: int) -> Fraction:
     """The Rényi divergence of two laws in the worse direction, at high precision."""
-    worse = max(_moment(first, second, order), _moment(second, first, order))
+    worse = max(moment(first, second, order), moment(second, first, order))
     return logarithm(worse) / (order - 1)
 
 

@@ -16,16 +16,13 @@ from ...accounting.provenance import Public
 from ...mechanisms.exponential import Exponential, Normaliser
 from ...mechanisms.laplace_sum import LaplaceSum
 from ...plugins.contract import Case, Claim, Expectation, Finding
+from .enclosed import enclosed
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _PRECISION = 128
 _NEAR = Fraction(1, 2**100)
-
-
-def _enclosed(number: Fraction) -> Enclosure:
-    return Enclosure.of(number, precision=_PRECISION)
 
 
 # The Laplace sum
@@ -35,7 +32,7 @@ def _examine_laplace_sum(case: Case) -> Finding:
     """Log-densities of the noisy sum with and without the record: at one output, and beyond everything it adds."""
     weight, record, scale = case["weight"], case["record"], case["scale"]
     added = [weight * entry for entry in record]
-    lengths = {W: _enclosed(weight), norm(1): _enclosed(sum(map(abs, record), Fraction(0)))}
+    lengths = {W: enclosed(weight), norm(1): enclosed(sum(map(abs, record), Fraction(0)))}
     loss = LaplaceSum(scale=Public(scale)).loss.shift
     declared = enclose(loss, lengths, precision=_PRECISION)
 
@@ -78,8 +75,8 @@ def _laws(case: Case, *, bounded: bool) -> list[dict[int, Enclosure]]:
     places = range(case["outputs"]) if bounded else range(-_BELOW, case["outputs"])
     laws = []
     for statistic in (case["statistic"], case["statistic"] + weight * moved):
-        shares = {y: (-_enclosed(abs(y - statistic) / scale)).exp() for y in places}
-        total = sum(shares.values(), _enclosed(Fraction(0))) if bounded else _all_integers(statistic, scale)
+        shares = {y: (-enclosed(abs(y - statistic) / scale)).exp() for y in places}
+        total = sum(shares.values(), enclosed(Fraction(0))) if bounded else _all_integers(statistic, scale)
         laws.append({y: share / total for y, share in shares.items()})
     return laws
 
@@ -87,8 +84,8 @@ def _laws(case: Case, *, bounded: bool) -> list[dict[int, Enclosure]]:
 def _all_integers(statistic: Fraction, scale: Fraction) -> Enclosure:
     """Σ over all integers y of e^(−|y − s|/β): two geometric series from the integers around s."""
     above = -((-statistic.numerator) // statistic.denominator)  # the least integer that is at least s
-    ratio = (-_enclosed(1 / scale)).exp()
-    ends = (-_enclosed((above - statistic) / scale)).exp(), (-_enclosed((statistic - above + 1) / scale)).exp()
+    ratio = (-enclosed(1 / scale)).exp()
+    ends = (-enclosed((above - statistic) / scale)).exp(), (-enclosed((statistic - above + 1) / scale)).exp()
     return (ends[0] + ends[1]) / (1 - ratio)
 
 
@@ -100,7 +97,7 @@ def _declared(case: Case, normaliser: Normaliser) -> Enclosure:
         draw=lambda centre, _: centre,
         normaliser=normaliser,
     )
-    box: Mapping[Variable, Enclosure] = MappingProxyType({W: _enclosed(case["weight"])})
+    box: Mapping[Variable, Enclosure] = MappingProxyType({W: enclosed(case["weight"])})
     return enclose(mechanism.loss.epsilon, box, precision=_PRECISION)
 
 

@@ -7,7 +7,7 @@ drawn, and a pair that reaches it shows that it is not merely large.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -32,7 +32,21 @@ from ...accounting.provenance import Released
 from ...accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import divergences as oracle
-from .finite import Law, geometric_steps, indistinguishability, joint, law, processed, randomised_response
+from .enclosed import enclosed_log
+from .finite import (
+    Law,
+    adaptive_laws,
+    geometric_steps,
+    hockey_stick,
+    indistinguishability,
+    joint,
+    laws,
+    leak,
+    moment,
+    processed,
+    randomised_response,
+    scores,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -41,21 +55,6 @@ B = TypeVar("B", bound=Bound)
 
 _PRECISION = 128
 _FINITE = Theorem("declaration", "a finite mechanism, its loss computed exactly")
-
-
-def hockey_stick(first: Law, second: Law, factor: Fraction) -> Fraction:
-    """sup_Y P(Y) − factor·Q(Y): the least δ at e^ε = factor, in one direction."""
-    return sum((max(p - factor * q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
-
-
-def leak(first: Law, second: Law, factor: Fraction) -> Fraction:
-    """The least δ at e^ε = factor in both directions."""
-    return max(hockey_stick(first, second, factor), hockey_stick(second, first, factor))
-
-
-def moment(first: Law, second: Law, order: int) -> Fraction:
-    """E_Q[(P/Q)^α] = e^{(α−1)τ} for an integer α, in one direction; all q being above 0."""
-    return sum((p**order / q ** (order - 1) for p, q in zip(first, second, strict=True)), Fraction(0))
 
 
 def worst_moment(first: Law, second: Law, order: int) -> Fraction:
@@ -71,11 +70,6 @@ def leaking_response(factor: Fraction, delta: Fraction) -> tuple[Law, Law]:
     here, there = randomised_response(factor)
     rest = [(1 - delta) * p for p in here], [(1 - delta) * p for p in there]
     return (delta, Fraction(0), *rest[0]), (Fraction(0), delta, *rest[1])
-
-
-def enclosed_log(factor: Fraction) -> Enclosure:
-    """Enclose log(factor), for a factor ≥ 1."""
-    return Enclosure.of(factor - 1, precision=_PRECISION).log1p()
 
 
 def guaranteed(bound: B) -> Guarantee[B, AddRemove, Record]:
@@ -97,22 +91,12 @@ def _moment_of(bound: Renyi) -> Enclosure:
     return (bound.tau * (bound.order - 1)).exp()
 
 
-def _laws(rows: Sequence[Sequence[int]]) -> list[Law]:
-    return [law(row) for row in rows]
-
-
-def _adaptive(case: Case) -> tuple[Law, Law, list[Law], list[Law]]:
-    """Two laws of the first mechanism, and for each of its outputs two of the second."""
-    (here, there), (following, elsewhere) = _laws(case["first"]), map(_laws, zip(*case["second"], strict=True))
-    return here, there, following, elsewhere
-
-
 # Approximate DP
 
 
 def _examine_approximate_composition(case: Case) -> Finding:
     """The adaptive pair stays within the sums; two leaking responses miss their δ by δ₁δ₂ at most."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     one, two = case["factors"]
     first = leak(here, there, one)
     second = max(leak(p, q, two) for p, q in zip(following, elsewhere, strict=True))
@@ -131,7 +115,7 @@ def _examine_approximate_composition(case: Case) -> Finding:
 
 def _chain(case: Case) -> tuple[list[Law], int, Fraction, Fraction]:
     """The laws of a chain of neighbours, its length, e^ε and the largest δ of a step there."""
-    chain, factor = _laws(case["chain"]), case["factor"]
+    chain, factor = laws(case["chain"]), case["factor"]
     return chain, len(chain) - 1, factor, max((leak(a, b, factor) for a, b in pairwise(chain)), default=Fraction(0))
 
 
@@ -205,8 +189,8 @@ def _answers(answer: Truth, reached: Fraction, allowed: Fraction) -> bool:
 
 def _examine_post_processing(case: Case) -> Finding:
     """A random map of a released output costs nothing in either notion of DPIS Lemma 2.8."""
-    here, there = _laws(case["laws"])
-    kernel, factor, order = _laws(case["kernel"]), case["factor"], case["order"]
+    here, there = laws(case["laws"])
+    kernel, factor, order = laws(case["kernel"]), case["factor"], case["order"]
     moved = processed(here, kernel), processed(there, kernel)
     leaking = Released(0, cost=guaranteed(approximate(factor, leak(here, there, factor)))).map(abs).cost.bound
     spread = Released(0, cost=guaranteed(renyi(order, worst_moment(here, there, order)))).map(abs).cost.bound
@@ -232,7 +216,7 @@ def _orders_mixed(first: Renyi, second: Renyi) -> Renyi:
 
 def _examine_renyi_composition(case: Case) -> Finding:
     """Moments of the adaptive pair are at most the product; for independent pairs they are equal to it."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     order, other = case["orders"]
     first = worst_moment(here, there, order)
     second = max(worst_moment(p, q, order) for p, q in zip(following, elsewhere, strict=True))
@@ -257,7 +241,7 @@ def _refuses(first: Renyi, second: Renyi) -> bool:
 
 def _examine_mixed_orders(case: Case) -> Finding:
     """Whether losses at two orders add at the larger one."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     order, other = case["orders"]
     first = renyi(order, worst_moment(here, there, order))
     second = renyi(other, max(worst_moment(p, q, other) for p, q in zip(following, elsewhere, strict=True)))
@@ -272,7 +256,7 @@ def _examine_mixed_orders(case: Case) -> Finding:
 
 def _examine_renyi_group(case: Case) -> Finding:
     """The ends of a chain of k ≤ 2^c steps stay within (α/2^c, 3^c·τ)."""
-    chain = _laws(case["chain"])
+    chain = laws(case["chain"])
     steps = len(chain) - 1
     order = case["order"] * 2 ** max(steps - 1, 0).bit_length()
     bound = renyi(order, max((worst_moment(a, b, order) for a, b in pairwise(chain)), default=Fraction(1)))
@@ -287,7 +271,7 @@ def _examine_renyi_group(case: Case) -> Finding:
 
 def _examine_renyi_monotonicity(case: Case) -> Finding:
     """(α, τ) entails (β, τ') only where it holds for the pair drawn; at α = β exactly where τ ≤ τ'."""
-    here, there = _laws(case["laws"])
+    here, there = laws(case["laws"])
     order, other = case["orders"]
     own, direct, allowed = worst_moment(here, there, order), worst_moment(here, there, other), case["allowed"]
     answer = RENYI.implies(renyi(order, own), renyi(other, allowed))
@@ -326,7 +310,7 @@ def _covers_order(bound: ZeroConcentrated, first: Law, second: Law, order: Fract
 
 def _examine_rho_composition(case: Case) -> Finding:
     """ρ₁ + ρ₂ covers the adaptive pair at the order drawn; near order 1 two randomised responses reach it."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     first = indistinguishability(here, there)
     second = max(map(indistinguishability, following, elsewhere))
     bound = compose(guaranteed(_rho(first)), guaranteed(_rho(second))).bound
@@ -374,7 +358,7 @@ def _covers_hockey_stick(bound: GaussianDP, first: Law, second: Law, factor: Fra
 
 def _examine_mu_composition(case: Case) -> Finding:
     """√(μ₁² + μ₂²) covers the adaptive pair, and its square is the sum of squares."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     first = indistinguishability(here, there)
     second = max(map(indistinguishability, following, elsewhere))
     parts = _mu(first), _mu(second)
@@ -430,12 +414,6 @@ def _examine_single_numbers(case: Case) -> Finding:
 # Cases
 
 
-def _row(outputs: int) -> SearchStrategy[tuple[int, ...]]:
-    from hypothesis import strategies as st
-
-    return st.tuples(*[st.integers(1, 9)] * outputs)
-
-
 def _factors() -> SearchStrategy[Fraction]:
     from hypothesis import strategies as st
 
@@ -453,10 +431,10 @@ def _adaptive_cases() -> SearchStrategy[Case]:
 
     def of_shape(shape: tuple[int, int]) -> SearchStrategy[Case]:
         first, second = shape
-        following = st.tuples(_row(second), _row(second))
+        following = st.tuples(scores(second), scores(second))
         return st.fixed_dictionaries(
             {
-                "first": st.tuples(_row(first), _row(first)),
+                "first": st.tuples(scores(first), scores(first)),
                 "second": st.tuples(*[following] * first),
                 "factors": st.tuples(_factors(), _factors()),
                 "factor": st.fractions(1, 20, max_denominator=12),
@@ -475,8 +453,8 @@ def _processing_cases() -> SearchStrategy[Case]:
         before, after = shape
         return st.fixed_dictionaries(
             {
-                "laws": st.tuples(_row(before), _row(before)),
-                "kernel": st.tuples(*[_row(after)] * before),
+                "laws": st.tuples(scores(before), scores(before)),
+                "kernel": st.tuples(*[scores(after)] * before),
                 "factor": _factors(),
                 "order": st.integers(2, 8),
             }
@@ -491,7 +469,7 @@ def _chain_cases() -> SearchStrategy[Case]:
     def of_shape(outputs: int) -> SearchStrategy[Case]:
         return st.fixed_dictionaries(
             {
-                "chain": st.lists(_row(outputs), min_size=1, max_size=5).map(tuple),
+                "chain": st.lists(scores(outputs), min_size=1, max_size=5).map(tuple),
                 "factor": _factors(),
                 "least": st.fractions(0, Fraction(1, 1000), max_denominator=2000),
                 "small": st.fractions(0, Fraction(1, 1000), max_denominator=2000),
@@ -548,7 +526,7 @@ def _renyi_order_cases() -> SearchStrategy[Case]:
     def of_shape(outputs: int) -> SearchStrategy[Case]:
         return st.fixed_dictionaries(
             {
-                "laws": st.tuples(_row(outputs), _row(outputs)),
+                "laws": st.tuples(scores(outputs), scores(outputs)),
                 "orders": st.tuples(st.integers(2, 6), st.integers(2, 6)),
                 "allowed": st.fractions(1, 30, max_denominator=20),
             }

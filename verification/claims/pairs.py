@@ -26,7 +26,8 @@ from ...accounting.pairs import (
 from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles import pairs as oracles
-from .finite import Law, greatest_ratio, law, randomised_response
+from .enclosed import PRECISION, agrees, enclosed, enclosed_log
+from .finite import Law, greatest_ratio, hockey_stick, law, moment, randomised_response
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -34,35 +35,9 @@ if TYPE_CHECKING:
 Tables: TypeAlias = tuple[Law, Law]
 """The law with the record, and the law without it."""
 
-PRECISION = 192
 _AGREEMENT = Fraction(1, 2**128)
 """An enclosure must hold the exact number and be this narrow, relatively, to be the same closed form."""
 _ONE = Fraction(1)
-
-
-def enclosed(number: Fraction | int) -> Enclosure:
-    """The exact number at the claims' precision."""
-    return Enclosure.of(number, precision=PRECISION)
-
-
-def enclosed_log(factor: Fraction) -> Enclosure:
-    """Enclose log(factor) at the claims' precision."""
-    return enclosed(factor - 1).log1p()
-
-
-def agrees(found: Enclosure, number: Fraction) -> bool:
-    """Whether the enclosure holds the number and next to nothing else."""
-    return found.contains(number) and found.width <= _AGREEMENT * max(number, _AGREEMENT)
-
-
-def hockey_stick(first: Law, second: Law, factor: Fraction) -> Fraction:
-    """sup_Y P(Y) − factor·Q(Y), by its definition."""
-    return sum((p - factor * q for p, q in zip(first, second, strict=True) if p > factor * q), Fraction(0))
-
-
-def moment(first: Law, second: Law, order: int) -> Fraction:
-    """Σ P^α·Q^{1−α} = e^{(α−1)τ} for an integer order; Q has no zero."""
-    return sum((p**order / q ** (order - 1) for p, q in zip(first, second, strict=True)), Fraction(0))
 
 
 def directed(tables: Tables, direction: Direction) -> Tables:

@@ -25,29 +25,17 @@ from ...accounting.keyed.key_sanitiser import (
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles.linear_programmes import maximum
+from .enclosed import PRECISION, agrees, enclosed, enclosed_log
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-_PRECISION = 192
 _AGREEMENT = Fraction(1, 2**96)
 """An enclosure must hold the exact number and be this narrow to be the same closed form."""
 _BLUR = Fraction(1, 2**40)
 _ONE = Fraction(1)
 
 _Form: TypeAlias = Callable[[Fraction, Fraction, Fraction, int], Fraction]
-
-
-def _enclosed(number: Fraction) -> Enclosure:
-    return Enclosure.of(number, precision=_PRECISION)
-
-
-def _log(growth: Fraction) -> Enclosure:
-    return _enclosed(growth - 1).log1p()
-
-
-def _agrees(found: Enclosure, number: Fraction) -> bool:
-    return found.contains(number) and found.width <= _AGREEMENT * max(number, _AGREEMENT)
 
 
 def recursion(growth: Fraction, delta: Fraction, rates: Sequence[Fraction]) -> list[Fraction]:
@@ -79,11 +67,11 @@ def _examine_lemma_4_2(case: Case) -> Finding:
     """The closed form, and its complement, against the recursion at q ≡ 1, in every case of L."""
     growth, delta, frequency = case["growth"], case["delta"], case["frequency"]
     exact = recursion(growth, delta, [_ONE] * frequency)[-1] if frequency else Fraction(0)
-    epsilon, limit = _log(growth), _enclosed(delta)
+    epsilon, limit = enclosed_log(growth), enclosed(delta)
     reported = reporting_probability(epsilon, limit, frequency)
     withheld = withheld_probability(epsilon, limit, frequency)
     return Finding(
-        holds=_agrees(reported, exact) and withheld.contains(1 - exact) and withheld.width <= _AGREEMENT,
+        holds=agrees(reported, exact) and withheld.contains(1 - exact) and withheld.width <= _AGREEMENT,
         closed_form=f"π = {reported}, 1 − π = {withheld}",
         independent=f"Algorithm 3: π = {exact} = {float(exact):.12g}",
     )
@@ -94,7 +82,7 @@ def _examine_interval(case: Case) -> Finding:
     growth, frequency = case["growth"], case["frequency"]
     ends = [_integral_delta(growth, case["steps"]) * (1 + sign * _BLUR) for sign in (-1, 1)]
     low, high = (recursion(growth, end, [_ONE] * frequency)[-1] for end in ends)
-    epsilon, delta = _log(growth), Enclosure.between(*ends, precision=_PRECISION)
+    epsilon, delta = enclosed_log(growth), Enclosure.between(*ends, precision=PRECISION)
     reported = reporting_probability(epsilon, delta, frequency)
     withheld = withheld_probability(epsilon, delta, frequency)
     return Finding(
@@ -112,7 +100,7 @@ def _examine_exact_epsilon(case: Case) -> Finding:
     """What is told at exact ε, against two recursions: e^ε is no rational number, but lies between two."""
     epsilon, delta = case["epsilon"], case["delta"]
     told = KeyReporting(epsilon=Epsilon(epsilon), delta=Delta(delta))
-    ends = _enclosed(epsilon).exp()
+    ends = enclosed(epsilon).exp()
     runs = [_Run.of(growth, delta) for growth in (ends.lower, ends.upper)]
     first = runs[0].found.index(_ONE)
     chances = all(
@@ -165,12 +153,12 @@ class _Run:
 def _examine_crossover(case: Case) -> Finding:
     """At L the two limits of Algorithm 3, gπ + δ and 1 + (π + δ − 1)/g, are one: solved for π = κ(g^L − 1)."""
     growth, delta = case["growth"], case["delta"]
-    epsilon = _log(growth)
-    found = (epsilon * crossover(epsilon, _enclosed(delta))).exp()
+    epsilon = enclosed_log(growth)
+    found = (epsilon * crossover(epsilon, enclosed(delta))).exp()
     meeting = (1 - delta) * (1 - 1 / growth) / (growth - 1 / growth)
     exact = 1 + meeting * (growth - 1) / delta
     return Finding(
-        holds=_agrees(found, exact) and exact == _power_at_crossover(growth, delta),
+        holds=agrees(found, exact) and exact == _power_at_crossover(growth, delta),
         closed_form=f"e^(εL) = {found}",
         independent=f"the limits meet at π = {meeting}, where e^(εL) = {exact}",
     )
@@ -253,7 +241,7 @@ def _constraints(
 def _examine_lemma_4_1(case: Case) -> Finding:
     """Algorithm 3 satisfies every constraint, and no feasible π is larger at the frequency asked for."""
     growth, delta, rates, index = case["growth"], case["delta"], case["rates"], case["index"]
-    found = algorithm_3(_log(growth), _enclosed(delta), map(_enclosed, rates))
+    found = algorithm_3(enclosed_log(growth), enclosed(delta), map(enclosed, rates))
     exact = recursion(growth, delta, rates)
     constraints = _constraints(growth, delta, rates)
     feasible = all(sum(a * b for a, b in zip(row, exact, strict=True)) <= limit for row, limit in constraints)
@@ -261,8 +249,8 @@ def _examine_lemma_4_1(case: Case) -> Finding:
     largest = maximum(objective, constraints)
     return Finding(
         holds=feasible
-        and all(map(_agrees, found, exact))
-        and _agrees(found[index], largest)
+        and all(map(agrees, found, exact))
+        and agrees(found[index], largest)
         and all(a <= b for a, b in pairwise(exact)),
         closed_form=f"π_{index + 1} = {found[index]}",
         independent=f"the linear programme's maximum is {largest}; Algorithm 3 is {'' if feasible else 'not '}feasible",
@@ -278,7 +266,7 @@ def _examine_lemma_4_3(case: Case) -> Finding:
     power = _power_at_crossover(growth, delta)
     least = _least_exponent(growth, power)
     # an enclosure that holds a whole number holds L itself: other L are much farther from one here
-    told = ceil(crossover(_log(growth), _enclosed(delta)).lower)
+    told = ceil(crossover(enclosed_log(growth), enclosed(delta)).lower)
     lost = _lost(growth, delta, case["rates"], least)
     return Finding(
         holds=lost <= 2 * told and told == least,

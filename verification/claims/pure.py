@@ -6,7 +6,6 @@ rational number. A law must cover every pair drawn, and a pair that reaches it s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -22,13 +21,16 @@ from ...plugins.contract import Case, Claim, Expectation, Finding
 from .exact_logarithms import exponential, logarithm
 from .finite import (
     Law,
+    adaptive_laws,
     geometric_steps,
     greatest_ratio,
     indistinguishability,
     joint,
     law,
+    laws,
     processed,
     randomised_response,
+    scores,
 )
 
 if TYPE_CHECKING:
@@ -67,10 +69,6 @@ def _formatted(bound: Pure) -> str:
     return f"ε = {bound.epsilon}, e^ε = {bound.epsilon.exp()}"
 
 
-def _laws(rows: Sequence[Sequence[int]]) -> list[Law]:
-    return [law(row) for row in rows]
-
-
 # Adaptive composition
 
 
@@ -83,15 +81,9 @@ def _larger(first: Fraction, second: Fraction) -> Pure:
     return _bound(max(first, second))
 
 
-def _adaptive(case: Case) -> tuple[Law, Law, list[Law], list[Law]]:
-    """Two laws of the first mechanism, and for each of its outputs two of the second."""
-    (here, there), (following, elsewhere) = _laws(case["first"]), map(_laws, zip(*case["second"], strict=True))
-    return here, there, following, elsewhere
-
-
 def _examine_composition(case: Case) -> Finding:
     """The adaptive pair costs at most the sum; two randomised responses of the same losses cost exactly that."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     first = indistinguishability(here, there)
     second = max(map(indistinguishability, following, elsewhere))
     direct = indistinguishability(joint(here, following), joint(there, elsewhere))
@@ -107,7 +99,7 @@ def _examine_composition(case: Case) -> Finding:
 
 def _examine_larger(case: Case) -> Finding:
     """Whether the larger of two losses covers both releases together."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     first = indistinguishability(here, there)
     second = max(map(indistinguishability, following, elsewhere))
     direct = indistinguishability(joint(here, following), joint(there, elsewhere))
@@ -124,8 +116,8 @@ def _examine_larger(case: Case) -> Finding:
 
 def _examine_post_processing(case: Case) -> Finding:
     """A random map of a released output costs nothing: the cost stays, and no ratio grows."""
-    here, there = _laws(case["laws"])
-    kernel = _laws(case["kernel"])
+    here, there = laws(case["laws"])
+    kernel = laws(case["kernel"])
     released = Released(0, cost=_guarantee(indistinguishability(here, there))).map(lambda output: -output)
     direct = indistinguishability(processed(here, kernel), processed(there, kernel))
     return Finding(
@@ -146,7 +138,7 @@ def _unscaled(factor: Fraction, _size: int) -> Pure:
 
 def _examine_group(case: Case) -> Finding:
     """k neighbouring steps cost at most kε; the ends of the clamped geometric mechanism cost exactly that."""
-    chain = _laws(case["chain"])
+    chain = laws(case["chain"])
     steps = len(chain) - 1
     factor = max((indistinguishability(a, b) for a, b in pairwise(chain)), default=Fraction(1))
     direct = indistinguishability(chain[0], chain[-1])
@@ -162,7 +154,7 @@ def _examine_group(case: Case) -> Finding:
 
 def _examine_unscaled(case: Case) -> Finding:
     """Whether the loss of one step covers all steps."""
-    chain = _laws(case["chain"])
+    chain = laws(case["chain"])
     factor = max((indistinguishability(a, b) for a, b in pairwise(chain)), default=Fraction(1))
     direct = indistinguishability(chain[0], chain[-1])
     bound = _unscaled(factor, len(chain) - 1)
@@ -194,7 +186,7 @@ def _examine_monotonicity(case: Case) -> Finding:
 
 def _examine_nothing(case: Case) -> Finding:
     """A mechanism that ignores its data costs `nothing`, alone and beside another on either side."""
-    here, there = _laws(case["laws"])
+    here, there = laws(case["laws"])
     ignored = law(case["ignoring"])
     factor = indistinguishability(here, there)
     both = joint(here, [ignored] * len(here)), joint(there, [ignored] * len(there))
@@ -213,7 +205,7 @@ def _examine_nothing(case: Case) -> Finding:
 
 def _examine_pdp_composition(case: Case) -> Finding:
     """Per record and apart for each direction the losses add; on independent pairs they add exactly."""
-    here, there, following, elsewhere = _adaptive(case)
+    here, there, following, elsewhere = adaptive_laws(case)
     ratios = [
         (greatest_ratio(here, there), greatest_ratio(there, here)),
         (max(map(greatest_ratio, following, elsewhere)), max(map(greatest_ratio, elsewhere, following))),
@@ -240,19 +232,13 @@ def _beside(first: Law, second: Law, then: Law, otherwise: Law) -> tuple[Law, La
 # Cases
 
 
-def _row(outputs: int) -> SearchStrategy[tuple[int, ...]]:
-    from hypothesis import strategies as st
-
-    return st.tuples(*[st.integers(1, 9)] * outputs)
-
-
 def _adaptive_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
     def of_shape(shape: tuple[int, int]) -> SearchStrategy[Case]:
         first, second = shape
-        pair = st.tuples(_row(first), _row(first))
-        following = st.tuples(_row(second), _row(second))
+        pair = st.tuples(scores(first), scores(first))
+        following = st.tuples(scores(second), scores(second))
         return st.fixed_dictionaries({"first": pair, "second": st.tuples(*[following] * first)})
 
     return st.tuples(st.integers(1, 3), st.integers(1, 3)).flatmap(of_shape)
@@ -263,8 +249,8 @@ def _processing_cases() -> SearchStrategy[Case]:
 
     def of_shape(shape: tuple[int, int]) -> SearchStrategy[Case]:
         before, after = shape
-        laws = st.tuples(_row(before), _row(before))
-        return st.fixed_dictionaries({"laws": laws, "kernel": st.tuples(*[_row(after)] * before)})
+        laws = st.tuples(scores(before), scores(before))
+        return st.fixed_dictionaries({"laws": laws, "kernel": st.tuples(*[scores(after)] * before)})
 
     return st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(of_shape)
 
@@ -273,7 +259,7 @@ def _chain_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
     def of_shape(outputs: int) -> SearchStrategy[Case]:
-        chain = st.lists(_row(outputs), min_size=1, max_size=6).map(tuple)
+        chain = st.lists(scores(outputs), min_size=1, max_size=6).map(tuple)
         return st.fixed_dictionaries({"chain": chain})
 
     return st.integers(1, 4).flatmap(of_shape)
@@ -295,8 +281,8 @@ def _neutral_cases() -> SearchStrategy[Case]:
 
     def of_shape(shape: tuple[int, int]) -> SearchStrategy[Case]:
         outputs, ignoring = shape
-        laws = st.tuples(_row(outputs), _row(outputs))
-        return st.fixed_dictionaries({"laws": laws, "ignoring": _row(ignoring)})
+        laws = st.tuples(scores(outputs), scores(outputs))
+        return st.fixed_dictionaries({"laws": laws, "ignoring": scores(ignoring)})
 
     return st.tuples(st.integers(1, 4), st.integers(1, 3)).flatmap(of_shape)
 

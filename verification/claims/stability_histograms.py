@@ -19,12 +19,12 @@ from ...accounting.keyed.key_sanitiser import reporting_probability as optimal_p
 from ...accounting.keyed.stability_histograms import Threshold, reporting_probability
 from ...plugins.contract import Case, Claim, Expectation, Finding, Proof
 from ..oracles.sanitisers import algorithm_3
+from .enclosed import agrees, enclosed, enclosed_log
 from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-_PRECISION = 192
 _AGREEMENT = Fraction(1, 2**96)
 """An enclosure must hold the exact number and be this narrow, relatively, to be the same closed form."""
 _ONE = Fraction(1)
@@ -32,18 +32,6 @@ _HIGHEST = 12
 """Neighbouring frequencies up to this one are compared: further apart from the threshold only the noise is left."""
 
 _THRESHOLDS: Mapping[str, Threshold] = MappingProxyType({threshold.value: threshold for threshold in Threshold})
-
-
-def _enclosed(number: Fraction) -> Enclosure:
-    return Enclosure.of(number, precision=_PRECISION)
-
-
-def _log(growth: Fraction) -> Enclosure:
-    return _enclosed(growth - 1).log1p()
-
-
-def _agrees(found: Enclosure, number: Fraction) -> bool:
-    return found.contains(number) and found.width <= _AGREEMENT * max(number, _AGREEMENT)
 
 
 def _beyond(growth: Fraction, frequency: int, edge: Fraction) -> Fraction:
@@ -92,11 +80,11 @@ def _examine_probability(case: Case) -> Finding:
     """φ_i against the rational law of the noise."""
     growth, delta, frequency = case["growth"], case["delta"], case["frequency"]
     threshold = _THRESHOLDS[case["threshold"]]
-    found = reporting_probability(_log(growth), _enclosed(delta), frequency, threshold)
+    found = reporting_probability(enclosed_log(growth), enclosed(delta), frequency, threshold)
     least = _least(growth, delta, threshold.factor)
     exact = 1 - _outcomes(growth, least, frequency, [least])[0]
     return Finding(
-        holds=_agrees(found, exact),
+        holds=agrees(found, exact),
         closed_form=f"φ_{frequency} = {found}",
         independent=f"{exact} = {float(exact):.12g}",
     )
@@ -148,7 +136,7 @@ def _ratio(case: Case) -> tuple[Fraction, Fraction, Enclosure, Fraction]:
     """g, δ, π_i/φ_i from the library, and the same from Algorithm 3 and the rational law of the noise."""
     growth, frequency = case["growth"], case["frequency"]
     delta = _small_delta(growth, case["steps"], case["share"])
-    epsilon, limit = _log(growth), _enclosed(delta)
+    epsilon, limit = enclosed_log(growth), enclosed(delta)
     told = optimal_probability(epsilon, limit, frequency) / reporting_probability(epsilon, limit, frequency)
     least = _least(growth, delta, 1)
     optimal = algorithm_3(growth, delta, [_ONE] * frequency)[-1]
@@ -159,7 +147,7 @@ def _examine_ratio(case: Case) -> Finding:
     """π_i/φ_i = 2(1 − g^−i)/(1 − 1/g) for i ≤ L, hence within [2, 2/(1 − e^−ε)]."""
     growth, delta, told, exact = _ratio(case)
     return Finding(
-        holds=_agrees(told, exact)
+        holds=agrees(told, exact)
         and exact == 2 * (1 - growth ** -case["frequency"]) / (1 - 1 / growth)
         and 2 <= exact <= 2 / (1 - 1 / growth),
         closed_form=f"π/φ = {told}, within [2, {2 / (1 - 1 / growth)}]",
@@ -178,7 +166,7 @@ def _prove_ratio() -> Proof:
 def _examine_printed_ratio(case: Case) -> Finding:
     """Examine the upper end 2/ε of the ratio, as printed."""
     growth, delta, _, exact = _ratio(case)
-    most = 2 / _log(growth)
+    most = 2 / enclosed_log(growth)
     return Finding(
         holds=most.less(exact) is not Truth.TRUE,
         closed_form=f"2/ε = {most.upper_float:.12g}",

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from mpmath.ctx_mp import MPContext
+from .working_precision import context, fraction
 
-_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
-_context.prec = 512
+_context = context(512)
 
 NEGLIGIBLE = Fraction(1, 2**300)
 """Absolute room for the rounding of these numbers."""
@@ -21,45 +20,45 @@ NEGLIGIBLE = Fraction(1, 2**300)
 
 def logarithm(value: Fraction) -> Fraction:
     """Return the natural logarithm log(value)."""
-    return _fraction(_context.log(_number(value)))
+    return fraction(_context.log(_context.number(value)))
 
 
 def exponential(value: Fraction) -> Fraction:
     """Return the exponential e^value."""
-    return _fraction(_context.exp(_number(value)))
+    return fraction(_context.exp(_context.number(value)))
 
 
 def square_root(value: Fraction) -> Fraction:
     """Return the square root √value."""
-    return _fraction(_context.sqrt(_number(value)))
+    return fraction(_context.sqrt(_context.number(value)))
 
 
 def renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction) -> Fraction:
     """D_α(P‖Q) = log(Σ p^α·q^{1−α})/(α − 1) (DPIS Definition 2.3), all q being above 0."""
-    alpha = _number(order)
+    alpha = _context.number(order)
     terms = [
-        _context.exp(alpha * _context.log(_number(p)) + (1 - alpha) * _context.log(_number(q)))
+        _context.exp(alpha * _context.log(_context.number(p)) + (1 - alpha) * _context.log(_context.number(q)))
         for p, q in zip(first, second, strict=True)
         if p
     ]
-    return _fraction(_context.log(_context.fsum(terms)) / (alpha - 1))
+    return fraction(_context.log(_context.fsum(terms)) / (alpha - 1))
 
 
 def normal_cdf(x: Fraction) -> Fraction:
     """Return the normal probability Φ(x), by the complementary error function."""
-    return _fraction(_cdf(_number(x)))
+    return fraction(_cdf(_context.number(x)))
 
 
 def gaussian_delta(mu: Fraction, epsilon: Fraction) -> Fraction:
     """The hockey-stick divergence of N(μ, 1) from N(0, 1) at e^ε: P beyond the point where P = e^ε·Q, less e^ε·Q."""
-    shift, level = _number(mu), _number(epsilon)
+    shift, level = _context.number(mu), _context.number(epsilon)
     threshold = level / shift + shift / 2
-    return _fraction(_cdf(shift - threshold) - _context.exp(level) * _cdf(-threshold))
+    return fraction(_cdf(shift - threshold) - _context.exp(level) * _cdf(-threshold))
 
 
 def gaussian_renyi(mu: Fraction, order: Fraction) -> Fraction:
     """D_α of N(μ, 1) from N(0, 1), by quadrature of the definition; to about 1e-20."""
-    shift, alpha = _number(mu), _number(order)
+    shift, alpha = _context.number(mu), _context.number(order)
     centre = alpha * shift  # where the integrand is largest
     weight = 1 / _context.sqrt(2 * _context.pi)
 
@@ -67,17 +66,8 @@ def gaussian_renyi(mu: Fraction, order: Fraction) -> Fraction:
         return weight * _context.exp(-alpha * (x - shift) ** 2 / 2 - (1 - alpha) * x**2 / 2)
 
     moment = _context.quad(integrand, [centre - 40, centre - 5, centre + 5, centre + 40])
-    return _fraction(_context.log(moment) / (alpha - 1))
+    return fraction(_context.log(moment) / (alpha - 1))
 
 
 def _cdf(x: Any) -> Any:
     return _context.erfc(-x / _context.sqrt(2)) / 2
-
-
-def _number(value: Fraction) -> Any:
-    return _context.mpf(value.numerator) / value.denominator
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    return Fraction(int(mantissa) * (-1) ** sign) * Fraction(2) ** int(exponent)

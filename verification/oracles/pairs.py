@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from mpmath.ctx_mp import MPContext
 
-_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
-_context.prec = 110
+from .working_precision import context, fraction
+
+_context = context(110)
 
 CLOSE = Fraction(1, 2**64)
 """The relative error of the sums and integrals here stays below this, by a wide margin."""
@@ -25,27 +25,16 @@ _PANELS, _NODES = 60, 10
 Density: TypeAlias = Callable[[Any], Any]
 
 
-def number(value: Fraction) -> Any:
-    """`value`, rounded to the working precision."""
-    return _context.mpf(value.numerator) / value.denominator
-
-
-def fraction(value: Any) -> Fraction:
-    """The number that a float of mpmath is."""
-    sign, mantissa, exponent, _ = value._mpf_
-    return Fraction(int(mantissa) * (-1) ** sign) * Fraction(2) ** int(exponent)
-
-
 def logarithm(value: Fraction) -> Fraction:
     """Return the natural logarithm ln value."""
-    return fraction(_context.log(number(value)))
+    return fraction(_context.log(_context.number(value)))
 
 
 def finite_renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: Fraction) -> Fraction:
     """Return τ(α) of two tables without zeros."""
-    alpha = number(order)
+    alpha = _context.number(order)
     terms = (
-        _context.exp(alpha * _context.log(number(p)) + (1 - alpha) * _context.log(number(q)))
+        _context.exp(alpha * _context.log(_context.number(p)) + (1 - alpha) * _context.log(_context.number(q)))
         for p, q in zip(first, second, strict=True)
     )
     return fraction(_context.log(_context.fsum(terms)) / (alpha - 1))
@@ -57,7 +46,7 @@ def finite_renyi(first: Sequence[Fraction], second: Sequence[Fraction], order: F
 @cache
 def laplace_delta(shift: Fraction, epsilon: Fraction) -> Fraction:
     """δ(ε) of Laplace(shift, 1) from Laplace(0, 1)."""
-    s, e = number(shift), number(epsilon)
+    s, e = _context.number(shift), _context.number(epsilon)
     if e >= s:
         return Fraction(0)
     crossing = (s + e) / 2
@@ -67,8 +56,8 @@ def laplace_delta(shift: Fraction, epsilon: Fraction) -> Fraction:
 @cache
 def laplace_renyi(shift: Fraction, order: Fraction) -> Fraction:
     """τ(α) of Laplace(shift, 1) from Laplace(0, 1)."""
-    s = number(shift)
-    return _renyi(_laplace(s), _laplace(0), number(order), [0, s / 2, s])
+    s = _context.number(shift)
+    return _renyi(_laplace(s), _laplace(0), _context.number(order), [0, s / 2, s])
 
 
 def gaussian_delta(shift: Fraction, epsilon: Fraction) -> Fraction:
@@ -79,7 +68,7 @@ def gaussian_delta(shift: Fraction, epsilon: Fraction) -> Fraction:
 @cache
 def sampled_gaussian_delta(shift: Fraction, rate: Fraction, epsilon: Fraction, *, remove: bool) -> Fraction:
     """δ(ε) of (1 − q)·N(0, 1) + q·N(shift, 1) from N(0, 1), or the other way round."""
-    s, q, e = number(shift), number(rate), number(epsilon)
+    s, q, e = _context.number(shift), _context.number(rate), _context.number(epsilon)
     mixed = _mixture(_normal(s), _normal(0), q)
     if remove:  # the ratio 1 − q + q·e^{sx − s²/2} grows with x
         crossing = (_context.log((_context.exp(e) - 1 + q) / q) + s * s / 2) / s
@@ -94,7 +83,7 @@ def sampled_gaussian_delta(shift: Fraction, rate: Fraction, epsilon: Fraction, *
 @cache
 def sampled_gaussian_renyi(shift: Fraction, rate: Fraction, order: Fraction, *, remove: bool) -> Fraction:
     """τ(α) of (1 − q)·N(0, 1) + q·N(shift, 1) from N(0, 1), or the other way round."""
-    s, q, alpha = number(shift), number(rate), number(order)
+    s, q, alpha = _context.number(shift), _context.number(rate), _context.number(order)
     mixed = _mixture(_normal(s), _normal(0), q)
     first, second = (mixed, _normal(0)) if remove else (_normal(0), mixed)
     return _renyi(first, second, alpha, [-4, 0, s, alpha * s, alpha * s + 4])
@@ -127,8 +116,8 @@ def _renyi(first: Density, second: Density, order: Any, points: list[Any]) -> Fr
 
 def laplace_mass(lower: Fraction | None, upper: Fraction, centre: Fraction) -> Fraction:
     """The probability of an interval under Laplace(centre, 1), up to `upper` where there is no lower end."""
-    start = -_context.inf if lower is None else number(lower)
-    return fraction(_context.quad(_laplace(number(centre)), [start, number(upper)]))
+    start = -_context.inf if lower is None else _context.number(lower)
+    return fraction(_context.quad(_laplace(_context.number(centre)), [start, _context.number(upper)]))
 
 
 # Laws on the integers
@@ -137,14 +126,14 @@ def laplace_mass(lower: Fraction | None, upper: Fraction, centre: Fraction) -> F
 def discrete_gaussian_delta(variance: Fraction, steps: int, epsilon: Fraction) -> Fraction:
     """δ(ε) of two discrete Gaussian laws, by summing the positive parts."""
     p, q = _lattice(variance, steps), _lattice(variance, 0)
-    factor = _context.exp(number(epsilon))
+    factor = _context.exp(_context.number(epsilon))
     return fraction(_context.fsum(max(p[x] - factor * q[x], 0) for x in p if x in q))
 
 
 def discrete_gaussian_renyi(variance: Fraction, steps: int, order: Fraction) -> Fraction:
     """Return τ(α) of two discrete Gaussian laws."""
-    alpha, reach = number(order), _reach(variance, steps * math.ceil(order))
-    scale = 2 * number(variance)
+    alpha, reach = _context.number(order), _reach(variance, steps * math.ceil(order))
+    scale = 2 * _context.number(variance)
     total = _context.fsum(_context.exp(-_context.mpf(x * x) / scale) for x in range(-reach, reach + 1))
     moment = _context.fsum(
         _context.exp((-alpha * (x - steps) ** 2 - (1 - alpha) * x * x) / scale) for x in range(-reach, reach + 1)
@@ -158,7 +147,7 @@ def _reach(variance: Fraction, steps: int) -> int:
 
 
 def _lattice(variance: Fraction, centre: int) -> dict[int, Any]:
-    reach, scale = _reach(variance, centre) + centre, 2 * number(variance)
+    reach, scale = _reach(variance, centre) + centre, 2 * _context.number(variance)
     scores = {x: _context.exp(-_context.mpf((x - centre) ** 2) / scale) for x in range(-reach, reach + 1)}
     total = _context.fsum(scores.values())
     return {x: score / total for x, score in scores.items()}

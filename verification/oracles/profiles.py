@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from mpmath.ctx_mp import MPContext
+from .working_precision import context, fraction
 
 _BITS = 1024
 _NEAREST = 200
@@ -19,28 +19,23 @@ _NEAREST = 200
 NEGLIGIBLE = Fraction(1, 2**150)
 """Below this a slope is not told from 0: the second-order term of its difference quotient is near 2^-200."""
 
-_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
-_context.prec = _BITS
-_ROUNDING = _context.mpf(2) ** -900  # relative; far above the rounding of 1024 bits, far below any real difference
+working = context(_BITS)
+_ROUNDING = working.mpf(2) ** -900  # relative; far above the rounding of 1024 bits, far below any real difference
 
 Parameters = Mapping[str, Fraction]
 
 FORMULAS: Mapping[str, Callable[[Any, Any, Any, Any], Any]] = {
     "constant": lambda w, a, b, p: a,
-    "power": lambda w, a, b, p: a * _context.exp(p * _context.log(w)),
-    "root": lambda w, a, b, p: a * _context.sqrt(w),
-    "logarithmic": lambda w, a, b, p: _context.log(1 + a * _context.exp(p * _context.log(w))),
+    "power": lambda w, a, b, p: a * working.exp(p * working.log(w)),
+    "root": lambda w, a, b, p: a * working.sqrt(w),
+    "logarithmic": lambda w, a, b, p: working.log(1 + a * working.exp(p * working.log(w))),
     "decaying": lambda w, a, b, p: a + a * b / w,
     "capped": lambda w, a, b, p: a * min(w, b),
     "floored": lambda w, a, b, p: a * max(w, b),
     "quadratic": lambda w, a, b, p: a * w + a * b * w * w,
-    "exponential": lambda w, a, b, p: a * (_context.exp(b * w) - 1),
+    "exponential": lambda w, a, b, p: a * (working.exp(b * w) - 1),
 }
 """Profiles ε(w) with parameters a, b, p."""
-
-
-def _number(value: Fraction) -> Any:
-    return _context.mpf(value.numerator) / value.denominator
 
 
 def _sampled(family: str, parameters: Parameters) -> Callable[[Any], Any]:
@@ -48,9 +43,9 @@ def _sampled(family: str, parameters: Parameters) -> Callable[[Any], Any]:
 
     The digits that cancel where ε is small are few beside the working precision.
     """
-    a, b, p = (_number(parameters[name]) for name in "abp")
+    a, b, p = (working.number(parameters[name]) for name in "abp")
     formula = FORMULAS[family]
-    return lambda w: _context.log(1 + (_context.exp(formula(w, a, b, p)) - 1) / w)
+    return lambda w: working.log(1 + (working.exp(formula(w, a, b, p)) - 1) / w)
 
 
 def slopes_at_one(family: str, parameters: Parameters) -> tuple[Fraction, Fraction]:
@@ -60,18 +55,18 @@ def slopes_at_one(family: str, parameters: Parameters) -> tuple[Fraction, Fracti
     everything loses less. Numerical, to within `NEGLIGIBLE` for parameters of ordinary size.
     """
     psi = _sampled(family, parameters)
-    step = _context.mpf(2) ** -_NEAREST
-    here = psi(_context.mpf(1))
-    return _fraction((here - psi(1 - step)) / step), _fraction((psi(1 + step) - here) / step)
+    step = working.mpf(2) ** -_NEAREST
+    here = psi(working.mpf(1))
+    return fraction((here - psi(1 - step)) / step), fraction((psi(1 + step) - here) / step)
 
 
 def gaining_weight(family: str, parameters: Parameters) -> Fraction | None:
     """A weight w = 1/q > 1 with ψ_q < ε(1), from far to near; None where none was found."""
     psi = _sampled(family, parameters)
-    whole = psi(_context.mpf(1))
+    whole = psi(working.mpf(1))
     for exponent in range(6, -_NEAREST - 1, -1):
         excess = Fraction(2) ** exponent
-        if psi(_number(1 + excess)) < whole * (1 - _ROUNDING):
+        if psi(working.number(1 + excess)) < whole * (1 - _ROUNDING):
             return 1 + excess
     return None
 
@@ -79,10 +74,5 @@ def gaining_weight(family: str, parameters: Parameters) -> Fraction | None:
 def gaining_among(family: str, parameters: Parameters, weights: Iterable[Fraction]) -> Fraction | None:
     """A weight among `weights` with ψ_{1/w} < ε(1); None where there is none."""
     psi = _sampled(family, parameters)
-    whole = psi(_context.mpf(1))
-    return next((w for w in weights if psi(_number(w)) < whole * (1 - _ROUNDING)), None)
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    return Fraction(int(mantissa) * (-1) ** sign) * Fraction(2) ** int(exponent)
+    whole = psi(working.mpf(1))
+    return next((w for w in weights if psi(working.number(w)) < whole * (1 - _ROUNDING)), None)

@@ -11,7 +11,8 @@ from math import comb
 from typing import Any
 
 from mpmath.calculus.quadrature import GaussLegendre
-from mpmath.ctx_mp import MPContext
+
+from .working_precision import context, fraction
 
 _BITS = 96
 _TAIL = 12
@@ -23,8 +24,7 @@ AGREEMENT = Fraction(1, 10**15)
 NOISE = Fraction(1, 10**25)
 """And where they differ by less than this: the rounding and the cut tails of an integral near 1."""
 
-_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
-_context.prec = _BITS
+_context = context(_BITS)
 _rule: Any = GaussLegendre(_context)
 _NODES = _rule.calc_nodes(4, _BITS)
 
@@ -41,7 +41,7 @@ def mixture_divergence(
         order: α above 1.
         reversed_: asks for the divergence of N(0, σ²) from the mixture instead.
     """
-    rest, share, centre, sigma, alpha = map(_number, (1 - rate, rate, distance, deviation, order))
+    rest, share, centre, sigma, alpha = map(_context.number, (1 - rate, rate, distance, deviation, order))
     factor = 1 / (sigma * _context.sqrt(2 * _context.pi))
 
     def integrand(x: Any) -> Any:
@@ -53,7 +53,7 @@ def mixture_divergence(
     # the bumps of p^α·q^{1−α} lie between 0 and α·c, those of q^α·p^{1−α} between (1 − α)·c and 0
     bumps = ((1 - alpha) * centre, centre) if reversed_ else (0, alpha * centre)
     low, high = bumps[0] - _TAIL * sigma, bumps[1] + _TAIL * sigma
-    return _fraction(_context.log(_integral(integrand, low, high, sigma)) / (alpha - 1))
+    return fraction(_context.log(_integral(integrand, low, high, sigma)) / (alpha - 1))
 
 
 def _integral(function: Any, low: Any, high: Any, sigma: Any) -> Any:
@@ -66,17 +66,8 @@ def _integral(function: Any, low: Any, high: Any, sigma: Any) -> Any:
 
 def binomial_sum(rate: Fraction, exponent: Fraction, order: int) -> Fraction:
     """log(Σ_m C(α, m)(1 − r)^{α−m} r^m e^{(m² − m)·exponent})/(α − 1), term by term (DPIS Equations 6 and 13)."""
-    rest, share, unit = map(_number, (1 - rate, rate, exponent))
+    rest, share, unit = map(_context.number, (1 - rate, rate, exponent))
     total = _context.fsum(
         comb(order, m) * rest ** (order - m) * share**m * _context.exp((m * m - m) * unit) for m in range(order + 1)
     )
-    return _fraction(_context.log(total) / (order - 1))
-
-
-def _number(value: Fraction) -> Any:
-    return _context.mpf(value.numerator) / value.denominator
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    return Fraction(int(mantissa) * (-1) ** sign) * Fraction(2) ** int(exponent)
+    return fraction(_context.log(total) / (order - 1))

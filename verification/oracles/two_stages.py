@@ -9,10 +9,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from mpmath.ctx_mp import MPContext
+from .working_precision import context, fraction
 
-_context: Any = MPContext()  # an own context: mpmath's global one is shared by everybody
-_context.prec = 160
+_context = context(160)
 
 
 def laplace_after_count(
@@ -39,7 +38,7 @@ def _delta(
     above: Fraction,
 ) -> Fraction:
     """∫ p(r)·δ_{s(r)}(ε − log p(r)/q(r)) dr: closed forms outside the two counts, smooth pieces between them."""
-    b, level, cut = _number(count_scale), _number(epsilon), _number(threshold)
+    b, level, cut = _context.number(count_scale), _context.number(epsilon), _context.number(threshold)
     low, high = sorted((first, second))
 
     def loss(r: Any) -> Any:
@@ -50,7 +49,7 @@ def _delta(
 
     total = _context.mpf(0)
     for scale, start, stop in ((below, -_context.inf, cut), (above, cut, _context.inf)):
-        shift = 1 / _number(scale)
+        shift = 1 / _context.number(scale)
         for where, outer in ((low, (start, min(stop, low))), (high, (max(start, high), stop))):
             if outer[0] < outer[1]:  # the first output tells the same everywhere out there
                 total += mass(*outer) * _laplace(shift, level - loss(where))
@@ -61,7 +60,7 @@ def _delta(
                 lambda r, shift=shift: _context.exp(-abs(r - first) / b) / (2 * b) * _laplace(shift, level - loss(r)),
                 [one, other],
             )
-    return _fraction(total)
+    return fraction(total)
 
 
 def _corners(shift: Any, level: Any, b: Any, low: int, high: int) -> list[Any]:
@@ -82,13 +81,3 @@ def _laplace(shift: Any, level: Any) -> Any:
     if level <= -shift:
         return 1 - _context.exp(level)
     return 1 - _context.exp((level - shift) / 2)
-
-
-def _number(value: Fraction) -> Any:
-    return _context.mpf(value.numerator) / value.denominator
-
-
-def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = value._mpf_
-    number = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return -number if sign else number

@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from . import profiles as oracles
+from .profiles import working
+from .working_precision import fraction
 
 _OCTAVES = 48
 _PER_OCTAVE = 2
@@ -23,15 +25,14 @@ CLOSE = Fraction(1, 2**60)
 
 def excess(family: str, parameters: Mapping[str, Any], target: Fraction, weight: Fraction) -> Fraction:
     """e^ε(w) − 1 − w·(e^ε* − 1), above 0 where weight w breaks the target, relative to the last term."""
-    context = oracles._context
-    with context.workprec(_BITS):
-        a, b, p = (oracles._number(parameters[name]) for name in "abp")
-        w = oracles._number(weight)
+    with working.workprec(_BITS):
+        a, b, p = (working.number(parameters[name]) for name in "abp")
+        w = working.number(weight)
         loss = oracles.FORMULAS[family](w, a, b, p)
         if loss > 2**20:
             return Fraction(2**20)  # clearly above
-        allowed = w * (context.exp(oracles._number(target)) - 1)
-        return oracles._fraction((context.exp(loss) - 1) / allowed - 1)
+        allowed = w * (working.exp(working.number(target)) - 1)
+        return fraction((working.exp(loss) - 1) / allowed - 1)
 
 
 def largest_feasible(family: str, parameters: Mapping[str, Any], target: Fraction) -> Fraction | None:
@@ -71,20 +72,18 @@ def _between(family: str, parameters: Mapping[str, Any], target: Fraction, low: 
 
 def curvature(family: str, parameters: Mapping[str, Any], weight: Fraction) -> Fraction:
     """The second derivative of e^ε at a weight, by a central difference; within 2^-60 of it, relatively."""
-    context = oracles._context
-    a, b, p = (oracles._number(parameters[name]) for name in "abp")
-    step = context.mpf(2) ** -100
+    a, b, p = (working.number(parameters[name]) for name in "abp")
+    step = working.mpf(2) ** -100
 
     def factor(w: Any) -> Any:
-        return context.exp(oracles.FORMULAS[family](w, a, b, p))
+        return working.exp(oracles.FORMULAS[family](w, a, b, p))
 
-    w = oracles._number(weight)
-    return oracles._fraction((factor(w + step) - 2 * factor(w) + factor(w - step)) / step**2)
+    w = working.number(weight)
+    return fraction((factor(w + step) - 2 * factor(w) + factor(w - step)) / step**2)
 
 
 def realised_excess(loss: Fraction, weight: Fraction, probability: Fraction, target: Fraction) -> Fraction:
     """q·(e^{A·w} − 1)/(e^ε* − 1) − 1 for numbers really drawn and applied: above 0 where they break the target."""
-    context = oracles._context
-    exponent = oracles._number(loss) * oracles._number(weight)
-    odds = oracles._number(probability) * (context.exp(exponent) - 1)
-    return oracles._fraction(odds / (context.exp(oracles._number(target)) - 1) - 1)
+    exponent = working.number(loss) * working.number(weight)
+    odds = working.number(probability) * (working.exp(exponent) - 1)
+    return fraction(odds / (working.exp(working.number(target)) - 1) - 1)

@@ -32,6 +32,7 @@ from certdp.plugins.contract import Expectation
 from certdp.verification.claims import importance_sampling as claims
 from certdp.verification.claims.exact_logarithms import exponential, logarithm
 from certdp.verification.oracles import profiles as oracles
+from certdp.verification.oracles.working_precision import fraction
 from certdp.verification.running.results import Outcome
 from tests.support.claims import check
 
@@ -191,8 +192,8 @@ def test_expressions_and_formulas_of_the_oracle_are_the_same_profiles(family: st
     found = claims._expression(case)
     for weight in (Fraction(1), Fraction(3, 2), Fraction(7)):
         enclosed = enclose(found, {W: Enclosure.of(weight, precision=200)}, precision=200)
-        numbers = (oracles._number(case[name]) for name in "abp")
-        value = oracles._fraction(oracles.FORMULAS[family](oracles._number(weight), *numbers))
+        numbers = (oracles.working.number(case[name]) for name in "abp")
+        value = fraction(oracles.FORMULAS[family](oracles.working.number(weight), *numbers))
         assert abs(enclosed.midpoint - value) < value / 2**180
 
 

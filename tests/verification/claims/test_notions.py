@@ -22,7 +22,8 @@ from certdp.accounting.notions import (
 )
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import notions as claims
-from certdp.verification.claims.finite import law, randomised_response
+from certdp.verification.claims.enclosed import enclosed_log
+from certdp.verification.claims.finite import hockey_stick, law, leak, moment, randomised_response
 from certdp.verification.running.results import Outcome
 from tests.support.claims import check
 
@@ -146,8 +147,8 @@ def test_a_negative_control_with_the_right_law_fails(control: str, monkeypatch: 
 
 def test_known_divergences() -> None:
     here, there = randomised_response(Fraction(3))
-    assert claims.hockey_stick(here, there, Fraction(1)) == Fraction(1, 2)
-    assert claims.leak(here, there, Fraction(3)) == 0
-    assert claims.moment(law((1, 1)), law((1, 3)), 2) == Fraction(4, 3)
-    assert claims.leak(*claims.leaking_response(Fraction(3), Fraction(1, 5)), Fraction(3)) == Fraction(1, 5)
-    assert claims.enclosed_log(Fraction(1)) == Enclosure.of(0)
+    assert hockey_stick(here, there, Fraction(1)) == Fraction(1, 2)
+    assert leak(here, there, Fraction(3)) == 0
+    assert moment(law((1, 1)), law((1, 3)), 2) == Fraction(4, 3)
+    assert leak(*claims.leaking_response(Fraction(3), Fraction(1, 5)), Fraction(3)) == Fraction(1, 5)
+    assert enclosed_log(Fraction(1)) == Enclosure.of(0)
