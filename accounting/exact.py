@@ -9,8 +9,12 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import InvalidType, InvalidValue
+
+Floats: TypeAlias = NDArray[np.float64]
+"""Binary64 numbers, each of which is an exact one; compiled kernels have the same name for them."""
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
 """What is read as an exact rational number."""

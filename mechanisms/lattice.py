@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number
+from ..accounting.exact import Floats, Number
 from ..accounting.provenance import Declared, declared_number
 from ..plugins.contract import Real, Release, WeightedSample
-from ..plugins.contract.coins import Floats
 
 _Counts: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]

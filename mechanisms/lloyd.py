@@ -22,9 +22,8 @@ from ..accounting.bulk.clusters import (
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number
+from ..accounting.exact import Floats, Number
 from ..accounting.expressions import W, norm
-from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Private, Public, declared, declared_number
 from ..accounting.sampling.clipping import Outside, confine

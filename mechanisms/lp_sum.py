@@ -9,8 +9,8 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.exact import Floats
 from ..accounting.expressions import norm
-from ..accounting.expressions.floats import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
 from ..accounting.sampling.losses import PureLoss

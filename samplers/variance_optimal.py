@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.bulk import arrays as bulk
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number, exact
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, Number, exact
 from ..accounting.norms import Norm
 from ..accounting.private import InvalidData, Private
 from ..accounting.sampling.records import Features, realise

@@ -18,8 +18,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..bulk.arrays import Floats
 from ..enclosures.arguments import whole
+from ..exact import Floats
 
 Sizes: TypeAlias = Callable[[Floats, Floats], Floats]
 """About log(e^τ − 1) of steps, τ being their Rényi loss of order 2, from rates and shifts; finite."""

@@ -27,9 +27,10 @@ from numpy.typing import ArrayLike
 
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
+from ..exact import Floats
 from ..relations import Direction
 from . import arrays as bulk
-from .arrays import UNIT, Floats, _exact, _flat, _part, _require, _shared
+from .arrays import UNIT, _exact, _flat, _part, _require, _shared
 from .sampled_gaussian import _common_shape
 
 _SHARE = 1 << 10  # elements worth a thread

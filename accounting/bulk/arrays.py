@@ -19,16 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CertdpError, InvalidType, InvalidValue
+from ..exact import Floats
 from ..norms import Norm
 from ..private import InvalidData, Private
-
-Floats: TypeAlias = NDArray[np.float64]
 
 UNIT = Fraction(1, 2**53)
 """The unit roundoff u of binary64."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
+from ..exact import Floats
 from ..norms import Norm
 from . import arrays as bulk
-from .arrays import Floats
 
 Integers: TypeAlias = NDArray[np.int64]
 Part = TypeVar("Part")

@@ -18,11 +18,11 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..enclosures import Enclosure
+from ..exact import Floats
 from . import amplification as bulk_amplification
 from . import arrays as bulk
 from . import sampled_gaussian as bulk_sampled_gaussian
 from .amplification import between_integers, mixed_moments, sampled_moments, scaled
-from .arrays import Floats
 
 _HIGHEST_SUMMED = 256
 _ENTRIES = 1 << 22  # of a matrix of log-moments, held at a time

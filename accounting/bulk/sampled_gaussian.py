@@ -17,15 +17,13 @@ arithmetic in its default state, and each call raises `CertdpError` where anothe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidValue
+from ..exact import Floats
 from .arrays import _exact, _flat, _part, _require, _shared
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _SHARE = 64  # elements worth a thread
 _LARGEST_COUNT = 2.0**53

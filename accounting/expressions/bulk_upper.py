@@ -17,8 +17,8 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..enclosures import Enclosure
+from ..exact import Floats
 from .enclosing import enclose
-from .floats import Floats
 from .tree import Algebra, Expression, Operation, Variable, fold
 
 Mask: TypeAlias = NDArray[np.bool_]

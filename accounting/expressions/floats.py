@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidValue
+from ..exact import Floats
 from .tree import Algebra, Expression, Operation, Variable, fold
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _OPERATIONS: dict[Operation, Callable[..., Floats]] = {
     Operation.ADD: np.add,

@@ -22,12 +22,13 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ..bulk.amplification import gaussian_delta, scaled
-from ..bulk.arrays import Floats, _exact, _require
+from ..bulk.arrays import _exact, _require
 from ..bulk.pairs import GaussianPairs
 from ..bulk.sampled_gaussian import delta_upper, renyi_upper
 from ..enclosures import Enclosure
 from ..enclosures.arguments import order_above_one
 from ..errors import InvalidType, InvalidValue, OutsideDomain
+from ..exact import Floats
 from ..notions import Approximate, Bound, Renyi
 from ..pairs import FinitePair, Pair, RandomisedResponsePair, RenyiCurve
 from ..relations import Direction

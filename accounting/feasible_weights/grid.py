@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bulk.arrays import Floats
+from ..exact import Floats
 
 FRACTION_BITS = 52
 """Binary digits of a binary64 number after the first."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..bulk import arrays as bulk
-from ..bulk.arrays import Floats
+from ..exact import Floats
 from ..expressions import Algebra, Expression, Operation, Variable, W, fold
 
 _ONE = np.float64(1.0).view(np.int64)

@@ -15,9 +15,10 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import Floats, _exact, _require, _shared
+from ..bulk.arrays import _exact, _require, _shared
 from ..enclosures import Enclosure, Truth, lambert_wm1
 from ..errors import InvalidType, InvalidValue, Undecided
+from ..exact import Floats
 from .reach import Codes, Reach, codes_of
 
 LARGEST_RELATIVE_GAP = 1e-12

@@ -16,9 +16,9 @@ from typing import NoReturn, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure, Truth, increasing_root
 from ..errors import InvalidValue, OutsideDomain, Undecided
+from ..exact import Floats
 from ..expressions import (
     ONE,
     ZERO,

@@ -21,6 +21,7 @@ from ..bulk.amplification import scaled
 from ..derivation import Assumption, Derivation, Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
+from ..exact import Floats
 from ..expressions import (
     ONE,
     Constant,
@@ -36,7 +37,6 @@ from ..expressions import (
     upper,
     variables,
 )
-from ..expressions.floats import Floats
 from ..expressions.suprema import NoFiniteSupremum, supremum
 from ..notions import PURE, Bound, Pure
 from ..pairs import Pair, RandomisedResponsePair

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bulk.arrays import Floats
+from ..exact import Floats
 
 Codes: TypeAlias = NDArray[np.uint8]
 """Per record, the place of its reach in `REACHES`."""

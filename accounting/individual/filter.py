@@ -12,12 +12,12 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import Floats, _exact, _require
+from ..bulk.arrays import _exact, _require
 from ..derivation import Assumption, Theorem
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
-from ..exact import Number, exact
+from ..exact import Floats, Number, exact
 from ..filters.spending import SpendingState, owned
 from ..guarantees import Guarantee
 from ..notions import Renyi

@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..bulk.arrays import Floats, _part, _shared
+from ..bulk.arrays import _part, _shared
 from ..errors import InvalidValue
+from ..exact import Floats
 from .orders import Orders
 
 SMALLEST_RATE = 2.0**-60

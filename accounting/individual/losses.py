@@ -7,11 +7,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bulk.arrays import Floats, _shared
+from ..bulk.arrays import _shared
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue
-from ..exact import Number
+from ..exact import Floats, Number
 from ..filters.spending import SpendingState, owned
 from ..guarantees import require
 from ..provenance import Private, Public, Released, declared

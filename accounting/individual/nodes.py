@@ -14,10 +14,10 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
+from ..exact import Floats
 from ..provenance import Private
 from .steps import Step
 

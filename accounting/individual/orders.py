@@ -12,8 +12,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..errors import InvalidType, InvalidValue
-from ..exact import Number
-from ..expressions.floats import Floats
+from ..exact import Floats, Number
 from ..units import Order
 
 Whole: TypeAlias = NDArray[np.int64]

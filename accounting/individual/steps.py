@@ -8,11 +8,11 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import Floats, _exact, _flat, _require
+from ..bulk.arrays import _exact, _flat, _require
 from ..bulk.sampled_gaussian import _common_shape, _rates_and_shifts
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
-from ..exact import Number, exact
+from ..exact import Floats, Number, exact
 from .log_moments import LogMoments
 
 _UP = 1.0 + 2.0**-50

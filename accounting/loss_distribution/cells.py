@@ -18,8 +18,8 @@ from typing import final
 import numpy as np
 from attrs import evolve, frozen
 
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
+from ..exact import Floats
 from ..relations import Direction
 
 _ROUNDING_UNITS = 6.0

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability, whole
 from ..errors import InvalidValue
+from ..exact import Floats
 from .cells import Cells
 from .lattice_plans import (
     FEWEST_POINTS,

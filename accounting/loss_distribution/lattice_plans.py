@@ -13,8 +13,8 @@ from typing import TypeAlias, final
 import numpy as np
 from attrs import evolve, frozen
 
-from ..bulk.arrays import Floats
 from ..errors import InvalidValue
+from ..exact import Floats
 from .cells import Cells
 
 MOST_POINTS = 1 << 22

@@ -15,9 +15,9 @@ import numpy as np
 from attrs import frozen
 
 from ..bulk import arrays as bulk
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
+from ..exact import Floats
 from .cells import RAISED, Lattice, Law
 from .lattice_plans import MOST_POINTS, Parts, Piece, Plan, Window
 

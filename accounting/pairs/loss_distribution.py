@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Protocol, TypeAlias
 
-from ..bulk.arrays import Floats
 from ..enclosures import Enclosure, Truth
 from ..enclosures.arguments import non_negative
 from ..errors import InvalidValue
+from ..exact import Floats
 from ..loss_distribution.cells import Cells
 from ..loss_distribution.inversion import delta_by_transforms, epsilon_by_transforms
 from ..loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses

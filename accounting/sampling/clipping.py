@@ -11,7 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..bulk import arrays as bulk
-from ..expressions.floats import Floats
+from ..exact import Floats
 from ..guarantees import require
 from ..norms import Norm
 from .domains import NormBall

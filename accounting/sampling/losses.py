@@ -15,10 +15,10 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from ..bulk.amplification import scaled
-from ..bulk.arrays import Floats
 from ..bulk.pairs import LAPLACE, RESPONSE, BulkPairs, CurvePairs, GaussianPairs, PurePairs
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
+from ..exact import Floats
 from ..expressions import ORDER, Constant, Expression, Symbol, range_of, substitute, variables
 from ..pairs import (
     DiscreteGaussianPair,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..bulk import arrays as bulk
 from ..enclosures import Enclosure, norm_enclosure
 from ..errors import InvalidType, OutsideDomain, Undecided
+from ..exact import Floats
 from ..expressions import Expression, Rounded, Symbol, Variable, W, enclose, rounded, upper, variables
-from ..expressions.floats import Floats
 from ..norms import Norm
 from .losses import PureLoss
 from .rate import SamplingRate, norm_roundings

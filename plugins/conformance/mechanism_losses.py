@@ -12,6 +12,7 @@ import numpy as np
 from ...accounting.conversions import delta_at_order, delta_of_mu
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidType
+from ...accounting.exact import Floats
 from ...accounting.expressions import (
     ORDER,
     Constant,
@@ -23,7 +24,6 @@ from ...accounting.expressions import (
     substitute,
     upper,
 )
-from ...accounting.expressions.floats import Floats
 from ...accounting.pairs import Pair
 from ...accounting.relations import Direction
 from ...accounting.sampling.losses import Loss

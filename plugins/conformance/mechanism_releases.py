@@ -12,7 +12,7 @@ from attrs import frozen
 
 from ...accounting.conversions import epsilon_at_order
 from ...accounting.errors import CertdpError, OutsideDomain
-from ...accounting.expressions.floats import Floats
+from ...accounting.exact import Floats
 from ...accounting.pairs import Pair
 from ...accounting.relations import Direction
 from ...accounting.units import Delta, Epsilon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 from attrs import field, frozen
@@ -14,9 +14,8 @@ from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.noise import Integers, noise_cells
 from ...accounting.draws.source import Seeded, Source, private_source
 from ...accounting.errors import InvalidValue
+from ...accounting.exact import Floats
 from .exact_draws import ExactDraws
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _LARGEST = Fraction(2**1023)
 _FEWEST_WORDS, _MOST_WORDS = 8, 8192  # asked of a source at a time; what an exact draw leaves over is thrown away

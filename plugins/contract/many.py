@@ -7,7 +7,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ...accounting.errors import InvalidValue
-from .coins import Coins, Floats
+from ...accounting.exact import Floats
+from .coins import Coins
 from .mechanism import Mechanism, WeightedSample
 
 

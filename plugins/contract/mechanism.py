@@ -10,11 +10,11 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ...accounting.errors import InvalidType, InvalidValue
-from ...accounting.exact import Number
+from ...accounting.exact import Floats, Number
 from ...accounting.private import InvalidData
 from ...accounting.sampling.losses import Loss
 from .about import About
-from .coins import Coins, Floats
+from .coins import Coins
 
 _LARGEST_INTEGER = 2**53
 _LARGEST_SUM = 2.0**1022  # rounding of a sum does not double it

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike
 
 from ...accounting.errors import InvalidValue
-from .coins import Floats
+from ...accounting.exact import Floats
 from .mechanism import as_records
 
 

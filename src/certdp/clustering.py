@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from .accounting.bulk.clusters import Integers, nearest_centres, squared_distances
 from .accounting.enclosures import Enclosure
 from .accounting.errors import InvalidValue
-from .accounting.exact import Number, exact
-from .accounting.expressions.floats import Floats
+from .accounting.exact import Floats, Number, exact
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
 from .accounting.sampling.clipping import Outside, hold

@@ -25,9 +25,9 @@ from certdp import (
 from certdp.accountants import Accountant
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI, WorstPairs
 from certdp.accounting.accountants.grouped_steps import grouped
-from certdp.accounting.bulk.arrays import Floats
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.exact import Floats
 from certdp.accounting.pairs import Composed, GaussianPair, LaplacePair, Pair
 from certdp.runs.many_steps import ManySteps
 from tests.support.cases import examples

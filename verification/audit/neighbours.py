@@ -13,6 +13,7 @@ import numpy as np
 
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import CertdpError
+from ...accounting.exact import Floats
 from ...accounting.expressions import Expression, Symbol, W, enclose, variables
 from ...accounting.relations import Direction
 from ...accounting.sampling.clipping import Outside, hold
@@ -21,7 +22,6 @@ from ...accounting.sampling.drawing import Rate
 from ...accounting.sampling.losses import Loss
 from ...accounting.sampling.records import Features, Realisation
 from ...plugins.contract import Neighbours
-from .statistics import Floats
 
 _DIMENSION = 2  # the least in which it matters how noise is spread over directions
 _SIZES = 8

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...accounting.exact import Floats
 from ...accounting.sampling.records import Realisation
 from ...accounting.sampling.releases import Releases as Plan
 from ...plugins.contract import Coins, Mechanism, WeightedSample, many_releases
-from .statistics import Floats
 from .two_inputs import Releases
 
 _BLOCK = 1 << 16

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
 from ...accounting.errors import InvalidValue
+from ...accounting.exact import Floats
 from ...accounting.units import Delta
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _ENTRIES = 16
 _JOINT_ENTRIES = 256

@@ -18,11 +18,11 @@ from attrs import frozen
 
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
-from ...accounting.exact import Number
+from ...accounting.exact import Floats, Number
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Coins, Mechanism, WeightedSample, many_releases
 from .bounds import Count, checked_confidence, epsilon_lower_bound
-from .statistics import Event, Floats, Statistic, best_event, statistics_of
+from .statistics import Event, Statistic, best_event, statistics_of
 
 Releases: TypeAlias = Callable[[int], Floats]
 """Draws that many independent outputs on one input: an array (count,) or (count, d)."""

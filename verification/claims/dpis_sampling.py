@@ -17,7 +17,7 @@ from attrs import frozen
 
 from ...accounting.dpis.steps import Step, sampled_sum_renyi
 from ...accounting.enclosures import Enclosure, Truth
-from ...accounting.expressions.floats import Floats
+from ...accounting.exact import Floats
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
 from ...accounting.sampling.clipping import Outside, confine

@@ -44,8 +44,7 @@ from numpy.typing import ArrayLike
 
 from ...accounting.enclosures import Enclosure, Truth
 from ...accounting.errors import InvalidValue
-from ...accounting.exact import Number, exact
-from ...accounting.expressions.floats import Floats
+from ...accounting.exact import Floats, Number, exact
 from ...accounting.provenance import Private
 from ...plugins.contract import WeightedSample, as_records
 

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
+from ...accounting.exact import Floats
 from ...accounting.keyed.reporting import EveryKey, KeyTable, Ppswor
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Coins
 from ..audit import Releases
-from ..audit.statistics import Floats
 from .fault import Fault, Inputs
 
 _EPSILON, _DELTA = Epsilon("0.5"), Delta("0.01")

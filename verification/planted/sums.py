@@ -8,6 +8,7 @@ import numpy as np
 
 from ...accounting.amplification import psi, psi_add
 from ...accounting.enclosures import Enclosure
+from ...accounting.exact import Floats
 from ...accounting.norms import Norm
 from ...accounting.provenance import Public
 from ...accounting.sampling.releases import ResampleEach, SampleOnce
@@ -19,7 +20,6 @@ from ...plugins.contract import Coins
 from ...samplers.full import Full
 from ...samplers.poisson import Poisson
 from ..audit import Releases
-from ..audit.statistics import Floats
 from .fault import ONE_RECORD, Fault, Inputs, sampled
 
 _PURE = Delta(0)

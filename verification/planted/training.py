@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...accounting.enclosures import Enclosure
+from ...accounting.exact import Floats
 from ...accounting.pairs import GaussianPair
 from ...accounting.provenance import Public
 from ...accounting.units import Delta
@@ -20,7 +21,6 @@ from ...plugins.contract import Coins
 from ...samplers.dpis import Dpis
 from ...samplers.poisson import Poisson
 from ..audit import Releases
-from ..audit.statistics import Floats
 from .fault import ONE_RECORD, Fault, Inputs, epsilon_of, sampled
 
 _DELTA = Delta("0.01")

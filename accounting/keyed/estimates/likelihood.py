@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidValue, OutsideDomain
-from ...expressions.floats import Floats
+from ...exact import Floats
 from ..reporting import FrequencyNoise, FrequencyRow, Reporting
 from .histories import histories
 from .statistics import Frequencies

@@ -11,8 +11,7 @@ import numpy as np
 from attrs import frozen
 
 from ...errors import InvalidValue
-from ...exact import exact
-from ...expressions.floats import Floats
+from ...exact import Floats, exact
 from ..reporting import FrequencyRow
 from .likelihood import Cells, Likelihood
 from .linear import TokenEstimates

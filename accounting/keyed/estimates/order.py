@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidValue
-from ...expressions.floats import Floats
+from ...exact import Floats
 from ..reporting import FrequencyNoise, FrequencyRow, Reporting
 from .statistics import Frequencies
 

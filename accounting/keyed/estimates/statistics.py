@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ...enclosures.arguments import whole
 from ...errors import InvalidValue
-from ...exact import Number, exact
-from ...expressions.floats import Floats
+from ...exact import Floats, Number, exact
 
 Statistic: TypeAlias = Callable[[int], Number]
 """g: a public function of frequency, with g(0) = 0."""

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, Number
 from ..accounting.keyed.reporting import Reporting
 from ..accounting.pairs import FinitePair
 from ..accounting.relations import ADD_REMOVE, Direction, Relation

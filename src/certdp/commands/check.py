@@ -13,8 +13,7 @@ import typer
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import exact
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, exact
 from ..data import Reading, read_records, refuse_without_file
 from ..verification import checker
 from ..verification.checker import Verdict, read_file

@@ -12,7 +12,7 @@ import typer
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..data import read_records
 from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options

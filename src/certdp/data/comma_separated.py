@@ -12,7 +12,7 @@ from typing import TextIO, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
 from .numbers import LARGEST_INTEGER
 from .reading import Reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 
 
 def example_records() -> Floats:

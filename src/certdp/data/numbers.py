@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
 
 LARGEST_INTEGER = 2**53

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.private import InvalidData
 from .numbers import exactly, require_type
 from .reading import Reading

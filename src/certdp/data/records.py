@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..plugins.contract import as_records
 from .comma_separated import comma_separated
 from .npy import npy, npz

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from .numbers import exactly
 from .streams import drain, fill, temporary
 

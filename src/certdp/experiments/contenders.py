@@ -16,8 +16,7 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.bulk.clusters import nearest_centres, squared_distances
-from ..accounting.exact import Number
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, Number
 from ..accounting.norms import Norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.domains import NormBall

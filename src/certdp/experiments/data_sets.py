@@ -17,7 +17,7 @@ from attrs import field, frozen
 from ..accounting.bulk import arrays as bulk
 from ..accounting.bulk.clusters import squared_distances
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Private
 from ..samplers.coreset import largest_size

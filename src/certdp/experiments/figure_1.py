@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from attrs import frozen
 
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..records.losses import record_losses
 from ..runs.sampled import SampledRun
 from ..samplers.full import Full

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.bulk import arrays as bulk
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.norms import Norm
 from ..accounting.provenance import Private, Public
 from ..accounting.sampling.domains import NormBall

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import Floats
 from ..accounting.expressions import evaluate, variables
-from ..accounting.expressions.floats import Floats
 from ..accounting.feasible_weights import largest_weights
 from ..accounting.feasible_weights.rates import linear_part
 from ..accounting.provenance import Private

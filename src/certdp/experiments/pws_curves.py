@@ -16,7 +16,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..accounting.enclosures import Enclosure
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.keyed.estimates import MomentCurve, Total, inverse_probability_moments, likelihood, moment_curve
 from ..accounting.keyed.key_sanitiser import KeyReporting
 from ..accounting.keyed.reporting import EveryKey, FrequencyTable, Ppswor

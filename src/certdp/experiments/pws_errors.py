@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.keyed.estimates import MomentCurve, sum_error_of
 from .count_experiments import CountPlan
 from .findings import Advance, Findings, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..accounting.bulk.arrays import Floats
+from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private
 from .canvas import blank, owners_png

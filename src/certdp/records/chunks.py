@@ -12,7 +12,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.sampling.clipping import Held, Outside, hold
 from ..accounting.sampling.records import NEGLIGIBLE, Realisation
 from ..data import Records

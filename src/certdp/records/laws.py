@@ -13,8 +13,8 @@ from ..accounting.bulk.amplification import scaled
 from ..accounting.bulk.pairs import BulkPairs
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Floats
 from ..accounting.expressions import Expression, Rounded, Variable, W, upper
-from ..accounting.expressions.floats import Floats
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.pairs import RandomisedResponsePair

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private, Public
 from ..accounting.sampling.clipping import Outside

@@ -15,11 +15,10 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..accounting.bulk.arrays import Floats
 from ..accounting.derivation import SEEDED_COINS, Assumption, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number, exact
+from ..accounting.exact import Floats, Number, exact
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.individual.filter import Mask
 from ..accounting.notions import Pure

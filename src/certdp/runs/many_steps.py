@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike
 
 from ..accounting.accountants import WorstPairs
 from ..accounting.accountants.grouped_steps import Groups, grouped
-from ..accounting.bulk.arrays import Floats
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Derivation, Theorem
 from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import python_int
+from ..accounting.exact import Floats, python_int
 from ..accounting.pairs import GaussianPair, LaplacePair, Pair, compose_pairs
 from ..accounting.provenance import Payment, Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Replace

@@ -10,7 +10,7 @@ from attrs import frozen
 from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import Floats
 from ..accounting.expressions import Expression, Symbol, Variable, evaluate, variables
-from ..accounting.expressions.floats import Floats
 from ..accounting.provenance import Released
 
 _NORMS = np.geomspace(1e-9, 1e9, 37)

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Number, exact
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, Number, exact
 from ..accounting.keyed.estimates import (
     Cap,
     Cells,

@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats
 from .keys import Keys, arrow
 
 GRAMMAR = "key = TEXT, key ~ REGEX, key starts TEXT, key ends TEXT, key contains TEXT, key in FILE; or key not …"

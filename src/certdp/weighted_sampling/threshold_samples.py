@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Number, exact, python_int
-from ..accounting.expressions.floats import Floats
+from ..accounting.exact import Floats, Number, exact, python_int
 from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins, KeySampler, build, stated

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from certdp.accounting.accountants.grouped_steps import Groups, Sizes, grouped
-from certdp.accounting.bulk.arrays import Floats
 from certdp.accounting.errors import InvalidValue
+from certdp.accounting.exact import Floats
 
 Row = tuple[float, float, float]
 

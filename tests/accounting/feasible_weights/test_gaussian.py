@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from certdp.accounting.bulk.amplification import gaussian_delta
-from certdp.accounting.bulk.arrays import Floats
 from certdp.accounting.bulk.sampled_gaussian import delta_upper, epsilon_upper, renyi_upper
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError
+from certdp.accounting.exact import Floats
 from certdp.accounting.feasible_weights import LARGEST_WEIGHT, ApproximateTarget, RenyiTarget, gaussian_weights
 from certdp.accounting.feasible_weights import gaussian as module
 from certdp.accounting.feasible_weights.grid import node_below, rounded_up

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certdp.accounting.exact import Floats
 from certdp.accounting.units import Delta, Epsilon
 from certdp.verification.audit import Pair, Releases, directions, search_pairs
-from certdp.verification.audit.statistics import Floats
 
 PURE = Delta(0)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.expressions.floats import Floats
+from certdp.accounting.exact import Floats
 from certdp.accounting.provenance import Private, Public
 from certdp.plugins.contract import WeightedSample, draw
 from certdp.plugins.contract.coins import Coins

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
+from ...accounting.exact import Floats
 from ...accounting.expressions import ZERO, Symbol, prune, simplify, substitute, variables
-from ...accounting.expressions.floats import Floats
 from ...accounting.expressions.suprema import NoFiniteSupremum
 from ...accounting.provenance import Private
 from ...accounting.sampling.clipping import Outside

@@ -12,8 +12,8 @@ import typer
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
+from ...accounting.exact import Floats
 from ...accounting.expressions import Expression, Symbol, variables
-from ...accounting.expressions.floats import Floats
 from ...accounting.norms import Norm
 from ...accounting.provenance import Private, Public
 from ...accounting.sampling.clipping import Outside
