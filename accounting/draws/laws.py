@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from statistics import NormalDist
-from typing import final
+from typing import ClassVar, final
 
 from attrs import frozen
 
@@ -40,10 +40,8 @@ class Expansion:
 class Law(ABC):
     """A symmetric law of real-valued noise of scale 1."""
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What the law is called, which is also the name of its table."""
+    name: ClassVar[str]
+    """What the law is called, which is also the name of its table."""
 
     @abstractmethod
     def tail(self, x: Enclosure) -> Enclosure:
@@ -62,7 +60,7 @@ class Law(ABC):
 class Laplace(Law):
     """Density e^−|x|/2: T(x) = e^−x and G(p) = −ln p."""
 
-    name = "laplace"
+    name: ClassVar[str] = "laplace"
 
     def tail(self, x: Enclosure) -> Enclosure:
         """Enclose the tail e^−x."""
@@ -95,7 +93,7 @@ class Gaussian(Law):
     P_(n+1) = P_n' + n·x·P_n: polynomials without a negative coefficient.
     """
 
-    name = "gaussian"
+    name: ClassVar[str] = "gaussian"
 
     def tail(self, x: Enclosure) -> Enclosure:
         """Enclose the tail 2·(1 − Φ(x))."""
