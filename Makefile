@@ -80,6 +80,7 @@ bench: .venv/installed-test
 	$(PYTHON) benchmarks/streaming.py
 	$(PYTHON) benchmarks/key_reporting.py
 	$(PYTHON) benchmarks/dpis_accounting.py
+	$(PYTHON) benchmarks/noise.py
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_uniform.py $(PEER_PYTHON),\
 	  @echo "Left out: dp-accounting and Opacus, unless PEER_PYTHON names an interpreter that has them")
 	$(if $(PEER_PYTHON),$(PYTHON) benchmarks/peer_sampled_gaussian.py $(PEER_PYTHON))
