@@ -17,7 +17,7 @@ from attrs import evolve
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
 from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
-from certdp.dpis.checkpoints import Checkpoints
+from certdp.dpis.checkpoints import Checkpoints, CheckpointState
 from certdp.dpis.engine import Proposals, Report, resume, train
 from certdp.dpis.forecast import dp_sgd
 from certdp.dpis.models import LabelledData, Logistic, Mlp, RecordModel
@@ -368,3 +368,21 @@ def test_a_run_that_cannot_write_draws_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidValue, match="folder"):
         train(trained, PLANS["dpis"], checkpoints=Checkpoints(path=tmp_path / "none" / "run.npz"))
     assert np.array_equal(trained.parameters, before)
+
+
+@pytest.mark.parametrize("plan", [PLANS["everything"], PLANS["dpis"]], ids=["everything", "dpis"])
+def test_no_step_is_unused_where_something_else_was_paid(
+    plan: RunPlan, checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that a file says is unused is taken without payment."""
+    written: list[tuple[int, int]] = []
+    write = Checkpoints.write
+
+    def watched(self: Checkpoints, state: CheckpointState) -> None:
+        written.append((state.unused, taken(state.history)))
+        write(self, state)
+
+    monkeypatch.setattr(Checkpoints, "write", watched)
+    train(model(), plan, checkpoints=checkpoints)
+    assert {unused for unused, _ in written} == {0}
+    assert len(written) > 3

@@ -34,7 +34,7 @@ from certdp.dpis.optimisers import Sgd
 from certdp.dpis.pictures import plot_history, plot_steps
 from certdp.dpis.run_account import open_account
 from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
-from certdp.dpis.step_sums import ImportanceSampling
+from certdp.dpis.step_sums import ImportanceSampling, _stale_bias
 from certdp.plugins.contract import Coins
 from certdp.runs.calibration import Budget
 
@@ -351,3 +351,12 @@ def test_history_as_a_table_and_a_picture() -> None:
         plot_history(type(result.history)())
     without_numbers = train(Fixed(np.full((400, 1), math.nan)), PLAN)
     assert plot_steps(without_numbers.history).reveal().startswith(b"\x89PNG")
+
+
+def test_the_bias_of_stale_bounds_is_a_share_whatever_the_scale() -> None:
+    norms, bounds, rates = np.array([0.5, 2.0, np.nan]), np.array([0.5, 0.5, 1.0]), np.array([0.5, 0.25, 1.0])
+    for scale in (1.0, 1e-6, 1e6):
+        # min(n, C) is 1/2 and 1, of which nothing and 1/2 are lost, each by its rate
+        found = _stale_bias(norms * scale, bounds * scale, rates, scale)
+        assert found == pytest.approx((0 + 0.5 / 0.25) / (0.5 / 0.5 + 1 / 0.25))
+    assert np.isnan(_stale_bias(np.zeros(2), np.ones(2), np.ones(2), 1.0))

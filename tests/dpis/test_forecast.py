@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
+from attrs import evolve
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.errors import InvalidValue
-from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.forecast import dp_sgd, forecast
 from certdp.runs.calibration import Budget
 
@@ -43,3 +44,24 @@ def test_a_forecast_of_dp_sgd_takes_no_norm_sums() -> None:
         forecast(dp_sgd(PLAN), [Fraction(1), Fraction(1)])
     with pytest.raises(InvalidValue, match="2, one for each epoch"):
         forecast(PLAN, [Fraction(1)])
+
+
+def test_what_a_run_pays_beside_its_steps_is_what_it_releases() -> None:
+    adaptive = evolve(
+        PLAN,
+        size=NoisySize(noise=Public(30), guess=Public(400)),
+        clip=AdaptiveClip(
+            start=Public(2),
+            external=Public(2),
+            quantile=Public(1),
+            noise_multiplier=Public(20),
+            lowest=Public("1/10"),
+            highest=Public(10),
+        ),
+    )
+    for plan, counts in (
+        (PLAN, {"norm sum": 2}),
+        (dp_sgd(PLAN), {}),
+        (adaptive, {"size": 1, "norm sum": 2, "clipping bound": 1}),
+    ):
+        assert {cost.release: cost.count for cost in forecast(plan).fixed_costs} == counts

@@ -11,6 +11,7 @@ import pytest
 from certdp.accounting.errors import InvalidValue
 from certdp.dpis.models import (
     Activation,
+    ImageShape,
     LabelledData,
     Logistic,
     Mlp,
@@ -223,3 +224,14 @@ def test_a_score_that_is_no_number_predicts_no_class() -> None:
     model = RecordModel(Logistic(features=1, classes=2), data, Sgd())  # whose parameters 0 times infinity are NaN
     assert model.predict(data.rows(np.arange(5))[0]).tolist() == [-1, -1, 0, 0, -1]
     assert model.accuracy(data) == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize(("text", "shape"), [("28x30", (1, 28, 30)), ("3x32x16", (3, 32, 16)), ("1x1", (1, 1, 1))])
+def test_the_shape_of_images_is_read(text: str, shape: tuple[int, int, int]) -> None:
+    assert ImageShape.read(text) == ImageShape(*shape)
+
+
+@pytest.mark.parametrize("text", ["", "28", "1x2x3x4", "0x3", "3x-1", "3x", "2.5x4", "3x\u0663", "a x b", "3X4"])
+def test_what_is_no_shape_of_images_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue, match="HEIGHTxWIDTH"):
+        ImageShape.read(text)

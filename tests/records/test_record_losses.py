@@ -9,7 +9,7 @@ import pytest
 
 from certdp.accounting.accountants import BEST, GAUSSIAN_DP, RENYI, BestAccountant, WorstPairs, renyi_at
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.errors import InvalidValue
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
 from certdp.accounting.pairs import GaussianPair
 from certdp.accounting.provenance import Private, Public
@@ -106,3 +106,9 @@ def test_a_record_that_is_never_drawn_loses_nothing() -> None:
 def test_no_records_are_refused() -> None:
     with pytest.raises(InvalidValue, match="records"):
         record_losses(runs(ResampleEach(1)), np.empty((0, 3)), at=Order(2))
+
+
+@pytest.mark.parametrize("other", [LaplaceSum(scale=Public(1)), BALL, None])
+def test_what_is_no_run_is_refused_with_what_to_do(other: object) -> None:
+    with pytest.raises(InvalidType, match=r"^run: got .* Build one: SampledRun"):
+        record_losses(other, RECORDS)  # type: ignore[arg-type]

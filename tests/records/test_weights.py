@@ -369,3 +369,13 @@ def test_the_song_sample(tmp_path: Path) -> None:
     assert psi == pytest.approx(1.5, rel=1e-9)
     assert figures.largest_loss == rate.ceiling == 1.5
     assert figures.expected_sample_size[0] <= math.fsum(pairs[:, 1]) <= figures.expected_sample_size[1]
+
+
+def test_the_gap_is_the_largest_of_all_chunks() -> None:
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(3)), sampler=PrivacyConstrained(target=Public("1.5")))
+    records = np.random.default_rng(8).normal(size=(12, 3))
+    each = [record_weights(run, records[place : place + 1]).reveal().gap for place in range(len(records))]
+    known = [gap for gap in each if gap is not None]
+    assert len(known) == len(each)
+    assert min(known) < max(known)
+    assert record_weights(run, records, rows=1).reveal().gap == max(known) == record_weights(run, records).reveal().gap

@@ -263,6 +263,15 @@ def test_quantiles_weight_keys_by_how_often_they_are_reported() -> None:
         found.quantiles([1], lambda key: False)
 
 
+def test_quantiles_of_keys_that_are_reported_for_certain_are_exact() -> None:
+    sample = PrivateWeightedSampling.within(epsilon="0.6", delta="0.01", frequencies=True).release(
+        {f"key {count}": count for count in range(80, 120)}
+    )
+    assert len(sample) == 40
+    for told in SampleEstimates.of(sample).quantiles([0, "0.25", "0.5", 1]):
+        assert told.low == told.frequency == told.high
+
+
 def test_keys_alone_are_counted() -> None:
     reporting = KeyTable(epsilon=Epsilon(1), delta=Delta("0.1"))
     found, true = released(reporting, [30] * 40 + [1] * 5, 1)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from attrs import evolve
 from scipy.stats import beta
 
 from certdp import (
@@ -371,3 +372,16 @@ def test_plugin_instances_and_the_helper_agree() -> None:
         mechanism=PwsFrequencies(epsilon=Public("0.5"), delta=Public("1e-2")), sampler=SAMPLERS[1]
     )
     assert made == sampling(SAMPLERS[1], True)
+
+
+def test_samples_are_equal_where_all_that_was_released_is() -> None:
+    counts = {"a": 80, "b": 90}
+    bare = PrivateWeightedSampling.within(epsilon="0.6", delta="0.01").release(counts)
+    full = PrivateWeightedSampling.within(epsilon="0.6", delta="0.01", frequencies=True).release(counts)
+    for sample in (bare, full):
+        assert sample == evolve(sample)
+        assert sample != "something else"
+    assert full.tokens is not None
+    assert evolve(full, tokens=full.tokens + np.uint64(1)) != full
+    assert evolve(full, tokens=None) != full
+    assert bare != full

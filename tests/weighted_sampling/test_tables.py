@@ -102,3 +102,13 @@ def test_beyond_the_listed_rates() -> None:
     assert len(ReportingTable.of(reporting, 2).rows) == 3
     with pytest.raises(OutsideDomain):
         ReportingTable.of(reporting, 3)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda s: s.about.name)
+def test_rates_and_losses_are_told_far_finer_than_what_is_drawn(sampler: KeySampler) -> None:
+    mechanism = PwsKeys(epsilon=Public("0.3"), delta=Public("0.01"))
+    table = ReportingTable.of(mechanism.reporting(sampler.inclusion), 12)
+    unit = Fraction(1, 2**table.reporting.budget.bits)
+    for row in table.rows:
+        assert row.rate.width <= unit / 2**16
+        assert row.loss.width <= unit / 2**16

@@ -8,6 +8,7 @@ are asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple, TypeAlias, final
 
 from attrs import frozen
@@ -139,18 +140,20 @@ def _merged(active: Sequence[_Piece], runs: Sequence[Run], frequency: int, end: 
         run = next(queue, None)
 
 
-def _joined(pieces: Sequence[_Piece], end: int) -> Iterator[_Piece]:
+def _joined(pieces: Iterable[_Piece], end: int) -> Iterator[_Piece]:
     """The pieces from token 0 to `end`, neighbours with the same frequencies as one, and 0 units where none has any."""
-    current = _Piece(0, 0, 0, 0, 0)
-    for piece in [*pieces, _Piece(end, end, 0, 0, 0)]:
-        if current.end < piece.first:
-            if current.first < current.end:
-                yield current
-            current = _Piece(current.end, piece.first, 0, 0, 0)
-        same = bool(current.units) == bool(piece.units)
-        if same and (current.likeliest, current.last) == (piece.likeliest, piece.last):
-            current = current._replace(end=piece.end)
-            continue
-        if current.first < current.end:
-            yield current
-        current = piece
+    for _, alike in groupby(_filled(pieces, end), key=lambda piece: (piece.units > 0, piece.likeliest, piece.last)):
+        first, *others = alike
+        yield first._replace(end=others[-1].end if others else first.end)
+
+
+def _filled(pieces: Iterable[_Piece], end: int) -> Iterator[_Piece]:
+    reached = 0
+    for piece in pieces:
+        if reached < piece.first:
+            yield _Piece(reached, piece.first, 0, 0, 0)
+        if piece.first < piece.end:
+            yield piece
+        reached = piece.end
+    if reached < end:
+        yield _Piece(reached, end, 0, 0, 0)

@@ -160,3 +160,12 @@ def test_an_integral_can_be_solved_for_its_end() -> None:
         precision=40,
     )
     assert root.contains(Enclosure.of(1, precision=200).exp())
+
+
+def test_what_a_rule_may_miss_counts_alike_on_both_sides() -> None:
+    nothing, bound = Enclosure.of(0), Enclosure.of(3)
+    for found in (
+        trapezoid_on_line(lambda _: nothing, half_width=1, edge_norm=bound, reach=4, tail=Enclosure.of("1/2")),
+        gauss_legendre(lambda _: nothing, -1, 2, ellipse=2, bound=bound, count=3),
+    ):
+        assert found.lower == -found.upper < 0

@@ -18,6 +18,7 @@ from scipy.special import bdtrc
 from certdp.accounting._kernels import fft
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.accounting.loss_distribution import lattice
 from certdp.accounting.loss_distribution.cells import Cells
 from certdp.accounting.loss_distribution.inversion import delta_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice, loss_masses
@@ -395,3 +396,19 @@ def test_bad_input_is_refused(
 def test_a_delta_of_zero_is_refused() -> None:
     with pytest.raises(InvalidValue, match="delta"):
         epsilon_by_lattice([(cells_of(LaplacePair(number(1))), 1)], number(0))
+
+
+def test_where_too_much_is_at_infinity_what_was_known_remains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A composition with rare losses apart may have more mass there than δ: it then has no ε to give."""
+    parts = [(cells_of(GaussianPair(number("0.1"))), 100)]
+    target = number("1e-6")
+    known = epsilon_by_lattice(parts, target)
+
+    class Peeled:
+        least_delta = number("1e-5")
+
+        def epsilon(self, delta: Enclosure) -> Enclosure:
+            raise InvalidValue("delta", delta, "a δ above the mass at infinite losses")
+
+    monkeypatch.setattr(lattice, "_peeled", lambda *_: Peeled())
+    assert lattice._closer(lattice._merged(parts), target, known, None) == known

@@ -256,6 +256,13 @@ class TestManyReleases:
             assert curve.at(alpha).lower_float <= truth + 1e-12
             assert truth - 1e-12 <= curve.at(alpha).upper_float <= truth + 0.01
 
+    def test_a_bound_from_above_alone_holds_the_trade_off_curve_from_below(self) -> None:
+        curve = run(gaussian("2"), FULL, ResampleEach(4)).trade_off(accountant=RENYI, places=12)
+        for alpha in (0.01, 0.2, 0.7):
+            truth = normal(_quantile(1 - alpha) - 1)
+            assert truth / 2 < curve.at(alpha).lower_float <= truth + 1e-12
+            assert curve.at(alpha).upper == 1 - Fraction(alpha)
+
     def test_released_parameters_lower_the_trade_off_curve(self) -> None:
         scale = Released(Fraction(1), released(), within=(1, 4))
         paid = run(LaplaceSum(scale=scale), FULL, domain=ball()).trade_off(places=16)

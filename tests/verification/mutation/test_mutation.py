@@ -11,6 +11,7 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import attrs
 import pytest
 from attrs import evolve
 
@@ -275,6 +276,19 @@ def test_records_are_kept_as_they_were_written(monkeypatch: pytest.MonkeyPatch, 
     assert f"| `accounting.amplification.psi` {mutant.place} | {mutant.operator} |" in text
     assert "- `a.b`: 5" in text
     assert exemptions()[0].argument in text
+
+
+def test_a_module_that_moves_keeps_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(records, "RECORD", tmp_path / "recorded.json")
+    psi = next(each for each in everything() if each.module == "accounting.amplification.psi")
+    record = records.recorded(psi, ())
+    other = evolve(record, source="another", run=3)
+    entries = {"where.it.was": attrs.asdict(record), "declared.count": attrs.asdict(other), "gone": attrs.asdict(other)}
+    records.RECORD.write_text(json.dumps(entries), "utf-8")
+    found = records.read()
+    assert found[psi.module] == record
+    assert "where.it.was" not in found
+    assert found["declared.count"] == other
 
 
 def test_the_page_shows_what_is_recorded() -> None:

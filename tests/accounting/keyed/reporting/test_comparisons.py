@@ -1,0 +1,54 @@
+"""What neighbouring frequencies are compared by: whole laws, and room for the rounding of rates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.accounting.keyed.reporting import (
+    DyadicBudget,
+    EveryKey,
+    FrequencyNoise,
+    FrequencyTable,
+    KeyTable,
+    PoissonPps,
+    Ppswor,
+    Reporting,
+)
+from certdp.accounting.units import Delta, Epsilon
+
+EPSILON, DELTA = Epsilon("0.6"), Delta("0.01")
+TABLES: list[Reporting] = [
+    FrequencyNoise(epsilon=EPSILON, delta=DELTA, subdivision=1),
+    *(KeyTable(epsilon=EPSILON, delta=DELTA, inclusion=i) for i in (EveryKey(), Ppswor(threshold="0.2"))),
+    *(FrequencyTable(epsilon=EPSILON, delta=DELTA, inclusion=i) for i in (EveryKey(), PoissonPps(threshold="0.1"))),
+]
+
+
+@pytest.mark.parametrize("reporting", TABLES, ids=lambda reporting: type(reporting).__name__)
+def test_both_laws_of_a_comparison_add_up_to_1(reporting: Reporting) -> None:
+    for comparison in islice(reporting.comparisons(), 40):
+        assert sum(outcome.number * outcome.before for outcome in comparison) == reporting.budget.certain
+        assert sum(outcome.number * outcome.after for outcome in comparison) == reporting.budget.certain
+
+
+@given(st.fractions(0, 3, max_denominator=100), st.fractions(Fraction(1, 1000), Fraction(1, 2)), st.data())
+def test_ample_is_exactly_where_any_rates_of_these_units_suffice(
+    epsilon: Fraction, delta: Fraction, data: st.DataObject
+) -> None:
+    """The rates are real numbers of which the units are the floors: the worst are at the ends."""
+    budget = DyadicBudget(epsilon=Epsilon(epsilon), delta=Delta(delta))
+    growth, certain = Fraction(budget.growth, budget.certain), budget.certain
+    before = data.draw(st.integers(1, certain - 1))
+    upward = growth * (before - 1) + budget.allowance - 1
+    withheld = certain - 1 - (certain - before + 1 - budget.allowance) / growth
+    for edge in (upward, withheld):
+        for kept in range(int(edge // 1) - 2, int(edge // 1) + 3):
+            if before <= kept <= certain - 1:
+                rises = kept + 1 - growth * (before - 1) <= budget.allowance
+                falls = certain - before + 1 - growth * (certain - kept - 1) <= budget.allowance
+                assert budget.ample(before, kept) is (rises and falls)
