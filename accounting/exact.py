@@ -6,9 +6,10 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from attrs import Attribute
 from numpy.typing import NDArray
 
 from .errors import InvalidType, InvalidValue
@@ -79,6 +80,16 @@ def exact(value: Number | HoldsNumber, *, parameter: str = "value") -> Fraction:
         case HoldsNumber():
             return value.number_for(parameter)
     raise InvalidType(parameter, value, "an int, float, Fraction, Decimal or text with a number")
+
+
+def above_zero(_: object, attribute: Attribute[Any], value: float | Fraction) -> None:
+    """Check, as a validator of attrs, that a number is finite and above 0.
+
+    Raises:
+        InvalidValue: for another one, by the attribute's name.
+    """
+    if not 0 < value < math.inf:
+        raise InvalidValue(attribute.name, value, "a finite number > 0")
 
 
 def python_int(value: int) -> int:

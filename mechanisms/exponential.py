@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, final
 from attrs import field, frozen
 
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import above_zero
 from ..accounting.expressions import Expression, Operand, Symbol, W, variables
 from ..accounting.sampling.losses import PureLoss
 from ..plugins.contract import Coins, Release, WeightedSample
@@ -34,11 +35,6 @@ def _of_norms(_: Any, __: Any, value: Expression) -> None:
     alien = [v.name for v in variables(value) if v.symbol is not Symbol.NORM]
     if alien:
         raise InvalidValue("sensitivity", ", ".join(sorted(alien)), "an expression in norms of the record alone")
-
-
-def _positive(_: Any, __: Any, value: Fraction) -> None:
-    if value <= 0:
-        raise InvalidValue("scale", value, "a number > 0")
 
 
 def exponential_loss(sensitivity: Expression, scale: Operand, normaliser: Normaliser) -> PureLoss:
@@ -73,7 +69,7 @@ class Exponential:
     """
 
     sensitivity: Expression = field(validator=_of_norms)
-    scale: Fraction = field(validator=_positive)
+    scale: Fraction = field(validator=above_zero)
     query: Query
     draw: Draw
     normaliser: Normaliser = Normaliser.VARIES

@@ -20,24 +20,19 @@ from attrs import field, frozen
 
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
-from ..exact import Number, exact
+from ..exact import Number, above_zero, exact
 from ..pairs import GaussianPair, Pair
 from ..pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from ..units import Order, Probability
 
 if TYPE_CHECKING:
-    from attrs import Attribute
+    pass
 
 _PRECISION = 128
 
 
 def _exact(value: Number) -> Fraction:
     return exact(value)
-
-
-def _positive(_: object, attribute: Attribute[Fraction], value: Fraction) -> None:
-    if value <= 0:
-        raise InvalidValue(attribute.name, value, "a number above 0")
 
 
 @final
@@ -60,11 +55,11 @@ class Step:
         InvalidValue, InvalidType: outside these ranges, and for anything that is no exact number.
     """
 
-    batch: Fraction = field(converter=_exact, validator=_positive)
-    clip: Fraction = field(converter=_exact, validator=_positive)
-    noise_multiplier: Fraction = field(converter=_exact, validator=_positive)
-    size: Fraction = field(converter=_exact, validator=_positive)
-    norm_sum: Fraction = field(converter=_exact, validator=_positive)
+    batch: Fraction = field(converter=_exact, validator=above_zero)
+    clip: Fraction = field(converter=_exact, validator=above_zero)
+    noise_multiplier: Fraction = field(converter=_exact, validator=above_zero)
+    size: Fraction = field(converter=_exact, validator=above_zero)
+    norm_sum: Fraction = field(converter=_exact, validator=above_zero)
 
     def __attrs_post_init__(self) -> None:
         least = self.batch * self.clip

@@ -15,14 +15,13 @@ from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from ..relations import Direction
 from .gaussian import GaussianPair
-from .laws import DeltaLaw, PureLaw, RenyiEstimate, RenyiLaw
-from .loss_distribution import composed_delta, composed_epsilon, follows
-from .pair import Pair, checked_pair
+from .laws import PureLaw, RenyiEstimate, RenyiLaw
+from .pair import IndependentReleases, Pair, checked_pair
 
 
 @final
 @frozen
-class Composed(Pair):
+class Composed(IndependentReleases):
     """(P₁, …, Pₙ) and (Q₁, …, Qₙ): pure and Rényi losses add; δ(ε) follows from the distribution of the losses' sum.
 
     It bounds releases of mechanisms that each pair dominates, also where a later one is chosen by earlier outputs
@@ -59,14 +58,6 @@ class Composed(Pair):
             return _sum(law(direction) for law in known)
 
         return total
-
-    @property
-    def delta(self) -> DeltaLaw | None:
-        """δ(ε) of the composition, from the loss distributions of the parts, where they are known."""
-        releases = self.releases
-        if not follows(releases):
-            return None
-        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
 
     @property
     def symmetric(self) -> bool:
@@ -121,10 +112,6 @@ class Composed(Pair):
             for one, times in part.releases:
                 counts[one] += times
         return tuple(counts.items())
-
-    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
-        """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
-        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
         """Return the composition with each part repeated so often."""

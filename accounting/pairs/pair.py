@@ -282,9 +282,25 @@ def _smallest(*bounds: Enclosure | None) -> Enclosure | None:
     return least
 
 
+class IndependentReleases(Pair):
+    """Several independent releases, about which the sum of their losses says all; base class."""
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        """δ(ε) of all releases, from the distribution of the losses' sum; None where that of one is not known."""
+        releases = self.releases
+        if not follows(releases):
+            return None
+        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
+
+    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
+        """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
+        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
+
+
 @final
 @frozen
-class Repeated(Pair):
+class Repeated(IndependentReleases):
     """(P, …, P) and (Q, …, Q): pure and Rényi losses add; δ(ε) follows from the distribution of the losses' sum.
 
     Attributes:
@@ -313,14 +329,6 @@ class Repeated(Pair):
             return law(direction) * times
 
         return total
-
-    @property
-    def delta(self) -> DeltaLaw | None:
-        """δ(ε) of T releases, from the loss distribution of one, where it is known."""
-        releases = self.releases
-        if not follows(releases):
-            return None
-        return lambda epsilon, direction: composed_delta(releases, epsilon, direction)
 
     @property
     def symmetric(self) -> bool:
@@ -361,10 +369,6 @@ class Repeated(Pair):
     def releases(self) -> tuple[tuple[Pair, int], ...]:
         """The independent releases: those of the base, T times as often."""
         return tuple((one, count * self.times) for one, count in self.base.releases)
-
-    def smallest_epsilon(self, delta: Enclosure, direction: Direction) -> Enclosure | None:
-        """Enclosure of the smallest ε at δ, from the distribution of the losses' sum where there is one."""
-        return composed_epsilon(self.releases, delta, direction) if follows(self.releases) else None
 
     def repeated(self, times: int) -> Pair:
         """Return the pair of T·T' releases of the base."""

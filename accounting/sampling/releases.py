@@ -20,9 +20,19 @@ from ..pairs import Pair
 T = TypeVar("T")
 
 
+@frozen
+class _Steps:
+    """A number of releases that is fixed beforehand; base class."""
+
+    steps: int = field(converter=python_int)
+
+    def __attrs_post_init__(self) -> None:
+        whole("steps", self.steps, 1)
+
+
 @final
 @frozen
-class SampleOnce:
+class SampleOnce(_Steps):
     """One sample is drawn, and the mechanism releases `steps` times on it.
 
     Attributes:
@@ -31,11 +41,6 @@ class SampleOnce:
     Raises:
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
-
-    steps: int = field(converter=python_int)
-
-    def __attrs_post_init__(self) -> None:
-        whole("steps", self.steps, 1)
 
     def pair(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the whole run: composed first, amplified once."""
@@ -55,7 +60,7 @@ class SampleOnce:
 
 @final
 @frozen
-class ResampleEach:
+class ResampleEach(_Steps):
     """A fresh sample is drawn for each of `steps` releases.
 
     Attributes:
@@ -64,11 +69,6 @@ class ResampleEach:
     Raises:
         InvalidValue: for steps below 1. InvalidType: for no whole number.
     """
-
-    steps: int = field(converter=python_int)
-
-    def __attrs_post_init__(self) -> None:
-        whole("steps", self.steps, 1)
 
     def pair(self, base: Pair, rate: Enclosure) -> Pair:
         """The pair of the whole run: amplified first, then composed."""

@@ -9,6 +9,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import above_zero
 from .sampling import FloatArray
 
 if TYPE_CHECKING:
@@ -39,11 +40,6 @@ class OptimiserOptions(Protocol):
         ...
 
 
-def _positive(_: object, attribute: Attribute[float], value: float) -> None:
-    if not 0 < value < np.inf:
-        raise InvalidValue(attribute.name, value, "a finite number > 0")
-
-
 def _share(_: object, attribute: Attribute[float], value: float) -> None:
     if not 0 <= value < 1:
         raise InvalidValue(attribute.name, value, "a number in [0, 1)")
@@ -59,7 +55,7 @@ class Sgd:
         momentum: m in [0, 1).
     """
 
-    rate: float = field(default=0.1, validator=_positive)
+    rate: float = field(default=0.1, validator=above_zero)
     momentum: float = field(default=0.0, validator=_share)
 
     def optimiser(self) -> Optimiser:
@@ -79,10 +75,10 @@ class Adam:
         offset: ε̂, added to the root of the second moment; above 0.
     """
 
-    rate: float = field(default=0.001, validator=_positive)
+    rate: float = field(default=0.001, validator=above_zero)
     first: float = field(default=0.9, validator=_share)
     second: float = field(default=0.999, validator=_share)
-    offset: float = field(default=1e-8, validator=_positive)
+    offset: float = field(default=1e-8, validator=above_zero)
 
     def optimiser(self) -> Optimiser:
         """Return a fresh optimiser with moments 0."""

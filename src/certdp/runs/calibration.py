@@ -16,7 +16,7 @@ from attrs import field, frozen, mutable
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
 from ..accounting.errors import InvalidValue, OutsideDomain
-from ..accounting.exact import Number
+from ..accounting.exact import Number, above_zero
 from ..accounting.units import Delta, Epsilon
 from .run import Answer, NotionAbsent
 
@@ -109,11 +109,6 @@ class Scale(ABC):
         """A value strictly between two, about `share` in (0, 1) of the way to the safe one; None where near enough."""
 
 
-def _positive(_: object, attribute: object, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise InvalidValue(getattr(attribute, "name", "value"), value, "a finite number > 0")
-
-
 @final
 @frozen(kw_only=True)
 class Continuous(Scale):
@@ -127,11 +122,11 @@ class Continuous(Scale):
         relative_gap: how near to the best value the search ends.
     """
 
-    near: float = field(default=1.0, validator=_positive)
-    lowest: float = field(default=2.0**-200, validator=_positive)
-    highest: float = field(default=2.0**200, validator=_positive)
+    near: float = field(default=1.0, validator=above_zero)
+    lowest: float = field(default=2.0**-200, validator=above_zero)
+    highest: float = field(default=2.0**200, validator=above_zero)
     more_is_safer: bool = True
-    relative_gap: float = field(default=2.0**-20, validator=_positive)
+    relative_gap: float = field(default=2.0**-20, validator=above_zero)
 
     def __attrs_post_init__(self) -> None:
         if not self.lowest <= self.near <= self.highest:
@@ -171,8 +166,8 @@ class Whole(Scale):
         highest: the largest number admitted.
     """
 
-    near: int = field(default=1, validator=_positive)
-    highest: int = field(default=_LARGEST_STEPS, validator=_positive)
+    near: int = field(default=1, validator=above_zero)
+    highest: int = field(default=_LARGEST_STEPS, validator=above_zero)
 
     def first(self) -> Fraction:
         """The value at which the search starts: `near`."""

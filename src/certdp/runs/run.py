@@ -324,7 +324,9 @@ class Run(Displayed, ABC, Generic[U]):
             NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
             InvalidValue: for a δ below what released parameters have cost.
         """
-        delta = Delta.of(delta)
+        return self._epsilon_at(Delta.of(delta), accountant)
+
+    def _epsilon_at(self, delta: Delta, accountant: Accountant) -> Answer[U]:
         target, spent = Enclosure.of(delta.value, precision=self.precision), self._spent
         found = accountant.epsilon(self.pairs, _left("delta", target, spent.delta))
         if found is None:
@@ -347,7 +349,9 @@ class Run(Displayed, ABC, Generic[U]):
             NotionAbsent: where nothing follows.
             InvalidValue: for an ε below what released parameters have cost.
         """
-        epsilon = Epsilon.of(epsilon)
+        return self._delta_at(Epsilon.of(epsilon), accountant)
+
+    def _delta_at(self, epsilon: Epsilon, accountant: Accountant) -> Answer[U]:
         target, spent = Enclosure.of(epsilon.value, precision=self.precision), self._spent
         found = accountant.delta(self.pairs, _left("epsilon", target, spent.epsilon))
         if found is None:

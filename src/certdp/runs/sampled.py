@@ -16,7 +16,6 @@ from ..accounting.conversions import PURE_TO_APPROXIMATE
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue
-from ..accounting.exact import Number
 from ..accounting.expressions import ONE, Expression, Symbol, W, substitute, variables
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate, planned
@@ -242,20 +241,9 @@ class SampledRun(RunPart[U]):
             return by_pairs
         return evolve(by_pairs, bound=Pure(Enclosure.between(other.lower, mine.upper, precision=self.precision)))
 
-    def epsilon(self, delta: Delta | Number, *, accountant: Accountant = BEST) -> Answer[U]:
-        """The smallest proven ε with which the whole run is (ε, δ)-DP.
-
-        Args:
-            delta: δ.
-            accountant: how it is found; by default whichever proves the smallest ε.
-
-        Raises:
-            NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
-            InvalidValue: for a δ below what released parameters have cost.
-        """
-        delta = Delta.of(delta)
+    def _epsilon_at(self, delta: Delta, accountant: Accountant) -> Answer[U]:
         try:
-            answer = super().epsilon(delta, accountant=accountant)
+            answer = super()._epsilon_at(delta, accountant)
         except NotionAbsent:
             known = self._known_at(delta, accountant, None)
             if known is None:
@@ -266,15 +254,8 @@ class SampledRun(RunPart[U]):
             return answer
         return evolve(known, epsilon=Interval(answer.epsilon.lower, known.epsilon.upper), compared=answer.compared)
 
-    def delta(self, epsilon: Epsilon | Number, *, accountant: Accountant = BEST) -> Answer[U]:
-        """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
-
-        Raises:
-            NotionAbsent: where nothing follows.
-            InvalidValue: for an ε below what released parameters have cost.
-        """
-        epsilon = Epsilon.of(epsilon)
-        answer = super().delta(epsilon, accountant=accountant)
+    def _delta_at(self, epsilon: Epsilon, accountant: Accountant) -> Answer[U]:
+        answer = super()._delta_at(epsilon, accountant)
         known = self._known_at(epsilon, accountant, float(epsilon.value))
         if known is None or answer.delta.upper <= known.delta.upper:
             return answer

@@ -8,6 +8,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ...accounting.errors import InvalidValue
+from ...accounting.exact import above_zero
 from ..sampling import FloatArray
 
 if TYPE_CHECKING:
@@ -54,11 +55,6 @@ class Tanh:
         return np.asarray(1 - np.tanh(inputs) ** 2)
 
 
-def _positive(_: object, attribute: Attribute[float], value: float) -> None:
-    if not 0 < value < np.inf:
-        raise InvalidValue(attribute.name, value, "a finite number > 0")
-
-
 def _finite(_: object, attribute: Attribute[float], value: float) -> None:
     if not np.isfinite(value):
         raise InvalidValue(attribute.name, value, "a finite number")
@@ -75,8 +71,8 @@ class TemperedSigmoid:
         offset: o, by default 1.
     """
 
-    scale: float = field(default=2.0, validator=_positive)
-    temperature: float = field(default=2.0, validator=_positive)
+    scale: float = field(default=2.0, validator=above_zero)
+    temperature: float = field(default=2.0, validator=above_zero)
     offset: float = field(default=1.0, validator=_finite)
 
     def of(self, inputs: FloatArray) -> FloatArray:
