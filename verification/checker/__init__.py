@@ -8,18 +8,32 @@ from . import interrupted as interrupted  # first: to import the rest takes a wh
 
 # isort: split
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from . import constrained, profile
 from .approximate import run as composed
 from .approximate.run import NOT_PROVEN
+from .artefacts import digest_of, take_artefacts
 from .budget import PER_BYTE, Budget
 from .data import Data
 from .envelope import LARGEST_FILE, open_envelope, read_file
 from .keyed import release as keyed
-from .verdict import Claim, Outcome, Refused, Verdict
+from .verdict import Artefacts, Claim, Outcome, Refused, Verdict
 
-__all__ = ["LARGEST_FILE", "NOT_PROVEN", "Budget", "Claim", "Data", "Outcome", "Verdict", "check", "read_file"]
+__all__ = [
+    "LARGEST_FILE",
+    "NOT_PROVEN",
+    "Artefacts",
+    "Budget",
+    "Claim",
+    "Data",
+    "Outcome",
+    "Verdict",
+    "check",
+    "digest_of",
+    "read_file",
+]
 
 KINDS: Final[dict[str, Callable[[dict[str, Any], Data | None, Budget], Verdict]]] = {
     profile.KIND: profile.check_sampled_pure_profile,
@@ -43,10 +57,11 @@ def check(text: bytes, data: Data | None = None, budget: Budget | None = None) -
         budget = Budget() if budget is None else budget
         budget.spend(PER_BYTE * min(len(text), LARGEST_FILE))
         body = open_envelope(text)
+        artefacts = take_artefacts(body)
         kind = body.get("kind")
         if type(kind) is not str or kind not in KINDS:
             raise Refused(f"unknown kind of certificate: {ascii(kind)[:80]}")
-        return KINDS[kind](body, data, budget)
+        return replace(KINDS[kind](body, data, budget), artefacts=artefacts)
     except Refused as refusal:
         return Verdict(outcome=Outcome.REFUSED, reason=str(refusal))
     except Exception as error:  # a check that cannot be carried out proves nothing

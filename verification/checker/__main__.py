@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from . import check, read_file
+from . import check, digest_of, read_file
 from .policy import PROVED, RELATIONS, UNITS, Policy, exit_status
 
 _NUMBER: Final = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+/0*[1-9][0-9]*")
@@ -37,16 +37,27 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
         metavar="NAME",
         help="where every mechanism and sampler must come from; repeatable",
     )
+    parser.add_argument(
+        "--artefact",
+        action="append",
+        default=[],
+        metavar="FILE",
+        type=Path,
+        help="a file that must be one of those released with the certificate; repeatable",
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str]) -> int:
     """Print the verdict on the one file named, and which demands it meets."""
     given = _arguments(arguments)
+    path = given.certificate
     try:
-        text = read_file(given.certificate)
+        text, artefacts = read_file(path), []
+        for path in given.artefact:
+            artefacts.append((path.name, digest_of(path)))
     except (OSError, ValueError) as error:
-        print(f"cannot read {str(given.certificate)!a}: {error!a}", file=sys.stderr)
+        print(f"cannot read {str(path)!a}: {error!a}", file=sys.stderr)
         return 2
     policy = Policy(
         proved=given.require == PROVED,
@@ -55,6 +66,7 @@ def main(arguments: list[str]) -> int:
         unit=given.unit,
         relation=given.relation,
         distributions=tuple(given.distribution),
+        artefacts=tuple(artefacts),
     )
     verdict = check(text)
     demands = policy.demands(verdict)

@@ -33,11 +33,16 @@ def read_file(path: Path) -> bytes:
     An OSError also for what is no regular file, since a pipe may never begin and a device never end. What this process
     was given open is read: /dev/stdin, and /dev/fd/N of a shell.
     """
+    require_regular(path)
+    with path.open("rb") as file:
+        return file.read(LARGEST_FILE + 1)
+
+
+def require_regular(path: Path) -> None:
+    """Raise an OSError for what is no regular file and was not given open, as `read_file` does."""
     given = path.as_posix() == "/dev/stdin" or path.parent.as_posix() in _OPEN
     if not given and not stat.S_ISREG(path.stat().st_mode):
         raise OSError(0, "It is no regular file but a directory, a pipe or a device: save it first", str(path))
-    with path.open("rb") as file:
-        return file.read(LARGEST_FILE + 1)
 
 
 def seal(body: dict[str, Any]) -> bytes:

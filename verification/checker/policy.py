@@ -48,6 +48,8 @@ class Policy:
     relation: str | None = None
     distributions: tuple[str, ...] = ()
     """Of which every mechanism and sampler must come."""
+    artefacts: tuple[tuple[str, str], ...] = ()
+    """Files, by name and digest, each of which must be one that was released with the certificate."""
 
     def demands(self, verdict: Verdict) -> tuple[Demand, ...]:
         """Hold a verdict against each demand."""
@@ -70,6 +72,11 @@ class Policy:
             yield _same("relation", self.relation, None if claim is None else claim.relation)
         if self.distributions:
             yield self._distribution(claim)
+        stated = () if verdict.artefacts is None else verdict.artefacts.files
+        for name, digest in self.artefacts:
+            digests = [one for _, one in stated]
+            found = ", ".join(digests) or None
+            yield Demand(name=f"artefact {name}", wanted=digest, found=found, met=digest in digests)
 
     @property
     def _largest_delta(self) -> Fraction | None:

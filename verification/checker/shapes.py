@@ -12,6 +12,7 @@ from .verdict import Refused
 _NAMES = {dict: "an object", list: "an array", str: "a string", int: "an integer", bool: "a boolean"}
 Shape = Callable[[Any, str], None]
 
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
 _RATIONAL = re.compile(r"(0|-?[1-9][0-9]{0,699})(/[1-9][0-9]{0,699})?")
 
 
@@ -107,6 +108,12 @@ def hexadecimal(length: int) -> Shape:
             raise Refused(f"{where} must be {length} lower-case hexadecimal digits")
 
     return shape
+
+
+def digest(value: Any, where: str) -> None:
+    """Accept a SHA-256 as certificates write it."""
+    if type(value) is not str or not _DIGEST.fullmatch(value):
+        raise Refused(f'{where} must be "sha256:" and 64 lower-case hexadecimal digits')
 
 
 def optional(inner: Shape) -> Shape:

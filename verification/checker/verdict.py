@@ -42,6 +42,15 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Artefacts:
+    """The files that were released with a certificate, and the coins they were drawn with: as its author states."""
+
+    coins: str
+    files: tuple[tuple[str, str], ...]
+    """Each by its name and its digest."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The outcome of a check, and why.
 
@@ -57,6 +66,7 @@ class Verdict:
     reason: str
     data_compared: bool = False
     claim: Claim | None = None
+    artefacts: Artefacts | None = None
 
     @property
     def accepted(self) -> bool:
@@ -88,6 +98,9 @@ class Verdict:
                     "stated beside that, unchecked and not used by the proof:",
                     *map(_assumption_line, self.claim.beside),
                 ]
+        if self.artefacts is not None:
+            lines.append(f"released with it, as stated, with coins of the {self.artefacts.coins}:")
+            lines += map(_assumption_line, self.artefacts.files)
         return "\n".join(lines)
 
 

@@ -14,16 +14,17 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, exact
-from ..data import Reading, read_records, refuse_without_file
+from ..data import read_records, refuse_without_file
 from ..verification import checker
-from ..verification.checker import Verdict, read_file
+from ..verification.checker import Verdict, digest_of, read_file
 from ..verification.checker import check as checked
 from ..verification.checker.intervals import upper_float
 from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy, exit_status
 from .answer import Answer
 from .answering import application
-from .options import AnyData, Array, DivideBy, Transpose
+from .options import AnyData
 from .page import Page
+from .requests import FileOptions
 
 
 @frozen(eq=False)
@@ -49,6 +50,7 @@ def policy_of(
     unit: str | None,
     relation: str | None,
     distributions: tuple[str, ...],
+    artefacts: Sequence[Path] = (),
 ) -> Policy:
     """Return what is demanded of a certificate, from the options as typed.
 
@@ -69,7 +71,15 @@ def policy_of(
         unit=unit,
         relation=relation,
         distributions=distributions,
+        artefacts=tuple((path.name, _digest(path)) for path in artefacts),
     )
+
+
+def _digest(path: Path) -> str:
+    try:
+        return digest_of(path)
+    except OSError as error:
+        raise InvalidValue("artefact", str(path), "a readable file", error.strerror or str(error)) from None
 
 
 def _largest(name: str, text: str | None, most: int | None) -> Fraction | None:
@@ -114,6 +124,9 @@ class Checked(Answer):
             "distributions": None if claim is None else list(claim.distributions),
             "assumptions": None if claim is None else [{"name": n, "value": v} for n, v in claim.assumptions],
             "not_used": None if claim is None else [{"name": n, "value": v} for n, v in claim.beside],
+            "artefacts": None
+            if verdict.artefacts is None
+            else {"coins": verdict.artefacts.coins, "files": dict(verdict.artefacts.files)},
             "demands": [{"demand": d.name, "wanted": d.wanted, "found": d.found, "met": d.met} for d in self.demands],
         }
 
@@ -153,9 +166,8 @@ def check(
         Path | None, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")
     ] = None,
     data: AnyData = None,
-    array: Array = None,
-    transpose: Transpose = False,
-    divide_by: DivideBy = "1",
+    *,
+    file: FileOptions,
     require: Annotated[
         str | None,
         typer.Option(metavar="proved", help="Fail on what holds only assuming the profile, on an author's word."),
@@ -174,6 +186,12 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME", help="Fail on mechanisms and samplers of other distributions; repeatable."),
     ] = None,
+    artefact: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Fail unless this file is one of those released with the certificate; repeatable."
+        ),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
 ) -> Answer:
     """Verify a certificate again, without the code that made it, and hold it against what is demanded.
@@ -181,7 +199,7 @@ def check(
     Exit codes: 0 it holds, 3 it holds assuming the profile (something is taken from an author), 1 it is refused or a
     demand is not met, 2 bad input.
     """
-    reading = Reading(array=array, transpose=transpose, divide_by=divide_by)
+    reading = file.reading
     policy = policy_of(
         require=require,
         max_epsilon=max_epsilon,
@@ -189,6 +207,7 @@ def check(
         unit=unit,
         relation=relation,
         distributions=tuple(distribution or ()),
+        artefacts=artefact or (),
     )
     if schema:
         if policy != Policy():

@@ -17,6 +17,7 @@ from ..data import read_records
 from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Role
+from ..verification.certificates.artefacts import with_digests
 from .answer import Answer, domain_as_json, path_as_json
 from .answering import application
 from .options import (
@@ -128,9 +129,10 @@ def cluster(
     model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
     model.fit(read_records(data, file.reading))
     with published() as files:
-        if certificate is not None:
-            files.write(certificate, checked_certificate("certificate", model.certificate_), Rank.STATEMENT)
         files.write(output, _table_of(model.cluster_centers_), Rank.RELEASE)
+        if certificate is not None:
+            content = checked_certificate("certificate", model.certificate_)
+            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
     return Clustered(
         model=model,
         clusters=clusters,

@@ -17,6 +17,7 @@ from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
 from ..runs.sampled import SampledRun
+from ..verification.certificates.artefacts import with_digests
 from .page import Page
 
 if TYPE_CHECKING:
@@ -69,12 +70,22 @@ def write_certificate(
     return write_certified(files, path, lambda: certificate(run, answer))
 
 
-def write_certified(files: Publication, path: Path | None, certificate: Callable[[], Certified]) -> Certificate | None:
-    """Make and write a certificate where a path is given; otherwise as `write_certificate`."""
+def write_certified(
+    files: Publication, path: Path | None, certificate: Callable[[], Certified], *, released: bool = False
+) -> Certificate | None:
+    """Make and write a certificate where a path is given; otherwise as `write_certificate`.
+
+    Args:
+        files: where it appears.
+        path: where, or None.
+        certificate: makes it.
+        released: whether it is that of the files beside it, whose digests it then states.
+    """
     if path is None:
         return None
     found = certificate()
-    files.write(path, found.content, Rank.STATEMENT)
+    content = with_digests(found.content, files.digests()) if released else found.content
+    files.write(path, content, Rank.STATEMENT)
     return Certificate(epsilon=found.epsilon, delta=found.delta, method=found.method)
 
 

@@ -13,6 +13,7 @@ locked by nobody: whoever writes that target next removes it.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -111,6 +112,10 @@ class Publication:
         with writing(path):
             stream.write(content)
 
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each file so far that is not secret, as `sha256:…` by its name; each must be all there."""
+        return {draft.path.name: draft.digest() for draft in self._drafts if not draft.secret}
+
     def _appear(self) -> None:
         order = sorted(self._drafts, key=lambda draft: draft.rank)
         for draft in order:
@@ -144,6 +149,13 @@ class _Draft:
             if not self.secret:
                 self.temporary.chmod(0o666 & ~_umask())
             os.fsync(self.stream.fileno())
+
+    def digest(self) -> str:
+        """The SHA-256 of what is written so far."""
+        with writing(self.path):
+            self.stream.flush()
+            with self.temporary.open("rb") as written:
+                return "sha256:" + hashlib.file_digest(written, "sha256").hexdigest()
 
     def appear(self) -> None:
         """The target is this file, and stays it after a crash."""

@@ -226,7 +226,7 @@ def train(
     owners = OwnersFigures.of(folder.seed, split, classifier, result)
     with published() as files:
         _write(files, folder.output, statement, owners, classifier)
-        certified = write_certified(files, folder.certificate, result.certificate)
+        certified = write_certified(files, folder.certificate, result.certificate, released=True)
     return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
 
 

@@ -16,6 +16,7 @@ from ...accounting.exact import exact
 from ...accounting.provenance import Declared, Public
 from ...durable.files import Rank, published
 from ...plugins.contract import Coins
+from ...verification.certificates.artefacts import with_digests
 from ...weighted_sampling.counts import CountStream, KeyCounts, open_counts
 from ...weighted_sampling.drawing import Drawn
 from ...weighted_sampling.release import PrivateSample, PrivateWeightedSampling
@@ -192,12 +193,12 @@ def release(
             sample = sampling.release_chunks(stream.chunks(), coins, watch=watch)
     report = tally.report().reveal()
     with published() as files:  # the sample comes last: where it is, everything is
-        if certificate is not None and content is not None:
-            files.write(certificate, content, Rank.STATEMENT)
         if owner_report is not None:
             text = json.dumps(report.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
             files.write(owner_report, text.encode("utf-8"), Rank.RECORD, secret=True)
         put_sample(files, output, sample.to_arrow(), sample.statement, overwrite=overwrite)
+        if certificate is not None and content is not None:
+            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
     released = Released(sampling=sampling, sample=sample, output=output, certificate=certificate)
     return ReleasedAndReported(released=released, place=owner_report, report=report)
 

@@ -12,6 +12,7 @@ from attrs import frozen
 from ...accounting.errors import InvalidValue
 from ...durable.files import Rank, published
 from ...plugins.contract import KeySampler
+from ...verification.certificates.artefacts import with_digests
 from ...weighted_sampling.release import PrivateWeightedSampling
 from ...weighted_sampling.sample_files import put_sample
 from ...weighted_sampling.threshold_samples import ByThreshold, ThresholdSample
@@ -82,9 +83,9 @@ def sanitise(
     content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
     private = sampling.sanitise(drawn)
     with published() as files:
-        if certificate is not None and content is not None:
-            files.write(certificate, content, Rank.STATEMENT)
         put_sample(files, output, private.to_arrow(), private.statement, overwrite=overwrite)
+        if certificate is not None and content is not None:
+            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
     released = Released(sampling=sampling, sample=private, output=output, certificate=certificate)
     return Sanitised(released=released, sampled=len(drawn))
 
