@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ from certdp.plugins.contract import Coins
 from certdp.runs.calibration import Budget
 from certdp.runs.certificates import certified_filtered
 from certdp.verification.certificates.writing import sealed
+from tests.support.forgeries import Body, body_of
 
-Body = dict[str, Any]
 Releases = Counter[tuple[Fraction, Fraction]]
 """How many there were, by rate and shift."""
 
@@ -57,12 +57,6 @@ PLAN = RunPlan(
 )
 DECLARED = evolve(PLAN, accounting=DominatedAccounting(rate=Public("0.1")))
 SHARES = (Fraction(9, 10), Fraction(2, 5), Fraction(1, 4))
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
 
 
 def certificate(account: RunAccount) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -58,8 +57,8 @@ from certdp.verification.checker.approximate.moments import Moments, delta_at_or
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.intervals import Arithmetic, Interval
 from tests.support.cases import examples
+from tests.support.forgeries import Body, body_of, drop, put
 
-Body = dict[str, Any]
 FINE = Arithmetic(192)
 
 
@@ -105,12 +104,6 @@ SHARP = {name for name in RUNS if name not in ("laplace, all", "laplace, samples
 def certified(name: str, asked: str = "1e-5") -> tuple[Any, Any]:
     answer = RUNS[name].epsilon(Delta(asked))
     return answer, certdp.certificate(RUNS[name], answer)
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
 
 
 def budget() -> Budget:
@@ -260,29 +253,6 @@ THEOREMS = {
     "hockey-stick": "hockey-stick divergence of the dominating pair after sampling",
     "renyi": "Renyi composition and Asoodeh et al. 2021, Theorem 3",
 }
-
-
-def at(body: Body, *path: Any) -> tuple[Any, Any]:
-    *first, last = path
-    for key in first:
-        body = body[key]
-    return body, last
-
-
-def put(value: Any, *path: Any) -> Callable[[Body], None]:
-    def forge(body: Body) -> None:
-        where, key = at(body, *path)
-        where[key] = value(where[key]) if callable(value) else value
-
-    return forge
-
-
-def drop(*path: Any) -> Callable[[Body], None]:
-    def forge(body: Body) -> None:
-        where, key = at(body, *path)
-        del where[key]
-
-    return forge
 
 
 def shrink(text: str) -> str:

@@ -38,8 +38,7 @@ from certdp.samplers.ppswor import Ppswor
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.certificates.writing import sealed
 from tests.support.cases import examples
-
-Body = dict[str, Any]
+from tests.support.forgeries import Body, body_of, drop, put
 
 
 def keys(epsilon: Any = "0.5", delta: Any = "1e-3") -> PwsKeys:
@@ -94,12 +93,6 @@ OTHERS: dict[str, tuple[Sanitiser, KeySampler]] = {
 @cache
 def written(name: str) -> bytes:
     return keyed_certificate(*(RELEASES | OTHERS)[name])
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
 
 
 def reporting_of(name: str) -> Reporting:
@@ -310,29 +303,6 @@ class TestAgainstExactRows:
                 assert row.reported == row.kept == reporting.inclusion.units(at, reporting.budget.bits)
             else:
                 assert row.reported == listed[frequency]
-
-
-def at(body: Body, *path: Any) -> tuple[Any, Any]:
-    *first, last = path
-    for key in first:
-        body = body[key]
-    return body, last
-
-
-def put(value: Any, *path: Any) -> Callable[[Body], None]:
-    def forge(body: Body) -> None:
-        where, key = at(body, *path)
-        where[key] = value(where[key]) if callable(value) else value
-
-    return forge
-
-
-def drop(*path: Any) -> Callable[[Body], None]:
-    def forge(body: Body) -> None:
-        where, key = at(body, *path)
-        del where[key]
-
-    return forge
 
 
 def both(*forgeries: Callable[[Body], None]) -> Callable[[Body], None]:

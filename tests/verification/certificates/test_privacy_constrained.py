@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -38,6 +37,7 @@ from certdp.guarantees import Evidence
 from certdp.pairs import PureLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, WeightedSample, norm
 from certdp.verification.certificates.writing import statement_of_rate
+from tests.support.forgeries import body_of
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -98,12 +98,6 @@ def losing(loss: Expression) -> AnyMechanism:
 
 RUN = constrained(LaplaceSum(scale=Public("1.5")), "1.5")
 DOMAIN = ball(Norm.L1, 2)
-
-
-def body_of(content: bytes) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(content)
-    del body["digest"]
-    return body
 
 
 MECHANISMS: dict[str, tuple[Mechanism, Any]] = {

@@ -54,9 +54,9 @@ from certdp.plugins.contract import (
 from certdp.sampling import NoFiniteSupremum
 from certdp.verification.certificates.writing import commit, sealed
 from tests.support.cases import examples, in_full
+from tests.support.forgeries import Body, body_of
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
-Body = dict[str, Any]
 
 
 class Rows:
@@ -83,12 +83,6 @@ RUN = SampledRun(
     sampler=Importance(rate=Public("0.3"), norm=Public(2), floor=Public("0.01")),
 )
 DOMAIN = ball(Norm.L1, 2)
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
 
 
 class TestForm:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 import pytest
 
 from certdp.verification.checker import Verdict, check
-
-
-def seal(body: Any) -> bytes:
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, separators=(",", ": "))
-    return f'{text[:-2]},\n "digest": "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n}}\n'.encode()
+from tests.support.forgeries import seal
 
 
 def counted(*further: tuple[str, str], radius: str = "5") -> Any:

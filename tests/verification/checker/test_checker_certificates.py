@@ -25,12 +25,12 @@ from hypothesis import strategies as st
 from certdp.verification import checker
 from certdp.verification.checker import Budget, Outcome, Verdict, check
 from tests.support.cases import examples
+from tests.support.forgeries import Body, assert_refused, seal, with_change
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 6 * 10**6
 CALLS_OF_HOSTILE = 10**6
 CALLS_PER_RECORD = 20_000
-Body = dict[str, Any]
 W: Any = ["weight"]
 ONE: Any = ["constant", "1"]
 ETA = "1/1125899906842624"
@@ -43,14 +43,6 @@ def number(value: Any) -> Any:
 
 def norm(p: Any) -> Any:
     return ["norm", str(p)]
-
-
-def seal(body: Body) -> bytes:
-    """Write a body as the format says, anew and not through the checker."""
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    assert text.endswith("\n}")
-    return f'{text[:-2]},\n "digest": "sha256:{digest}"\n}}\n'.encode()
 
 
 def compose(loss: Any, rate: Any, weighted: bool, eta: str, cost: str) -> tuple[Any, Any]:
@@ -330,19 +322,6 @@ def non_monotone(loss: Any, rate: Any, p: str = "2", dimension: int | None = Non
 BODIES = bodies()
 SIMPLE = BODIES["laplace, exact draws"]
 RICH = BODIES["importance, l2, floor"]
-
-
-def with_change(body: Body, change: Callable[[Body], Any]) -> Body:
-    changed = copy.deepcopy(body)
-    change(changed)
-    return changed
-
-
-def assert_refused(verdict: Verdict, reason: str = "") -> None:
-    assert verdict.outcome is Outcome.REFUSED
-    assert verdict.claim is None
-    assert not verdict.reason.startswith("the check failed"), verdict.reason
-    assert reason in verdict.reason
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import json
 import math
 import random
 import struct
@@ -16,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.verification.checker import Outcome, Verdict, check
+from certdp.verification.checker import Outcome, check
 from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.feasible import Rule
 from certdp.verification.checker.homogeneous import prove_proportional
@@ -24,11 +23,11 @@ from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exa
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
 from tests.support.cases import examples
+from tests.support.forgeries import Body, assert_refused, seal, with_change
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 10**6
 CALLS_PER_RECORD = 6_000
-Body = dict[str, Any]
 W: Any = ["weight"]
 ONE: Any = ["constant", "1"]
 
@@ -43,13 +42,6 @@ def norm(p: Any) -> Any:
 
 def laplace(scale: Any, p: Any = 1) -> Any:
     return ["divide", ["multiply", W, norm(p)], number(scale)]
-
-
-def seal(body: Body) -> bytes:
-    """Write a body as the format says, anew and not through the checker."""
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return f'{text[:-2]},\n "digest": "sha256:{digest}"\n}}\n'.encode()
 
 
 def up(value: Fraction) -> float:
@@ -220,19 +212,6 @@ def all_of(*changes: Callable[[Body], None]) -> Callable[[Body], None]:
             one(body)
 
     return change
-
-
-def with_change(body: Body, change: Callable[[Body], None]) -> Body:
-    changed = copy.deepcopy(body)
-    change(changed)
-    return changed
-
-
-def assert_refused(verdict: Verdict, reason: str = "") -> None:
-    assert verdict.outcome is Outcome.REFUSED
-    assert verdict.claim is None
-    assert not verdict.reason.startswith("the check failed"), verdict.reason
-    assert reason in verdict.reason
 
 
 SUPREMUM = ("claim", "supremum")

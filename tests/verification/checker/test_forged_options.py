@@ -7,8 +7,6 @@ certificate here holds as soon as the table of options is out of the way, and is
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
@@ -42,20 +40,9 @@ from certdp.samplers.ppswor import Ppswor
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.checker import Outcome, check, constrained, declared
 from certdp.verification.checker.policy import Policy, exit_status
+from tests.support.forgeries import Body, body_of, seal
 
-Body = dict[str, Any]
 UPPER = 1e6  # a weak claim: what is refused is refused for its options
-
-
-def seal(body: Body) -> bytes:
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, separators=(",", ": "))
-    return f'{text[:-2]},\n "digest": "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n}}\n'.encode()
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
 
 
 def ball(norm: Any, radius: Any, dimension: int | None = None) -> NormBall:

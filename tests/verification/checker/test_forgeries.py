@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import hashlib
 import json
 import math
 import random
@@ -65,8 +64,8 @@ from certdp.samplers.ppswor import Ppswor
 from certdp.verification import checker
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.checker import Outcome, Verdict, check
+from tests.support.forgeries import Body, body_of, seal
 
-Body = dict[str, Any]
 Way = tuple[Any, ...]
 SCHEMA = json.loads((Path(checker.__file__).parent / "certificate.schema.json").read_text("utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -180,19 +179,6 @@ CORPUS: dict[str, Callable[[], bytes]] = {
 @cache
 def written(name: str) -> bytes:
     return CORPUS[name]()
-
-
-def body_of(content: bytes) -> Body:
-    body: Body = json.loads(content)
-    del body["digest"]
-    return body
-
-
-def seal(body: Any) -> bytes:
-    """The canonical form with its digest, as the page of the format has it."""
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, separators=(",", ": "))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return f'{text[:-2]},\n "digest": "sha256:{digest}"\n}}\n'.encode()
 
 
 class Rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import resource
 import subprocess
@@ -18,18 +17,13 @@ import pytest
 from certdp.verification.checker import LARGEST_FILE, Budget, Verdict, check
 from certdp.verification.checker.budget import PER_BYTE
 from certdp.verification.checker.intervals import Arithmetic
+from tests.support.forgeries import Body, seal
 
-Body = dict[str, Any]
 SECONDS = 60  # of the processor, that the system grants
 UNITS_PER_CALL = 15  # of work, for every function that is called, of Python or C
 MEMORY = 2 * 2**30
 W, NORM = ["weight"], ["norm", "2"]
 ONE, HALF = ["constant", "1"], ["constant", "1/2"]
-
-
-def seal(body: Any) -> bytes:
-    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, separators=(",", ": "))
-    return f'{text[:-2]},\n "digest": "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n}}\n'.encode()
 
 
 def plugin(name: str) -> Body:
