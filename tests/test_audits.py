@@ -130,7 +130,7 @@ def audited(name: str, stream: int) -> RunAudit:
     return audit_run(build(), delta=Delta(delta), runs=RUNS, coins=Coins.seeded(40 + stream))
 
 
-def share_found(name: str, stream: int) -> float:
+def recovered_share(name: str, stream: int) -> float:
     found = audited(name, stream)
     return found.found.lower / float(found.claimed.value)
 
@@ -147,7 +147,7 @@ def test_a_run_keeps_what_is_proven(name: str, stream: int) -> None:
 @pytest.mark.parametrize("streams", [[0], pytest.param(range(1, 11), marks=pytest.mark.soundness)])
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_run_loses_a_share_of_what_is_proven(name: str, streams: Sequence[int]) -> None:
-    assert median(share_found(name, stream) for stream in streams) >= RECORDS[name][2]
+    assert median(recovered_share(name, stream) for stream in streams) >= RECORDS[name][2]
 
 
 @pytest.mark.parametrize("sampler", [EveryKey(), Ppswor(threshold=P("0.1"))])

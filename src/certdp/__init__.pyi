@@ -85,6 +85,7 @@ from .samplers.poisson import Poisson as Poisson
 from .samplers.pps import Pps as Pps
 from .samplers.ppswor import Ppswor as Ppswor
 from .samplers.privacy_constrained import PrivacyConstrained as PrivacyConstrained
+from .verification.certificates.artefacts import artefact_certificate as artefact_certificate
 from .verification.checker import Verdict as Verdict
 from .verification.checker import check as check
 from .weighted_sampling.counts import KeyCounts as KeyCounts
@@ -163,6 +164,7 @@ __all__ = [
     "Verdict",
     "Whole",
     "accountants",
+    "artefact_certificate",
     "audits",
     "calibrate",
     "certificate",

@@ -67,6 +67,7 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "distributions": ["certdp"],
         "assumptions": body["assumptions"],
         "not_used": [],
+        "artefacts": None,
         "demands": [],
     }
     text = certdp("check", pair[0]).out

@@ -15,7 +15,7 @@ from .writing import sealed
 
 
 def artefact_certificate(certificate: bytes, *files: Path | str, coins: Coins | None = None) -> bytes:
-    """The same certificate, which also states the digests of the files that were released with it.
+    """Bind a certificate to the files that were released with it: it then states their digests.
 
     `certdp check --artefact FILE` compares; that the files came from the run certified remains the author's word.
 
@@ -44,7 +44,7 @@ def artefact_certificate(certificate: bytes, *files: Path | str, coins: Coins | 
 
 
 def with_digests(certificate: bytes, digests: Mapping[str, str]) -> bytes:
-    """The same certificate with the digests of files by their names, drawn with the operating system's coins.
+    """Bind a certificate to files by their names and digests, drawn with the operating system's coins.
 
     Raises:
         InvalidType: for a certificate that is not bytes.

@@ -24,7 +24,7 @@ from certdp import (
     SampledRun,
 )
 from certdp.accounting.norms import Norm
-from certdp.verification.checker import Claim, Outcome, Verdict, check
+from certdp.verification.checker import Artefacts, Claim, Outcome, Verdict, check
 from certdp.verification.checker.__main__ import main
 from certdp.verification.checker.policy import RELATIONS, UNITS, Policy, exit_status
 
@@ -187,3 +187,13 @@ def test_a_certificate_holds_without_the_flags(files: tuple[Path, Path, Fraction
         assert verdict.claim.bound is not None
         assert verdict.claim.epsilon is not None
         assert float(verdict.claim.bound[0]) <= verdict.claim.epsilon[1]
+
+
+def test_artefacts_are_compared_by_their_digests() -> None:
+    stated = Artefacts(
+        coins="operating system", files=(("model.npz", "sha256:" + "a" * 64), ("run", "sha256:" + "b" * 64))
+    )
+    bound = replace(HOLDS, artefacts=stated)
+    for digit, met in (("a", True), ("b", True), ("c", False)):
+        assert status(bound, artefacts=(("another name", "sha256:" + digit * 64),)) == (0 if met else 1)
+        assert status(HOLDS, artefacts=(("another name", "sha256:" + digit * 64),)) == 1
