@@ -10,7 +10,7 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.derivation import Assumption, Derivation, Theorem
+from certdp.accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation, Theorem
 from certdp.accounting.enclosures import Enclosure, Truth
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.guarantees import Guarantee, compose, for_groups
@@ -166,3 +166,10 @@ def test_a_guarantee_says_for_whom_and_against_what() -> None:
     for part in ("ε ≤ 0.1", "pure", "record", "add-remove"):
         assert part in text
     assert isinstance(pure().unit, Record)
+
+
+@pytest.mark.parametrize("mark", [CHOSEN, EX_POST])
+def test_what_rests_on_values_as_they_came_out_is_told(mark: Theorem) -> None:
+    marked = Theorem("test", "another").conclude([WHY, mark.conclude([WHY])])
+    assert marked.rests_on(mark)
+    assert not WHY.rests_on(mark)

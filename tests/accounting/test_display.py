@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.derivation import Assumption
@@ -31,6 +31,7 @@ class _Answer(Displayed):
 
 
 @given(text=st.text(max_size=600))
+@example(text="many words " * 40)
 def test_any_answer(text: str) -> None:
     answer = _Answer(text)
     assert len(repr(answer)) <= 3 * 80

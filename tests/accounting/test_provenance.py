@@ -12,11 +12,20 @@ import pytest
 
 from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.errors import InvalidType
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Pure
-from certdp.accounting.provenance import Payment, Private, PrivateValue, Public, Released, declared, publish
+from certdp.accounting.provenance import (
+    Payment,
+    Private,
+    PrivateValue,
+    Public,
+    PublicRange,
+    Released,
+    declared,
+    publish,
+)
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
 from certdp.mechanisms.laplace_sum import LaplaceSum
@@ -121,3 +130,10 @@ class TestReleases:
     def test_a_payment_needs_a_guarantee(self) -> None:
         with pytest.raises(InvalidType, match="carries the guarantee of its release"):
             Payment(0.5)  # type: ignore[arg-type]
+
+
+def test_a_public_range_may_be_a_single_value() -> None:
+    only = PublicRange(Fraction(3), Fraction(3))
+    assert [only.clamp(Fraction(value)) for value in (2, 3, 4)] == [3, 3, 3]
+    with pytest.raises(InvalidValue, match="within: got"):
+        PublicRange(Fraction(3), Fraction(3) - Fraction(1, 2**200))

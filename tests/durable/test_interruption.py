@@ -269,3 +269,11 @@ with whole_file(Path(sys.argv[1])) as stream:
         running.communicate("\n")
     assert running.returncode == 0
     assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"slow"]
+
+
+def test_a_file_of_errors_holds_no_codes_of_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    for terminal in ("xterm", "dumb"):
+        monkeypatch.setenv("TERM", terminal)
+        ended = ran(INSTALLED + f"send({int(signal.SIGTERM)})")
+        assert ended.returncode == -signal.SIGTERM
+        assert ended.stderr == ""

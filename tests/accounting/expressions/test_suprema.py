@@ -32,7 +32,7 @@ from certdp.accounting.expressions import (
     select,
     sqrt,
 )
-from certdp.accounting.expressions.suprema import NoFiniteSupremum, Supremum, supremum
+from certdp.accounting.expressions.suprema import NoFiniteSupremum, Supremum, _Search, supremum
 from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
@@ -244,3 +244,13 @@ def test_unbounded_boxes_are_refused(side: Range) -> None:
 def test_precision_is_an_argument() -> None:
     assert sup(exp(X), {X: (0, 1)}, precision=300).enclosure.precision == 300
     assert sup(exp(X), {X: (0, 1)}).enclosure.precision == 128
+
+
+@pytest.mark.parametrize(("low", "high"), [("0", "1/2"), ("0", "3"), ("1/3", "7/8"), ("5/4", "3/2"), ("3/2", "7/4")])
+def test_the_summit_is_sought_within_the_cell(low: str, high: str) -> None:
+    """Of x·e^(-x), which is at 1: to the left of some of these cells, and to the right of others."""
+    cell = {X: (Fraction(low), Fraction(high))}
+    root = X * exp(-X)
+    found = _Search(root, 128)._summit(root, X, cell)
+    assert Fraction(low) <= found <= Fraction(high)
+    assert abs(found - min(max(Fraction(1), Fraction(low)), Fraction(high))) < Fraction(1, 100)

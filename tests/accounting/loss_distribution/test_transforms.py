@@ -12,6 +12,7 @@ import pytest
 from attrs import frozen
 from flint import acb, arb, ctx, fmpq
 
+from certdp.accounting._kernels import loss_transforms
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.loss_distribution import transforms
@@ -248,3 +249,18 @@ def test_refusals() -> None:
         sampled_gaussian_transform(Enclosure.of("1/2"), Enclosure.of(-1), Direction.ADD)
     with pytest.raises(InvalidType, match="rate"):
         sampled_gaussian_transform(0.5, Enclosure.of(1), Direction.ADD)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("share", "admitted"), [(0.75, True), (1.25, False)])
+def test_a_line_reaches_as_far_as_its_angles_are_known(
+    share: float, admitted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach, rounding = 4.0, loss_transforms.rounding
+
+    def farther(*arguments: Any) -> tuple[float, float, float]:
+        nu, omega, _ = rounding(*arguments)
+        return nu, omega, share * 2.0**29 / reach
+
+    monkeypatch.setattr(loss_transforms, "rounding", farther)
+    line = transforms._SampledLine.made(0.25, 1.0, 1.0, 2.0, reach=reach, nats=40.0, flat=True)
+    assert (line is not None) is admitted
