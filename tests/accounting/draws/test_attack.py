@@ -46,7 +46,7 @@ def last_one(outputs: Floats) -> NDArray[np.int64]:
     mantissa, exponent = np.frexp(outputs)
     whole = (mantissa * 2.0**53).astype(np.int64)
     zeros = np.frexp((whole & -whole).astype(np.float64))[1]
-    return np.clip(zeros + exponent - 53 + 80, 0, 99).astype(np.int64)
+    return np.asarray(np.clip(zeros + exponent - 53 + 80, 0, 99), dtype=np.int64)
 
 
 def alike(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
@@ -57,7 +57,7 @@ def alike(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 
 def last_digits(outputs: Floats) -> NDArray[np.int64]:
-    return (outputs * 2.0**30).astype(np.int64) % 64
+    return np.asarray(outputs * 2.0**30, dtype=np.int64) % 64
 
 
 def test_the_attack_names_the_data_behind_noise_in_binary64() -> None:
