@@ -7,11 +7,13 @@ RUN_COMMAND := certdp psi --mechanism laplace-sum --sampler importance \
 CHECK_COMMAND := certdp check $(CERTIFICATE)
 CHECKED := tests/test_layering.py tests/test_typing.py
 WORKERS := --numprocesses auto --maxprocesses 4 --dist loadgroup
-# Where not all cases of a test run, the rotation chooses which; the soundness runs take one in ONE_IN of their tests.
+# Where not all cases of a test run, the rotation chooses which, and slow tests have a share of theirs at a time; the
+# soundness runs have what that leaves out, and take one in ONE_IN of their tests.
 ROTATION := 0
+TURNS := 3
 ONE_IN := 1
 LEAVE_OUT :=
-PYTEST := $(PYTHON) -m pytest $(WORKERS) --rotation $(ROTATION)
+PYTEST := $(PYTHON) -m pytest $(WORKERS) --rotation $(ROTATION) --turns $(TURNS)
 
 # The build of PyTorch for the processor; where that is none of its own, as on macOS: make test-torch TORCH=torch
 TORCH := torch==2.13.0+cpu

@@ -1,4 +1,7 @@
-"""Collects `pytest accounting` as certdp.accounting: a library folder is always reached through its link."""
+"""Collects `pytest accounting` as certdp.accounting: a library folder is always reached through its link.
+
+Of the modules that are no tests, those alone are imported and searched that have an example in a docstring.
+"""
 
 import os
 from importlib.util import find_spec
@@ -22,6 +25,13 @@ def through_the_link(argument: str, invoked_in: Path) -> str:
         if linked.is_symlink():
             return f"{linked.joinpath(*inside.parts[1:])}{separator}{name}"
     return argument
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leaves out a module without tests and examples; None leaves it to others."""
+    if collection_path.suffix != ".py" or collection_path.name.startswith("test_"):
+        return None
+    return True if b">>> " not in collection_path.read_bytes() else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Which cases and tests run where not all do."""
     parser.addoption("--rotation", type=int, default=0, help="a number that chooses which cases and tests run")
+    parser.addoption("--turns", type=int, default=1, help="run one in so many cases of each slow test")
     parser.addoption("--one-in", type=int, default=1, help="run one in so many of the tests that are selected")
 
 
@@ -35,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     """Marks cases before they are selected by their marks, and takes a share of those that are."""
     rotation: int = config.option.rotation
-    mark_the_rest(items, rotation)
+    mark_the_rest(items, rotation, config.option.turns)
     mark_the_quick(items)
     yield
     kept = one_in(config.option.one_in, [item.nodeid for item in items], rotation)

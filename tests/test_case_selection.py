@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.cases import ALL_EXAMPLES, FEWEST, covering, examples, one_in, owner_of, ranked
+from tests.support.cases import ALL_EXAMPLES, FEWEST, covering, examples, in_turn, one_in, owner_of, ranked
 
 AXES = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
@@ -51,6 +51,23 @@ def test_shares_of_all_tests_are_a_partition_with_all_cases_of_each() -> None:
     assert set.union(*shares) == set(names)
     assert sum(map(len, shares)) == len(names)
     assert all(owner_of(name) + "[0]" in share for share in shares for name in share)
+
+
+@given(st.integers(1, 5), st.integers(0, 20), st.integers(0, 99))
+def test_rotations_that_follow_each_other_are_a_partition_of_slow_cases(turns: int, number: int, rotation: int) -> None:
+    names = [f"case {n}" for n in range(number)]
+    shares = [in_turn(turns, names, rotation + turn) for turn in range(min(turns, number))]
+    assert set().union(*shares) == set(names)
+    assert sum(map(len, shares)) == number
+    assert all(shares)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(7))
+def test_slow_cases_take_turns(case: int, request: pytest.FixtureRequest) -> None:
+    own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
+    turns = request.config.option.turns
+    assert 1 <= len(own) <= -(-7 // turns) or request.node.get_closest_marker("soundness")
 
 
 def test_each_property_keeps_some_examples() -> None:

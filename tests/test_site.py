@@ -28,6 +28,8 @@ FETCHED = re.compile(r"<(?:script|img|link|iframe)[^>]* (?:src|href)=\"?(?:https
 OF_THE_PROJECT = ("ARCHITECTURE", "CONTRIBUTING", "RELEASING", "SECURITY", "CHANGELOG")
 GENERATED = {"reference/command_line.md", *(f"{name.lower()}.md" for name in OF_THE_PROJECT)}
 
+pytestmark = pytest.mark.xdist_group("site")  # one worker builds the site
+
 
 def test_every_page_is_in_the_navigation() -> None:
     listed = LISTED.findall(CONFIGURATION.read_text("utf-8"))
@@ -54,6 +56,7 @@ def test_the_site_has_the_commands_and_the_signatures(site: Path) -> None:
     assert re.search(r"SampledRun\(\s*\*,\s*mechanism: Mechanism", runs)
 
 
+@pytest.mark.slow
 def test_every_page_of_the_project_is_there(site: Path) -> None:
     for name in OF_THE_PROJECT:
         assert (ROOT / f"{name}.md").is_file()
@@ -92,6 +95,7 @@ def test_no_name_has_two_entries() -> None:
     assert [name for name in entries() if name not in names] == []
 
 
+@pytest.mark.slow
 def test_every_public_name_has_an_entry_with_its_members(site: Path) -> None:
     anchors = {
         found for page in (site / "reference").glob("*.html") for found in ANCHOR.findall(page.read_text("utf-8"))
@@ -111,6 +115,7 @@ def test_every_public_name_has_an_entry_with_its_members(site: Path) -> None:
     assert sum("." in name.removeprefix("certdp.") for name in anchors) > 1000
 
 
+@pytest.mark.slow
 def test_code_is_whole_at_any_width(site: Path) -> None:
     """Wide windows have room for 120 columns; in others lines go on below instead of being cut."""
     style = (site / "site/width.css").read_text("utf-8")
@@ -122,6 +127,7 @@ def test_code_is_whole_at_any_width(site: Path) -> None:
     assert all("site/width.css" in page.read_text("utf-8") for page in pages)
 
 
+@pytest.mark.slow
 def test_the_site_fetches_nothing(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) > 40

@@ -77,11 +77,11 @@ def _listed():
 def _near(name):
     """Up to four public names that are a slip away from `name` or contain it, each with the module that has it."""
     import difflib
-    from types import ModuleType
+    from importlib.util import find_spec
 
     load, names = _attached()[0], _listed()
     places = {each: f"{__name__}.{each}" for each in names}
-    for module in [each for each in names if isinstance(load(each), ModuleType)]:
+    for module in [each for each in names if find_spec(f"{__name__}.{each}") is not None]:
         for each in dir(load(module)):
             if not each.startswith("_"):
                 places.setdefault(each, f"{__name__}.{module}.{each}")

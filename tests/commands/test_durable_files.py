@@ -218,6 +218,7 @@ def prepared(inputs: Path, certdp: Callable[..., Any], monkeypatch: pytest.Monke
     return inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITING)
 def test_every_name_is_given_to_what_is_on_disk(
     name: str, prepared: Path, certdp: Callable[..., Any], tmp_path: Path, events: list[Forced | Renamed]

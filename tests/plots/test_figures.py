@@ -21,10 +21,9 @@ def drawing() -> dict[str, ast.Module]:
     for path in sorted(FACE.rglob("*.py")):
         inside = path.relative_to(FACE).parts
         linked = inside[0] in {"accounting", "mechanisms", "plugins", "samplers", "verification", "experiments"}
-        if not linked and path.name != "canvas.py":
-            tree = ast.parse(path.read_text("utf-8"))
-            if {"png", "owners_png"} & _names(tree):
-                found["/".join(inside)] = tree
+        text = "" if linked or path.name == "canvas.py" else path.read_text("utf-8")
+        if "png" in text and {"png", "owners_png"} & _names(tree := ast.parse(text)):
+            found["/".join(inside)] = tree
     return found
 
 

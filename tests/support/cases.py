@@ -1,7 +1,8 @@
 """Which cases of a test run where there are too many for every run.
 
-`make test` meets every value of every parameter of every test, and each property on a share of its examples; all
-combinations and all examples belong to the soundness runs. A rotation chooses others of the same number.
+pytest meets every value of every parameter of every test, and each property on a share of its examples; the soundness
+runs have all combinations and all examples. A rotation chooses others of the same number. `make test` has the cases of
+slow tests take turns: with three turns, rotations 3n, 3n + 1 and 3n + 2 together meet every value of theirs.
 """
 
 from __future__ import annotations
@@ -64,6 +65,12 @@ def covering(cases: Mapping[str, Mapping[Key, Hashable]], rotation: int) -> set[
                 chosen.add(name)
                 missing -= new
     return chosen
+
+
+def in_turn(turns: int, names: Iterable[str], rotation: int) -> set[str]:
+    """One in `turns` of the names, and at least one: so many rotations that follow each other have them all."""
+    order = ranked(names, 0)
+    return {name for place, name in enumerate(order) if (place + rotation) % min(turns, len(order)) == 0}
 
 
 def owner_of(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 
 import pytest
 
-from .cases import covering, owner_of, ranked
+from .cases import covering, in_turn, owner_of, ranked
 
 WHOLE = 8
 """Products of at most so many cases run whole."""
@@ -24,25 +24,27 @@ def axes(item: pytest.Function) -> Mapping[str, Hashable]:
     return found | {name: id(value) for name, value in params.items()}
 
 
-def mark_the_rest(items: list[pytest.Item], rotation: int) -> None:
-    """Leaves to the soundness runs what every value is met without, and repetitions beyond those that a test keeps."""
+def mark_the_rest(items: list[pytest.Item], rotation: int, turns: int) -> None:
+    """Leaves to the soundness runs what every value is met without, repetitions beyond those kept, other turns."""
     tests: defaultdict[str, dict[str, pytest.Function]] = defaultdict(dict)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not item.get_closest_marker("soundness"):
             tests[owner_of(item.nodeid)][item.nodeid] = item
     for cases in tests.values():
-        for name in cases.keys() - _kept(cases, rotation):
+        for name in cases.keys() - _kept(cases, rotation, turns):
             cases[name].add_marker(pytest.mark.soundness)
 
 
-def _kept(cases: Mapping[str, pytest.Function], rotation: int) -> set[str]:
+def _kept(cases: Mapping[str, pytest.Function], rotation: int, turns: int) -> set[str]:
     repeated = next(iter(cases.values())).get_closest_marker("repeated")
     if repeated is not None:
         return set(ranked(cases, rotation)[: repeated.args[0]])
     found = {name: axes(item) for name, item in cases.items()}
-    if len(cases) <= WHOLE or max(map(len, found.values())) < 2:
-        return set(cases)
-    return covering(found, rotation)
+    whole = len(cases) <= WHOLE or max(map(len, found.values())) < 2
+    slow = {name for name, item in cases.items() if item.get_closest_marker("slow") is not None}
+    # what covers the values stays the same while the slow cases take turns
+    kept = set(cases) if whole else covering(found, rotation // turns if slow else rotation)
+    return (kept - slow) | in_turn(turns, kept & slow, rotation)
 
 
 def mark_the_quick(items: list[pytest.Item]) -> None:

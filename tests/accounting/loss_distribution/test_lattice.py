@@ -320,6 +320,7 @@ def powers_of_ten(least: int, greatest: int) -> st.SearchStrategy[Enclosure]:
     return st.integers(least, greatest).map(lambda exponent: number(Fraction(10) ** exponent))
 
 
+@pytest.mark.slow
 @given(
     kind=st.sampled_from((GaussianPair, LaplacePair, SampledGaussian)),
     shift=powers_of_ten(-30, 30),

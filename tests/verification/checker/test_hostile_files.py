@@ -391,6 +391,7 @@ EXPENSIVE: dict[str, Callable[[], Body]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPENSIVE)
 def test_expensive_content_gets_its_verdict(name: str) -> None:
     content = seal(EXPENSIVE[name]())
