@@ -78,7 +78,7 @@ def differences(demanded: Iterable[Finding], found: Iterable[Finding]) -> list[s
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", [findings_of_mypy, findings_of_pyright])
 def test_the_checkers_report_exactly_the_marked_errors(checker: Callable[[], Iterable[Finding]]) -> None:
-    name = checker.__name__.removeprefix("found_by_")
+    name = checker.__name__.removeprefix("findings_of_")
     demanded = [finding for path in CASES for finding in marked(path.name, path.read_text("utf-8"), name)]
     assert demanded
     wrong = differences(demanded, checker())

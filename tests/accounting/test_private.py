@@ -123,7 +123,7 @@ def test_an_error_of_a_function_is_told_by_its_type_alone(value: Any) -> None:
     with pytest.raises(FailedOnPrivate) as caught:
         Private(value).map(fail)
     told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=False).format())
-    assert "_Telling" in str(caught.value)
+    assert "_Quoting" in str(caught.value)
     assert "cannot use" not in told
     assert caught.value.__context__ is caught.value.__cause__ is None
     assert repr(value) not in repr(caught.value.args)
