@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import frozen
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import strategies as st
 from typer.models import ArgumentInfo
 
@@ -158,14 +160,15 @@ WRITING: Mapping[str, tuple[str, str]] = {
     "pws release": (
         "pws release {in}/counts.csv --epsilon 1 --delta 1e-6 --output {out}/s.csv --certificate {out}/c "
         "--owner-report {out}/r",
-        "r c s.csv.json s.csv",
+        "r s.csv.json c s.csv",
     ),
+    "sign": ("sign {in}/certificate --signing-key {in}/key.pem --output {out}/c.sig", "c.sig"),
     "pws table": ("pws table --epsilon 1 --delta 1e-6 --rows 20 --plot {out}/p.png", "p.png"),
     "pws sample": (SAMPLED % "s.parquet", "s.parquet"),
     "pws merge": ("pws merge {in}/one.csv {in}/two.csv --output {out}/m.csv", "m.csv.json m.csv"),
     "pws sanitise": (
         "pws sanitise {in}/one.csv --epsilon 1 --delta 1e-6 --output {out}/s.tsv --certificate {out}/c",
-        "c s.tsv.json s.tsv",
+        "s.tsv.json c s.tsv",
     ),
     "pws estimate": ("pws estimate {in}/tokens.csv --statistic count --plot {out}/p.png", "p.png"),
     "dpis plan": (f"dpis plan {RUN_PLAN} --plot {{out}}/p.png --certificate {{out}}/c", "c p.png"),
@@ -186,7 +189,7 @@ HELD = Claim(
     examine=lambda case: Finding(case["x"] < 10, f"x = {case['x']}", "[9]"),
 )
 
-READ = {"data", "plan", "neighbours", "kc_trajectory"}
+READ = {"data", "plan", "neighbours", "kc_trajectory", "artefact", "signature", "signed_by", "signing_key"}
 """Options that are paths, and that are read."""
 
 
@@ -213,6 +216,10 @@ def prepared(inputs: Path, certdp: Callable[..., Any], monkeypatch: pytest.Monke
         assert certdp("pws", "sample", source, *sample).code == 0
     released = ("--epsilon", 1, "--delta", "1e-6", "--frequencies", "--output", inputs / "tokens.csv", "--overwrite")
     assert certdp("pws", "release", inputs / "counts.csv", *released).code == 0
+    keyed = ("--mechanism", "pws-keys", "--option", "epsilon=1", "--option", "delta=1e-6", "--sampler", "every-key")
+    assert certdp("psi", *keyed, "--certificate", inputs / "certificate").code == 0
+    key = Ed25519PrivateKey.generate()
+    (inputs / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     claims, problems = Registry(third_party=False).claims()
     monkeypatch.setattr(Registry, "claims", lambda _: ([*claims, HELD], problems))
     return inputs

@@ -37,6 +37,7 @@ app = group(
         "dpis": Listed("dpis.group", "Importance-sampled DP-SGD (DPIS) within a budget."),
         "audit": Listed("audit", "Whether runs on neighbouring inputs refute a claimed (ε, δ)."),
         "check": Listed("check", "Verify a certificate, without the code that made it."),
+        "sign": Listed("sign", "Sign a certificate, for those who must know whose it is."),
         "verify": Listed("verify", "Run the claims: closed forms against independent solves."),
         "mutants": Listed("mutants", "Score the verification suite by planted faults."),
         "reproduce": Listed("reproduce", "A figure or table of a paper."),

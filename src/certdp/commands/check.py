@@ -12,11 +12,12 @@ from typing import Annotated
 import typer
 from attrs import frozen
 
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, blamed_on
 from ..accounting.exact import Floats, exact
 from ..data import read_records, refuse_without_file
 from ..verification import checker
-from ..verification.checker import Verdict, digest_of, read_file
+from ..verification.certificates import signatures
+from ..verification.checker import Verdict, digest_of
 from ..verification.checker import check as checked
 from ..verification.checker.intervals import upper_float
 from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy, exit_status
@@ -25,6 +26,7 @@ from .answering import application
 from .options import AnyData
 from .page import Page
 from .requests import FileOptions
+from .sign import read_small, signature_place
 
 
 @frozen(eq=False)
@@ -192,6 +194,13 @@ def check(
             metavar="FILE", help="Fail unless this file is one of those released with the certificate; repeatable."
         ),
     ] = None,
+    signed_by: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="Fail unless it is signed with this public Ed25519 key, a file in PEM."),
+    ] = None,
+    signature: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its signature; by default beside it, its name with .sig.")
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
 ) -> Answer:
     """Verify a certificate again, without the code that made it, and hold it against what is demanded.
@@ -209,8 +218,10 @@ def check(
         distributions=tuple(distribution or ()),
         artefacts=artefact or (),
     )
+    if signature is not None and signed_by is None:
+        raise InvalidValue("signature", str(signature), "nothing, without --signed-by", "State whose key it is")
     if schema:
-        if policy != Policy():
+        if signed_by is not None or policy != Policy():
             raise InvalidValue("schema", "beside a demand", "alone", "Check the certificate without --schema")
         for name, path in (("certificate", certificate), ("data", data)):
             if path is not None:
@@ -221,12 +232,24 @@ def check(
         refuse_without_file(reading)
     if certificate is None:
         return Schema(resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8"))
-    try:
-        text = read_file(certificate)
-    except OSError as error:
-        raise InvalidValue("certificate", str(certificate), "a readable file", error.strerror or str(error)) from None
+    text = read_small("certificate", certificate)
     verdict = checked(text, None if data is None else _Rows(read_records(data, reading)))
-    return Checked(certificate=certificate, verdict=verdict, demands=policy.demands(verdict))
+    demands = policy.demands(verdict)
+    if signed_by is not None:
+        demands += (_signed(certificate, text, signed_by, signature),)
+    return Checked(certificate=certificate, verdict=verdict, demands=demands)
+
+
+def _signed(certificate: Path, text: bytes, key: Path, signature: Path | None) -> Demand:
+    """The demand that a certificate is signed with a key; a signature that is not there meets none."""
+    public = read_small("signed-by", key)
+    with blamed_on(key="signed-by"):
+        wanted, found = signatures.fingerprint(public), None
+        place = signature_place(certificate) if signature is None else signature
+        if signature is not None or place.exists():
+            met = signatures.is_signed_by(text, read_small("signature", place), public)
+            found = wanted if met else "a signature of other bytes or of another key"
+    return Demand(name="signed-by", wanted=wanted, found=found, met=found == wanted)
 
 
 command = application(check, about_data=True)

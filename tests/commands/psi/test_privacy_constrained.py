@@ -49,6 +49,7 @@ def test_a_public_certificate_holds(certdp: Run, pair: tuple[Path, Path]) -> Non
         "distributions": ["certdp"],
         "assumptions": ran.json["assumptions"],
         "not_used": [],
+        "artefacts": None,
         "demands": [],
     }
     assert {"name": "sampler.target", "value": "1"} in ran.json["assumptions"]
