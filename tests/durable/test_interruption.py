@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from certdp.durable.files import write_whole
+from certdp.durable.interruption import _State, die_of
 from certdp.plugins.forks import can_fork
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -271,9 +272,15 @@ with whole_file(Path(sys.argv[1])) as stream:
     assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"slow"]
 
 
-def test_a_file_of_errors_holds_no_codes_of_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not can_fork(), reason="forks")
+def test_a_file_of_errors_holds_no_codes_of_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for terminal in ("xterm", "dumb"):
         monkeypatch.setenv("TERM", terminal)
-        ended = ran(INSTALLED + f"send({int(signal.SIGTERM)})")
-        assert ended.returncode == -signal.SIGTERM
-        assert ended.stderr == ""
+        errors = tmp_path / terminal
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+            _State.owner = os.getpid()
+            die_of(signal.SIGTERM)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+        assert errors.read_bytes() == b""

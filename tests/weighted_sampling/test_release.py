@@ -382,6 +382,7 @@ def test_samples_are_equal_where_all_that_was_released_is() -> None:
         assert sample == evolve(sample)
         assert sample != "something else"
     assert full.tokens is not None
+    assert evolve(full, tokens=full.tokens.copy()) == full
     assert evolve(full, tokens=full.tokens + np.uint64(1)) != full
     assert evolve(full, tokens=None) != full
     assert bare != full

@@ -268,3 +268,11 @@ def test_what_is_charged_is_no_less_and_the_limit_no_more(order: str) -> None:
         assert least < Fraction(float(account._spent[0, 0])) <= least * (1 + Fraction(1, 2**50))
         most = (Fraction(float(loss)) + Fraction(1, 3)) * excess
         assert most * (1 - Fraction(1, 2**52)) <= Fraction(account._limit) <= most
+
+
+def test_a_filter_of_no_records_admits_none() -> None:
+    mask = IndividualFilter(Order(2), 1, 0).admit(np.zeros(0)).reveal()
+    assert mask.shape == (0,)
+    for records in (-1, 2.5, True):
+        with pytest.raises((InvalidValue, InvalidType), match="records"):
+            IndividualFilter(Order(2), 1, records)  # type: ignore[arg-type]

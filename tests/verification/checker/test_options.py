@@ -224,6 +224,7 @@ ENDS: list[tuple[str, str, Options, Options]] = [
 ]
 ENDS += [
     ("mechanism", "randomised-response", RESPONSE | {"categories": str(2**53)}, {"categories": str(2**53 + 1)}),
+    ("mechanism", "randomised-response", {"categories": "2", "epsilon": "512"}, {"epsilon": "1025/2"}),
     ("mechanism", "pws-frequencies", {"epsilon": "1", "delta": "1/2", "subdivision": "64"}, {"subdivision": "65"}),
     ("sampler", "privacy-constrained", {"target": "1", "order": "2", "digits": "52"}, {"digits": "53"}),
     ("mechanism", "discrete-gaussian", LATTICE | {"scale": str(2**64)}, {"scale": str(2**64 + 1)}),

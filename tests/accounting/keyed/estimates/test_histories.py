@@ -7,7 +7,8 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.keyed.estimates.histories import _joined, _Piece
+from certdp.accounting.keyed.estimates.histories import _joined, _merged, _Piece
+from certdp.accounting.keyed.reporting import Run
 
 WIDTHS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), max_size=8)
 
@@ -32,3 +33,15 @@ def test_every_token_keeps_what_is_known_of_it(widths: list[tuple[int, int, int]
         assert one[2:] != other[2:]
     assert [piece.first for piece in found[:1]] == [0] * bool(end)
     assert [piece.end for piece in found[-1:]] == [end] * bool(end)
+
+
+def test_tokens_that_a_row_does_not_report_keep_their_history() -> None:
+    pieces = [_Piece(0, 5, 2, 1, 1), _Piece(5, 8, 3, 2, 2)]
+    assert list(_merged(pieces, [], 3, None)) == pieces
+    assert list(_merged(pieces, [Run(0, 5, 2)], 3, None)) == [_Piece(0, 5, 2, 1, 3), pieces[1]]
+    assert list(_merged(pieces, [Run(6, 1, 9)], 3, None)) == [
+        pieces[0],
+        _Piece(5, 6, 3, 2, 2),
+        _Piece(6, 7, 9, 3, 3),
+        _Piece(7, 8, 3, 2, 2),
+    ]
