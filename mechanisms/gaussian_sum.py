@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar, final
 
-import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import CLIPPED_RECORDS, Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.expressions import ONE, W, norm
 from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Release, WeightedSample, named
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
+from .lattice import noise_unit, rounded_sums
 
 
 @final
@@ -30,9 +30,9 @@ class GaussianSum:
 
     Guarantees:
         The pair N(0, 1), N(shift, 1) with shift W·‖x‖₂ / scale, or 1 / noise_multiplier, dominates adding or
-        removing one record: rotating the noise puts the whole shift into one coordinate. Assumes real-valued noise:
-        a release draws it in binary64; with a noise multiplier also that every record is clipped to the bound that it
-        is relative to.
+        removing one record: rotating the noise puts the whole shift into one coordinate. Of arithmetic nothing is
+        assumed: a release is the real-valued noisy sum of records on a public grid, correctly rounded to it, as that of
+        `LaplaceSum`. Assumes with a noise multiplier that every record is clipped to the bound that it is relative to.
 
     Raises:
         InvalidValue: unless exactly one of the two is given.
@@ -40,11 +40,10 @@ class GaussianSum:
 
     about: ClassVar[About] = About(
         name="gaussian-sum",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="Dwork, Roth 2014, Appendix A; Balle, Wang 2018, Theorem 8",
-        assumptions=(REAL_VALUED_NOISE,),
         assumed_with=(("noise_multiplier", CLIPPED_RECORDS),),
     )
 
@@ -95,8 +94,8 @@ class GaussianSum:
         return GaussianSum(scale=multiplier.map(lambda number: number and number * bound * entering))
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples whose sums leave the range of binary64, and any where only a noise multiplier is known."""
-        self._scale()
+        """Refuse sums beyond the range of binary64, scales without a grid, and a noise multiplier alone."""
+        noise_unit(self._scale())
         sample.require_summable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
@@ -109,8 +108,7 @@ class GaussianSum:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
-        scale, total = self._scale(), sample.weighted_sum()
-        return np.asarray(total + coins.gaussian(scale, count * len(total)).reshape(count, len(total)))
+        return rounded_sums(sample, self._scale(), coins.gaussian_cells, count)
 
     def _scale(self) -> Fraction:
         if self.scale.value is None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, final
 
-import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import Evidence
 from ..accounting.expressions import W, norm
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
+from .lattice import noise_unit, rounded_sums
 
 
 @final
@@ -22,17 +22,18 @@ class LaplaceSum:
         scale: scale of the noise, in units of the data; above 0.
 
     Guarantees:
-        PDP profile ε(W, x) = W·‖x‖₁ / scale under adding or removing one record (IS Section 3.3). Assumes
-        real-valued noise: a release draws it in binary64.
+        PDP profile ε(W, x) = W·‖x‖₁ / scale under adding or removing one record (IS Section 3.3). Of arithmetic
+        nothing is assumed: a release is the real-valued noisy sum of records on a public grid, correctly rounded to it.
+        The grid's unit is the power of two of which 2^30 to 2^31 are the scale; records are put on it toward zero, so
+        that no norm grows, and rounding is post-processing.
     """
 
     about: ClassVar[About] = About(
         name="laplace-sum",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Section 3.3; Dwork, McSherry, Nissim, Smith 2006",
-        assumptions=(REAL_VALUED_NOISE,),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in units of the data"})
@@ -43,7 +44,8 @@ class LaplaceSum:
         return LaplaceLoss(W * norm(1) / self.scale.value)
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples whose sums leave the range of binary64."""
+        """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
+        noise_unit(self.scale.value)
         sample.require_summable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
@@ -52,5 +54,4 @@ class LaplaceSum:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release."""
-        total = sample.weighted_sum()
-        return np.asarray(total + coins.laplace(self.scale.value, count * len(total)).reshape(count, len(total)))
+        return rounded_sums(sample, self.scale.value, coins.laplace_cells, count)

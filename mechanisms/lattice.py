@@ -1,4 +1,4 @@
-"""Weighted sums on the lattice granularity·ℤ, in exact integers: what discrete noise is added to.
+"""Weighted sums on the lattice granularity·ℤ, in exact integers: what exact noise is added to.
 
 Each record is put on the lattice by itself, coordinate by coordinate toward zero, so what it adds has no larger
 absolute coordinate than w·x: every norm of it is at most w·‖x‖, and no sensitivity is added.
@@ -6,7 +6,7 @@ absolute coordinate than w·x: every norm of it is at most w·‖x‖, and no se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import cycle
 from typing import TypeAlias
@@ -26,6 +26,8 @@ _FINEST, _COARSEST = Fraction(1, 2**500), Fraction(2**500)
 _WHOLE = 2.0**53  # below it, binary64 holds every whole number
 _MARGIN = 2.0**-50
 _LOW_BITS = 26
+_FINE = 30  # bits of the least scale in units of its grid
+_SUMMABLE = 1 << 62
 
 
 def granularity(value: Declared[Number]) -> Real:
@@ -33,6 +35,26 @@ def granularity(value: Declared[Number]) -> Real:
     return declared_number(
         value, lambda spacing: _FINEST <= spacing <= _COARSEST, "a number in [2^-500, 2^500]", parameter="granularity"
     )
+
+
+def noise_unit(scale: Fraction) -> Fraction:
+    """The unit of the grid on which real-valued noise of this scale is rounded: 2^30 to 2^31 of them are the scale.
+
+    It is a power of two that follows from the scale alone, which is public.
+
+    Raises:
+        InvalidValue: for a scale below 2^-470 or of 2^530 at least, in units of the data.
+    """
+    top, bottom = scale.numerator, scale.denominator
+    power = top.bit_length() - bottom.bit_length()
+    if Fraction(2) ** power > scale:
+        power -= 1
+    unit = Fraction(2) ** (power - _FINE)
+    if not _FINEST <= unit <= _COARSEST:
+        raise InvalidValue(
+            "scale", scale, "a scale from 2^-470 to 2^530", "Multiply or divide the data by a public number"
+        )
+    return unit
 
 
 def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
@@ -73,6 +95,33 @@ def noisy_sums(totals: Sequence[int], noise: Sequence[int], spacing: Fraction, d
     """
     points = on_lattice((total + extra for total, extra in zip(cycle(totals), noise, strict=False)), spacing)
     return points.reshape(draws, len(totals))
+
+
+def rounded_sums(
+    sample: WeightedSample, scale: Fraction, noise_cells: Callable[[Fraction, int], _Counts], draws: int
+) -> Release:
+    """The weighted sums with real-valued noise, correctly rounded to a fine public grid: one row per draw.
+
+    Each record is put on the grid toward zero by itself, and noise is rounded to it: what is released is a function of
+    the real-valued mechanism's output alone, on records none of whose norms grew.
+
+    Args:
+        sample: records and weights.
+        scale: of the noise, in units of the data.
+        noise_cells: draws so many numbers of units of noise of a scale that is given in units of the grid.
+        draws: how many rows.
+
+    Raises:
+        InvalidValue: as `noise_unit` and `on_lattice`.
+    """
+    unit = noise_unit(scale)
+    totals = lattice_sum(sample, unit)
+    noise = noise_cells(scale / unit, draws * len(totals))
+    small = max(map(abs, totals), default=0) < _SUMMABLE and np.all(np.abs(noise) < _SUMMABLE)
+    if not small:
+        return noisy_sums(totals, noise.tolist(), unit, draws)
+    cells = noise.reshape(draws, len(totals)) + np.array(totals, dtype=np.int64)
+    return np.asarray(cells.astype(np.float64) * float(unit))
 
 
 def _total(weights: Floats, column: Floats, spacing: Fraction) -> int:

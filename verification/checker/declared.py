@@ -42,13 +42,14 @@ _ARITHMETIC: Final = Arithmetic(256)
 class Mechanism(NamedTuple):
     """A mechanism: the family of its pairs, their parameter from its options, and what it takes for granted.
 
-    `parameter` is also given the parameter stated, for constants that a rule only encloses.
+    `parameter` is also given the parameter stated, for constants that a rule only encloses. `exact` are the versions of
+    the mechanism whose noise and sums are exact, or exactly rounded; None for all.
     """
 
     family: str
     parameter: Callable[[Options, Tree], Tree]
     relation: str = "add-remove"
-    real_valued_noise: bool = True
+    exact: tuple[str, ...] | None = ()
 
 
 def _constant(value: Fraction) -> Tree:
@@ -154,15 +155,18 @@ def _lp_sum(options: Options, stated: Tree) -> Tree:
     return _over(["multiply", _weighted(_size(options)), _ONE], options, "scale")
 
 
+_ROUNDED: Final = ("2",)
+"""Version 1 added noise in binary64."""
+
 MECHANISMS: Final = {
-    "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale")),
+    "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale"), exact=_ROUNDED),
     "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale")),
     "lp-sum": Mechanism("pure", _lp_sum),
-    "gaussian-sum": Mechanism("gaussian", _gaussian_sum),
-    "discrete-laplace": Mechanism("pure", _discrete_laplace, real_valued_noise=False),
-    "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, real_valued_noise=False),
+    "gaussian-sum": Mechanism("gaussian", _gaussian_sum, exact=_ROUNDED),
+    "discrete-laplace": Mechanism("pure", _discrete_laplace, exact=None),
+    "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, exact=None),
     "lloyd": Mechanism("pure", _lloyd),
-    "randomised-response": Mechanism("pure", _randomised_response, relation="replace", real_valued_noise=False),
+    "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step),
 }
 
@@ -265,7 +269,7 @@ def hold_mechanism(
     constant = type(rate) is list and rate[:1] == ["constant"]
     if "noise_multiplier" in options and statement["name"] == "gaussian-sum" and not constant:
         raise Refused("a noise multiplier is one number for all records where the rate is constant alone")
-    assumed = [REAL_VALUED_NOISE] if known.real_valued_noise else []
+    assumed = [] if known.exact is None or statement["version"] in known.exact else [REAL_VALUED_NOISE]
     return dict([*assumed, CLIPPED_RECORDS] if "noise_multiplier" in options else assumed)
 
 

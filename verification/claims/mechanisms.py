@@ -62,6 +62,12 @@ class _WrittenDown:
     def gaussian(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return self._drawn("gaussian", scale, size)
 
+    def laplace_cells(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return self._drawn("laplace", scale, size).astype(np.int64)
+
+    def gaussian_cells(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return self._drawn("gaussian", scale, size).astype(np.int64)
+
     def gamma(self, shape: Fraction, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return self._drawn("gamma", scale, size, shape)
 

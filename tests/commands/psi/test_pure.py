@@ -61,7 +61,7 @@ class TestJson:
         assert assumptions["sampler.rate"] == "3/10"
         assert assumptions["sampler.floor"] == "1/100"
         assert assumptions["radius"] == "2"
-        assert assumptions["real-valued noise"] == REAL_VALUED_NOISE.value
+        assert REAL_VALUED_NOISE.name not in assumptions
         assert assumptions["evidence of mechanism laplace-sum"] == "proved"
 
     def test_private_figures_are_marked(self, certdp: Run, base: Base, table: Path) -> None:

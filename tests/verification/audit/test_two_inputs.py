@@ -147,10 +147,15 @@ def test_a_statistic_of_the_caller() -> None:
 
 
 def test_noise_in_binary64_is_told_by_its_low_order_bits() -> None:
-    """What the assumption "real-valued noise" of the Laplace sum leaves out (Mironov 2012)."""
+    """What the assumption "real-valued noise" leaves out (Mironov 2012), and correctly rounded sums do not show."""
     fine = Statistic("finer than 2^-53", lambda outputs: (outputs[:, 0] * 2.0**53 % 1 != 0).astype(np.float64))
-    found = audit(*neighbouring(1, 0), statistics=[fine], runs=20_000)
-    assert found.refutes(Epsilon(3))
+
+    def in_binary64(total: float, seed: int) -> Releases:
+        coins = Coins.seeded(seed)
+        return lambda count: total + coins.laplace(Fraction(1), count)
+
+    assert audit(in_binary64(1.0, 0), in_binary64(0.0, 1), statistics=[fine], runs=20_000).refutes(Epsilon(3))
+    assert audit(*neighbouring(1, 0), statistics=[fine], runs=20_000).lower == 0
 
 
 def test_the_runs_that_choose_are_not_the_runs_that_test() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from certdp.verification.checker import Verdict, check
 from tests.support.forgeries import seal
+
+ANSWERS = Path(__file__).parents[2] / "answers/certificates"
 
 
 def counted(*further: tuple[str, str], radius: str = "5") -> Any:
@@ -108,3 +112,19 @@ def test_names_that_are_not_used_are_plain(name: str) -> None:
 @pytest.mark.parametrize("radius", ["0", "-1", "-1/3"])
 def test_a_domain_has_a_radius_above_0(radius: str) -> None:
     assert verdict(radius=radius).reason == "certificate.claim.supremum.domain.radius must be above 0"
+
+
+@pytest.mark.parametrize("version", ["1", "3", ""])
+def test_releases_in_binary64_need_their_assumption(version: str) -> None:
+    """A Laplace sum is correctly rounded from version 2 on; what is not known to be so is not taken to be."""
+    body = json.loads((ANSWERS / "laplace-importance.json").read_text("utf-8"))
+    del body["digest"]
+    assert body["mechanism"]["version"] == "1"
+    body["mechanism"]["version"] = version
+    assert check(seal(body)).accepted
+    body["assumptions"] = [item for item in body["assumptions"] if item["name"] != "real-valued noise"]
+    refused = check(seal(body))
+    assert not refused.accepted
+    assert "real-valued noise" in refused.reason
+    body["mechanism"]["version"] = "2"
+    assert check(seal(body)).accepted
