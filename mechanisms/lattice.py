@@ -28,6 +28,7 @@ _MARGIN = 2.0**-50
 _LOW_BITS = 26
 _FINE = 30  # bits of the least scale in units of its grid
 _SUMMABLE = 1 << 62
+_ENTRIES = 1 << 17  # of a block of columns, or one column
 
 
 def granularity(value: Declared[Number]) -> Real:
@@ -64,7 +65,9 @@ def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
         sample: records and weights.
         spacing: granularity of the lattice, in [2^-500, 2^500].
     """
-    return [_total(sample.weights, column, spacing) for column in sample.records.T]
+    step = max(1, _ENTRIES // max(1, len(sample)))
+    blocks = (sample.records[:, start : start + step] for start in range(0, sample.records.shape[1], step))
+    return [total for block in blocks for total in _totals(sample.weights, block, spacing)]
 
 
 def on_lattice(counts: Iterable[int], spacing: Fraction) -> Release:
@@ -124,20 +127,21 @@ def rounded_sums(
     return np.asarray(cells.astype(np.float64) * float(unit))
 
 
-def _total(weights: Floats, column: Floats, spacing: Fraction) -> int:
-    magnitudes = np.abs(column)
-    counts, settled = _whole_counts(weights, magnitudes, spacing)
-    rest = np.flatnonzero(~settled)
-    close, told = _bracketed_counts(weights[rest], magnitudes[rest], spacing)
-    counts[rest[told]] = close[told]
-    signed = np.where(column < 0, -counts, counts)
+def _totals(weights: Floats, block: Floats, spacing: Fraction) -> list[int]:
+    magnitudes = np.abs(block)
+    spread = np.broadcast_to(weights[:, np.newaxis], block.shape)
+    counts, settled = _whole_counts(spread, magnitudes, spacing)
+    rows, columns = np.nonzero(~settled)
+    close, told = _bracketed_counts(weights[rows], magnitudes[rows, columns], spacing)
+    counts[rows[told], columns[told]] = close[told]
+    signed = np.where(block < 0, -counts, counts)
     # |count| < 2^53: the sums of the upper and of the lower bits of up to 2^35 of them stay within int64
-    high, low = signed >> _LOW_BITS, signed & ((1 << _LOW_BITS) - 1)
-    total = (int(high.sum()) << _LOW_BITS) + int(low.sum())
-    for index in rest[~told]:
-        count = _exact_count(float(weights[index]), float(magnitudes[index]), spacing)
-        total += -count if column[index] < 0 else count
-    return total
+    high, low = (signed >> _LOW_BITS).sum(axis=0), (signed & ((1 << _LOW_BITS) - 1)).sum(axis=0)
+    totals = [(upper << _LOW_BITS) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
+    for row, column in zip(rows[~told].tolist(), columns[~told].tolist(), strict=True):
+        count = _exact_count(float(weights[row]), float(magnitudes[row, column]), spacing)
+        totals[column] += -count if block[row, column] < 0 else count
+    return totals
 
 
 def _whole_counts(weights: Floats, magnitudes: Floats, spacing: Fraction) -> tuple[_Counts, _Flags]:
@@ -148,7 +152,7 @@ def _whole_counts(weights: Floats, magnitudes: Floats, spacing: Fraction) -> tup
     """
     top, bottom = spacing.numerator, spacing.denominator
     if top >= _WHOLE or bottom >= _WHOLE:
-        return np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights), dtype=np.bool_)
+        return np.zeros(magnitudes.shape, dtype=np.int64), np.zeros(magnitudes.shape, dtype=np.bool_)
     with np.errstate(over="ignore"):  # an overflow is not below 2^53
         fine = magnitudes * float(bottom)
         product = weights * fine
