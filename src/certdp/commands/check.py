@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -12,21 +11,21 @@ from typing import Annotated
 import typer
 from attrs import frozen
 
-from ..accounting.errors import InvalidValue, blamed_on
-from ..accounting.exact import Floats, exact
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Floats
 from ..data import read_records, refuse_without_file
 from ..verification import checker
-from ..verification.certificates import signatures
-from ..verification.checker import Verdict, digest_of
+from ..verification.checker import Verdict
 from ..verification.checker import check as checked
 from ..verification.checker.intervals import upper_float
-from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy, exit_status
+from ..verification.checker.policy import Demand, Policy, exit_status
 from .answer import Answer
 from .answering import application
+from .demands import PolicyRequest, SignatureRequest
 from .options import AnyData
 from .page import Page
 from .requests import FileOptions
-from .sign import read_small, signature_place
+from .sign import read_small
 
 
 @frozen(eq=False)
@@ -42,55 +41,6 @@ class _Rows:
     def __iter__(self) -> Iterator[Sequence[float]]:
         for row in self.records:
             yield row.tolist()
-
-
-def policy_of(
-    *,
-    require: str | None,
-    max_epsilon: str | None,
-    max_delta: str | None,
-    unit: str | None,
-    relation: str | None,
-    distributions: tuple[str, ...],
-    artefacts: Sequence[Path] = (),
-) -> Policy:
-    """Return what is demanded of a certificate, from the options as typed.
-
-    Raises:
-        InvalidValue: for a word or number that no demand has.
-    """
-    for name, word, admissible in (
-        ("require", require, (PROVED,)),
-        ("unit", unit, UNITS),
-        ("relation", relation, RELATIONS),
-    ):
-        if word is not None and word not in admissible:
-            raise InvalidValue(name, word, " or ".join(admissible))
-    return Policy(
-        proved=require is not None,
-        max_epsilon=_largest("max-epsilon", max_epsilon, None),
-        max_delta=_largest("max-delta", max_delta, 1),
-        unit=unit,
-        relation=relation,
-        distributions=distributions,
-        artefacts=tuple((path.name, _digest(path)) for path in artefacts),
-    )
-
-
-def _digest(path: Path) -> str:
-    try:
-        return digest_of(path)
-    except OSError as error:
-        raise InvalidValue("artefact", str(path), "a readable file", error.strerror or str(error)) from None
-
-
-def _largest(name: str, text: str | None, most: int | None) -> Fraction | None:
-    if text is None:
-        return None
-    number = exact(text, parameter=name)
-    if number < 0 or (most is not None and number > most):
-        raise InvalidValue(name, text, "a number ≥ 0" if most is None else f"a number in [0, {most}]")
-    return number
 
 
 @frozen(kw_only=True)
@@ -170,37 +120,8 @@ def check(
     data: AnyData = None,
     *,
     file: FileOptions,
-    require: Annotated[
-        str | None,
-        typer.Option(metavar="proved", help="Fail on what holds only assuming the profile, on an author's word."),
-    ] = None,
-    max_epsilon: Annotated[
-        str | None, typer.Option(metavar="E", help="Fail on a larger ε; without --max-delta also on a δ above 0.")
-    ] = None,
-    max_delta: Annotated[str | None, typer.Option(metavar="D", help="Fail on a larger δ.")] = None,
-    unit: Annotated[
-        str | None, typer.Option(metavar="record|element|user", help="Fail on a claim about another unit of privacy.")
-    ] = None,
-    relation: Annotated[
-        str | None, typer.Option(metavar="add-remove|replace", help="Fail on a claim about another change of the data.")
-    ] = None,
-    distribution: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Fail on mechanisms and samplers of other distributions; repeatable."),
-    ] = None,
-    artefact: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Fail unless this file is one of those released with the certificate; repeatable."
-        ),
-    ] = None,
-    signed_by: Annotated[
-        Path | None,
-        typer.Option(metavar="KEY", help="Fail unless it is signed with this public Ed25519 key, a file in PEM."),
-    ] = None,
-    signature: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its signature; by default beside it, its name with .sig.")
-    ] = None,
+    demanded: PolicyRequest,
+    signed: SignatureRequest,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of certificates alone.")] = False,
 ) -> Answer:
     """Verify a certificate again, without the code that made it, and hold it against what is demanded.
@@ -209,19 +130,10 @@ def check(
     demand is not met, 2 bad input.
     """
     reading = file.reading
-    policy = policy_of(
-        require=require,
-        max_epsilon=max_epsilon,
-        max_delta=max_delta,
-        unit=unit,
-        relation=relation,
-        distributions=tuple(distribution or ()),
-        artefacts=artefact or (),
-    )
-    if signature is not None and signed_by is None:
-        raise InvalidValue("signature", str(signature), "nothing, without --signed-by", "State whose key it is")
+    policy = demanded.policy
+    signed.check()
     if schema:
-        if signed_by is not None or policy != Policy():
+        if signed.signed_by is not None or policy != Policy():
             raise InvalidValue("schema", "beside a demand", "alone", "Check the certificate without --schema")
         for name, path in (("certificate", certificate), ("data", data)):
             if path is not None:
@@ -234,22 +146,8 @@ def check(
         return Schema(resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8"))
     text = read_small("certificate", certificate)
     verdict = checked(text, None if data is None else _Rows(read_records(data, reading)))
-    demands = policy.demands(verdict)
-    if signed_by is not None:
-        demands += (_signed(certificate, text, signed_by, signature),)
+    demands = (*policy.demands(verdict), *signed.demands(certificate, text))
     return Checked(certificate=certificate, verdict=verdict, demands=demands)
-
-
-def _signed(certificate: Path, text: bytes, key: Path, signature: Path | None) -> Demand:
-    """The demand that a certificate is signed with a key; a signature that is not there meets none."""
-    public = read_small("signed-by", key)
-    with blamed_on(key="signed-by"):
-        wanted, found = signatures.fingerprint(public), None
-        place = signature_place(certificate) if signature is None else signature
-        if signature is not None or place.exists():
-            met = signatures.is_signed_by(text, read_small("signature", place), public)
-            found = wanted if met else "a signature of other bytes or of another key"
-    return Demand(name="signed-by", wanted=wanted, found=found, met=found == wanted)
 
 
 command = application(check, about_data=True)
