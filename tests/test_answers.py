@@ -110,6 +110,7 @@ from certdp.individual import IndividualFilter, IndividualLosses, Orders
 from certdp.mechanisms.dpis_step import DpisStep
 from certdp.notions import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 from certdp.samplers.dpis import Dpis
+from tests.support.stated import Rows
 
 FOLDER = Path(__file__).parent / "answers"
 TABLE = FOLDER / "answers.json"
@@ -629,21 +630,15 @@ def test_a_looser_answer_would_be_noticed() -> None:
 # Certificates of format 1
 
 
-class Rows:
-    """The records of an owner's certificate, as the checker takes them."""
-
-    columns = 3
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(json.loads((CERTIFICATES / "records.json").read_text("utf-8")))
-
-
+OWNERS_RECORDS = json.loads((CERTIFICATES / "records.json").read_text("utf-8"))
 VERDICTS: dict[str, dict[str, Any]] = json.loads((CERTIFICATES / "verdicts.json").read_text("utf-8"))
 
 
 def verdict(name: str) -> dict[str, Any]:
     """What the checker says of a file."""
-    found = check((CERTIFICATES / f"{name}.json").read_bytes(), Rows() if name.startswith("owner") else None)
+    found = check(
+        (CERTIFICATES / f"{name}.json").read_bytes(), Rows(OWNERS_RECORDS) if name.startswith("owner") else None
+    )
     assert found.claim is not None
     claim = found.claim
     bound = claim.bound and [str(end) for end in claim.bound]

@@ -9,12 +9,11 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb
-from typing import Any, ClassVar
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from attrs import field, frozen
 from flint import arb, ctx, fmpq
 
 import certdp
@@ -55,11 +54,12 @@ from certdp.accounting.feasible_weights.guesses import crossings
 from certdp.accounting.feasible_weights.rates import ProfileConstrainedRate
 from certdp.accounting.sampling.records import Realisation
 from certdp.accounting.sampling.releases import Releases
-from certdp.guarantees import Evidence, Theorem
+from certdp.guarantees import Theorem
 from certdp.notions import Approximate, Pure, Renyi
 from certdp.pairs import Direction, PureLoss, RandomisedResponsePair
-from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, WeightedSample, norm
+from certdp.plugins.contract import Expression, W, norm
 from certdp.records.weights import RecordWeights, record_weights
+from tests.support.stated import losing
 
 CHUNKS = (1, 7, None)
 NEGLIGIBLE = arb(2) ** -200
@@ -68,25 +68,6 @@ NEGLIGIBLE = arb(2) ** -200
 @pytest.fixture(autouse=True)
 def _precision() -> None:
     ctx.prec = 300
-
-
-@frozen(kw_only=True)
-class AnyMechanism:
-    about: ClassVar[About] = About(
-        name="any-mechanism", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test"
-    )
-    declared: Public[PureLoss] = field()
-
-    @property
-    def loss(self) -> PureLoss:
-        return self.declared.value
-
-    def release(self, sample: WeightedSample, coins: Coins) -> Any:
-        return sample.weights
-
-
-def losing(loss: Expression) -> AnyMechanism:
-    return AnyMechanism(declared=Public(PureLoss(loss)))
 
 
 def data(rows: int = 40) -> Any:

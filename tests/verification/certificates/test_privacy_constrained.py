@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from attrs import field, frozen
+from attrs import frozen
 
 import certdp
 from certdp import (
-    Coins,
     Count,
     InvalidType,
     InvalidValue,
@@ -35,22 +33,12 @@ from certdp.accounting.provenance import Released
 from certdp.accounting.sampling.drawing import Rate
 from certdp.guarantees import Evidence
 from certdp.pairs import PureLoss
-from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, WeightedSample, norm
+from certdp.plugins.contract import CONTRACT_VERSION, About, Expression, W, norm
 from certdp.verification.certificates.writing import statement_of_rate
 from tests.support.forgeries import body_of
+from tests.support.stated import AnyMechanism, Rows, losing
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
-
-
-class Rows:
-    """A matrix as the checker takes it."""
-
-    def __init__(self, records: Matrix) -> None:
-        self._records = records.tolist()
-        self.columns = records.shape[1]
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(self._records)
 
 
 def ball(order: Norm, radius: Any, dimension: int | None = 3) -> NormBall:
@@ -71,29 +59,10 @@ def constrained(mechanism: Mechanism, target: Any, cap: Any = None) -> SampledRu
 
 
 @frozen(kw_only=True)
-class AnyMechanism:
-    about: ClassVar[About] = About(
-        name="any-mechanism", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test"
-    )
-    declared: Public[PureLoss] = field()
-
-    @property
-    def loss(self) -> PureLoss:
-        return self.declared.value
-
-    def release(self, sample: WeightedSample, coins: Coins) -> Any:
-        return sample.weights
-
-
-@frozen(kw_only=True)
 class CitedMechanism(AnyMechanism):
     about: ClassVar[About] = About(
         name="cited-mechanism", version="1", contract=CONTRACT_VERSION, evidence=Evidence.CITED, citation="a test"
     )
-
-
-def losing(loss: Expression) -> AnyMechanism:
-    return AnyMechanism(declared=Public(PureLoss(loss)))
 
 
 RUN = constrained(LaplaceSum(scale=Public("1.5")), "1.5")
@@ -131,7 +100,7 @@ def test_what_is_certified_is_proven_again(name: str, target: Any, cap: Any) -> 
     assert 0 <= upper - Fraction(target) <= Fraction(target) / 2**52
     data = records()
     for outside in Outside:
-        owned = check(certdp.owner_certificate(run.on(domain), data, outside), Rows(data))
+        owned = check(certdp.owner_certificate(run.on(domain), data, outside), Rows(data.tolist()))
         assert owned.outcome.value == proven, owned
         assert owned.data_compared
 
@@ -151,7 +120,7 @@ def test_without_a_domain_the_profile_alone_is_certified() -> None:
     assert verdict.claim is not None
     assert verdict.claim.epsilon is None
     small = records()[:10]
-    assert check(certdp.owner_certificate(RUN, small), Rows(small)).data_compared
+    assert check(certdp.owner_certificate(RUN, small), Rows(small.tolist())).data_compared
 
 
 def test_the_largest_psi_stated_is_never_above_the_target() -> None:
@@ -174,7 +143,7 @@ def test_other_data_are_refused() -> None:
     content = certdp.owner_certificate(RUN.on(DOMAIN), data)
     changed = data.copy()
     changed[7, 2] = -changed[7, 2]
-    assert "not those of the commitment" in check(content, Rows(changed)).reason
+    assert "not those of the commitment" in check(content, Rows(changed.tolist())).reason
 
 
 def released(value: Any, cost: Any) -> Any:
@@ -194,7 +163,7 @@ def test_what_constants_and_radius_cost_is_added() -> None:
     assert body_of(content)["claim"]["supremum"]["upper"] == 1.375
     assert check(content).accepted, check(content)
     data = records()
-    verdict = check(certdp.owner_certificate(run.on(domain), data), Rows(data))
+    verdict = check(certdp.owner_certificate(run.on(domain), data), Rows(data.tolist()))
     assert verdict.data_compared, verdict
 
 

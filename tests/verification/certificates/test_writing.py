@@ -8,7 +8,7 @@ import json
 import math
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 import certdp
 from certdp import (
     CertdpError,
-    Coins,
     Count,
     Full,
     Importance,
@@ -48,26 +47,15 @@ from certdp.plugins.contract import (
     Expression,
     SamplingRate,
     W,
-    WeightedSample,
     norm,
 )
 from certdp.sampling import NoFiniteSupremum
 from certdp.verification.certificates.writing import commit, sealed
 from tests.support.cases import examples, in_full
 from tests.support.forgeries import Body, body_of
+from tests.support.stated import AnyMechanism, Rows
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
-
-
-class Rows:
-    """A matrix as the checker takes it."""
-
-    def __init__(self, records: Matrix) -> None:
-        self._records = records.tolist()
-        self.columns = records.shape[1]
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(self._records)
 
 
 def ball(order: Norm, radius: Any, dimension: int | None = 3) -> NormBall:
@@ -158,19 +146,19 @@ class TestCommitment:
     def test_the_checker_finds_the_same(self, domain: NormBall | None, outside: Outside) -> None:
         matrix = records()
         content = certdp.owner_certificate(RUN.on(domain), matrix, outside)
-        verdict = check(content, Rows(matrix))
+        verdict = check(content, Rows(matrix.tolist()))
         assert verdict.accepted, verdict
         assert verdict.data_compared
         changed = matrix.copy()
         changed[7, 2] = -changed[7, 2]
-        assert "not those of the commitment" in check(content, Rows(changed)).reason
+        assert "not those of the commitment" in check(content, Rows(changed.tolist())).reason
 
 
 ASSUMING = "holds assuming the profile"
 
 
 def proven(content: bytes, data: Matrix | None = None, outcome: str = "holds") -> None:
-    verdict = check(content, None if data is None else Rows(data))
+    verdict = check(content, None if data is None else Rows(data.tolist()))
     assert verdict.outcome.value == outcome, verdict
     assert verdict.data_compared is (data is not None)
 
@@ -335,27 +323,14 @@ OWNERS_FORGERIES: dict[str, Callable[[Body], None]] = {
 def test_a_forged_figure_is_refused_beside_the_data(name: str) -> None:
     data = records()
     body = body_of(certdp.owner_certificate(RUN.on(DOMAIN), data))
-    assert check(sealed(copy.deepcopy(body)), Rows(data)).accepted
+    assert check(sealed(copy.deepcopy(body)), Rows(data.tolist())).accepted
     OWNERS_FORGERIES[name](body)
-    verdict = check(sealed(body), Rows(data))
+    verdict = check(sealed(body), Rows(data.tolist()))
     assert not verdict.accepted, verdict
 
 
 def about(name: str) -> About:
     return About(name=name, version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="a test")
-
-
-@frozen(kw_only=True)
-class AnyMechanism:
-    about: ClassVar[About] = about("any-mechanism")
-    declared: Public[PureLoss] = field()
-
-    @property
-    def loss(self) -> PureLoss:
-        return self.declared.value
-
-    def release(self, sample: WeightedSample, coins: Coins) -> Any:
-        return sample.weights
 
 
 @frozen(kw_only=True)

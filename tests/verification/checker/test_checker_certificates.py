@@ -10,8 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from certdp.verification import checker
 from certdp.verification.checker import Budget, Outcome, Verdict, check
 from tests.support.cases import examples
 from tests.support.forgeries import Body, assert_refused, seal, with_change
+from tests.support.stated import Rows
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 6 * 10**6
@@ -116,20 +116,6 @@ def above(value: Fraction) -> float:
 
 def below(value: Fraction) -> float:
     return math.nextafter(float(value), -math.inf)
-
-
-@dataclass
-class Rows:
-    """Data as the checker takes them."""
-
-    rows: list[list[float]]
-
-    @property
-    def columns(self) -> int:
-        return len(self.rows[0])
-
-    def __iter__(self) -> Iterator[Sequence[float]]:
-        return iter(self.rows)
 
 
 def assumed(name: str, value: str) -> dict[str, str]:

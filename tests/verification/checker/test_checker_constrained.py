@@ -24,6 +24,7 @@ from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
 from tests.support.cases import examples
 from tests.support.forgeries import Body, assert_refused, seal, with_change
+from tests.support.stated import Rows
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
 FEW_CALLS = 10**6
@@ -623,16 +624,6 @@ def test_the_probability_of_special_losses() -> None:
 
 
 # An owner's certificate and its data.
-
-
-class Rows:
-    """Data as the checker takes them."""
-
-    def __init__(self, rows: list[list[float]]) -> None:
-        self.rows, self.columns = rows, len(rows[0])
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(self.rows)
 
 
 def owner(body: Body, rows: list[list[float]], outside: str) -> Body:

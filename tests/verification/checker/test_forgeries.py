@@ -65,6 +65,7 @@ from certdp.verification import checker
 from certdp.verification.certificates.keyed import keyed_certificate
 from certdp.verification.checker import Outcome, Verdict, check
 from tests.support.forgeries import Body, body_of, seal
+from tests.support.stated import Rows
 
 Way = tuple[Any, ...]
 SCHEMA = json.loads((Path(checker.__file__).parent / "certificate.schema.json").read_text("utf-8"))
@@ -181,17 +182,8 @@ def written(name: str) -> bytes:
     return CORPUS[name]()
 
 
-class Rows:
-    """The owner's records, as the checker takes them."""
-
-    columns = 3
-
-    def __iter__(self) -> Iterator[list[float]]:
-        return iter(RECORDS)
-
-
 def verdict_on(body: Body) -> Verdict:
-    return check(seal(body), Rows() if body.get("audience") == "owner" else None)
+    return check(seal(body), Rows(RECORDS) if body.get("audience") == "owner" else None)
 
 
 # Alterations.
@@ -565,7 +557,7 @@ def unexplained(name: str, stride: int, start: int = 0) -> list[str]:
         if body is None:
             continue
         content = seal(body)
-        verdict = check(content, Rows() if body.get("audience") == "owner" else None)
+        verdict = check(content, Rows(RECORDS) if body.get("audience") == "owner" else None)
         if verdict.reason.startswith("the check failed"):
             found.append(f"not foreseen: {what} ({verdict.reason})")
         if not verdict.accepted:
