@@ -12,7 +12,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,8 +23,9 @@ from attrs import frozen
 from certdp.dpis.checkpoints import Checkpoints, CheckpointState
 from certdp.durable.files import published
 from certdp.durable.interruption import undone_by
-from certdp.verification.checker import check
+from certdp.verification.checker import check, digest_of
 from certdp.weighted_sampling import read_sample
+from tests.support.processes import run_python
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
@@ -80,6 +80,9 @@ def sample_is_whole(folder: Path) -> None:
     if (folder / "r").exists():
         json.loads((folder / "r").read_text("utf-8"))
     if (folder / "s.csv").exists():
+        certified = check((folder / "c").read_bytes()).artefacts
+        assert certified is not None
+        assert digest_of(folder / "s.csv") == dict(certified.files)["s.csv"]
         table, statement = read_sample(folder / "s.csv")
         assert len(table) > 100
         assert statement.private
@@ -128,7 +131,6 @@ COMMANDS = {
         statements=("c", "s.csv.json"),
         releases=("s.csv",),
         sound=sample_is_whole,
-        steady=("c",),
     ),
     "dpis train": Command(
         words=f"{TRAIN} --certificate {{out}}/c",
@@ -198,18 +200,6 @@ finally:
 """
 
 
-def ran(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """A process that listens to signals, whether or not this one does."""
-    ignored = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is signal.SIG_IGN]
-    for one in ignored:
-        signal.signal(one, signal.SIG_DFL)
-    try:
-        return subprocess.run([sys.executable, *words], capture_output=True, text=True, encoding="utf-8", check=False)
-    finally:
-        for one in ignored:
-            signal.signal(one, signal.SIG_IGN)
-
-
 def counting(command: Command, inputs: Path, folder: Path, told: Path, moment: tuple[str, int, int]) -> list[str]:
     """The command line of a process that sends itself a signal at a moment, or that tells how many there are."""
     return ["-c", COUNTING, json.dumps([*moment, str(told), WRITING]), *command.words_in(inputs, folder)]
@@ -233,7 +223,7 @@ def undisturbed(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
     @cache
     def known(name: str) -> tuple[Path, Moments]:
         folder, told = tmp_path_factory.mktemp("undisturbed"), tmp_path_factory.mktemp("told") / "counts"
-        ended = ran(counting(COMMANDS[name], inputs, folder, told, ("all", -1, 0)))
+        ended = run_python(counting(COMMANDS[name], inputs, folder, told, ("all", -1, 0)))
         require_whole(COMMANDS[name], folder, ended)
         return folder, json.loads(told.read_text("utf-8"))
 
@@ -266,7 +256,7 @@ def disturb(case: Disturbance, inputs: Path, folder: Path, told: Path, whole: Pa
     """Hold what is left against what must be, and go on."""
     command, ending = COMMANDS[case.name], case.ending
     at = 1 + int(case.share * moments[case.which])
-    ended = ran(counting(command, inputs, folder, told, (case.which, at, ending)))
+    ended = run_python(counting(command, inputs, folder, told, (case.which, at, ending)))
     assert ended.returncode in (-ending, 0), ended.stderr
     assert "Traceback" not in ended.stderr
     if ended.returncode == 0:
@@ -278,7 +268,7 @@ def disturb(case: Disturbance, inputs: Path, folder: Path, told: Path, whole: Pa
         assert sum((folder / one).exists() for one in command.outputs) in (0, len(command.outputs))
     left = len(left_behind(folder))
     if ending is signal.SIGKILL or command.goes_on:
-        require_whole(command, folder, ran(["-m", "certdp", *command.words_in(inputs, folder)]))
+        require_whole(command, folder, run_python(["-m", "certdp", *command.words_in(inputs, folder)]))
     there = command.steady if ending is not signal.SIGKILL or not command.goes_on else ()
     for one in there:
         if (folder / one).exists():

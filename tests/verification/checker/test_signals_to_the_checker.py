@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import run_python
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 CHECKER = "certdp.verification.checker"
@@ -31,10 +33,7 @@ SEND = "import os, signal\nos.kill(os.getpid(), signal.{})\n"
 def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A process that finds the modules of a folder before all others."""
     places = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": places}
-    )
+    return run_python(words, {"PYTHONPATH": places})
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
