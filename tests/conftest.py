@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Generator
 from functools import cache
@@ -16,6 +17,11 @@ from tests.support.cases import one_in, register_profiles
 from tests.support.selection import mark_the_quick, mark_the_rest
 
 register_profiles()
+
+# shells have what runs behind ignore them, and so would every process that a test starts
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 # built once: the tree of all commands takes longer than most of them
 typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]

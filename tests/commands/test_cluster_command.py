@@ -58,7 +58,7 @@ def test_centres_and_a_certificate_that_holds(
         (["--option", "radius=4", "--option", "radius=5"], "option"),
         (["--option", "radius"], "option"),
         (["--option", "radius=4", "--option", "max_iter=many"], "max_iter"),
-        (["--option", "radius=4", "--option", "max_iter=0"], "iterations"),
+        (["--option", "radius=4", "--option", "max_iter=0"], "max_iter"),
         (["--option", "radius=4", "--outside", "keep"], "outside"),
         (["--option", "radius=4", "--sampler", "privacy-constrained"], "noise_scale"),
         (["--option", "radius=4", "--sampler", "poisson"], "rate"),

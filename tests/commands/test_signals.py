@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,6 @@ from certdp.durable.files import published
 from certdp.durable.interruption import undone_by
 from certdp.verification.checker import check, digest_of
 from certdp.weighted_sampling import read_sample
-from tests.support.processes import run_python
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
@@ -200,6 +200,10 @@ finally:
 """
 
 
+def ran(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, encoding="utf-8", check=False)
+
+
 def counting(command: Command, inputs: Path, folder: Path, told: Path, moment: tuple[str, int, int]) -> list[str]:
     """The command line of a process that sends itself a signal at a moment, or that tells how many there are."""
     return ["-c", COUNTING, json.dumps([*moment, str(told), WRITING]), *command.words_in(inputs, folder)]
@@ -223,7 +227,7 @@ def undisturbed(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
     @cache
     def known(name: str) -> tuple[Path, Moments]:
         folder, told = tmp_path_factory.mktemp("undisturbed"), tmp_path_factory.mktemp("told") / "counts"
-        ended = run_python(counting(COMMANDS[name], inputs, folder, told, ("all", -1, 0)))
+        ended = ran(counting(COMMANDS[name], inputs, folder, told, ("all", -1, 0)))
         require_whole(COMMANDS[name], folder, ended)
         return folder, json.loads(told.read_text("utf-8"))
 
@@ -256,7 +260,7 @@ def disturb(case: Disturbance, inputs: Path, folder: Path, told: Path, whole: Pa
     """Hold what is left against what must be, and go on."""
     command, ending = COMMANDS[case.name], case.ending
     at = 1 + int(case.share * moments[case.which])
-    ended = run_python(counting(command, inputs, folder, told, (case.which, at, ending)))
+    ended = ran(counting(command, inputs, folder, told, (case.which, at, ending)))
     assert ended.returncode in (-ending, 0), ended.stderr
     assert "Traceback" not in ended.stderr
     if ended.returncode == 0:
@@ -268,7 +272,7 @@ def disturb(case: Disturbance, inputs: Path, folder: Path, told: Path, whole: Pa
         assert sum((folder / one).exists() for one in command.outputs) in (0, len(command.outputs))
     left = len(left_behind(folder))
     if ending is signal.SIGKILL or command.goes_on:
-        require_whole(command, folder, run_python(["-m", "certdp", *command.words_in(inputs, folder)]))
+        require_whole(command, folder, ran(["-m", "certdp", *command.words_in(inputs, folder)]))
     there = command.steady if ending is not signal.SIGKILL or not command.goes_on else ()
     for one in there:
         if (folder / one).exists():

@@ -48,6 +48,7 @@ from ..oracles.sanitisers import (
     order_probability,
     printed_cost,
 )
+from .rates_of_keys import ascending_rates
 from .subdivision import prove, quantity
 
 if TYPE_CHECKING:
@@ -457,17 +458,10 @@ def _deltas() -> SearchStrategy[Fraction]:
     return st.fractions(Fraction(1, 200), 1, max_denominator=200)
 
 
-def _rates(least: int, longest: int) -> SearchStrategy[tuple[Fraction, ...]]:
-    from hypothesis import strategies as st
-
-    varied = st.lists(st.fractions(0, 1, max_denominator=20), min_size=least, max_size=longest)
-    return varied.map(lambda rates: tuple(sorted(rates))) | st.integers(least, longest).map(lambda n: (_ONE,) * n)
-
-
 def _exact_cases(longest: int) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    return st.fixed_dictionaries({"growth": _growths(), "delta": _deltas(), "rates": _rates(1, longest)})
+    return st.fixed_dictionaries({"growth": _growths(), "delta": _deltas(), "rates": ascending_rates(1, longest)})
 
 
 def _programme_cases() -> SearchStrategy[Case]:
@@ -510,7 +504,7 @@ def _table_cases_with(subdivisions: SearchStrategy[int], least: int = 1) -> Sear
         {
             "epsilon": st.fractions(0, 1, max_denominator=10),
             "delta": _deltas(),
-            "rates": _rates(least, 6),
+            "rates": ascending_rates(least, 6),
             "subdivision": subdivisions,
         }
     )

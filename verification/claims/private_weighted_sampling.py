@@ -26,6 +26,7 @@ from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles.linear_programmes import maximum
 from .enclosed import PRECISION, agrees, enclosed, enclosed_log
+from .rates_of_keys import ascending_rates
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -396,17 +397,10 @@ def _any_crossover_cases() -> SearchStrategy[Case]:
     )
 
 
-def _rates(longest: int) -> SearchStrategy[tuple[Fraction, ...]]:
-    from hypothesis import strategies as st
-
-    varied = st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=longest)
-    return varied.map(lambda rates: tuple(sorted(rates))) | st.integers(1, longest).map(lambda count: (_ONE,) * count)
-
-
 def _programme_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    return _rates(5).flatmap(
+    return ascending_rates(1, 5).flatmap(
         lambda rates: st.fixed_dictionaries(
             {
                 "growth": _growths(),
@@ -421,7 +415,9 @@ def _programme_cases() -> SearchStrategy[Case]:
 def _band_cases() -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
-    return st.fixed_dictionaries({"growth": _growths(Fraction(3, 2)), "delta": _deltas(), "rates": _rates(8)})
+    return st.fixed_dictionaries(
+        {"growth": _growths(Fraction(3, 2)), "delta": _deltas(), "rates": ascending_rates(1, 8)}
+    )
 
 
 CLAIMS: tuple[Claim, ...] = (

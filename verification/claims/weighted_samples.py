@@ -28,6 +28,7 @@ from ...accounting.notions.approximate import APPROXIMATE, Approximate
 from ...accounting.units import Delta, Epsilon, Probability
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles.sanitisers import algorithm_3
+from .rates_of_keys import ascending_rates
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -287,13 +288,6 @@ def _threshold_cases() -> SearchStrategy[Case]:
     )
 
 
-def _rates(least: int, longest: int) -> SearchStrategy[tuple[Fraction, ...]]:
-    from hypothesis import strategies as st
-
-    varied = st.lists(st.fractions(0, 1, max_denominator=20), min_size=least, max_size=longest)
-    return varied.map(lambda rates: tuple(sorted(rates))) | st.integers(least, longest).map(lambda n: (_ONE,) * n)
-
-
 def _table_cases(frequencies: SearchStrategy[bool], least: int = 1, longest: int = 8) -> SearchStrategy[Case]:
     from hypothesis import strategies as st
 
@@ -301,7 +295,7 @@ def _table_cases(frequencies: SearchStrategy[bool], least: int = 1, longest: int
         {
             "epsilon": st.fractions(0, 1, max_denominator=10),
             "delta": st.fractions(Fraction(1, 200), 1, max_denominator=200),
-            "rates": _rates(least, longest),
+            "rates": ascending_rates(least, longest),
             "frequencies": frequencies,
         }
     )

@@ -25,7 +25,7 @@ from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import Composition, KeyedComposition, chosen
 from .digits import Numbers
 from .options import Accountant as AccountantName
-from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps
+from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps, whole_or_none
 from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
@@ -262,15 +262,8 @@ def domain_of(given: Composition) -> NormBall | None:
     return NormBall(
         norm=_without_domain(given, ONE_RELEASE).norm,
         radius=Public(given.run["radius"]),
-        dimension=None if dimension is None else _whole(dimension),
+        dimension=whole_or_none("dimension", dimension),
     )
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidValue("dimension", text, "a whole number ≥ 1") from None
 
 
 def _order(order: Fraction | None) -> float | None:

@@ -12,7 +12,6 @@ from attrs import frozen
 from rich.text import Text
 
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..audits.of_runs import AnyRun, RunAudit, audit_run, neighbours_among
@@ -26,7 +25,7 @@ from .advice import about_options, advising
 from .answer import Answer
 from .answering import application
 from .composition import Composition, KeyedComposition, chosen
-from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials
+from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials, whole
 from .output import FAILED, Terminal
 from .page import Page
 from .plan import plan_of
@@ -198,15 +197,9 @@ def _run(given: Composition | KeyedComposition, plan: Releases) -> AnyRun:
             return given.run(plan)
         case Composition(sampler=LossSampler()):
             solved = SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
-            columns = _whole(given.run.get("dimension", str(_DIMENSION)))
+            columns = whole("dimension", given.run.get("dimension", str(_DIMENSION)))
             return solved.on(domain_of(given.run, solved.norm, solved.features, columns))
     return run_of(given, plan)
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise InvalidValue("dimension", text, "a whole number ≥ 1")
-    return int(text)
 
 
 command = application(audit)

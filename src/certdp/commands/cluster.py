@@ -29,6 +29,7 @@ from .options import (
     Outside,
     Sampler,
     key_and_value,
+    whole,
 )
 from .outputs import check_places, checked_certificate
 from .page import Page, whom
@@ -125,7 +126,7 @@ def cluster(
         of_sampler.setdefault("target", epsilon)
     built: AnySampler = build(kind, "sampler", of_sampler)
     check_places(data, {"output": output, "certificate": certificate})
-    settings: dict[str, Any] = {**of_run, "max_iter": _whole("max_iter", of_run.get("max_iter", "10"))}
+    settings: dict[str, Any] = {**of_run, "max_iter": whole("max_iter", of_run.get("max_iter", "10"))}
     model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
     model.fit(read_records(data, file.reading))
     with published() as files:
@@ -174,13 +175,6 @@ def _sorted(given: list[str], kind: type) -> tuple[dict[str, str], dict[str, str
             raise InvalidValue("option", text, f"one value for {key}", "Give it once")
         owner[key] = value
     return of_run, of_sampler
-
-
-def _whole(name: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidValue(name, text, "a whole number ≥ 1") from None
 
 
 def _table_of(centres: Floats) -> bytes:

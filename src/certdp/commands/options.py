@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..accounting.errors import InvalidValue
+from ..accounting.exact import exact
 
 
 def _warned(names: list[str] | None) -> list[str] | None:
@@ -141,6 +142,26 @@ def key_and_value(text: str, example: str) -> tuple[str, str]:
     if not sign or not key or not value:
         raise InvalidValue("option", text, "KEY=VALUE", f"Write it like --option {example}")
     return key, value
+
+
+def whole(name: str, text: str, least: int = 1) -> int:
+    """A whole number from the command line, however it is written.
+
+    Raises:
+        InvalidValue: for anything else, and below `least`.
+    """
+    try:
+        value = exact(text, parameter=name)
+    except InvalidValue:
+        value = None
+    if value is None or value.denominator != 1 or value < least:
+        raise InvalidValue(name, text, f"a whole number ≥ {least}", "Write a whole number")
+    return int(value)
+
+
+def whole_or_none(name: str, text: str | None, least: int = 1) -> int | None:
+    """A whole number from the command line; None where nothing is stated; errors as `whole`."""
+    return None if text is None else whole(name, text, least)
 
 
 def refuse_unused(options: Mapping[str, object], where: str, remedy: str = "Leave it out") -> None:

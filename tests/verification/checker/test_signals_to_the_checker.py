@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import run_python
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
 CHECKER = "certdp.verification.checker"
@@ -33,7 +31,8 @@ SEND = "import os, signal\nos.kill(os.getpid(), signal.{})\n"
 def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A process that finds the modules of a folder before all others."""
     places = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
-    return run_python(words, {"PYTHONPATH": places})
+    command, variables = [sys.executable, *words], {**os.environ, "PYTHONPATH": places}
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, env=variables)
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])

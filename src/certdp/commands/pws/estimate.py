@@ -27,10 +27,10 @@ from ...weighted_sampling.selections import Every, selection
 from ...weighted_sampling.threshold_samples import ThresholdSample
 from ..answer import Answer, path_as_json
 from ..answering import application
-from ..options import Overwrite, Plot, refuse_unused
+from ..options import Overwrite, Plot, refuse_unused, whole, whole_or_none
 from ..outputs import check_places
 from ..page import Page
-from .scheme import check_new, whole_option
+from .scheme import check_new
 
 STATISTICS = "sum, count, power=P or cap=M"
 _NOTICE = "computed from true frequencies: for the data's owner, not for publication"
@@ -179,12 +179,12 @@ def estimate(
         return UnsanitisedSum(sample=sample, where=predicates, total=found)
     private = PrivateSample.read(sample)
     estimates = SampleEstimates.of(private)
-    listed = whole_option("top", top)
+    listed = whole_or_none("top", top)
     answer = Estimates(
         place=sample,
         where=predicates,
         sample=private,
-        total=estimates.sum(selected, summed, population=whole_option("population", population, 0)),
+        total=estimates.sum(selected, summed, population=whole_or_none("population", population, 0)),
         top=None if listed is None else estimates.top(listed, selected),
         quantiles=None if quantiles is None else estimates.quantiles(quantiles.split(","), selected),
         rank=None if rank is None else estimates.rank(rank),
@@ -204,7 +204,7 @@ def _statistic(text: str) -> NamedStatistic:
         "sum": Total,
         "count": Count,
         "power=": lambda: Power(exact(value, parameter="statistic")),
-        "cap=": lambda: Cap(whole_option("statistic", value) or 1),
+        "cap=": lambda: Cap(whole("statistic", value)),
     }
     if name + sign not in makers or (sign and not value):
         raise InvalidValue("statistic", text, STATISTICS, "Write it like --statistic power=0.5")

@@ -25,7 +25,7 @@ from ...weighted_sampling.sample_files import put_sample
 from ...weighted_sampling.sizes import TotalSize, threshold_of_size
 from ..answer import Answer, assumptions_as_json, path_as_json
 from ..answering import application
-from ..options import AnySeed, Certificate, Epsilon, Output, Overwrite
+from ..options import AnySeed, Certificate, Epsilon, Output, Overwrite, whole_or_none
 from ..output import Terminal
 from ..outputs import check_places, checked_certificate
 from ..page import Page
@@ -50,7 +50,6 @@ from .scheme import (
     plugin_as_json,
     sample_places,
     sampler_of,
-    whole_option,
 )
 
 
@@ -168,8 +167,8 @@ def release(
     check_sample_place(output)
     check_places(counts, places)
     coins = _coins(seed, certificate)
-    contributions = whole_option("user-bound", user_bound)
-    largest = whole_option("max-frequency", max_frequency)
+    contributions = whole_or_none("user-bound", user_bound)
+    largest = whole_or_none("max-frequency", max_frequency)
     sizes = _Size(scheme=scheme, power=power, threshold=threshold, size=size, total=total, total_epsilon=total_epsilon)
     with open_counts(counts, aggregate=aggregate, key=key, count=count) as stream:
         found = sizes.threshold_of(stream, largest, contributions or 1, coins)

@@ -13,10 +13,10 @@ from ...plugins.contract import Coins
 from ...weighted_sampling.counts import open_counts
 from ...weighted_sampling.threshold_samples import CoinSource, KeyHash, SeedOrder, bottom_k_sample, threshold_sample
 from ..answering import application
-from ..options import AnySeed, Output, Overwrite
+from ..options import AnySeed, Output, Overwrite, whole_or_none
 from .drawn import DrawnSample, check_output
 from .options import Aggregate, CountColumn, Counts, KeyColumn, Power, Scheme, Threshold
-from .scheme import sampler_of, whole_option
+from .scheme import sampler_of
 
 _ORDERS: Mapping[str | None, SeedOrder] = {
     None: SeedOrder.PPSWOR,
@@ -53,7 +53,7 @@ def sample(
     """
     check_output(counts, output, overwrite)
     coins = _coins(coordinated, seed)
-    kept = whole_option("bottom", bottom)
+    kept = whole_or_none("bottom", bottom)
     sampler = sampler_of(scheme, None if threshold is None else Public(threshold), power) if kept is None else None
     with open_counts(counts, aggregate=aggregate, key=key, count=count) as stream:
         if sampler is not None:

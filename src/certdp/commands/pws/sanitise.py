@@ -18,13 +18,13 @@ from ...weighted_sampling.sample_files import put_sample
 from ...weighted_sampling.threshold_samples import ByThreshold, ThresholdSample
 from ..answer import Answer
 from ..answering import application
-from ..options import Certificate, Epsilon, Output, Overwrite
+from ..options import Certificate, Epsilon, Output, Overwrite, whole_or_none
 from ..outputs import check_places, checked_certificate
 from ..page import Page
 from .drawn import NOTICE
 from .options import Delta, Frequencies, MaxFrequency, UserBound
 from .release import Released
-from .scheme import check_new, check_sample_place, sample_places, whole_option
+from .scheme import check_new, check_sample_place, sample_places
 
 
 @frozen(kw_only=True)
@@ -77,8 +77,8 @@ def sanitise(
         delta=delta,
         sampler=_sampler_of(drawn),
         frequencies=frequencies,
-        largest=whole_option("max-frequency", max_frequency),
-        contributions=whole_option("user-bound", user_bound),
+        largest=whole_or_none("max-frequency", max_frequency),
+        contributions=whole_or_none("user-bound", user_bound),
     )
     content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
     private = sampling.sanitise(drawn)

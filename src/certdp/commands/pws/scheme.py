@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from ...accounting.errors import InvalidValue
-from ...accounting.exact import exact
 from ...accounting.provenance import Declared, Public
 from ...plugins.contract import KeySampler, Sanitiser, stated
 from ...samplers.every_key import EveryKey
@@ -55,20 +54,6 @@ def sampler_of(scheme: str | None, threshold: Declared[Any] | None, power: str |
             "threshold", "nothing", "τ > 0", "State --threshold T, or --size K with --total S or --total-epsilon E1"
         )
     return kind(threshold=threshold) if power is None else kind(threshold=threshold, power=Public(power))
-
-
-def whole_option(name: str, text: str | None, least: int = 1) -> int | None:
-    """A whole number from the command line; None where it was not given.
-
-    Raises:
-        InvalidValue: for anything else, and below `least`.
-    """
-    if text is None:
-        return None
-    value = exact(text, parameter=name)
-    if value.denominator != 1 or value < least:
-        raise InvalidValue(name, text, f"a whole number ≥ {least}", "Write a whole number")
-    return int(value)
 
 
 def plugin_as_json(plugin: KeySampler | Sanitiser) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from ...weighted_sampling.release import PrivateWeightedSampling, in_words
 from ...weighted_sampling.tables import ReportingTable
 from ..answer import Answer, path_as_json
 from ..answering import application
-from ..options import Epsilon, Overwrite, Plot
+from ..options import Epsilon, Overwrite, Plot, whole_or_none
 from ..outputs import check_places
 from ..page import Page
 from .options import Delta, Frequencies, Power, Scheme, Threshold, UserBound
-from .scheme import check_new, plugin_as_json, sampler_of, whole_option
+from .scheme import check_new, plugin_as_json, sampler_of
 
 _MOST_ROWS = 1_000_000
 
@@ -95,7 +95,7 @@ def table(
         delta=delta,
         sampler=sampler_of(scheme, None if threshold is None else Public(threshold), power),
         frequencies=frequencies,
-        contributions=whole_option("user-bound", user_bound),
+        contributions=whole_or_none("user-bound", user_bound),
     )
     found = sampling.table(rows)
     if plot is not None:
