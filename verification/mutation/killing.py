@@ -394,11 +394,11 @@ def _run_of(name: str, is_claim: bool, items: Mapping[str, Any], following: Any)
 def _holds(claim: Claim) -> bool:
     try:
         return check(claim, EXAMPLES, SEED).passed
-    except _Noticed:
+    except _Killed:
         return False
 
 
-class _Noticed(BaseException):
+class _Killed(BaseException):
     """Leaves a claim at the first case that is not as expected: nothing is shrunk or proven."""
 
 
@@ -408,9 +408,9 @@ def _watched(claim: Claim) -> Claim:
             finding = claim.examine(case)
             holds = finding.holds
         except Exception:
-            raise _Noticed from None
+            raise _Killed from None
         if not holds:
-            raise _Noticed
+            raise _Killed
         return finding
 
     return evolve(claim, examine=examine, prove=None)

@@ -217,7 +217,7 @@ def refuses(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and not node.orelse and isinstance(node.body[0], ast.Raise)
 
 
-def _asks_the_parent(call: ast.Call) -> bool:
+def _calls_super(call: ast.Call) -> bool:
     """Whether it calls through `super()`: without it the code has no free variable, and cannot be exchanged."""
     return any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(call))
 
@@ -228,7 +228,7 @@ def _dropped_check(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
             yield ast.Pass()
         case ast.Raise() if not refuses(scope.parents[node]):
             yield ast.Pass()
-        case ast.Expr(ast.Call() as call) if not _asks_the_parent(call):
+        case ast.Expr(ast.Call() as call) if not _calls_super(call):
             yield ast.Pass()
         case ast.Call(ast.Name(), [ast.Constant(str()), value, *_], _) if not isinstance(
             scope.parents[node], ast.Raise | ast.Expr

@@ -31,7 +31,7 @@ from .traces import short_digest
 RECORD = Path(__file__).with_name("recorded.json")
 
 
-class Standing(Enum):
+class Freshness(Enum):
     """What a record is worth today."""
 
     FRESH = "scored"
@@ -165,12 +165,12 @@ def recorded(mutated: Mutated, verdicts: tuple[Verdict, ...]) -> Recorded:
     )
 
 
-def standing(mutated: Mutated, record: Recorded | None) -> Standing:
+def freshness(mutated: Mutated, record: Recorded | None) -> Freshness:
     """What the record of a module is worth today."""
     if record is None:
-        return Standing.MISSING
+        return Freshness.MISSING
     today = (_source_digest(mutated), _guards_digest(mutated))
-    return Standing.FRESH if today == (record.source, record.guards) else Standing.STALE
+    return Freshness.FRESH if today == (record.source, record.guards) else Freshness.STALE
 
 
 def unnoticed(mutated: Mutated, record: Recorded) -> tuple[Mutant, ...]:

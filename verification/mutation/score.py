@@ -86,7 +86,7 @@ class Score:
         return tuple(Counter(verdict.mutant.module for verdict in self.verdicts))
 
     @property
-    def noticed(self) -> float | None:
+    def killed_share(self) -> float | None:
         """The share of mutants killed or timed out among those not exempted; None where there is none."""
         noticed = self.count(Fate.KILLED) + self.count(Fate.TIMED_OUT)
         judged = noticed + self.count(Fate.SURVIVED)
@@ -111,7 +111,7 @@ class Score:
         """Return the score as a plain dictionary for JSON."""
         return {
             "passed": self.passed,
-            "score": self.noticed,
+            "score": self.killed_share,
             "population": self.population,
             "run": len(self.verdicts),
             "seed": self.seed,

@@ -21,7 +21,7 @@ from ..durable.files import write_whole
 from ..verification.mutation import recorded as records
 from ..verification.mutation.exemptions import exemptions
 from ..verification.mutation.guarded import EXCLUDED
-from ..verification.mutation.recorded import Standing, standing
+from ..verification.mutation.recorded import Freshness, freshness
 from ..verification.mutation.score import Fate, Score, together
 from ..verification.mutation.score_page import page as page_of
 from ..verification.mutation.scoring import Benches, Mutated, matching, score
@@ -54,14 +54,14 @@ class _Row:
     """What is recorded of a module; no counts where nothing is."""
 
     module: str
-    standing: str
+    freshness: str
     mutants: int
     counts: _Counts | None
 
     def as_json(self) -> dict[str, object]:
         """Return the row for programs, in JSON's types."""
         known = {} if self.counts is None else asdict(self.counts)
-        return {"module": self.module, "standing": self.standing, "mutants": self.mutants, **known}
+        return {"module": self.module, "freshness": self.freshness, "mutants": self.mutants, **known}
 
 
 @frozen
@@ -76,7 +76,7 @@ class Recorded(Answer):
 
     def show(self, page: Page) -> None:
         """Show the answer on the page, for people."""
-        columns = ("module", "standing", "mutants", *(one.name for one in fields(_Counts)))
+        columns = ("module", "freshness", "mutants", *(one.name for one in fields(_Counts)))
         page.table(
             [column.replace("_", " ") for column in columns],
             [[str(row.as_json().get(column, "")) for column in columns] for row in self.rows],
@@ -114,7 +114,7 @@ class Scored(Answer):
         for stray in found.strays:
             place = f"{stray.module} {stray.place}, {stray.operator}"
             page.copy(f"an exemption fits no mutant: {place}: {stray.before}  →  {stray.after}")
-        share = "none judged" if found.noticed is None else f"{found.noticed:.1%}"
+        share = "none judged" if found.killed_share is None else f"{found.killed_share:.1%}"
         drawn = "all" if found.seed is None else f"seed {found.seed}"
         page.print(f"\nscore {share}: {len(found.verdicts)} of {found.population} mutants run ({drawn})")
 
@@ -217,7 +217,7 @@ def _record(only: Sequence[str], each: int | None, jobs: int, minutes: float | N
 
 
 def _is_recorded(mutated: Mutated, record: records.Recorded | None, each: int | None) -> bool:
-    return record is not None and standing(mutated, record) is Standing.FRESH and record.suffices(each)
+    return record is not None and freshness(mutated, record) is Freshness.FRESH and record.suffices(each)
 
 
 def _share(only: Sequence[str], seed: int, minutes: float, terminal: Terminal) -> Score:
@@ -261,9 +261,9 @@ def _recorded(only: Sequence[str], markdown: Path | None) -> Recorded:
 def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Iterator[_Row]:
     for mutated in asked:
         found = known.get(mutated.module)
-        stands, mutants = standing(mutated, found), _count(mutated)
+        fresh, mutants = freshness(mutated, found), _count(mutated)
         if found is None:
-            yield _Row(module=mutated.module, standing=stands.value, mutants=mutants, counts=None)
+            yield _Row(module=mutated.module, freshness=fresh.value, mutants=mutants, counts=None)
             continue
         exempted, survived = found.split(mutated.module)
         counts = _Counts(
@@ -273,7 +273,7 @@ def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Itera
             survived=survived,
             source=found.source,
         )
-        yield _Row(module=mutated.module, standing=stands.value, mutants=mutants, counts=counts)
+        yield _Row(module=mutated.module, freshness=fresh.value, mutants=mutants, counts=counts)
 
 
 def _count(mutated: Mutated, most: int | None = None) -> int:

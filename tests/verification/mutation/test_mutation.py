@@ -27,7 +27,7 @@ from certdp.verification.mutation.expressions import declared_mutants, expressio
 from certdp.verification.mutation.guarded import EXCLUDED, RULES, guarded, modules, unplaced
 from certdp.verification.mutation.killing import holding_claims
 from certdp.verification.mutation.mutants import mutants_of, mutated
-from certdp.verification.mutation.recorded import Recorded, Standing, standing
+from certdp.verification.mutation.recorded import Freshness, Recorded, freshness
 from certdp.verification.mutation.score_page import page
 from certdp.verification.mutation.scoring import everything, population, score
 from certdp.verification.running.runner import select
@@ -254,13 +254,13 @@ def test_every_guard_exists() -> None:
 def test_a_record_is_fresh_until_source_or_guards_change() -> None:
     (entry,) = (each for each in everything() if each.module == "accounting.amplification.psi")
     record = records.recorded(entry, ())
-    assert standing(entry, None) is Standing.MISSING
-    assert standing(entry, record) is Standing.FRESH
+    assert freshness(entry, None) is Freshness.MISSING
+    assert freshness(entry, record) is Freshness.FRESH
     assert not record.suffices(8)
     assert evolve(record, run=8).suffices(8)
     assert not evolve(record, run=8).suffices(None)
     for changed in (evolve(record, source="another"), evolve(record, guards="another")):
-        assert standing(entry, changed) is Standing.STALE
+        assert freshness(entry, changed) is Freshness.STALE
 
 
 def test_records_are_kept_as_they_were_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
