@@ -53,7 +53,8 @@ def alike(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """The p-value of χ² for one law behind two samples."""
     counts = np.array([np.bincount(sample, minlength=100) for sample in (one, other)])
     counts = counts[:, counts.sum(axis=0) >= 50]
-    return float(stats.chi2_contingency(counts).pvalue)
+    found: Any = stats.chi2_contingency(counts)
+    return float(found.pvalue)
 
 
 def last_digits(outputs: Floats) -> NDArray[np.int64]:
