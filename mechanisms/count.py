@@ -7,10 +7,11 @@ from typing import ClassVar, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import Evidence
 from ..accounting.expressions import W
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
+from .lattice import noise_unit, rounded_sums
 
 
 @final
@@ -23,16 +24,16 @@ class Count:
 
     Guarantees:
         PDP profile ε(W, x) = W / scale under adding or removing one record (IS Appendix D.4, weighted count).
-        Assumes real-valued noise: a release draws it in binary64.
+        Of arithmetic nothing is assumed: a release is the real-valued noisy sum of weights on a public grid, correctly
+        rounded to it, as that of `LaplaceSum`.
     """
 
     about: ClassVar[About] = About(
         name="count",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Appendix D.4; Dwork, McSherry, Nissim, Smith 2006",
-        assumptions=(REAL_VALUED_NOISE,),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the Laplace noise, in records"})
@@ -43,7 +44,8 @@ class Count:
         return LaplaceLoss(W / self.scale.value)
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples whose sums leave the range of binary64."""
+        """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
+        noise_unit(self.scale.value)
         sample.require_countable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
@@ -52,4 +54,5 @@ class Count:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted counts: a matrix with one row per release."""
-        return np.asarray(sample.total_weight() + coins.laplace(self.scale.value, count)[:, np.newaxis])
+        ones = WeightedSample(np.ones((len(sample), 1)), sample.weights)
+        return rounded_sums(ones, self.scale.value, coins.laplace_cells, count)

@@ -22,6 +22,7 @@ def test_the_loss_depends_on_the_weight_alone() -> None:
     assert simplify(loss) == simplify(W * Fraction(2, 5))
     assert variables(loss) == {W}
     assert isinstance(Count(scale=Public(1)), Mechanism)
+    assert Count.about.assumptions == ()
 
 
 def test_releases_spread_around_the_sum_of_weights() -> None:
@@ -38,6 +39,13 @@ def test_a_weighted_sample_estimates_the_number_of_records() -> None:
     spread = np.sqrt(1000 * 0.75 / 0.25 + 2)
     assert abs(np.mean(estimates) - 1000) < 5 * spread / np.sqrt(400)
     assert np.std(estimates) == pytest.approx(spread, rel=0.2)
+
+
+def test_a_release_is_a_whole_number_of_units_of_a_grid_that_follows_from_the_scale() -> None:
+    sample = WeightedSample(np.zeros((2, 0)), [1 + 2.0**-50, 3.0])  # what a weight has below the grid is cut off
+    (release,) = Count(scale=Public("2.5")).release(sample, Coins.seeded(1))
+    (cell,) = Coins.seeded(1).laplace_cells(Fraction(5, 2) * 2**29, 1)
+    assert release == 4 + cell * 2.0**-29
 
 
 @pytest.mark.parametrize("scale", [0, "-1", float("nan")])

@@ -160,7 +160,7 @@ _ROUNDED: Final = ("2",)
 
 MECHANISMS: Final = {
     "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale"), exact=_ROUNDED),
-    "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale")),
+    "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale"), exact=_ROUNDED),
     "lp-sum": Mechanism("pure", _lp_sum),
     "gaussian-sum": Mechanism("gaussian", _gaussian_sum, exact=_ROUNDED),
     "discrete-laplace": Mechanism("pure", _discrete_laplace, exact=None),
