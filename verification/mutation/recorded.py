@@ -104,6 +104,10 @@ class Recorded:
         """Whether so many mutants were run, or all there were; None stands for all."""
         return self.run >= (self.mutants if each is None else min(each, self.mutants))
 
+    def is_of_source(self, mutated: Mutated) -> bool:
+        """Whether the module, and its mutants, are those that were run; its guards may be others today."""
+        return self.source == _source_digest(mutated)
+
     def survivors(self, module: str) -> tuple[tuple[Any, ...], ...]:
         """The mutants that nothing noticed and that are not exempted today."""
         exempted = {exemption.key for exemption in exemptions()}
@@ -169,8 +173,8 @@ def freshness(mutated: Mutated, record: Recorded | None) -> Freshness:
     """What the record of a module is worth today."""
     if record is None:
         return Freshness.MISSING
-    today = (_source_digest(mutated), _guards_digest(mutated))
-    return Freshness.FRESH if today == (record.source, record.guards) else Freshness.STALE
+    is_fresh = record.is_of_source(mutated) and record.guards == _guards_digest(mutated)
+    return Freshness.FRESH if is_fresh else Freshness.STALE
 
 
 def unnoticed(mutated: Mutated, record: Recorded) -> tuple[Mutant, ...]:

@@ -34,7 +34,7 @@ from .page import Page
 from .progress import watched
 
 _COLUMNS = (Fate.KILLED, Fate.TIMED_OUT, Fate.EXEMPTED, Fate.SURVIVED)
-_EACH = 40  # mutants of a module in a share
+_EACH = 40  # most mutants of a module in a share
 _SHARE_MINUTES = 8.0
 
 
@@ -42,6 +42,7 @@ _SHARE_MINUTES = 8.0
 class _Counts:
     """What became of the mutants of a module, by its record."""
 
+    run: int
     killed: int
     timed_out: int
     exempted: int
@@ -221,11 +222,15 @@ def _is_recorded(mutated: Mutated, record: records.Recorded | None, each: int | 
 
 
 def _share(only: Sequence[str], seed: int, minutes: float, terminal: Terminal) -> Score:
-    """Run, for so many minutes, mutants that the record says are noticed, in an order that the seed chooses."""
+    """Run, for so many minutes, mutants that the record says are noticed, in an order that the seed chooses.
+
+    Of a module those alone that its record covers; and none where the record is of another source.
+    """
     known = records.read()
-    recorded = [mutated for mutated in matching(*only) if mutated.module in known]
+    recorded = [m for m in matching(*only) if m.module in known and known[m.module].is_of_source(m)]
     if not recorded:
-        raise InvalidValue("only", ", ".join(only), "modules that have a record", "Run certdp mutants --record")
+        remedy = "Run certdp mutants --record"
+        raise InvalidValue("only", ", ".join(only) or "*", "modules with a record of today's source", remedy)
     random.Random(seed).shuffle(recorded)
     scores, end = [], time.monotonic() + 60 * minutes
     with _bar(terminal, None) as advance, Benches() as benches:
@@ -233,14 +238,15 @@ def _share(only: Sequence[str], seed: int, minutes: float, terminal: Terminal) -
             left = (end - time.monotonic()) / 60
             if left <= 0:
                 break
-            leaving = records.unnoticed(mutated, known[mutated.module])
+            record = known[mutated.module]
             scores.append(
                 score(
                     mutated.module,
                     sample=_EACH,
+                    each=record.run,
                     seed=seed,
                     minutes=left,
-                    leaving=leaving,
+                    leaving=records.unnoticed(mutated, record),
                     benches=benches,
                     progress=advance,
                 )
@@ -267,7 +273,8 @@ def _rows(asked: Sequence[Mutated], known: dict[str, records.Recorded]) -> Itera
             continue
         exempted, survived = found.split(mutated.module)
         counts = _Counts(
-            killed=found.mutants - found.timed_out - exempted - survived,
+            run=found.run,
+            killed=found.run - found.timed_out - exempted - survived,
             timed_out=found.timed_out,
             exempted=exempted,
             survived=survived,
