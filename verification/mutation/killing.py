@@ -26,7 +26,7 @@ from ..running.examination import check
 from ..running.runner import select
 from .guarded import modules, reason
 from .mutants import PACKAGE
-from .planting import CannotBeImported, loaded_functions, memories
+from .planting import CannotBeImported, CannotBePlanted, loaded_functions, memories
 from .tracing import Probes, Touched
 
 EXAMPLES = 24
@@ -46,6 +46,7 @@ class Outcome(Enum):
     KILLED = "killed"
     TIMED_OUT = "timed out"
     SURVIVED = "survived"
+    UNPLANTED = "not planted"
     BROKEN = "broken"
 
 
@@ -172,13 +173,18 @@ def _serve(connection: Connection, tests: tuple[str, ...]) -> None:
     if not tests:
         _answer(connection, {})
         return
+    _with_tests(tests, lambda items: _answer(connection, items))
+
+
+def _with_tests(files: Sequence[str], use: Callable[[Mapping[str, Any]], None]) -> None:
+    """Have pytest collect files, and hand over their tests by id in the place of running them."""
     import hypothesis
     import pytest
 
     class Serving:
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtestloop(self, session: Any) -> bool:
-            _answer(connection, {item.nodeid: item for item in session.items})
+            use({item.nodeid: item for item in session.items})
             return True
 
     hypothesis.settings.register_profile("unhurried", deadline=None)  # a case may be slow where others use the machine
@@ -186,7 +192,24 @@ def _serve(connection: Connection, tests: tuple[str, ...]) -> None:
     without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
     with tempfile.TemporaryDirectory() as folder:
         options = ["-q", "--tb=no", "--assert=plain", f"--basetemp={folder}/tests", *without]
-        pytest.main([*options, *tests], plugins=[Serving()])
+        pytest.main([*options, *files], plugins=[Serving()])
+
+
+def all_held(claims: Sequence[str], tests: Sequence[str], files: Sequence[str], seconds: int) -> bool:
+    """Whether claims and tests of these files are as expected in this process, which ends after so many seconds."""
+    _limit(seconds)
+    if not all(_run_of(claim, True, {}, None)() for claim in claims):
+        return False
+    held: list[bool] = []
+
+    def run(items: Mapping[str, Any]) -> None:
+        chosen = [items[test] for test in tests]
+        pairs = zip(chosen, [*chosen[1:], None], strict=True)
+        held.append(all(_passes(item, after) is not False for item, after in pairs))
+
+    if tests:
+        _with_tests(files, run)
+    return held == [True] * bool(tests)
 
 
 def _silence() -> None:
@@ -285,13 +308,18 @@ def _work(pid: int | None) -> float:
 
 
 def _send(sender: Connection, job: Callable[[], object], seconds: int) -> None:
+    _limit(seconds)
+    sender.send(job())
+    sender.close()
+    os._exit(0)
+
+
+def _limit(seconds: int) -> None:
+    """Limit the processor time and the memory of this process."""
     import resource  # where processes can be forked, there it is
 
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     _limit_memory()
-    sender.send(job())
-    sender.close()
-    os._exit(0)
 
 
 def _limit_memory() -> None:
@@ -373,6 +401,8 @@ def _ending(sender: Connection, request: _Attempt, items: Mapping[str, Any]) -> 
         _forget()
     except CannotBeImported:
         return ended(Outcome.KILLED, "the import of its module", 0)
+    except CannotBePlanted:
+        return ended(Outcome.UNPLANTED, "", 0)
     except Exception as problem:
         return ended(Outcome.BROKEN, f"{type(problem).__name__}: {problem}", 0)
     for place, (run, (name, _, limit)) in enumerate(zip(runs, request.guards, strict=True)):

@@ -98,13 +98,22 @@ def source_of(module: str) -> str:
     Raises:
         InvalidValue: for an unknown module.
     """
+    return Path(file_of(module)).read_text("utf-8")
+
+
+def file_of(module: str) -> str:
+    """The file of a module of the package.
+
+    Raises:
+        InvalidValue: for an unknown module.
+    """
     try:
         found = find_spec(f"{PACKAGE}.{module}")
     except ModuleNotFoundError:
         found = None
     if found is None or found.origin is None:
         raise InvalidValue("module", module, "a module of this package")
-    return Path(found.origin).read_text("utf-8")
+    return found.origin
 
 
 @cache

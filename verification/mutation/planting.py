@@ -2,7 +2,8 @@
 
 Every importer sees the mutant, because it is the function objects whose code is exchanged, and what functions remember
 of earlier calls is forgotten. A constant's mutant reaches the constants of its module that are made of it; what else
-was computed when a module was imported stays as it was. Kernels compiled by Numba are machine code and out of reach.
+was computed when a module was imported stays as it was, for which there is `anew`. Kernels compiled by Numba are
+machine code and out of reach.
 """
 
 from __future__ import annotations
@@ -26,12 +27,17 @@ class CannotBeImported(Exception):
     """A constant has no value with the mutant: whoever imports its module notices."""
 
 
+class CannotBePlanted(Exception):
+    """A function that is loaded holds other variables of the function around it than it would with the mutant."""
+
+
 def plant(mutant: Mutant) -> None:
     """Exchange the code of the mutant's module for that of the mutant, for the rest of this process.
 
     Raises:
         InvalidValue: where today's source has no such place.
         CannotBeImported: where the module could not be imported with the mutant.
+        CannotBePlanted: where a loaded function cannot have the code that it would have with the mutant.
     """
     tree = mutated(mutant)
     module = exchange(mutant.module, tree)
@@ -50,13 +56,19 @@ def plant(mutant: Mutant) -> None:
 
 
 def exchange(name: str, tree: ast.Module) -> ModuleType:
-    """Give all functions of a loaded module, named within the package, the code that a tree of its source has."""
+    """Give all functions of a loaded module, named within the package, the code that a tree of its source has.
+
+    Raises:
+        CannotBePlanted: where that code captures other variables than the function holds.
+    """
     module = sys.modules[f"{PACKAGE}.{name}"]
     file = module.__file__ or ""
     codes = {_name(code): code for code in _codes(compile(tree, file, "exec"))}
     for function in loaded_functions().get(file, ()):
         code = codes.get(_name(function.__code__))
-        if code is not None and code.co_freevars == function.__code__.co_freevars:
+        if code is not None:
+            if code.co_freevars != function.__code__.co_freevars:
+                raise CannotBePlanted(code.co_qualname)
             function.__code__ = code
     return module
 

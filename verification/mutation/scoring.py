@@ -19,6 +19,7 @@ from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...plugins.forks import can_fork
 from ..running.selection import chosen
+from .anew import attempt_anew, executed_by_imports
 from .chances import Chances
 from .declared import DECLARED, DeclaredFormula
 from .exemptions import Exemption, exemptions
@@ -187,8 +188,17 @@ class Benches:
         chances = self._chances.setdefault(mutated.module, Chances())
         shown = list(_affordable(chances.in_order(reaching, mutant)))
         ending = bench.attempt(planting, shown)
+        if ending.outcome is Outcome.UNPLANTED or (ending.outcome is Outcome.SURVIVED and self._is_imported(mutant)):
+            ending = attempt_anew(mutant, shown)
         chances.learn(shown[: ending.tried], mutant, noticed=ending.outcome in (Outcome.KILLED, Outcome.TIMED_OUT))
         return ending
+
+    def _is_imported(self, mutant: Mutant) -> bool:
+        """Whether what importing the package computes may be other with the mutant."""
+        if not mutant.line:  # a declared formula is planted in its class
+            return False
+        (imports,) = self.traces.known("import", True, executed_by_imports) or ()
+        return not mutant.in_function or mutant.line in imports.touched.get(mutant.module, ())
 
     def _guards(self, mutated: Mutated) -> list[Guard]:
         claims = claims_matching(mutated.claims)

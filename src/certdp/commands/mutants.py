@@ -202,19 +202,25 @@ def _record(only: Sequence[str], each: int | None, jobs: int, minutes: float | N
                     return
                 if _is_recorded(mutated, records.read().get(mutated.module), each):  # by another process
                     continue
-                found = score(mutated.module, each=each, minutes=left, progress=tell, benches=benches)
+                most = _at_least(each, known.get(mutated.module))
+                found = score(mutated.module, each=most, minutes=left, progress=tell, benches=benches)
                 if len(found.verdicts) < found.population:  # what the time cut short is no score
                     return
                 scores.append(found)
                 records.keep(mutated.module, records.recorded(mutated, found.verdicts))
 
-    total = sum(_count(mutated, each) for mutated in asked)
+    total = sum(_count(mutated, _at_least(each, known.get(mutated.module))) for mutated in asked)
     with _bar(terminal, total) as advance, ThreadPoolExecutor(jobs) as pool:
         waiting = iter(asked)
         working = [pool.submit(work, waiting, advance) for _ in range(jobs)]
         for ended in as_completed(working):
             ended.result()
     return together(scores)
+
+
+def _at_least(each: int | None, record: records.Recorded | None) -> int | None:
+    """How many mutants of a module to run: as many as its last record covers, if those are more."""
+    return each if each is None or record is None else max(each, record.run)
 
 
 def _is_recorded(mutated: Mutated, record: records.Recorded | None, each: int | None) -> bool:
