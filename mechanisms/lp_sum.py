@@ -7,8 +7,9 @@ from typing import ClassVar, final
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import Evidence
 from ..accounting.exact import Floats
 from ..accounting.expressions import norm
 from ..accounting.norms import Norm
@@ -25,7 +26,8 @@ from ..plugins.contract import (
     norm_order,
     positive,
 )
-from .exponential import Exponential, Normaliser, exponential_loss
+from .exponential import Normaliser, exponential_loss
+from .lattice import noise_unit, rounded_sums
 
 _SHARP = Fraction(2**64)  # from this order on, (1 − 2^-53)^p underflows to 0 as for every larger one
 
@@ -72,16 +74,16 @@ class LpSum:
 
     Guarantees:
         PDP profile ε(W, x) = W·‖x‖_p / scale under adding or removing one record: an exponential mechanism over the
-        metric ‖y − y'‖_p, which is translation-invariant. Assumes real-valued noise: a release draws it in binary64.
+        metric ‖y − y'‖_p, which is translation-invariant. Of arithmetic nothing is assumed: a release is the
+        real-valued noisy sum of records on a public grid, correctly rounded to it, as that of `LaplaceSum`.
     """
 
     about: ClassVar[About] = About(
         name="lp-sum",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Appendix D.4; Hardt, Talwar 2010",
-        assumptions=(REAL_VALUED_NOISE,),
     )
 
     scale: Real = field(converter=positive, metadata={"help": "scale of the noise, in units of the data"})
@@ -95,27 +97,19 @@ class LpSum:
         return exponential_loss(norm(self.norm.value), self.scale.value, Normaliser.CONSTANT)
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples whose sums leave the range of binary64."""
+        """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
+        noise_unit(self.scale.value)
         sample.require_summable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
-        return self._exponential.release(sample, coins)
+        return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release."""
-        total = sample.weighted_sum()
-        return total + lp_noise(self.norm.value, self.scale.value, (count, len(total)), coins)
+        order, columns = self.norm.value, sample.records.shape[1]
 
-    @property
-    def _exponential(self) -> Exponential:
-        def around(centre: Release, coins: Coins) -> Release:
-            return centre + lp_noise(self.norm.value, self.scale.value, (1, len(centre)), coins).reshape(-1)
+        def noise(scale: Fraction, _: int) -> NDArray[np.int64]:
+            return coins.lp_cells(order, scale, count, columns).reshape(-1)
 
-        return Exponential(
-            sensitivity=norm(self.norm.value),
-            scale=self.scale.value,
-            query=WeightedSample.weighted_sum,
-            draw=around,
-            normaliser=Normaliser.CONSTANT,
-        )
+        return rounded_sums(sample, self.scale.value, noise, count)

@@ -12,10 +12,12 @@ from fractions import Fraction
 from typing import final
 
 from ..enclosures import Enclosure
+from ..errors import InvalidValue
 from .laws import Law
 from .source import Source
 
 _WORD = 64
+_MOST = 1 << 14
 _MARGIN = 32  # bits of a tail beyond those of the number that it is compared with
 
 
@@ -34,9 +36,29 @@ class LazyNumber:
         self._source = source
 
     def extend(self) -> None:
-        """Draw 64 bits more."""
+        """Draw 64 bits more.
+
+        Raises:
+            InvalidValue: where 2^14 bits do not suffice, which uniform ones do but for a probability below 2^-10000.
+        """
+        if self.bits >= _MOST:
+            raise InvalidValue(
+                "source", f"{self.bits} bits that decide nothing", "independent uniform words", "Use another source"
+            )
         self.known = self.known << _WORD | int(self._source.bits(1)[0])
         self.bits += _WORD
+
+    def enclosed(self, precision: int) -> Enclosure:
+        """What the number can be, by what is known of it."""
+        return Enclosure.of_ratio(self.known, 1 << self.bits, precision=precision).hull(
+            Enclosure.of_ratio(self.known + 1, 1 << self.bits, precision=precision)
+        )
+
+    def above_zero(self, precision: int) -> Enclosure:
+        """What the number can be, after as many bits as it takes to keep away from 0."""
+        while not self.known:
+            self.extend()
+        return self.enclosed(precision)
 
     def at_most(self, law: Law, x: Fraction) -> bool:
         """Whether the number is at most T(x), which it equals with probability 0."""

@@ -51,18 +51,12 @@ def noise_cells(law: Law, scale: Fraction, size: int, source: Source) -> Integer
     Raises:
         InvalidValue: for a scale outside its range, and a source that does not give the words that it was asked for.
     """
-    if not 1 <= scale <= LARGEST_SCALE:
-        raise InvalidValue(
-            "scale",
-            scale,
-            f"a scale from 1 to {LARGEST_SCALE} units of the grid",
-            "Choose a grid that is finer than the noise and not finer than its 2^-45th part",
-        )
+    require_scale(scale)
     rows, factor, fraction = table(law), *_fixed_point(scale)
     drawn = np.empty(size, dtype=np.int64)
     for start in range(0, size, _BLOCK):
         part = drawn[start : start + _BLOCK]
-        words = _words(source, len(part))
+        words = words_of(source, len(part))
         for place in _decide(words, rows, factor, fraction, part):
             cell = exact_cell(law, scale, int(words[place]), source)
             part[place] = max(-_MOST, min(_MOST, cell))
@@ -75,7 +69,27 @@ def _fixed_point(scale: Fraction) -> tuple[int, int]:
     return int(scale * (1 << shift)), POINT + shift - PLACE
 
 
-def _words(source: Source, count: int) -> Bits:
+def require_scale(scale: Fraction) -> None:
+    """Refuse a scale that is not from 1 to 2^45 units of the grid.
+
+    Raises:
+        InvalidValue: for such a scale.
+    """
+    if not 1 <= scale <= LARGEST_SCALE:
+        raise InvalidValue(
+            "scale",
+            scale,
+            f"a scale from 1 to {LARGEST_SCALE} units of the grid",
+            "Choose a grid that is finer than the noise and not finer than its 2^-45th part",
+        )
+
+
+def words_of(source: Source, count: int) -> Bits:
+    """So many words of a source.
+
+    Raises:
+        InvalidValue: where it gives others.
+    """
     words = source.bits(count)
     if words.dtype != np.uint64 or words.shape != (count,):
         raise InvalidValue("source", f"{words.dtype}{list(words.shape)}", f"{count} words, as uint64")

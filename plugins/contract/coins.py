@@ -11,10 +11,12 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE
+from ...accounting.draws.lp_noise import lp_cells
 from ...accounting.draws.noise import Integers, noise_cells
 from ...accounting.draws.source import Seeded, Source, private_source
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats
+from ...accounting.norms import Norm
 from .exact_draws import ExactDraws
 
 _LARGEST = Fraction(2**1023)
@@ -134,6 +136,23 @@ class Coins:
             InvalidValue: for a scale, which is the standard deviation, outside its range.
         """
         return noise_cells(GAUSSIAN, scale, size, self.source)
+
+    def lp_cells(self, order: Norm, scale: Fraction, count: int, size: int) -> Integers:
+        """`count` vectors of real-valued noise of density ∝ e^(−‖ζ‖_p/scale), each rounded as `laplace_cells`.
+
+        Args:
+            order: p.
+            scale: in units of the grid on which noise is rounded; from 1 to 2^45.
+            count: how many vectors.
+            size: coordinates of each.
+
+        Returns:
+            int64 array (count, size).
+
+        Raises:
+            InvalidValue: for a scale outside its range.
+        """
+        return lp_cells(order, scale, count, size, self.source)
 
     def gamma(self, shape: Fraction, scale: Fraction, size: int) -> Floats:
         """`size` draws of density proportional to t^(shape − 1)·e^(−t/scale), by rejection (Marsaglia, Tsang 2000).

@@ -161,7 +161,7 @@ _ROUNDED: Final = ("2",)
 MECHANISMS: Final = {
     "laplace-sum": Mechanism("laplace", lambda o, s: _over(_weighted(["norm", "1"]), o, "scale"), exact=_ROUNDED),
     "count": Mechanism("laplace", lambda o, s: _over(_WEIGHT, o, "scale"), exact=_ROUNDED),
-    "lp-sum": Mechanism("pure", _lp_sum),
+    "lp-sum": Mechanism("pure", _lp_sum, exact=_ROUNDED),
     "gaussian-sum": Mechanism("gaussian", _gaussian_sum, exact=_ROUNDED),
     "discrete-laplace": Mechanism("pure", _discrete_laplace, exact=None),
     "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, exact=None),

@@ -51,10 +51,10 @@ _ORDERS = ("1", "3/2", "2", "inf")
 
 @frozen
 class _WrittenDown:
-    """Coins that add `noise` to everything and keep the name, scale and shape of each law."""
+    """Coins that add `noise` to everything and keep the name and scale of each law."""
 
     noise: float
-    laws: list[tuple[str, Fraction, Fraction | None]] = field(factory=list)
+    laws: list[tuple[str, Fraction]] = field(factory=list)
 
     def laplace(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return self._drawn("laplace", scale, size)
@@ -68,14 +68,10 @@ class _WrittenDown:
     def gaussian_cells(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return self._drawn("gaussian", scale, size).astype(np.int64)
 
-    def gamma(self, shape: Fraction, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return self._drawn("gamma", scale, size, shape)
-
-    def signs(self, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.ones(size)
-
-    def uniform(self, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.ones(size)
+    def lp_cells(
+        self, order: Norm, scale: Fraction, count: int, size: int
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        return self._drawn(f"{size} coordinates of {order}", scale, count * size).astype(np.int64).reshape(count, size)
 
     def discrete_laplace(self, scale: Fraction, size: int) -> list[int]:
         return [int(value) for value in self._drawn("discrete laplace", scale, size)]
@@ -83,10 +79,8 @@ class _WrittenDown:
     def discrete_gaussian(self, scale: Fraction, size: int) -> list[int]:
         return [int(value) for value in self._drawn("discrete gaussian", scale, size)]
 
-    def _drawn(
-        self, law: str, scale: Fraction, size: int, shape: Fraction | None = None
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        self.laws.append((law, scale, shape))
+    def _drawn(self, law: str, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        self.laws.append((law, scale))
         return np.full(size, self.noise)
 
 
@@ -96,7 +90,7 @@ class _Observed:
 
     moved: Vector
     gain: Fraction
-    laws: Sequence[tuple[str, Fraction, Fraction | None]]
+    laws: Sequence[tuple[str, Fraction]]
 
     @property
     def scale(self) -> Fraction:
@@ -200,15 +194,14 @@ def _examine_dpis_step(case: Case) -> Finding:
 
 
 def _examine_lp(case: Case) -> Finding:
-    """Noise of density ∝ exp(−‖ζ‖_p/β), whose radius is Gamma(d, β), or Gamma(d + 1, β) times a cube, loses ‖Δ‖_p/β."""
+    """Noise of density ∝ exp(−‖ζ‖_p/β) loses ‖Δ‖_p/β."""
     order = Norm.of(case["order"])
     mechanism = LpSum(scale=Public(case["scale"]), norm=Public(case["order"]))
     observed = _observed(mechanism, case)
-    _, scale, shape = observed.laws[-1]
-    dimension = len(case["record"])
-    if shape != dimension + (order == Norm.LINF):
-        return Finding(False, f"a radius of law Gamma({shape})", f"dimension {dimension}")
-    return _compared(_declared(mechanism.loss.epsilon, case), observed.length(order) / scale, _ROUNDED)
+    drawn, right = observed.laws[-1][0], f"{len(case['record'])} coordinates of {order}"
+    if drawn != right:
+        return Finding(False, drawn, right)
+    return _compared(_declared(mechanism.loss.epsilon, case), observed.length(order) / observed.scale, _ROUNDED)
 
 
 def _examine_lattice(case: Case) -> Finding:
@@ -431,7 +424,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="mechanisms/lp-noise",
         statement="IS Appendix D.4",
-        says="lp-sum loses ‖Δ‖_p/β, and draws a radius of law Gamma(d, β), or Gamma(d + 1, β) for a cube",
+        says="lp-sum loses ‖Δ‖_p/β, and draws noise of its norm in the dimension of the records",
         cases=_sums(order=_orders),
         examine=_examine_lp,
     ),

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from attrs import define, frozen
 
+from ...accounting.draws.exact import LazyNumber
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE, Law
+from ...accounting.draws.lp_noise import Proposal, exact_lp_cells, kernel_cells, kernel_states
 from ...accounting.draws.noise import LARGEST_SCALE, noise_cells
 from ...accounting.draws.source import Bits
 from ...accounting.draws.tables import OCTAVES, PLACE, POINT, SEGMENTS, row
 from ...accounting.enclosures import Enclosure
+from ...accounting.norms import Norm
 from ...plugins.contract import Case, Claim, Coins, Expectation, Finding
 from ..oracles import noise as oracle
 
@@ -107,6 +110,54 @@ def _examine_error_bounds(case: Case) -> Finding:
     )
 
 
+# Vectors of noise of density ∝ exp(−‖ζ‖_p)
+
+_SHARE = (1 << _WORD) - 1
+
+
+def _examine_lengths(case: Case) -> Finding:
+    """A level at the end of those that keep a length, or beside it, against the ratio of the two densities."""
+    order, w, further = case["order"], case["w"], case["further"]
+    share = oracle.lp_acceptance(order, (w + Fraction(further, _SHARE)) / (1 << _WORD - 1))
+    level = min(max(int(share * (1 << _WORD)) + case["away"], 0), _SHARE)
+    right = (level + Fraction(further, _SHARE)) / (1 << _WORD) <= share
+    source, proposal = _Chosen(further, further), Proposal(order)
+    drawn = proposal.accepts(LazyNumber(w, _WORD - 1, source), LazyNumber(level, _WORD, source))
+    words = np.array([[w << 1], [level]], dtype=np.uint64)
+    (state,) = kernel_states(proposal, *words).tolist()
+    return Finding(
+        holds=drawn == right and state in (right, _UNDECIDED),
+        closed_form=f"kept: {drawn}, by the kernel {state}",
+        independent=f"kept: {right}, level {level} of {float(share * (1 << _WORD)):.17g}",
+    )
+
+
+_UNDECIDED = 2
+
+
+def _examine_vectors(case: Case) -> Finding:
+    """The cells of a vector at a scale that brings one coordinate to the end of a cell, or beside it."""
+    order, further = case["order"], case["further"]
+    rest = Fraction(further, _SHARE)
+    words, levels = case["words"], case["levels"]
+    heights = levels if order.order is None else levels[:-1]
+    places = [((word >> 1) + rest) / (1 << _WORD - 1) for word in words]
+    true = oracle.lp_vector(order.order, places, [(level + rest) / (1 << _WORD) for level in heights])
+    scale = (case["cell"] + _HALF) / true[0] * (1 + Fraction(case["away"], 1 << case["nearness"]))
+    scale = min(max(scale, Fraction(1)), Fraction(LARGEST_SCALE))
+    right = [int(each * scale + _HALF) * (-1 if word & 1 else 1) for each, word in zip(true, words, strict=True)]
+    proposal = None if order.order is None else Proposal(order.order)
+    given = np.array(words, dtype=np.uint64), np.array(heights, dtype=np.uint64)
+    exact = exact_lp_cells(proposal, scale, *given, {}, _Chosen(further, further))
+    cells = np.zeros((1, len(words)), dtype=np.int64)
+    decided = not kernel_cells(*given, proposal, scale, cells)
+    return Finding(
+        holds=exact == right and (not decided or cells[0].tolist() == right),
+        closed_form=f"cells {exact}, by the kernel {cells[0].tolist() if decided else 'undecided'}",
+        independent=f"cells {right}",
+    )
+
+
 # What cells lose
 
 
@@ -176,6 +227,43 @@ class _Two:
 
 
 # Cases
+
+
+def _length_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "order": st.fractions(1, 4, max_denominator=20).filter(lambda p: p > 1)
+            | st.sampled_from([Fraction(2), Fraction(20), Fraction(1024), Fraction(2**70), Fraction(10**40 + 1, 7)]),
+            "w": st.integers(1, (1 << _WORD - 1) - 1) | st.integers(1, 2**45),
+            "away": st.integers(-3, 3) | st.integers(-(2**30), 2**30) | st.integers(-(2**62), 2**62),
+            "further": st.integers(1, _SHARE - 1),
+        }
+    )
+
+
+def _vector_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    orders = st.sampled_from([Norm(2), Norm("3/2"), Norm("5/4"), Norm(3), Norm(20), Norm(1024), Norm.LINF])
+
+    def of_size(size: int) -> SearchStrategy[Case]:
+        apart = 1 << _WORD - 30  # numbers nearer to the place where lengths exceed 1 are never given to a kernel
+        bits = st.integers(apart, _SHARE - apart)
+        return st.fixed_dictionaries(
+            {
+                "order": orders,
+                "words": st.lists(bits, min_size=size, max_size=size).map(tuple),
+                "levels": st.lists(bits, min_size=size + 1, max_size=size + 1).map(tuple),
+                "cell": st.integers(1, 200) | st.integers(0, 44).map(lambda k: 1 << k),
+                "away": st.sampled_from([-2, -1, 1, 2]) | st.integers(1, 2**20) | st.integers(-(2**20), -1),
+                "nearness": st.sampled_from([40, 60, 90, 150]),
+                "further": st.integers(1, _SHARE - 1),
+            }
+        )
+
+    return st.integers(2, 6).flatmap(of_size)
 
 
 def _scales() -> SearchStrategy[Fraction]:
@@ -272,6 +360,20 @@ CLAIMS: tuple[Claim, ...] = (
         says="cells of sums d units apart have probabilities within e^(d/r) of each other",
         cases=_ratio_cases,
         examine=_examine_ratio,
+    ),
+    Claim(
+        id="noise/lp-lengths",
+        statement="noise of density ∝ exp(−‖ζ‖_p)",
+        says="a proposed length is kept with the ratio of its density to the proposal's, however near to that",
+        cases=_length_cases,
+        examine=_examine_lengths,
+    ),
+    Claim(
+        id="noise/lp-cells",
+        statement="noise of density ∝ exp(−‖ζ‖_p)",
+        says="lengths and levels mean the cells of their vector, however near to the end of a cell",
+        cases=_vector_cases,
+        examine=_examine_vectors,
     ),
     Claim(
         id="noise/redrawn",

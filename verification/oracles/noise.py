@@ -5,6 +5,7 @@ They share nothing with the library's tables and enclosures. Their errors are be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from .working_precision import context, fraction
@@ -30,3 +31,35 @@ def laplace_magnitude(p: Fraction) -> Fraction:
 def gaussian_magnitude(p: Fraction) -> Fraction:
     """The x with P(|X| > x) = p for a standard normal X; p is at least 2^-100."""
     return fraction(_context.sqrt(2) * _context.erfinv(_context.number(1 - p)))
+
+
+def lp_length(order: Fraction, w: Fraction) -> Fraction:
+    """The length that a uniform number proposes: w/c up to c, then 1 − ln((1 − w)'s share from the far end)/p.
+
+    c = 8p/(8p + 3); the length beyond 1 is that of the tail (3/8)·e^(−p(t − 1)) at the share (w − c)/(1 − c).
+    """
+    c = 8 * order / (8 * order + 3)
+    if w <= c:
+        return w / c
+    return 1 - fraction(_context.log(_context.number((w - c) / (1 - c)))) / order
+
+
+def lp_acceptance(order: Fraction, w: Fraction) -> Fraction:
+    """The share of the proposed lengths near that of w that are kept: the ratio of e^(−t^p) to what proposes it."""
+    length = lp_length(order, w)
+    power = _context.power(_context.number(length), _context.number(order))
+    proposed = _context.number(1)
+    if length > 1:
+        proposed = _context.number(Fraction(3, 8)) * _context.exp(-_context.number(order * (length - 1)))
+    return fraction(_context.exp(-power) / proposed)
+
+
+def lp_vector(order: Fraction | None, places: Sequence[Fraction], levels: Sequence[Fraction]) -> list[Fraction]:
+    """|ζ| of density ∝ exp(−‖ζ‖_p): the radius −Σ ln u times t/‖t‖_p, or for p = ∞ times the places themselves."""
+    radius = -sum(_context.log(_context.number(level)) for level in levels)
+    if order is None:
+        return [fraction(radius * _context.number(place)) for place in places]
+    lengths = [_context.number(lp_length(order, place)) for place in places]
+    power = _context.number(order)
+    norm = _context.power(sum(_context.power(length, power) for length in lengths), 1 / power)
+    return [fraction(radius * length / norm) for length in lengths]

@@ -115,9 +115,10 @@ def test_a_domain_has_a_radius_above_0(radius: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["1", "3", ""])
-def test_releases_in_binary64_need_their_assumption(version: str) -> None:
-    """A Laplace sum is correctly rounded from version 2 on; what is not known to be so is not taken to be."""
-    body = json.loads((ANSWERS / "laplace-importance.json").read_text("utf-8"))
+@pytest.mark.parametrize("name", ["laplace-importance", "count-weighted", "lp-sum-full"])
+def test_releases_in_binary64_need_their_assumption(name: str, version: str) -> None:
+    """Noise is correctly rounded from version 2 on; what is not known to be so is not taken to be."""
+    body = json.loads((ANSWERS / f"{name}.json").read_text("utf-8"))
     del body["digest"]
     assert body["mechanism"]["version"] == "1"
     body["mechanism"]["version"] = version
