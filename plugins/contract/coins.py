@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
 
@@ -10,6 +11,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ...accounting.draws.choice import choose
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.lp_noise import lp_cells
 from ...accounting.draws.noise import Integers, noise_cells
@@ -209,6 +211,20 @@ class Coins:
             raise InvalidValue("exponent", exponent, "a number ≥ 0")
         draws = self._exact_draws(2 * size)
         return np.asarray([draws.bernoulli_exp(*exponent.as_integer_ratio()) for _ in range(size)], dtype=np.bool_)
+
+    def exponential_choice(self, exponents: Sequence[Fraction], size: int) -> Integers:
+        """`size` independent indices, each i with probability exactly proportional to e^−exponents[i], as int64.
+
+        How long a draw takes depends on the exponents: someone who can time it learns about them.
+
+        Args:
+            exponents: exact numbers, one for each output; at least one.
+            size: how many.
+
+        Raises:
+            InvalidValue: for no exponents.
+        """
+        return choose(exponents, size, self.source)
 
     def integers(self, bound: int, size: int) -> list[int]:
         """`size` independent integers, exactly uniform in {0, …, bound − 1}.

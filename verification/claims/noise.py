@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from attrs import define, frozen
 
+from ...accounting.draws.choice import choose
 from ...accounting.draws.exact import LazyNumber
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE, Law
 from ...accounting.draws.lp_noise import Proposal, exact_lp_cells, kernel_cells, kernel_states
@@ -158,6 +159,24 @@ def _examine_vectors(case: Case) -> Finding:
     )
 
 
+# One of finitely many outputs
+
+
+def _examine_choices(case: Case) -> Finding:
+    """A word at the end of an output's share or beside it, against the shares."""
+    exponents, further = case["exponents"], case["further"]
+    ends = oracle.exponential_shares(exponents)
+    at = int(ends[case["end"] % len(ends)] * (1 << _WORD)) + case["away"]
+    word = min(max(at, 0), _SHARE)
+    right = sum((word + Fraction(further, _SHARE)) / (1 << _WORD) > end for end in ends)
+    (drawn,) = choose(exponents, 1, _Chosen(word, further)).tolist()
+    return Finding(
+        holds=drawn == right,
+        closed_form=f"output {drawn}",
+        independent=f"output {right}, word {word} of shares that end at {[float(end) for end in ends]}",
+    )
+
+
 # What cells lose
 
 
@@ -227,6 +246,20 @@ class _Two:
 
 
 # Cases
+
+
+def _choice_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    few = st.fractions(-50, 50, max_denominator=30) | st.sampled_from([Fraction(10**6), Fraction(0), Fraction(-300)])
+    return st.fixed_dictionaries(
+        {
+            "exponents": st.lists(few, min_size=2, max_size=6).map(tuple),
+            "end": st.integers(0, 4),
+            "away": st.integers(-2, 2) | st.integers(-(2**62), 2**62),
+            "further": st.integers(1, _SHARE - 1),
+        }
+    )
 
 
 def _length_cases() -> SearchStrategy[Case]:
@@ -374,6 +407,13 @@ CLAIMS: tuple[Claim, ...] = (
         says="lengths and levels mean the cells of their vector, however near to the end of a cell",
         cases=_vector_cases,
         examine=_examine_vectors,
+    ),
+    Claim(
+        id="noise/choice",
+        statement="McSherry, Talwar 2007, the exponential mechanism over finitely many outputs",
+        says="a uniform number means the output in whose share it lies, however near to the share's end",
+        cases=_choice_cases,
+        examine=_examine_choices,
     ),
     Claim(
         id="noise/redrawn",

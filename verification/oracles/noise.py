@@ -63,3 +63,10 @@ def lp_vector(order: Fraction | None, places: Sequence[Fraction], levels: Sequen
     power = _context.number(order)
     norm = _context.power(sum(_context.power(length, power) for length in lengths), 1 / power)
     return [fraction(radius * length / norm) for length in lengths]
+
+
+def exponential_shares(exponents: Sequence[Fraction]) -> list[Fraction]:
+    """The cumulative probabilities ∝ e^−x of outputs, up to each but the last."""
+    masses = [_context.exp(-_context.number(exponent)) for exponent in exponents]
+    total = sum(masses)
+    return [fraction(sum(masses[: place + 1]) / total) for place in range(len(masses) - 1)]
