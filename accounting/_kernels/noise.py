@@ -14,6 +14,7 @@ arithmetic, and fits 64 bits. Let R = ⌊r·2^s⌋ < 2^63, h = 58 + s − 63 and
 
 where the first term is at most E in magnitude and the second in [0, 1), as G(p)·2^58 < 2^63; the floor adds less than
 1. So where y + 2^(h−1) ∓ (E + 2) have one quotient by 2^h, it is ⌊G(p)·r + 1/2⌋ for every such p: the word is decided.
+Where another number c is added for 1/2, c·2^h is from an integer to that and a slack, which is added to E + 2.
 Smaller p meet the last row, which is no segment's: its bound exceeds every half cell, so that they are not decided.
 """
 
@@ -42,13 +43,15 @@ _SEGMENT = 56  # bits after those that choose the segment, which are shifted to 
 _HALF_UNREAD = 128  # in units of u, before octaves make it more
 
 
-@kernel(types.int64, _WORDS, _WHOLE, _BROKEN, types.int64, types.int64, _CELLS, _CELLS)
+@kernel(types.int64, _WORDS, _WHOLE, _BROKEN, types.int64, types.int64, types.int64, types.int64, _CELLS, _CELLS)
 def cells(
     words: NDArray[np.uint64],
     whole: NDArray[np.int64],
     broken: Floats,
     factor: int,
     fraction: int,
+    offset: int,
+    slack: int,
     drawn: NDArray[np.int64],
     undecided: NDArray[np.int64],
 ) -> int:
@@ -60,11 +63,12 @@ def cells(
         broken: float64, as many rows: C_1 to C_7.
         factor: R, with 63 bits.
         fraction: h, from 1 to 58.
+        offset: what is added before the whole part is taken, in units of 2^-h and rounded down: 2^(h−1) to round.
+        slack: the units by which it may be larger, 0 or 1.
         drawn: int64, as many as words: where the cells are written; at undecided words they mean nothing.
         undecided: int64, as many as words: where the places are written, in order.
     """
     last = len(whole) - 1
-    half = 1 << (fraction - 1)
     count = 0
     for i in range(words.size):
         word = np.int64(words[i])
@@ -83,8 +87,8 @@ def cells(
         rest = fma(rest, u, broken[row, 1])
         rest = fma(rest, u, broken[row, 0])
         magnitude = whole[row, 0] + np.int64(rest * u)
-        position = high_product(magnitude, factor) + half
-        error = whole[row, 1]
+        position = high_product(magnitude, factor) + offset
+        error = whole[row, 1] + slack
         cell = (position - error) >> fraction
         drawn[i] = (cell ^ -sign) + sign
         undecided[count] = i

@@ -8,6 +8,7 @@ enclosed more closely, until it is. No bit is ever thrown away, so that the law 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
@@ -60,13 +61,11 @@ class LazyNumber:
             self.extend()
         return self.enclosed(precision)
 
-    def at_most(self, law: Law, x: Fraction) -> bool:
-        """Whether the number is at most T(x), which it equals with probability 0."""
-        if x <= 0:
-            return True
+    def below(self, enclosed: Callable[[int], Enclosure]) -> bool:
+        """Whether the number is below one that is enclosed at each precision, which it equals with probability 0."""
         precision = self.bits + _MARGIN
         while True:
-            tail = law.tail(Enclosure.of(x, precision=precision))
+            tail = enclosed(precision)
             if self.known + 1 <= tail.lower * (1 << self.bits):
                 return True
             if self.known >= tail.upper * (1 << self.bits):
@@ -89,18 +88,25 @@ def exact_cell(law: Law, ratio: Fraction, word: int, source: Source) -> int:
         ±⌊m·ratio + 1/2⌋ for the magnitude m = G(p) of the number p, of which the word is the beginning.
     """
     number = LazyNumber(word >> 1, _WORD - 1, source)
-    magnitude = _magnitude(law, ratio, number)
-    return -magnitude if word & 1 else magnitude
 
-
-def _magnitude(law: Law, ratio: Fraction, number: LazyNumber) -> int:
     def reaches(cell: int) -> bool:
         """Whether the magnitude is at least that of the cell's lower end."""
-        return number.at_most(law, (cell - Fraction(1, 2)) / ratio)
+        end = (cell - Fraction(1, 2)) / ratio
+        return end <= 0 or number.below(lambda precision: law.tail(Enclosure.of(end, precision=precision)))
 
     about = law.guess(float(Fraction(2 * number.known + 1, 2 << number.bits)))
-    low = max(0, int(Fraction(about) * ratio + Fraction(1, 2)))
-    step = 1
+    return signed_cell(reaches, int(Fraction(about) * ratio + Fraction(1, 2)), word)
+
+
+def signed_cell(reaches: Callable[[int], bool], about: int, word: int) -> int:
+    """The last cell that a magnitude reaches, with the sign of a word.
+
+    Args:
+        reaches: whether the magnitude is at least a cell's lower end; true of 0, and false from some cell on.
+        about: where the search begins.
+        word: the lowest bit is the sign.
+    """
+    low, step = max(0, about), 1
     while not reaches(low):
         low, step = max(0, low - step), 2 * step
     high, step = low + 1, 1
@@ -109,4 +115,4 @@ def _magnitude(law: Law, ratio: Fraction, number: LazyNumber) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if reaches(middle) else (low, middle)
-    return low
+    return -low if word & 1 else low

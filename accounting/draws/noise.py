@@ -11,12 +11,15 @@ where it does not: words are never drawn anew, which would make cells beside a b
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from .exact import exact_cell
 from .laws import Law
@@ -30,6 +33,7 @@ LARGEST_SCALE = 1 << 45
 
 _BLOCK = 1 << 15  # words at a time: with their cells they fit the second-level cache
 _MOST = 2**63 - 1
+_HALF = Enclosure.of(Fraction(1, 2))
 
 
 def noise_cells(law: Law, scale: Fraction, size: int, source: Source) -> Integers:
@@ -52,14 +56,31 @@ def noise_cells(law: Law, scale: Fraction, size: int, source: Source) -> Integer
         InvalidValue: for a scale outside its range, and a source that does not give the words that it was asked for.
     """
     require_scale(scale)
-    rows, factor, fraction = table(law), *_fixed_point(scale)
-    drawn = np.empty(size, dtype=np.int64)
+    return cells_with_offset(law, scale, _HALF, size, source, lambda word: exact_cell(law, scale, word, source))
+
+
+def cells_with_offset(
+    law: Law, scale: Fraction, offset: Enclosure, size: int, source: Source, exact: Callable[[int], int]
+) -> Integers:
+    """±⌊m·scale + offset⌋ for independent magnitudes m of a law.
+
+    Args:
+        law: of magnitudes at scale 1.
+        scale: from 1 to 2^45.
+        offset: from 0 to 1/2.
+        size: how many.
+        source: of random bits.
+        exact: what a word means that the kernel does not decide.
+    """
+    rows, (factor, fraction), drawn = table(law), _fixed_point(scale), np.empty(size, dtype=np.int64)
+    shifted = offset * (1 << fraction)
+    least = math.floor(shifted.lower)
+    slack = math.ceil(shifted.upper) - least
     for start in range(0, size, _BLOCK):
         part = drawn[start : start + _BLOCK]
         words = words_of(source, len(part))
-        for place in _decide(words, rows, factor, fraction, part):
-            cell = exact_cell(law, scale, int(words[place]), source)
-            part[place] = max(-_MOST, min(_MOST, cell))
+        for place in _decide(words, rows, factor, fraction, least, slack, part):
+            part[place] = max(-_MOST, min(_MOST, exact(int(words[place]))))
     return drawn
 
 
@@ -96,8 +117,8 @@ def words_of(source: Source, count: int) -> Bits:
     return np.ascontiguousarray(words)
 
 
-def _decide(words: Bits, rows: Table, factor: int, fraction: int, drawn: Integers) -> Integers:
+def _decide(words: Bits, rows: Table, factor: int, fraction: int, offset: int, slack: int, drawn: Integers) -> Integers:
     from .._kernels.noise import cells
 
     places = np.empty(len(words), dtype=np.int64)
-    return places[: cells(words, rows.whole, rows.broken, factor, fraction, drawn, places)]
+    return places[: cells(words, rows.whole, rows.broken, factor, fraction, offset, slack, drawn, places)]

@@ -12,9 +12,10 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...accounting.draws.choice import choose
+from ...accounting.draws.discrete import discrete_gaussian, discrete_laplace
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.lp_noise import lp_cells
-from ...accounting.draws.noise import Integers, noise_cells
+from ...accounting.draws.noise import LARGEST_SCALE, Integers, noise_cells
 from ...accounting.draws.source import Seeded, Source, private_source
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats
@@ -243,9 +244,7 @@ class Coins:
         Raises:
             InvalidValue: for a scale that is not above 0.
         """
-        draws = self._exact_draws(_WORDS_PER_DRAW * size)
-        _require_positive(scale)
-        return [draws.discrete_laplace(scale) for _ in range(size)]
+        return [int(number) for number in self._discrete_laplace(scale, size)]
 
     def discrete_gaussian(self, scale: Fraction, size: int) -> list[int]:
         """`size` independent integers z with probability exactly proportional to e^(−z²/(2·scale²)).
@@ -253,8 +252,38 @@ class Coins:
         Raises:
             InvalidValue: for a scale that is not above 0.
         """
-        draws = self._exact_draws(_WORDS_PER_DRAW * size)
+        return [int(number) for number in self._discrete_gaussian(scale, size)]
+
+    def discrete_laplace_cells(self, scale: Fraction, size: int) -> Integers:
+        """`size` draws as `discrete_laplace`, as int64.
+
+        Args:
+            scale: above 0 and at most 2^45.
+            size: how many.
+
+        Raises:
+            InvalidValue: for a scale outside its range.
+        """
+        return np.asarray(self._discrete_laplace(_small(scale), size), dtype=np.int64)
+
+    def discrete_gaussian_cells(self, scale: Fraction, size: int) -> Integers:
+        """`size` draws as `discrete_gaussian`, as int64; scale and refusals as of `discrete_laplace_cells`."""
+        return np.asarray(self._discrete_gaussian(_small(scale), size), dtype=np.int64)
+
+    def _discrete_laplace(self, scale: Fraction, size: int) -> Integers | list[int]:
         _require_positive(scale)
+        drawn = discrete_laplace(scale, size, self.source)
+        if drawn is not None:
+            return drawn
+        draws = self._exact_draws(_WORDS_PER_DRAW * size)
+        return [draws.discrete_laplace(scale) for _ in range(size)]
+
+    def _discrete_gaussian(self, scale: Fraction, size: int) -> Integers | list[int]:
+        _require_positive(scale)
+        drawn = discrete_gaussian(scale, size, self.source)
+        if drawn is not None:
+            return drawn
+        draws = self._exact_draws(_WORDS_PER_DRAW * size)
         return [draws.discrete_gaussian(scale) for _ in range(size)]
 
     def _normal(self, size: int) -> Floats:
@@ -265,6 +294,14 @@ class Coins:
 
     def _exact_draws(self, words: int) -> ExactDraws:
         return ExactDraws(self.source, min(max(words, _FEWEST_WORDS), _MOST_WORDS))
+
+
+def _small(scale: Fraction) -> Fraction:
+    if scale > LARGEST_SCALE:
+        raise InvalidValue(
+            "scale", scale, f"a scale of at most {LARGEST_SCALE}", "Draw a list, or on a coarser lattice"
+        )
+    return scale
 
 
 def _require_positive(scale: Fraction) -> None:

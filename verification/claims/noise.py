@@ -15,6 +15,7 @@ import numpy as np
 from attrs import define, frozen
 
 from ...accounting.draws.choice import choose
+from ...accounting.draws.discrete import TABLED, DiscreteGaussian, discrete_gaussian, discrete_laplace
 from ...accounting.draws.exact import LazyNumber
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE, Law
 from ...accounting.draws.lp_noise import Proposal, exact_lp_cells, kernel_cells, kernel_states
@@ -177,6 +178,60 @@ def _examine_choices(case: Case) -> Finding:
     )
 
 
+# Discrete noise
+
+
+def _examine_discrete(case: Case) -> Finding:
+    """A word at a tail or beside it, against the tails at both ends of the number that is drawn."""
+    scale, gaussian, further = case["scale"], case["gaussian"], case["further"]
+    at = int(oracle.discrete_tail(gaussian, scale, case["cell"]) * (1 << _WORD - 1)) + case["away"]
+    first = min(max(at, 1), (1 << _WORD - 1) - 1)
+    source = _Many(first << 1 | case["sign"], further)
+    numbers = (discrete_gaussian if gaussian else discrete_laplace)(scale, _ENOUGH, source)
+    drawn = int(numbers[0]) if numbers is not None else 0
+    p = (first + Fraction(further, _SHARE)) / (1 << _WORD - 1)
+    inner, outer = (oracle.discrete_tail(gaussian, scale, abs(drawn) + side) for side in (0, 1))
+    return Finding(
+        holds=numbers is not None and outer <= p <= inner and (drawn <= 0 if case["sign"] else drawn >= 0),
+        closed_form=f"number {drawn}",
+        independent=f"tails {float(inner):.17g} and {float(outer):.17g}, p = {float(p):.17g}",
+    )
+
+
+_ENOUGH = 1 << 10
+"""Numbers for which a table is made at any scale that is tried."""
+
+
+@final
+@define
+class _Many:
+    """A source of one word before words that are decided where many are asked for, and of another one where one is."""
+
+    word: int
+    further: int
+    private: bool = False
+
+    def bits(self, count: int) -> Bits:
+        drawn = np.full(count, 5 << 60 if count > 1 else self.further, dtype=np.uint64)
+        drawn[0] = self.word if count > 1 else self.further
+        return drawn
+
+
+def _examine_kept(case: Case) -> Finding:
+    """The probability with which a rounded normal number is kept, and what is said of it without computing it."""
+    scale, y = case["scale"], int(case["cell"] * case["scale"])
+    found, true = DiscreteGaussian(scale).kept(y, 80), oracle.rounded_normal_kept(scale, y)
+    quick = 1 - (scale**2 + y * y) / (8 * scale**4)
+    return Finding(
+        holds=found.lower - _CLOSER <= true <= found.upper + _CLOSER and quick <= true <= 1,
+        closed_form=f"a(y) from {float(found.lower):.17g} to {float(found.upper):.17g}, at least {float(quick):.12g}",
+        independent=f"{float(true):.17g}",
+    )
+
+
+_CLOSER = Fraction(1, 2**70)
+
+
 # What cells lose
 
 
@@ -246,6 +301,32 @@ class _Two:
 
 
 # Cases
+
+
+def _discrete_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "scale": st.fractions(Fraction(1, 5), 6, max_denominator=30),
+            "gaussian": st.booleans(),
+            "cell": st.integers(0, 20),
+            "away": st.integers(-2, 2) | st.integers(-(2**62), 2**62),
+            "further": st.integers(1, _SHARE - 1),
+            "sign": st.integers(0, 1),
+        }
+    )
+
+
+def _kept_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    return st.fixed_dictionaries(
+        {
+            "scale": st.fractions(TABLED, 10**7, max_denominator=20),
+            "cell": st.fractions(-9, 9, max_denominator=50),
+        }
+    )
 
 
 def _choice_cases() -> SearchStrategy[Case]:
@@ -414,6 +495,20 @@ CLAIMS: tuple[Claim, ...] = (
         says="a uniform number means the output in whose share it lies, however near to the share's end",
         cases=_choice_cases,
         examine=_examine_choices,
+    ),
+    Claim(
+        id="noise/discrete",
+        statement="Canonne, Kamath, Steinke 2020, discrete Laplace and discrete Gaussian noise",
+        says="a uniform number means the whole number between whose tails it lies, however near to one",
+        cases=_discrete_cases,
+        examine=_examine_discrete,
+    ),
+    Claim(
+        id="noise/discrete-gaussian-kept",
+        statement="discrete Gaussian noise from rounded normal numbers",
+        says="the share of a rounded normal number that is kept is enclosed, and at least 1 − (σ² + y²)/8σ⁴",
+        cases=_kept_cases,
+        examine=_examine_kept,
     ),
     Claim(
         id="noise/redrawn",

@@ -65,6 +65,24 @@ def lp_vector(order: Fraction | None, places: Sequence[Fraction], levels: Sequen
     return [fraction(radius * length / norm) for length in lengths]
 
 
+def discrete_tail(gaussian: bool, scale: Fraction, k: int) -> Fraction:
+    """P(|Z| ≥ k) for Z of mass ∝ e^(−|z|/scale), or ∝ e^(−z²/2·scale²), summed up to masses below 2^-600."""
+    unit = _context.number(1 / (2 * scale**2) if gaussian else 1 / scale)
+    last = int(21 * scale) + 2 if gaussian else int(420 * scale) + 2
+    masses, ratio = [_context.number(1)], _context.exp(-unit)
+    for z in range(1, max(last, k + 1)):
+        masses.append(masses[-1] * ratio ** (2 * z - 1 if gaussian else 1))
+    return fraction(2 * sum(masses[max(k, 1) :]) / (masses[0] + 2 * sum(masses[1:]))) if k else Fraction(1)
+
+
+def rounded_normal_kept(scale: Fraction, y: int) -> Fraction:
+    """e^(−1/8σ²)·e^(−y²/2σ²) over the integral of e^(−x²/2σ²) over y ± 1/2, by Gauss' rule in working precision."""
+    width = _context.number(1 / (2 * scale**2))
+    around = [y - 0.5, y, y + 0.5]
+    mass = _context.quad(lambda x: _context.exp(-width * x * x), around, method="gauss-legendre", maxdegree=4)
+    return fraction(_context.exp(-width * (_context.number(Fraction(1, 4)) + y * y)) / mass)
+
+
 def exponential_shares(exponents: Sequence[Fraction]) -> list[Fraction]:
     """The cumulative probabilities ∝ e^−x of outputs, up to each but the last."""
     masses = [_context.exp(-_context.number(exponent)) for exponent in exponents]

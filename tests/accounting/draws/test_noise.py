@@ -87,7 +87,8 @@ def test_few_words_need_more_bits(law: Law) -> None:
         factor, fraction = noise._fixed_point(Fraction(2**bits))
         rounds = draws(160)
         found = sum(
-            len(noise._decide(source.bits(1 << 15), table(law), factor, fraction, places)) for _ in range(rounds)
+            len(noise._decide(source.bits(1 << 15), table(law), factor, fraction, 1 << fraction - 1, 0, places))
+            for _ in range(rounds)
         )
         assert found <= stats.binom.ppf(1 - 1e-9, rounds << 15, most)
 
@@ -137,7 +138,8 @@ def test_undecided_words_are_never_drawn_anew(law: Law) -> None:
     source = Handed(words)
     drawn = noise_cells(law, scale, len(words), source)
     places = np.empty(len(words), dtype=np.int64)
-    undecided = noise._decide(words, table(law), *noise._fixed_point(scale), places)
+    factor, fraction = noise._fixed_point(scale)
+    undecided = noise._decide(words, table(law), factor, fraction, 1 << fraction - 1, 0, places)
     assert len(undecided) > 10
     assert source.further <= len(undecided)
     assert drawn[undecided].tolist() == [cell(law, scale, int(words[i])) for i in undecided]

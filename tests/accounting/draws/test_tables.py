@@ -36,7 +36,7 @@ def magnitudes(law: Law, words: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> 
     whole = table(law).whole.copy()
     whole[:, 1] = 0
     drawn, undecided = np.empty((2, len(words)), dtype=np.int64)
-    kernel.cells(words, whole, table(law).broken, 2**63 - 1, 1, drawn, undecided)
+    kernel.cells(words, whole, table(law).broken, 2**63 - 1, 1, 1, 0, drawn, undecided)
     return [int(half) for half in drawn]
 
 
