@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.enclosures import Enclosure, _powers
+from certdp.accounting.enclosures import _ends as ends
 from certdp.accounting.enclosures.arguments import non_negative, positive, probability
 from certdp.accounting.errors import InvalidType, InvalidValue
 
@@ -38,7 +40,10 @@ def test_an_enclosure_lies_within_the_range_as_a_whole(
 
 
 @pytest.mark.parametrize("precision", [24, 96, 300])
-@pytest.mark.parametrize("exponent", ["1/3", "-1/3", "7/5", "22/7", "-1001/3", "1/1000003"])
+@pytest.mark.parametrize(
+    "exponent",
+    ["1/3", "-1/3", "7/5", "22/7", "-1001/3", "1/1000003", f"{2**14 + 1}/3", f"-{2**16 + 1}/7", f"1/{2**90 + 1}"],
+)
 def test_powers_are_as_tight_as_their_precision(exponent: str, precision: int) -> None:
     for base in (2, 3, Fraction(1, 3), Fraction(10**9, 7), Fraction(1, 2**90) * 3):
         power = Enclosure.of(base, precision=precision + 64).at(precision).power(Fraction(exponent))
@@ -47,3 +52,39 @@ def test_powers_are_as_tight_as_their_precision(exponent: str, precision: int) -
         assert exact.width <= exact.upper * Fraction(4, 2**precision)
         assert power.lower <= exact.upper
         assert exact.lower <= power.upper
+
+
+BASES = [ends.ratio(Fraction(k, 64), 64, ends.DOWN) for k in (1, 5, 63, 65, 1000, 3 * 2**90)]
+POWERS = [
+    Fraction(sign * n, d) for sign in (1, -1) for n, d in ((1, 3), (2**14 + 1, 3), (2**16 + 1, 7), (1, 2**40 + 1))
+]
+
+
+def test_powers_carry_how_far_a_logarithm_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a logarithm that is known to a few bits alone the ends lie apart, around the same number."""
+    exact = {(base, power): _powers.power_ends(base, power, 300) for base in BASES for power in POWERS}
+    log = _powers._series.log
+
+    def rough(man: int, exponent: int, precision: int) -> tuple[int, int, int]:
+        low, high, scale = log(man, exponent, precision)
+        return low - (1 << max(-scale - 30, 0)), high + (1 << max(-scale - 30, 0)), scale
+
+    monkeypatch.setattr(_powers._series, "log", rough)
+    for (base, power), (least, most) in exact.items():
+        low, high = _powers.power_ends(base, power, 64)
+        assert ends.fraction(low) <= ends.fraction(least) <= ends.fraction(most) <= ends.fraction(high)
+
+
+def test_a_logarithm_is_asked_for_as_far_as_the_power_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To twelve bits more than the precision and those before the point of exponent·ln base, rounded up."""
+    asked: list[int] = []
+    log = _powers._series.log
+    monkeypatch.setattr(_powers._series, "log", lambda m, e, work: asked.append(work) or log(m, e, work))
+    for base in BASES:
+        for power in POWERS:
+            asked.clear()
+            _powers.power_ends(base, power, 64)
+            size = abs(float(power) * math.log(ends.fraction(base)))
+            for work in asked:  # none for an exact root
+                most = (abs(math.log2(ends.fraction(base))) + 2) * abs(float(power)) + 2
+                assert 12 + math.log2(max(size, 0.5)) <= work - 64 <= 13 + math.log2(most)

@@ -47,3 +47,25 @@ def test_what_is_no_regular_file_has_no_digest(tmp_path: Path) -> None:
     for place in (tmp_path, Path("/dev/null")):
         with pytest.raises(OSError, match="no regular file"):
             digest_of(place)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"coins": "a seed"},
+        {"coins": None},
+        {"files": ["a.npy"]},
+        {"files": {"a.npy": "0" * 64}},
+        {"files": {"a.npy": DIGEST[:-1]}},
+        {"files": {"a.npy": None}},
+        {"more": "x"},
+    ],
+    ids=str,
+)
+def test_what_is_stated_of_files_has_its_shape(change: dict[str, Any]) -> None:
+    stated = body("a.npy")
+    stated["artefacts"] |= change
+    with pytest.raises(Refused, match="artefacts"):
+        take_artefacts(stated)
+    with pytest.raises(Refused, match="artefacts"):
+        take_artefacts({"audience": "public", "artefacts": None})

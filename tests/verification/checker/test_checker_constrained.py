@@ -277,6 +277,11 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
         "on one sample, or each on a fresh one",
     ),
     "no release": (put("inputs", "samples", 0), "inputs.samples"),
+    "samples beyond 2^53": (put("inputs", "samples", 2**53 + 1), "inputs.samples must be"),
+    "releases on a sample beyond 2^53": (
+        put("inputs", "releases_on_a_sample", 2**53 + 1),
+        "inputs.releases_on_a_sample must be",
+    ),
     "half a release": (put("inputs", "releases_on_a_sample", 0.5), "inputs.releases_on_a_sample"),
     "twice the loss and a little": (put("inputs", "loss", laplace("99/100")), "loses more than the target"),
     "a wider domain": (

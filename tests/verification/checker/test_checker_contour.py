@@ -215,6 +215,17 @@ def test_the_error_of_a_release_is_carried_into_the_sum() -> None:
     assert own_error < abs(total - other) <= error + own_error
 
 
+def test_what_weights_lack_by_rounding_is_within_the_error_of_the_sum() -> None:
+    """Each of very many weights is a unit short, and no loss is anything: the ratio is 1 at every place."""
+    line = contour.Line(Fraction(1000), Fraction(1, 4), 3, Fraction(0))
+    many, zero = 20_000, Interval(libmp.fzero, libmp.fzero)
+    turns = [contour._turn(contour._FINE.rational(Fraction(0)))] * many
+    part = contour._Part([contour._ONE // many - 1] * many, turns, 0, zero, libmp.fone, 1)
+    total, error = contour._sum([part], Fraction(0), Fraction(0), line)
+    exact, _ = contour._sum([], Fraction(0), Fraction(0), line)
+    assert 2 * many < exact - total <= error
+
+
 @pytest.mark.parametrize("family", ["laplace", "zero-concentrated"])
 def test_a_family_whose_loss_is_not_known_has_no_line(family: str) -> None:
     line = LINES["plain"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from fractions import Fraction
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import flint
 import pytest
 
-from certdp.verification.checker.data import _norms
+from certdp.verification.checker.data import Measured, _norms, compare
 from certdp.verification.checker.expressions import norm
+from certdp.verification.checker.intervals import ZERO, Interval
+from certdp.verification.checker.verdict import Refused
 
 ORDERS = ("1", "2", "3", "3/2", "inf")
 
@@ -58,3 +61,31 @@ def test_what_is_allowed_for_rounding_is_what_is_stated(order: str, allowed: int
         least = unit / 2 if order == "2" else unit  # the sum of squares is itself rounded to a float
         for away in ((real - ball(low)) / real, (ball(high) - real) / real):
             assert least * (1 - flint.arb(2) ** -20) <= away <= unit * (flint.arb(3) / 2)
+
+
+class Nothing:
+    """Data of so many columns without a record."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4])
+def test_data_without_a_record_have_the_stated_columns(columns: int) -> None:
+    nonce = "0" * 64
+    stated = {
+        "nonce": nonce,
+        "records": 0,
+        "columns": 3,
+        "outside": "none",
+        "psi_max": 0.0,
+        "expected_sample_size": [0.0, 0.0],
+        "commitment": hashlib.sha256(bytes.fromhex(nonce) + b"0,3;").hexdigest(),
+    }
+    nowhere = Measured(ZERO, Interval(ZERO, ZERO))
+    compare(lambda *_: nowhere, set(), None, stated, Nothing(3))
+    with pytest.raises(Refused, match=f"the data have {columns} columns, the certificate 3"):
+        compare(lambda *_: nowhere, set(), None, stated, Nothing(columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ import mpmath
 import pytest
 
 from certdp.verification.checker.approximate.factors import DIRECTIONS, REMOVE
-from certdp.verification.checker.approximate.nodes import MOST_NODES, Tilt, grid_for
+from certdp.verification.checker.approximate.nodes import MOST_NODES, Grid, Tilt, grid_for, nodes_on
 from certdp.verification.checker.verdict import Refused
 
 
@@ -40,3 +41,38 @@ def test_a_shift_beyond_the_window_is_refused() -> None:
     grid_for(Fraction(12), Tilt(REMOVE, Fraction(1), Fraction(0)))
     with pytest.raises(Refused, match="so large a shift"):
         grid_for(12 + Fraction(1, 2**70), Tilt(REMOVE, Fraction(1), Fraction(0)))
+
+
+def beyond(grid: Grid, shift: Fraction, tilt: Tilt) -> mpmath.mpf:
+    """What lies beyond the window on the side to which a record that is always drawn tilts, summed by mpmath."""
+    power, step = float(tilt.power), float(grid.step)
+    sign, edge = (1, grid.last) if tilt.direction == REMOVE else (-1, -grid.first)
+
+    def at(j: int) -> mpmath.mpf:
+        x = mpmath.mpf(sign * (edge + j) * step)
+        return step * mpmath.npdf(x) * mpmath.exp(power * float(shift) * (x - mpmath.mpf(float(shift)) / 2))
+
+    return mpmath.nsum(lambda j: at(int(j)), [1, 400])
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("shift", "real_part"), [("1/2", "1"), ("1", "7"), ("3", "8"), ("3", "1/2")])
+def test_what_the_nodes_leave_out_is_bounded_and_not_by_much_more(shift: str, real_part: str, direction: str) -> None:
+    tilt = Tilt(direction, Fraction(real_part), Fraction(0))
+    grid = grid_for(Fraction(shift), tilt)
+    bound, truth = mpmath.mp.make_mpf(grid.left_out.hi), beyond(grid, Fraction(shift), tilt)
+    elsewhere = 2 * mpmath.npdf(12) * (mpmath.mpf(float(grid.step)) + mpmath.mpf(1) / 12)
+    assert truth + elsewhere <= bound * (1 + mpmath.mpf(2) ** -40)
+    assert bound <= (truth + elsewhere) * mpmath.mpf("1.01")
+    # as far as the largest moment, that of a record that is always drawn, is at its end less than e^-70 of 1
+    log_moment = tilt.power * (tilt.power - 1) * Fraction(shift) ** 2 / 2
+    reach = max(grid.last, -grid.first) * grid.step
+    assert reach <= abs(tilt.power) * Fraction(shift) + math.sqrt(2 * (70 + log_moment)) + 2 + Fraction(shift)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_grid_has_as_many_nodes_as_it_says(direction: str) -> None:
+    tilt = Tilt(direction, Fraction(1, 10), Fraction(0))
+    grid = grid_for(Fraction(1, 10), tilt)
+    nodes = nodes_on(grid, Fraction(1, 10), Fraction(1, 2), tilt)
+    assert all(len(listed) == grid.size for listed in nodes[1:])
