@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy import stats
 
 from certdp.accounting.draws import source
-from certdp.accounting.draws.source import KeyedStream, OperatingSystem, Source, private_source
+from certdp.accounting.draws.source import KeyedStream, OperatingSystem, Seeded, Source, private_source
+from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.plugins.contract import Coins
 
 SIZES = [0, 1, 7, 511, 512, 513, 8191, 8192, 8193, 8194, 100_001]
@@ -132,3 +133,22 @@ def test_bytes_are_uniform() -> None:
     drawn = KeyedStream().bits(1 << 18).view(np.uint8).reshape(-1, 8)
     p = [stats.chisquare(np.bincount(column, minlength=256)).pvalue for column in drawn.T]
     assert min(p) > 1e-7 / 8
+
+
+@pytest.mark.parametrize("seed", [True, False, 1.0, "1", None, np.int64(3)])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(InvalidType, match="seed"):
+        Seeded(seed)
+
+
+@pytest.mark.parametrize("seed", [-1, -(2**70)])
+def test_a_seed_is_not_negative(seed: int) -> None:
+    with pytest.raises(InvalidValue, match="seed"):
+        Seeded(seed)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**64, 2**100])
+def test_a_seed_gives_the_same_words_each_time(seed: int) -> None:
+    drawn = Seeded(seed).bits(1000)
+    assert drawn.tolist() == Seeded(seed).bits(1000).tolist() != Seeded(seed + 1).bits(1000).tolist()
+    assert not Seeded(seed).private

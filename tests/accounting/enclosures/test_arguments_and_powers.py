@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.enclosures import Enclosure, _powers
+from certdp.accounting.enclosures import Enclosure, _powers, _series
 from certdp.accounting.enclosures import _ends as ends
 from certdp.accounting.enclosures.arguments import non_negative, positive, probability
 from certdp.accounting.errors import InvalidType, InvalidValue
@@ -63,13 +63,13 @@ POWERS = [
 def test_powers_carry_how_far_a_logarithm_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a logarithm that is known to a few bits alone the ends lie apart, around the same number."""
     exact = {(base, power): _powers.power_ends(base, power, 300) for base in BASES for power in POWERS}
-    log = _powers._series.log
+    log = _series.log
 
     def rough(man: int, exponent: int, precision: int) -> tuple[int, int, int]:
         low, high, scale = log(man, exponent, precision)
         return low - (1 << max(-scale - 30, 0)), high + (1 << max(-scale - 30, 0)), scale
 
-    monkeypatch.setattr(_powers._series, "log", rough)
+    monkeypatch.setattr(_series, "log", rough)
     for (base, power), (least, most) in exact.items():
         low, high = _powers.power_ends(base, power, 64)
         assert ends.fraction(low) <= ends.fraction(least) <= ends.fraction(most) <= ends.fraction(high)
@@ -78,8 +78,13 @@ def test_powers_carry_how_far_a_logarithm_is_known(monkeypatch: pytest.MonkeyPat
 def test_a_logarithm_is_asked_for_as_far_as_the_power_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """To twelve bits more than the precision and those before the point of exponent·ln base, rounded up."""
     asked: list[int] = []
-    log = _powers._series.log
-    monkeypatch.setattr(_powers._series, "log", lambda m, e, work: asked.append(work) or log(m, e, work))
+    log = _series.log
+
+    def noted(man: int, exponent: int, precision: int) -> tuple[int, int, int]:
+        asked.append(precision)
+        return log(man, exponent, precision)
+
+    monkeypatch.setattr(_series, "log", noted)
     for base in BASES:
         for power in POWERS:
             asked.clear()

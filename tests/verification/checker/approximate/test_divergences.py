@@ -23,7 +23,7 @@ def test_several_releases_are_one_only_where_all_are_gaussian_without_sampling(f
     other = Factor(family, HALF, rate, 1, 1)
     for factors in permutations([NOISE, NOISE, other]):
         for direction in DIRECTIONS:
-            if (family, rate) == (GAUSSIAN, 1):
+            if family == GAUSSIAN and rate == 1:
                 delta_of_one(factors, HALF, direction, FINE)
                 continue
             with pytest.raises(Refused, match="one release"):

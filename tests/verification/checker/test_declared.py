@@ -1,0 +1,200 @@
+"""The checker's own formulas of losses and rates against what the plugins declare, and any other number refused."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from fractions import Fraction
+from importlib.metadata import entry_points
+from typing import Any
+
+import pytest
+
+from certdp.accounting.expressions import serialise
+from certdp.plugins.contract.options import build, stated
+from certdp.verification.certificates.approximate import stated_loss
+from certdp.verification.checker.approximate.factors import FAMILIES
+from certdp.verification.checker.declared import hold_keyed, hold_mechanism, hold_rule, hold_sampler
+from certdp.verification.checker.verdict import Refused
+
+Options = dict[str, str]
+STEP = {"noise_multiplier": "2", "clip": "3", "size": "1000", "batch": "10"}
+LLOYD = {"clusters": "3", "scale_sum": "20", "radius": "2", "iterations": "5"}
+MECHANISMS: list[tuple[str, Options]] = [
+    ("laplace-sum", {"scale": "7/2"}),
+    ("count", {"scale": "7/2"}),
+    ("lp-sum", {"scale": "7/2", "norm": "2"}),
+    ("lp-sum", {"scale": "7/2", "norm": "3/2"}),
+    ("gaussian-sum", {"scale": "7/2"}),
+    ("gaussian-sum", {"noise_multiplier": "7/2"}),
+    ("discrete-laplace", {"scale": "8", "granularity": "1/2"}),
+    ("discrete-gaussian", {"scale": "8", "granularity": "1/2"}),
+    ("discrete-gaussian", {"scale": "8", "granularity": "1/2", "dimension": "1"}),
+    ("discrete-gaussian", {"scale": "8", "granularity": "1/2", "dimension": "2"}),
+    ("lloyd", {**LLOYD, "scale_count": "7"}),
+    ("lloyd", {**LLOYD, "dimension": "3", "split": "derived"}),
+    ("lloyd", {**LLOYD, "dimension": "3", "split": "published"}),
+    ("randomised-response", {"categories": "4", "noise": "1/3"}),
+    ("randomised-response", {"categories": "4", "epsilon": "3/2"}),
+    ("randomised-response", {"categories": "2", "epsilon": "1/1000"}),
+    ("randomised-response", {"categories": "2", "epsilon": f"1/{2**80}"}),  # the answer is uniform
+    ("dpis-step", STEP),
+    ("dpis-step", {**STEP, "norm_sum": "40"}),
+]
+SAMPLERS: list[tuple[str, Options]] = [
+    ("full", {}),
+    ("poisson", {"rate": "3/10"}),
+    ("poisson", {"rate": "3/10", "weighted": "true"}),
+    ("importance", {"rate": "3/10", "norm": "2", "floor": "1/100"}),
+    ("importance", {"rate": "3/10", "norm": "1"}),
+    ("coreset", {"m": "10", "n": "1000", "mean_squared_norm": "3", "radius": "2"}),
+    ("coreset", {"m": "10", "n": "1000", "mean_squared_norm": "3", "radius": "2", "mixing": "1/3"}),
+    ("dpis", {"batch": "10", "norm_sum": "100", "clip": "2"}),
+]
+
+
+def plugin(role: str, name: str, options: Options) -> tuple[Any, dict[str, Any]]:
+    """The plugin with these options, and what a certificate says of it."""
+    (entry,) = entry_points(group=f"certdp.{role}s", name=name)
+    made = build(entry.load(), role, options)
+    version = made.about.version
+    about = {"name": name, "version": version, "distribution": "certdp", "evidence": "proved", "options": stated(made)}
+    return made, about
+
+
+def other_numbers(tree: Any) -> Iterator[Any]:
+    """The tree with one of its numbers doubled, or a little larger or smaller; or with the weight left out."""
+    for place, item in enumerate(tree):
+        others: list[Any] = []
+        if isinstance(item, list):
+            others = list(other_numbers(item))
+        elif place and tree[0] in ("constant", "power"):
+            others = [str(Fraction(item) * factor) for factor in (2, 1 + Fraction(1, 2**75), 1 - Fraction(1, 2**75))]
+        if item == ["weight"]:
+            others.append(["constant", "1"])
+        for other in others:
+            if other != item:  # 0 doubled is 0
+                yield [*tree[:place], other, *tree[place + 1 :]]
+
+
+def ids(case: Any) -> str:
+    return case if isinstance(case, str) else ", ".join(f"{key}={value}" for key, value in case.items())
+
+
+@pytest.mark.parametrize(("name", "options"), MECHANISMS, ids=ids)
+def test_the_loss_of_a_mechanism_is_that_which_it_declares(name: str, options: Options) -> None:
+    made, about = plugin("mechanism", name, options)
+    loss = stated_loss(made.loss)
+    tree = serialise(loss.parameter)
+    relation = "replace" if name == "randomised-response" else "add-remove"
+
+    def hold(tree: Any, family: str = loss.family, relation: str = relation, **changed: Any) -> None:
+        one = ["constant", "1"]
+        hold_mechanism({**about, **changed}, tree, one, families=(family,), relation=relation, domain=None)
+
+    hold(tree)
+    for family in set(FAMILIES) - {loss.family}:
+        with pytest.raises(Refused, match="loss stated"):
+            hold(tree, family)
+    with pytest.raises(Refused, match="loss stated"):
+        hold(tree, relation="replace" if relation == "add-remove" else "add-remove")
+    with pytest.raises(Refused, match="evidence"):
+        hold(tree, evidence="cited")
+    found = [*other_numbers(tree), ["constant", "1"], ["log1p", ["constant", "-1/2"]], ["log1p", ["norm", "2"]]]
+    for other in found:
+        with pytest.raises(Refused, match=r"loss|odds of the true category"):
+            hold(other)
+
+
+@pytest.mark.parametrize("per_count", ["0", "-1", "-1/7", "1", "1/1000"])
+@pytest.mark.parametrize("split", ["derived", "published"])
+def test_the_loss_of_a_count_is_that_of_the_split(split: str, per_count: str) -> None:
+    made, about = plugin("mechanism", "lloyd", {**LLOYD, "dimension": "3", "split": split})
+    tree: Any = serialise(stated_loss(made.loss).parameter)
+    tree[2][1] = ["constant", per_count]
+    with pytest.raises(Refused, match="the loss of a count is"):
+        hold_mechanism(about, tree, ["constant", "1"], families=("pure",), relation="add-remove", domain=None)
+
+
+@pytest.mark.parametrize(("name", "options"), SAMPLERS, ids=ids)
+def test_the_rate_of_a_sampler_is_that_which_it_declares(name: str, options: Options) -> None:
+    made, about = plugin("sampler", name, options)
+    tree, weighted = serialise(made.rate.probability), made.rate.weighted
+    hold_sampler(about, tree, weighted, None)
+    for other, counted in [*((other, weighted) for other in other_numbers(tree)), (tree, not weighted)]:
+        with pytest.raises(Refused, match="rate and weighted are not those"):
+            hold_sampler(about, other, counted, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("gaussian-sum", {"noise_multiplier": "2"}), ("dpis-step", {**STEP, "norm_sum": "40"})],
+    ids=ids,
+)
+def test_a_multiplier_of_a_sum_is_admitted_at_a_constant_rate_alone(name: str, options: Options) -> None:
+    """That of a step is relative to a bound on the weighted record, whatever its rate."""
+    made, about = plugin("mechanism", name, options)
+    loss = stated_loss(made.loss)
+    given: Any = {"families": (loss.family,), "relation": "add-remove", "domain": None}
+    for rate in (["constant", "1/2"], ["minimum", ["constant", "1"], ["norm", "2"]], ["norm", "2"]):
+        if name == "dpis-step" or rate[0] == "constant":
+            assert "clipping" in hold_mechanism(about, serialise(loss.parameter), rate, **given)
+            continue
+        with pytest.raises(Refused, match="where the rate is constant alone"):
+            hold_mechanism(about, serialise(loss.parameter), rate, **given)
+
+
+@pytest.mark.parametrize(
+    ("cap", "largest", "admitted"),
+    [
+        (None, None, True),
+        (None, Fraction(10), False),
+        ("10", None, False),
+        ("10", Fraction(10), True),
+        ("10", 10 / (1 + Fraction(1, 2**52)), True),
+        ("10", 10 / (1 + Fraction(1, 2**51)), False),
+        ("10", 10 * (1 + Fraction(1, 2**60)), False),
+        ("10", Fraction(5), False),
+    ],
+)
+def test_the_cap_of_a_rule_is_that_of_the_sampler_rounded_down(
+    cap: str | None, largest: Fraction | None, admitted: bool
+) -> None:
+    options = {"target": "1", **({} if cap is None else {"largest_weight": cap})}
+    _, about = plugin("sampler", "privacy-constrained", options)
+    if admitted:
+        hold_rule(about, "1", largest)
+        with pytest.raises(Refused, match="target and largest weight"):
+            hold_rule(about, "2", largest)
+        return
+    with pytest.raises(Refused, match="largest weight"):
+        hold_rule(about, "1", largest)
+
+
+KEYS = {"epsilon": "1/2", "delta": "1/1000"}
+SCHEMES: list[tuple[str, Options]] = [
+    ("every-key", {}),
+    ("listed-rates", {"rates": "1/10,1/2"}),
+    ("ppswor", {"threshold": "1/100"}),
+    ("ppswor", {"threshold": "1/100", "sizes": "1,2"}),
+    ("pps", {"threshold": "1/100"}),
+    ("pps", {"threshold": "1/100", "sizes": "1,2"}),
+]
+
+
+@pytest.mark.parametrize("reports", ["keys", "frequencies"])
+@pytest.mark.parametrize(("name", "options"), SCHEMES, ids=ids)
+def test_a_scheme_is_that_of_the_sampler_of_keys(name: str, options: Options, reports: str) -> None:
+    _, sanitiser = plugin("mechanism", f"pws-{reports}", KEYS)
+    _, sampler = plugin("sampler", name, options)
+    scheme = {"name": name, **({"sizes": []} if "sizes" in sampler["options"] else {})}
+    assert hold_keyed(sanitiser, sampler, reports, scheme)
+    others: list[dict[str, Any]] = [{**scheme, "name": other} for other, _ in SCHEMES if other != name]
+    swapped = copy.deepcopy(scheme)
+    if swapped.pop("sizes", None) is None:
+        swapped["sizes"] = []
+    for other in [*others, swapped, {key: value for key, value in scheme.items() if key != "name"}]:
+        with pytest.raises(Refused, match="the scheme is not that of sampler"):
+            hold_keyed(sanitiser, sampler, reports, other)
+    with pytest.raises(Refused, match="does not report"):
+        hold_keyed(sanitiser, sampler, "frequencies" if reports == "keys" else "keys", scheme)
