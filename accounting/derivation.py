@@ -48,6 +48,11 @@ class Assumption:
 
 REAL_VALUED_NOISE = Assumption("real-valued noise", "noise and the noisy result are rounded to binary64")
 """What a continuous mechanism assumes when it draws floats and adds them to a rounded sum."""
+INDEPENDENT_CONTRIBUTIONS = Assumption(
+    "contributions independent of the batch", "what a record adds is the same, bit for bit, whatever the other records"
+)
+"""What training assumes where a record's gradient comes from products of matrices in floats, whose rounding depends on
+how many rows there are."""
 SEEDED_COINS = Assumption("seeded coins", "for experiments: whoever knows the seed can undo the noise")
 """The mark of a release that protects nobody; what rests on it has no certificate."""
 

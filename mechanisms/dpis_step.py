@@ -8,11 +8,15 @@ from typing import ClassVar, final
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.derivation import CLIPPED_RECORDS, REAL_VALUED_NOISE, Evidence
+from ..accounting.bulk import arrays as bulk
+from ..accounting.derivation import CLIPPED_RECORDS, Evidence
+from ..accounting.exact import Floats
 from ..accounting.expressions import ONE, W, minimum, norm
+from ..accounting.norms import Norm
 from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
+from .lattice import noise_unit, rounded_sums
 
 
 @final
@@ -33,16 +37,18 @@ class DpisStep:
 
     Guarantees:
         The pair N(0, 1), N(s, 1) with s = W·(b/Ñ)·min(‖x‖₂, C)/(σ_G·C), or K̃/(Ñ·σ_G·C) with `norm_sum`, dominates
-        adding or removing one record that is drawn. Assumes real-valued noise, and records clipped as stated.
+        adding or removing one record that is drawn. Of arithmetic nothing is assumed: norms are rounded up and factors
+        down, and a release is the real-valued noisy sum of records on a public grid, correctly rounded to it, as that
+        of `GaussianSum`. Assumes records clipped as stated.
     """
 
     about: ClassVar[About] = About(
         name="dpis-step",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="DPIS, Lemma 3.1 (errata DPIS-line26, DPIS-proof); Mironov, Talwar, Zhang 2019, Theorem 5",
-        assumptions=(REAL_VALUED_NOISE, CLIPPED_RECORDS),
+        assumptions=(CLIPPED_RECORDS,),
     )
 
     noise_multiplier: Real = field(converter=positive, metadata={"help": "standard deviation of the noise over clip"})
@@ -63,22 +69,40 @@ class DpisStep:
             return GaussianLoss(ONE * (self.norm_sum.value / spread))
         return GaussianLoss(W * minimum(self.clip.value, norm(2)) * (self.batch.value / spread))
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
+        noise_unit(self._scale)
+        sample.require_summable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy mean gradient: a vector with one entry per column."""
         return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy mean gradients: a matrix with one row per release."""
-        size, batch, clip = (float(known.value) for known in (self.size, self.batch, self.clip))
-        norms = np.linalg.norm(sample.records, axis=1)
+        norms = bulk.norms(sample.records, Norm.L2)  # rounded up
+        directed = norms > 0
+        known = np.where(directed, norms, 1.0)
         if self.norm_sum.value is None:
-            factors = sample.weights * (batch / size) * np.minimum(1.0, clip / np.maximum(norms, clip))
+            shares = np.minimum(1.0, _step_down(_down(self.clip.value) / known))
+            factors = _step_down(_step_down(sample.weights * _down(self.batch.value / self.size.value)) * shares)
         else:
-            length = float(self.norm_sum.value) / size
-            factors = np.where(norms > 0, length / np.where(norms > 0, norms, 1.0), 0.0)
-        total = factors @ sample.records
-        return np.asarray((total + coins.gaussian(self._scale, count * len(total)).reshape(count, len(total))) / batch)
+            factors = _step_down(_down(self.norm_sum.value / self.size.value) / known)
+        added = _step_down(np.where(directed, factors, 0.0)[:, np.newaxis] * sample.records)
+        scaled = WeightedSample(added, np.ones(len(sample)))
+        return rounded_sums(scaled, self._scale, coins.gaussian_cells, count) / float(self.batch.value)
 
     @property
     def _scale(self) -> Fraction:
         return self.noise_multiplier.value * self.clip.value
+
+
+def _down(value: Fraction) -> float:
+    """The largest binary64 number that is at most `value` ≥ 0."""
+    nearest = float(value)
+    return nearest if nearest <= value else float(np.nextafter(nearest, 0.0))
+
+
+def _step_down(values: Floats) -> Floats:
+    """The next binary64 numbers towards 0: at most what `values` were rounded from."""
+    return np.nextafter(values, 0.0)

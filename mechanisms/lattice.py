@@ -38,23 +38,26 @@ def granularity(value: Declared[Number]) -> Real:
     )
 
 
-def noise_unit(scale: Fraction) -> Fraction:
+def noise_unit(scale: Fraction, bits: int = _FINE) -> Fraction:
     """The unit of the grid on which real-valued noise of this scale is rounded: 2^30 to 2^31 of them are the scale.
 
     It is a power of two that follows from the scale alone, which is public.
 
+    Args:
+        scale: in units of the data.
+        bits: another number than those 30, in [0, 44].
+
     Raises:
-        InvalidValue: for a scale below 2^-470 or of 2^530 at least, in units of the data.
+        InvalidValue: for a scale below 2^(bits − 500) or of 2^(bits + 500) at least.
     """
     top, bottom = scale.numerator, scale.denominator
     power = top.bit_length() - bottom.bit_length()
     if Fraction(2) ** power > scale:
         power -= 1
-    unit = Fraction(2) ** (power - _FINE)
+    unit = Fraction(2) ** (power - bits)
     if not _FINEST <= unit <= _COARSEST:
-        raise InvalidValue(
-            "scale", scale, "a scale from 2^-470 to 2^530", "Multiply or divide the data by a public number"
-        )
+        admissible = f"a scale from 2^{bits - 500} to 2^{bits + 500}"
+        raise InvalidValue("scale", scale, admissible, "Multiply or divide the data by a public number")
     return unit
 
 

@@ -240,7 +240,7 @@ from certdp.dpis.checkpoints import Checkpoints
 from certdp.plugins.contract import Coins
 
 engine.train(model(), PLANS["everything"])  # compiles what the runs need
-gaussian = Coins.gaussian
+cells = Coins.gaussian_cells
 for last in map(int, sys.argv[3:]):
     if os.fork():
         print(os.WTERMSIG(os.wait()[1]))
@@ -251,8 +251,8 @@ for last in map(int, sys.argv[3:]):
         draws += 1
         if draws == last:
             os.kill(os.getpid(), signal.SIGKILL)
-        return gaussian(self, scale, size)
-    Coins.gaussian = counted
+        return cells(self, scale, size)
+    Coins.gaussian_cells = counted
     path = Path(sys.argv[2]) / f"{last}.npz"
     engine.train(model(), PLANS["everything"], checkpoints=Checkpoints(path=path, every=5))
 """

@@ -13,6 +13,8 @@ import pytest
 from attrs import evolve
 
 from certdp import Delta, Epsilon, Order, Public
+from certdp.accounting.bulk.record_rows import Integers
+from certdp.accounting.derivation import Assumption
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Private
 from certdp.dpis.budget import (
@@ -28,7 +30,7 @@ from certdp.dpis.budget import (
 )
 from certdp.dpis.engine import Proposals, Report, train
 from certdp.dpis.forecast import dp_sgd
-from certdp.dpis.gradients import Evaluation, Identity, Weighting
+from certdp.dpis.gradients import FLOAT_GRADIENTS, Evaluation, Identity, Weighting
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.pictures import plot_history, plot_steps
@@ -98,6 +100,8 @@ class Fixed:
     def error(self) -> Fraction:
         return norm_error(self.dimension)
 
+    assumptions: tuple[Assumption, ...] = ()
+
     def identity(self) -> Identity:
         return Identity(model="fixed", optimiser="none", data=Private(str(self.gradients)))
 
@@ -105,11 +109,12 @@ class Fixed:
         self.evaluated += len(indices)
         return Evaluation(np.linalg.norm(self.gradients[indices], axis=1), np.full(len(indices), np.nan))
 
-    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
         found = self.evaluate(indices)
         weights = weighting(found.norms)
         kept = weights > 0
-        return weights[kept] @ self.gradients[indices[kept]], found
+        counts = np.trunc(weights[kept, np.newaxis] * self.gradients[indices[kept]] / unit)
+        return counts.astype(np.int64).sum(axis=0), found
 
     def step(self, gradient: FloatArray) -> None:
         self.steps.append(gradient)
@@ -172,9 +177,20 @@ def test_a_run_with_coins_of_the_operating_system_states_its_guarantee() -> None
     guarantee = result.guarantee
     assert guarantee is not None
     assert guarantee.bound.epsilon.upper <= 8
-    assert {"records apart", "options fixed beforehand", "real-valued noise"} <= {
-        assumed.name for assumed in guarantee.assumptions
-    }
+    stated = {assumed.name for assumed in guarantee.assumptions}
+    assert {"gradient norms", "options fixed beforehand"} <= stated
+    assert not {"records apart", "contributions independent of the batch", "real-valued noise"} & stated
+
+
+def test_a_model_of_floats_states_what_it_cannot_promise() -> None:
+    class Floats(Fixed):
+        assumptions = FLOAT_GRADIENTS
+
+    guarantee = train(Floats(np.ones((400, 2))), PLAN).guarantee
+    assert guarantee is not None
+    stated = [assumed.name for assumed in guarantee.assumptions]
+    for name in ("records apart", "contributions independent of the batch", "real-valued noise"):
+        assert stated.count(name) == 1
 
 
 def test_a_guarantee_tells_constants_from_what_was_released_in_which_epoch() -> None:
@@ -261,9 +277,9 @@ def test_records_without_a_number_are_dropped_and_the_budget_is_the_same() -> No
 
 
 @pytest.mark.parametrize("plan", [PLAN, dp_sgd(PLAN)], ids=["dpis", "dp-sgd"])
-def test_finite_gradients_whose_squares_overflow_are_dropped_and_counted(plan: RunPlan) -> None:
+def test_finite_gradients_that_are_too_long_are_dropped_and_counted(plan: RunPlan) -> None:
     data = blobs()
-    data.features[:100] *= 1e200
+    data.features[:100] *= 1e290
     model = model_of(data)
     result = train(model, plan, coins=Coins.seeded(2))
     assert np.isfinite(model.parameters).all()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from certdp import Coins, Epsilon
-from certdp.dpis.sampling import FloatArray
+from certdp.accounting.draws.noise import Integers
 
 EXAMPLE = Path(__file__).parents[2] / "examples/audit_training.py"
 
@@ -22,14 +22,14 @@ def example() -> dict[str, Any]:
     return runpy.run_path(str(EXAMPLE))
 
 
-def quieter(share: float) -> Callable[[Coins, Fraction, int], FloatArray]:
+def quieter(share: float) -> Callable[[Coins, Fraction, int], Integers]:
     """Gaussian noise times a share."""
-    honest = Coins.gaussian
+    honest = Coins.gaussian_cells
 
-    def gaussian(coins: Coins, scale: Fraction, size: int) -> FloatArray:
-        return np.asarray(share * honest(coins, scale, size))
+    def gaussian_cells(coins: Coins, scale: Fraction, size: int) -> Integers:
+        return np.asarray(share * honest(coins, scale, size)).astype(np.int64)
 
-    return gaussian
+    return gaussian_cells
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_the_run_is_within_its_claim(example: dict[str, Any], stream: int) -> No
 def test_too_little_noise_is_caught(
     example: dict[str, Any], share: float, least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Coins, "gaussian", quieter(share))
+    monkeypatch.setattr(Coins, "gaussian_cells", quieter(share))
     found, trained = example["trained_on_canaries"](1)
     assert trained.epsilon <= 1  # the account knows nothing of it
     assert found.refutes(Epsilon(1))

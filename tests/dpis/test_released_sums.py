@@ -17,6 +17,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from certdp import Delta, Epsilon
+from certdp.accounting.bulk.record_rows import Integers
+from certdp.accounting.derivation import Assumption
 from certdp.accounting.dpis.steps import Step
 from certdp.accounting.provenance import Private
 from certdp.dpis.gradients import Evaluation, Identity, Weighting
@@ -37,6 +39,7 @@ class SideBySide:
     """Many runs on the same records: of run r, record i has the gradient `gradients[i]` in coordinate r."""
 
     error = Fraction(1, 2**40)
+    assumptions: tuple[Assumption, ...] = ()
     size: int
 
     def __init__(self, gradients: list[float], runs: int) -> None:
@@ -50,10 +53,10 @@ class SideBySide:
     def evaluate(self, indices: IntArray) -> Evaluation:
         return Evaluation(np.abs(self.gradients[indices]), np.full(len(indices), np.nan))
 
-    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
         found = self.evaluate(indices)
-        added = weighting(found.norms) * self.gradients[indices]
-        return np.asarray(np.bincount(self.run[indices], added, self.dimension), dtype=np.float64), found
+        added = np.trunc(weighting(found.norms) * self.gradients[indices] / unit)  # few of them: binary64 adds exactly
+        return np.bincount(self.run[indices], added, self.dimension).astype(np.int64), found
 
     def step(self, gradient: FloatArray) -> None:
         raise AssertionError

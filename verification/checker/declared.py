@@ -167,7 +167,7 @@ MECHANISMS: Final = {
     "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, exact=None),
     "lloyd": Mechanism("pure", _lloyd),
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
-    "dpis-step": Mechanism("gaussian", _dpis_step),
+    "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
 
 

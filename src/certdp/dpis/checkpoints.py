@@ -30,7 +30,7 @@ from .gradients import Identity
 from .history import History
 from .sampling import FloatArray
 
-_VERSION = 2
+_VERSION = 3
 _NOTICE = "for the data's owner, not for publication: it holds bounds on the norms of single records"
 _MODEL, _BOUNDS, _TEXT = "model.", "bounds", "run"
 

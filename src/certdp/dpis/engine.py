@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 import numpy as np
 from attrs import evolve, frozen
 
-from ..accounting.derivation import Assumption, Theorem
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.errors import InvalidValue
 from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee
@@ -32,7 +32,7 @@ from .checkpoints import Checkpoints, CheckpointState
 from .counted_coins import counted
 from .gradients import Evaluation, RecordGradients, described
 from .history import EpochFigures, History
-from .norm_sums import noisy_norm_sum
+from .norm_sums import noisy_norm_sum, noisy_size
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
 from .sampling import TwoStage, Uniform
 from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling, noisy_sum
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from ..runs.certificates import Certified
 
 _IN_TRAINING = Theorem("law", "given the past, a record enters a step with the mean of the rates it may have")
-_RECORDS_APART = Assumption(
-    "records apart", "a record's gradient depends on the parameters and on that record alone, but for rounding"
-)
 _NO_TUNING = Assumption(
     "options fixed beforehand", "model, optimiser and plan were chosen without these data; runs to tune them cost extra"
 )
@@ -105,11 +102,13 @@ class Trained:
         account: what was paid.
         history: what happened.
         is_private: whether all coins came from the operating system, in all parts of a run that was resumed.
+        assumptions: what the guarantee assumes of the model, if anything.
     """
 
     account: RunAccount
     history: History
     is_private: bool
+    assumptions: tuple[Assumption, ...]
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
@@ -117,7 +116,7 @@ class Trained:
         if not self.is_private:
             return None
         paid = self.account.guarantee
-        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [_RECORDS_APART, _NO_TUNING]))
+        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], self._stated))
 
     def certificate(self) -> Certified:
         """A publishable certificate that the run kept to its budget; see `RunAccount.certificate`.
@@ -127,7 +126,11 @@ class Trained:
         """
         if not self.is_private:
             raise seeded_run("certificate")
-        return self.account.certificate(parameters="as released by the run", assumptions=[_RECORDS_APART, _NO_TUNING])
+        return self.account.certificate(parameters="as released by the run", assumptions=self._stated)
+
+    @property
+    def _stated(self) -> list[Assumption]:
+        return [*self.assumptions, _NO_TUNING]
 
     @property
     def epsilon(self) -> float:
@@ -225,6 +228,8 @@ class _Run(SpendingState):
         self._is_private = self._coins.private
         if not self._is_private:
             account.drawn_with_a_seed()
+        if REAL_VALUED_NOISE not in records.assumptions:
+            account.drawn_correctly_rounded()
         self._checkpoints = checkpoints
         self._identity = None if checkpoints is None else records.identity()
         self._progress = progress
@@ -274,7 +279,12 @@ class _Run(SpendingState):
             self._write(self._unused)  # every step that began is no longer among the unused
             raise
         self._write(0)
-        return Trained(account=account, history=self._history, is_private=self._is_private)
+        return Trained(
+            account=account,
+            history=self._history,
+            is_private=self._is_private,
+            assumptions=self._records.assumptions,
+        )
 
     # Releases
 
@@ -286,7 +296,7 @@ class _Run(SpendingState):
         if not account.size_paid:
             noise = account.pay_size()
             self._write(0)
-            account.size_released(Fraction(self._count + float(self._coins.gaussian(noise, 1)[0])))
+            account.size_released(noisy_size(self._count, scale=noise, coins=self._coins))
         elif not account.size_known:
             account.size_released(size.guess.value)
 

@@ -18,7 +18,7 @@ from attrs import frozen
 
 from ..accounting.bulk.sampled_gaussian import renyi_upper
 from ..accounting.conversions.renyi_moment import epsilon_at_order
-from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
+from ..accounting.derivation import Assumption, Theorem
 from ..accounting.dpis.allocation import Allocation, upwards
 from ..accounting.dpis.steps import Step
 from ..accounting.enclosures import Enclosure
@@ -191,7 +191,7 @@ class FilteredPayments(Payments):
             bound=Renyi(self.order, Enclosure.of(tau, precision=_PRECISION)),
             relation=ADD_REMOVE,
             unit=RECORD,
-            derivation=theorem.conclude(assumptions=[*stated, REAL_VALUED_NOISE]),
+            derivation=theorem.conclude(assumptions=stated),
         )
 
 

@@ -4,7 +4,9 @@ The guarantee of a run rests on two things that only the model can provide:
 
 * a record adds w·g for the g whose norm the weight w was computed from, within the relative error η that the model
   states; so weights are computed inside `weighted_sum`, from the norms of the very vectors that it adds;
-* a record's gradient depends on the parameters and on that record alone, but for rounding: no layer may mix records.
+* what a record adds depends on the parameters and on that record alone, bit for bit: no layer may mix records, no
+  rounding may depend on the batch, and sums are of whole units of a public grid. What a model cannot promise of this
+  it states in `assumptions`, and so does the run's guarantee.
 """
 
 from __future__ import annotations
@@ -17,9 +19,19 @@ from typing import Protocol, TypeAlias, final
 import numpy as np
 from attrs import frozen
 
+from ..accounting.bulk.record_rows import Integers
+from ..accounting.derivation import INDEPENDENT_CONTRIBUTIONS, REAL_VALUED_NOISE, Assumption
 from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Private
 from .sampling import FloatArray, IntArray
+
+RECORDS_APART = Assumption(
+    "records apart", "a record's gradient depends on the parameters and on that record alone, but for rounding"
+)
+FLOAT_GRADIENTS = (RECORDS_APART, INDEPENDENT_CONTRIBUTIONS, REAL_VALUED_NOISE)
+"""What a guarantee assumes of a model whose gradients, and their sums, are of floats."""
+
+_LARGEST = 2.0**62
 
 Weighting: TypeAlias = Callable[[FloatArray], FloatArray]
 """Norms of gradients to the finite factors ≥ 0 that they are multiplied by; 0 for a record to be left out."""
@@ -94,6 +106,15 @@ class RecordGradients(Protocol):
         """η: four times a bound on the relative errors of norms and of scaling by them (`sampling.norm_error`)."""
         ...
 
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the guarantee of a run assumes of this model; `FLOAT_GRADIENTS` unless it promises more.
+
+        None is a promise: gradients depend on the parameters and on their record alone, bit for bit, and
+        `weighted_sum` adds whole units of each.
+        """
+        ...
+
     def identity(self) -> Identity:
         """What must stay the same where a run is resumed; asked for in runs that write checkpoints."""
         ...
@@ -102,10 +123,19 @@ class RecordGradients(Protocol):
         """The norms of the gradients of these records at the current parameters."""
         ...
 
-    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
-        """Σ w·g over these records, (dimension,), for the weights of their norms; and what they were.
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
+        """Σ w·g over these records, for the weights of their norms; and what they were.
 
         A record of weight 0 adds nothing, though its gradient be NaN or infinite.
+
+        Args:
+            indices: of the records.
+            weighting: norms to weights.
+            unit: of a public grid, a power of two.
+
+        Returns:
+            int64 (dimension,): the sum in whole units; w·g of each record is cut toward zero to them, or where
+            `assumptions` has real-valued noise the sum is rounded: see `in_units`.
         """
         ...
 
@@ -124,3 +154,13 @@ class RecordGradients(Protocol):
             InvalidValue: for the state of another model; nothing has changed then.
         """
         ...
+
+
+def in_units(total: FloatArray, unit: float) -> Integers:
+    """A sum of floats in whole units of a grid, the nearest ones: int64; ±2^62 beyond, 0 for NaN.
+
+    This is for models whose sums are of floats: they assume real-valued noise.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = np.clip(np.rint(total / unit), -_LARGEST, _LARGEST)
+    return np.asarray(np.nan_to_num(counts, nan=0.0), dtype=np.int64)

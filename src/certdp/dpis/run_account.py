@@ -28,6 +28,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 from attrs import define, evolve, frozen
@@ -42,6 +43,7 @@ from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.relations import AddRemove, Record
+from ..mechanisms.lattice import noise_unit
 from ..plugins.contract.coins import seeded_run
 from .budget import (
     AdaptiveClip,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from ..runs.certificates import Certified
 
 _VERSION = 1
+_FINE = 36  # bits of the noise's scale in units of its grid, about half of them for each factor of a gradient
 _RUN = Theorem("training run", "of which every release is paid before it is drawn")
 _NORMS = Assumption("gradient norms", "within the stated relative error of the vectors added")
 
@@ -146,6 +149,15 @@ class EpochNoise:
         """Standard deviation of the noise in a step's sum: σ_G·C."""
         return self.noise_multiplier * self.clip
 
+    @cached_property
+    def unit(self) -> Fraction:
+        """The unit of the grid of a step's sum: the power of two of which 2^36 to 2^37 are σ_G·C.
+
+        Raises:
+            InvalidValue: for σ_G·C below 2^-464 or of 2^536 at least.
+        """
+        return noise_unit(self.scale, _FINE)
+
     @property
     def rate(self) -> Fraction:
         """The largest rate of any record, b·C/K̃: in DP-SGD, where K̃ = ÑC, the rate b/Ñ of every record."""
@@ -195,10 +207,15 @@ class RunAccount(SpendingState):
         self._size_paid = False
         self._epochs: list[_Epoch] = []
         self._is_private = True
+        self._noise_assumed: list[Assumption] = [REAL_VALUED_NOISE]
 
     def drawn_with_a_seed(self) -> None:
         """What was paid is drawn with seeded coins: from here on nothing is guaranteed or certified."""
         self._is_private = False
+
+    def drawn_correctly_rounded(self) -> None:
+        """What is paid is drawn correctly rounded on public grids: the account assumes nothing of arithmetic."""
+        self._noise_assumed = []
 
     # Ñ
 
@@ -394,7 +411,8 @@ class RunAccount(SpendingState):
                 as for more than 64 kinds of releases: every epoch with another K̃ counts.
         """
         self._require_private("certificate")
-        return self._payments.certificate([*self._stated, *assumptions], Assumption("parameters", parameters))
+        stated = list(dict.fromkeys([*self._stated, *assumptions]))
+        return self._payments.certificate(stated, Assumption("parameters", parameters))
 
     @owned
     def spent(self) -> float:
@@ -428,7 +446,7 @@ class RunAccount(SpendingState):
     @property
     def _stated(self) -> list[Assumption]:
         """What the guarantee rests on beside the payments."""
-        stated = [REAL_VALUED_NOISE, _NORMS]
+        stated = [*self._noise_assumed, _NORMS]
         if isinstance(self.plan.size, PublicSize):
             stated.append(Assumption("number of records is public", str(self.plan.size.expected)))
         return stated

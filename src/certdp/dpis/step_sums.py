@@ -15,6 +15,7 @@ from typing import Protocol, final
 import numpy as np
 from attrs import define, field, frozen
 
+from ..accounting.bulk.record_rows import Integers
 from ..plugins.contract import Coins
 from .gradients import Evaluation, RecordGradients
 from .run_account import EpochNoise
@@ -54,11 +55,11 @@ class StepSum:
     """A sum before its noise, and what it was made of. Private.
 
     Attributes:
-        total: the sum of what the accepted records add.
+        total: the sum of what the accepted records add, in units of the step's grid.
         figures: about them.
     """
 
-    total: FloatArray
+    total: Integers
     figures: StepFigures
 
 
@@ -110,7 +111,8 @@ class ImportanceSampling:
         found = records.evaluate(first.indices)
         bounds, rates = self.bounds[first.indices], first.rates[first.indices]
         second = two.accept(found.norms, bounds, coins=coins)
-        total, _ = records.weighted_sum(first.indices[second.indices], partial(_lengths, two, noise))
+        accepted = first.indices[second.indices]
+        total, _ = records.weighted_sum(accepted, partial(_lengths, two, noise), float(noise.unit))
         self.bounds[first.indices] = two.bounds(found.norms, noise.clip)
         figures = StepFigures(
             proposed=len(first.indices),
@@ -143,7 +145,8 @@ class UniformSampling:
     def sum(self, records: RecordGradients, noise: EpochNoise, coins: Coins) -> StepSum:
         """Draw a sample, clip its gradients, and add them up with noise."""
         drawn = self.uniform.draw(records.size, rate=noise.rate, coins=coins)
-        total, found = records.weighted_sum(drawn.indices, partial(self.uniform.weights, clip=noise.clip))
+        weighting = partial(self.uniform.weights, clip=noise.clip)
+        total, found = records.weighted_sum(drawn.indices, weighting, float(noise.unit))
         figures = StepFigures(
             proposed=len(drawn.indices),
             accepted=len(drawn.indices),
@@ -159,9 +162,14 @@ class UniformSampling:
 def noisy_sum(
     sampling: Sampling, records: RecordGradients, noise: EpochNoise, coins: Coins
 ) -> tuple[FloatArray, StepFigures]:
-    """The sum of one step with its noise N(0, σ_G²C²·I), which may be released once it is paid; and private figures."""
+    """The sum of one step with its noise N(0, σ_G²C²·I), which may be released once it is paid; and private figures.
+
+    The sum is of whole units of a public grid and the noise is correctly rounded to it, so that what is released is
+    the real-valued noisy sum, rounded: post-processing, as it is that sums are exact modulo 2^64 alone.
+    """
     drawn = sampling.sum(records, noise, coins)
-    return drawn.total + coins.gaussian(noise.scale, records.dimension), drawn.figures
+    cells = drawn.total + coins.gaussian_cells(noise.scale / noise.unit, records.dimension)
+    return np.asarray(cells * float(noise.unit), dtype=np.float64), drawn.figures
 
 
 def _lengths(two: TwoStage, noise: EpochNoise, norms: FloatArray) -> FloatArray:

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from certdp.dpis.torch import TensorRecords, TorchModel
 
+UNIT = 2.0**-50  # of sums, below what the tests tell apart
+
 
 def squared(outputs: Tensor, targets: Tensor) -> Tensor:
     """A loss per record that uses every output, with slopes that differ."""
@@ -62,10 +64,10 @@ def agree() -> Callable[..., TorchModel]:
         records, rows = wrapped(model, inputs, microbatch), explicit(model, inputs)
         norms = np.linalg.norm(rows, axis=1)
         assert norms.min() > 0
-        total, found = records.weighted_sum(np.arange(len(inputs)), lambda norms: 1 / (1 + norms))
+        total, found = records.weighted_sum(np.arange(len(inputs)), lambda norms: 1 / (1 + norms), UNIT)
         np.testing.assert_allclose(found.norms, norms, rtol=tolerance)
         expected = (rows / (1 + norms)[:, np.newaxis]).sum(axis=0)
-        np.testing.assert_allclose(total, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+        np.testing.assert_allclose(total * UNIT, expected, rtol=0, atol=tolerance * np.abs(expected).max())
         alone = [squared(model(inputs[i : i + 1]), targets_of(inputs)[i : i + 1]).item() for i in range(len(inputs))]
         np.testing.assert_allclose(records.evaluate(np.arange(len(inputs))).losses, alone, rtol=tolerance)
         return records

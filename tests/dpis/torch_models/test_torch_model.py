@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from certdp.accounting.errors import InvalidValue
 from certdp.dpis.torch import DatasetRecords, TensorRecords, TorchModel
 
+UNIT = 2.0**-50
+
 Make = Callable[..., TorchModel]
 
 
@@ -157,18 +159,19 @@ def test_an_odd_record_harms_no_other(make: Make, odd: float) -> None:
     inputs = torch.randn(6, 3)
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     others = np.array([0, 1, 2, 4, 5])
-    expected = make(model, inputs).weighted_sum(others, np.ones_like)[0]
+    expected = make(model, inputs).weighted_sum(others, np.ones_like, UNIT)[0]
     inputs[3, 1] = odd
-    total, found = make(model, inputs).weighted_sum(np.arange(6), lambda norms: np.where(norms < 1e100, 1.0, 0.0))
+    records = make(model, inputs)
+    total, found = records.weighted_sum(np.arange(6), lambda norms: np.where(norms < 1e100, 1.0, 0.0), UNIT)
     assert not found.norms[3] < 1e100
     assert np.isfinite(found.norms[others]).all()
-    np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(total * UNIT, expected * UNIT, rtol=1e-12, atol=1e-13)
 
 
 def test_no_records_and_no_gradient(make: Make) -> None:
     records = make(nn.Linear(3, 2, bias=False), torch.zeros(5, 3))
-    total, found = records.weighted_sum(np.arange(0), np.ones_like)
-    assert total.tolist() == [0.0] * 6
+    total, found = records.weighted_sum(np.arange(0), np.ones_like, UNIT)
+    assert total.tolist() == [0] * 6
     assert found.norms.shape == (0,)
     assert (records.evaluate(np.arange(5)).norms < 2.0**-500).all()  # which an engine counts as 0
 
@@ -325,9 +328,9 @@ def test_a_gpu_gives_what_the_processor_gives(make: Make) -> None:
 
     inputs = torch.randn(9, 1, 6, 6)
     here, there = make(model(), inputs), make(model().cuda(), inputs, microbatch=4)
-    found = [records.weighted_sum(np.arange(9), np.reciprocal) for records in (here, there)]
+    found = [records.weighted_sum(np.arange(9), np.reciprocal, UNIT) for records in (here, there)]
     np.testing.assert_allclose(found[1][1].norms, found[0][1].norms, rtol=1e-10)
-    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-9, atol=1e-12)
-    there.step(found[1][0])
+    np.testing.assert_allclose(found[1][0] * UNIT, found[0][0] * UNIT, rtol=1e-9, atol=1e-12)
+    there.step(np.asarray(found[1][0] * UNIT, dtype=np.float64))
     there.restore(there.state())
     assert next(there.model.parameters()).is_cuda

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, ClassVar, Protocol, final
 
 import numpy as np
 from attrs import field, frozen
 
+from ...accounting.bulk.record_rows import tanh
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import above_zero
 from ..sampling import FloatArray
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 class Activation(Protocol):
     """A function of one number, with its derivative."""
+
+    @property
+    def entry_by_entry(self) -> bool:
+        """Whether each value depends on its input alone, bit for bit, wherever in an array it stands."""
+        ...
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the function's values at the inputs."""
@@ -32,6 +38,8 @@ class Activation(Protocol):
 class Relu:
     """The rectifier max(0, x)."""
 
+    entry_by_entry: ClassVar[bool] = True
+
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the values max(0, x)."""
         return np.maximum(inputs, 0.0)
@@ -46,13 +54,15 @@ class Relu:
 class Tanh:
     """The hyperbolic tangent as an activation."""
 
+    entry_by_entry: ClassVar[bool] = True
+
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the values tanh x."""
-        return np.asarray(np.tanh(inputs))
+        return tanh(inputs)
 
     def slope(self, inputs: FloatArray) -> FloatArray:
         """Return the derivatives 1 − tanh² x."""
-        return np.asarray(1 - np.tanh(inputs) ** 2)
+        return np.asarray(1 - tanh(inputs) ** 2)
 
 
 def _finite(_: object, attribute: Attribute[float], value: float) -> None:
@@ -71,14 +81,16 @@ class TemperedSigmoid:
         offset: o, by default 1.
     """
 
+    entry_by_entry: ClassVar[bool] = True
+
     scale: float = field(default=2.0, validator=above_zero)
     temperature: float = field(default=2.0, validator=above_zero)
     offset: float = field(default=1.0, validator=_finite)
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """s/(1 + e^{−T·x}) − o, as s/2·(1 + tanh(T·x/2)) − o, which does not overflow."""
-        return np.asarray(self.scale / 2 * (1 + np.tanh(self.temperature * inputs / 2)) - self.offset)
+        return np.asarray(self.scale / 2 * (1 + tanh(self.temperature * inputs / 2)) - self.offset)
 
     def slope(self, inputs: FloatArray) -> FloatArray:
         """Return the derivatives s·T/4·(1 − tanh²(T·x/2))."""
-        return np.asarray(self.scale * self.temperature / 4 * (1 - np.tanh(self.temperature * inputs / 2) ** 2))
+        return np.asarray(self.scale * self.temperature / 4 * (1 - tanh(self.temperature * inputs / 2) ** 2))

@@ -7,9 +7,10 @@ from typing import final
 import numpy as np
 from attrs import field, frozen
 
+from ...accounting.bulk.record_rows import cross_entropy
 from ...plugins.contract import Coins
 from ..sampling import FloatArray, IntArray
-from .networks import Factors, Layer, cross_entropy
+from .networks import Factors, Layer, affine, layer_inputs
 from .sizes import at_least_one, at_least_two
 
 
@@ -31,16 +32,21 @@ class Logistic:
         """The number of parameters: classes·(features + 1)."""
         return self.classes * (self.features + 1)
 
+    @property
+    def record_by_record(self) -> bool:
+        """Whether gradients depend on their record and the parameters alone, bit for bit: they do."""
+        return True
+
     def start(self, coins: Coins) -> FloatArray:
         """Return the parameters at the start of training, all 0."""
         return np.zeros(self.dimension)
 
     def logits(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
         """Return the scores of each class, W·x + c."""
-        matrix = parameters.reshape(self.classes, -1)
-        return features @ matrix[:, :-1].T + matrix[:, -1]
+        return affine(parameters.reshape(self.classes, -1), layer_inputs(features))
 
     def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
         """Return the factors of the gradients, those of one layer."""
-        losses, deltas = cross_entropy(self.logits(parameters, features), labels)
-        return Factors((Layer(features, deltas),), losses)
+        inputs = layer_inputs(features)
+        losses, deltas = cross_entropy(affine(parameters.reshape(self.classes, -1), inputs), labels)
+        return Factors((Layer(inputs, deltas),), losses)

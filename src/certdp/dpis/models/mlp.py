@@ -9,10 +9,11 @@ from typing import final
 import numpy as np
 from attrs import field, frozen
 
+from ...accounting.bulk.record_rows import WholeRows, cross_entropy, room
 from ...plugins.contract import Coins
 from ..sampling import FloatArray, IntArray
 from .activations import Activation, Tanh
-from .networks import Factors, Layer, cross_entropy
+from .networks import Factors, Layer, affine, layer_deltas, layer_inputs
 from .sizes import at_least_one, at_least_two
 
 
@@ -38,6 +39,11 @@ class Mlp:
         """hidden·(features + 1) + classes·(hidden + 1)."""
         return self.hidden * (self.features + 1) + self.classes * (self.hidden + 1)
 
+    @property
+    def record_by_record(self) -> bool:
+        """Whether gradients depend on their record and the parameters alone, bit for bit: if activations do."""
+        return self.activation.entry_by_entry
+
     def start(self, coins: Coins) -> FloatArray:
         """Normal weights of variance 1/columns, offsets 0."""
         return np.concatenate([_weights(self.hidden, self.features, coins), _weights(self.classes, self.hidden, coins)])
@@ -45,24 +51,23 @@ class Mlp:
     def logits(self, parameters: FloatArray, features: FloatArray) -> FloatArray:
         """Return the scores of each class, V·φ(W·x + c) + e."""
         inner, outer = self._matrices(parameters)
-        return _affine(outer, self.activation.of(_affine(inner, features)))
+        return affine(outer, layer_inputs(self.activation.of(affine(inner, layer_inputs(features)))))
 
     def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
         """Return the factors of the gradients, those of two layers, by backpropagation."""
         inner, outer = self._matrices(parameters)
-        given = _affine(inner, features)
-        hidden = self.activation.of(given)
-        losses, deltas = cross_entropy(_affine(outer, hidden), labels)
-        back = (deltas @ outer[:, :-1]) * self.activation.slope(given)
-        return Factors((Layer(features, back), Layer(hidden, deltas)), losses)
+        inputs = layer_inputs(features)
+        given = affine(inner, inputs)
+        hidden = layer_inputs(self.activation.of(given))
+        losses, found = cross_entropy(affine(outer, hidden), labels)
+        deltas = layer_deltas(found)
+        weights = WholeRows.of(outer[:, :-1].T, room(deltas.columns) - deltas.width)
+        back = deltas.times(weights) * self.activation.slope(given)
+        return Factors((Layer(inputs, back), Layer(hidden, deltas)), losses)
 
     def _matrices(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         size = self.hidden * (self.features + 1)
         return parameters[:size].reshape(self.hidden, -1), parameters[size:].reshape(self.classes, -1)
-
-
-def _affine(matrix: FloatArray, inputs: FloatArray) -> FloatArray:
-    return np.asarray(inputs @ matrix[:, :-1].T + matrix[:, -1])
 
 
 def _weights(rows: int, columns: int, coins: Coins) -> FloatArray:

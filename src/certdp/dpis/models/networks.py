@@ -3,6 +3,11 @@
 For one record the gradient of the loss in the matrix (W | c) of a layer W·a + c is δ·(a | 1)ᵀ, where a is what the
 layer gets and δ the derivative of the loss in what it gives (Goodfellow 2015). Its Frobenius norm is ‖δ‖·‖(a | 1)‖, so
 norms and weighted sums need no gradient of any single record.
+
+Rows (a | 1), δ and W are cut toward zero to their leading bits, 20 or a few more, so that all products and sums of them
+are exact (`certdp.accounting.bulk.record_rows`). Hence what a record adds is a function of that record, its weight and
+the parameters alone, bit for bit: no batch, block or thread changes it. In units of a public grid it is ⌊v·δ⌋·(a | 1)ᵀ,
+cut toward zero for v = w over the unit, so that its norm is at most w·‖δ‖·‖(a | 1)‖.
 """
 
 from __future__ import annotations
@@ -10,10 +15,43 @@ from __future__ import annotations
 from typing import Protocol, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
+from ...accounting.bulk.record_rows import Integers, WholeRows, outer_sum, room
 from ...plugins.contract import Coins
 from ..sampling import BoolArray, FloatArray, IntArray
+
+_LEADING = 20  # bits of what a layer gets; what is left of 53 goes to the parameters, and to v·δ
+_MOST = 2.0**60  # more than v where δ is not 0
+
+
+def _leading_bits(columns: int) -> int:
+    return min(_LEADING, room(columns) // 2)
+
+
+def layer_inputs(inputs: FloatArray) -> WholeRows:
+    """(a | 1) of each record, as a layer takes it."""
+    return WholeRows.of(inputs, _leading_bits(inputs.shape[1] + 1), with_one=True)
+
+
+def affine(matrix: FloatArray, inputs: WholeRows) -> FloatArray:
+    """W·a + c for the matrix (W | c): each number a function of its record and the parameters alone."""
+    weights = matrix.copy()
+    weights[:, -1] = 0.0  # c is added in full: beside large entries of a, the 1 is cut to 0
+    return inputs.times(WholeRows.of(weights, room(inputs.columns) - inputs.width)) + matrix[:, -1]
+
+
+def _inputs(given: FloatArray | WholeRows) -> WholeRows:
+    return given if isinstance(given, WholeRows) else layer_inputs(given)
+
+
+def layer_deltas(deltas: FloatArray) -> WholeRows:
+    """δ of each record, as norms and sums take it."""
+    return WholeRows.of(deltas, _leading_bits(deltas.shape[1]))
+
+
+def _deltas(given: FloatArray | WholeRows) -> WholeRows:
+    return given if isinstance(given, WholeRows) else layer_deltas(given)
 
 
 @final
@@ -22,32 +60,31 @@ class Layer:
     """One affine layer, for some records.
 
     Attributes:
-        inputs: a, (count, columns), without the 1.
-        deltas: δ, (count, rows).
+        inputs: (a | 1), from a, (count, columns), or from `layer_inputs`.
+        deltas: δ, from numbers, (count, rows), or from `layer_deltas`.
     """
 
-    inputs: FloatArray
-    deltas: FloatArray
+    inputs: WholeRows = field(converter=_inputs)
+    deltas: WholeRows = field(converter=_deltas)
 
     @property
     def norms(self) -> FloatArray:
-        """‖δ‖·√(‖a‖² + 1) of each record; infinite where ‖a‖² overflows.
+        """‖δ‖·‖(a | 1)‖ of each record; NaN where an entry was NaN, or 2^900 or beyond."""
+        with np.errstate(over="ignore", under="ignore"):
+            lengths = self.deltas.lengths * self.inputs.lengths
+            return np.asarray(lengths * self.deltas.scales * self.inputs.scales)
 
-        δ is scaled by a power of 2 first, so that no square of its entries loses digits to underflow. Squares of a
-        that do are too small beside the 1 to matter.
+    def weighted_sum(self, weights: FloatArray, kept: BoolArray | slice, unit: float) -> Integers:
+        """Σ of w·δ·(a | 1)ᵀ over the records kept, each cut toward zero to whole units: a matrix in one row.
+
+        Where a w·δ·(a | 1)ᵀ exceeds 2^53 units it is brought there, and the sum is exact modulo 2^64.
         """
-        _, exponents = np.frexp(np.max(np.abs(self.deltas), axis=1))
-        exponents = np.where(np.isfinite(self.deltas).all(axis=1), exponents, 0)
-        scaled = np.ldexp(self.deltas, -exponents[:, np.newaxis])
-        with np.errstate(over="ignore"):
-            squares = np.einsum("ij,ij->i", self.inputs, self.inputs) + 1
-            lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled)) * np.sqrt(squares)
-            return np.asarray(np.ldexp(lengths, exponents))
-
-    def weighted_sum(self, weights: FloatArray, kept: BoolArray | slice) -> FloatArray:
-        """Σ w·δ·(a | 1)ᵀ over the records kept, a matrix in one row."""
-        scaled = weights[kept][:, np.newaxis] * self.deltas[kept]
-        return np.hstack([scaled.T @ self.inputs[kept], scaled.sum(axis=0)[:, np.newaxis]]).ravel()
+        scales = self.deltas.scales[kept] * self.inputs.scales[kept]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            factors = np.fmin(weights[kept] * scales / unit, _MOST)  # which is the other of NaN and a number
+        counts = np.trunc(factors[:, np.newaxis] * self.deltas.whole[kept])
+        inputs = WholeRows(self.inputs.whole[kept], self.inputs.scales[kept], self.inputs.width)
+        return outer_sum(counts, inputs).ravel()
 
 
 @final
@@ -65,17 +102,25 @@ class Factors:
 
     @property
     def norms(self) -> FloatArray:
-        """‖g‖ of each record, all layers together."""
-        found = self.layers[0].norms
-        for layer in self.layers[1:]:
-            found = np.hypot(found, layer.norms)
-        return found
+        """‖g‖ of each record, all layers together; operations that IEEE 754 rounds correctly, in a fixed order."""
+        norms = [layer.norms for layer in self.layers]
+        largest = norms[0]
+        for other in norms[1:]:
+            largest = np.maximum(largest, other)
+        shared = np.where(largest > 0, largest, 1.0)
+        squares = sum((norm / shared) ** 2 for norm in norms)
+        return np.asarray(np.sqrt(squares) * largest)
 
-    def weighted_sum(self, weights: FloatArray) -> FloatArray:
-        """Σ w·g over the records with w > 0, (dimension,)."""
+    def weighted_sum(self, weights: FloatArray, unit: float) -> Integers:
+        """Σ w·g over the records with w > 0, in whole units, as `Layer.weighted_sum`: int64 (dimension,).
+
+        Args:
+            weights: of the records, (count,).
+            unit: of the grid, a power of two.
+        """
         used = weights > 0
         kept = slice(None) if used.all() else used  # a slice copies nothing
-        return np.concatenate([layer.weighted_sum(weights, kept) for layer in self.layers])
+        return np.concatenate([layer.weighted_sum(weights, kept, unit) for layer in self.layers])
 
 
 class Network(Protocol):
@@ -96,6 +141,14 @@ class Network(Protocol):
         """The number of parameters."""
         ...
 
+    @property
+    def record_by_record(self) -> bool:
+        """Whether `factors` gives for a record what that record and the parameters fix, bit for bit.
+
+        True is a promise: no product of matrices in floats, whose rounding depends on how many rows there are.
+        """
+        ...
+
     def start(self, coins: Coins) -> FloatArray:
         """Parameters to begin with, drawn without looking at data."""
         ...
@@ -107,19 +160,3 @@ class Network(Protocol):
     def factors(self, parameters: FloatArray, features: FloatArray, labels: IntArray) -> Factors:
         """The gradients of the cross-entropy of each record."""
         ...
-
-
-def cross_entropy(logits: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The losses −log softmax(z)_y, (count,), and their derivatives softmax(z) − e_y, (count, classes).
-
-    The entry of the true class is the negative sum of the others, which keeps its digits where it is near 0.
-    """
-    rows = np.arange(len(labels))
-    with np.errstate(invalid="ignore"):  # infinite scores give NaN, and the record is dropped
-        shifted = logits - logits.max(axis=1, keepdims=True)
-    grown = np.exp(shifted)
-    totals = grown.sum(axis=1)
-    deltas = grown / totals[:, np.newaxis]
-    deltas[rows, labels] = 0.0
-    deltas[rows, labels] = -deltas.sum(axis=1)
-    return np.log(totals) - shifted[rows, labels], deltas

@@ -8,16 +8,18 @@ from typing import final
 
 import numpy as np
 
+from ...accounting.bulk.record_rows import Integers
+from ...accounting.derivation import INDEPENDENT_CONTRIBUTIONS, Assumption
 from ...accounting.errors import InvalidValue
 from ...plugins.contract import Coins
-from ..gradients import Evaluation, Identity, Weighting, described
+from ..gradients import RECORDS_APART, Evaluation, Identity, Weighting, described
 from ..optimisers import OptimiserOptions
 from ..sampling import FloatArray, IntArray, norm_error
 from .labelled import LabelledData
 from .networks import Factors, Network
 
-_ENTRIES = 1 << 22
-"""Entries of features that are read at a time: 32 MiB of them."""
+_ENTRIES = 1 << 17
+"""Entries of features that are read at a time: 1 MiB of them stays in the second-level cache."""
 
 
 @final
@@ -65,6 +67,11 @@ class RecordModel:
         """η of sums of `dimension` squares in binary64, which outer products do not exceed."""
         return norm_error(self.dimension)
 
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """None for networks that promise to take records one by one; sums are exact for all."""
+        return () if self.network.record_by_record else (RECORDS_APART, INDEPENDENT_CONTRIBUTIONS)
+
     def identity(self) -> Identity:
         """The network, the optimiser's options, and a digest of the data."""
         return Identity(model=described(self.network), optimiser=described(self._options), data=self._data.digest)
@@ -73,12 +80,12 @@ class RecordModel:
         """Norms and losses, by one pass forward and back."""
         return Evaluation.joined([self._evaluated(part)[1] for part in self._parts(indices)])
 
-    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
-        """Σ w·g, by one pass forward and back; norms and sums come from the same factors."""
-        total, parts = np.zeros(self.dimension), []
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
+        """Σ w·g in whole units, by one pass forward and back; norms and sums come from the same factors."""
+        total, parts = np.zeros(self.dimension, dtype=np.int64), []
         for part in self._parts(indices):
             factors, found = self._evaluated(part)
-            total += factors.weighted_sum(weighting(found.norms))
+            total += factors.weighted_sum(weighting(found.norms), unit)
             parts.append(found)
         return total, Evaluation.joined(parts)
 

@@ -15,10 +15,12 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.optim import Optimizer
 
+from ...accounting.bulk.record_rows import Integers
+from ...accounting.derivation import Assumption
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.provenance import Private
-from ..gradients import Evaluation, Identity, Weighting, described
+from ..gradients import FLOAT_GRADIENTS, Evaluation, Identity, Weighting, described, in_units
 from ..sampling import FloatArray, IntArray, norm_error
 from .gradients_of_records import Dense, Gradients, joined
 from .optimiser_state import array_of, remember, remembered
@@ -93,6 +95,11 @@ class TorchModel:
         """η of sums of `dimension` squares in binary64."""
         return norm_error(self.dimension, self.unit)
 
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Gradients and their sums are of floats, in products whose rounding may depend on the batch."""
+        return FLOAT_GRADIENTS
+
     def identity(self) -> Identity:
         """The model with its loss, the optimiser as it was made, and a digest of the data in binary64.
 
@@ -112,15 +119,15 @@ class TorchModel:
         """Norms and losses, by one pass forward and back."""
         return Evaluation.joined([self._passed(part).evaluation() for part in self._parts(indices)])
 
-    def weighted_sum(self, indices: IntArray, weighting: Weighting) -> tuple[FloatArray, Evaluation]:
-        """Σ w·g, by one pass forward and back; norms and sums come from the same factors."""
+    def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
+        """Σ w·g in floats, rounded to whole units, by one pass forward and back; norms come from the same factors."""
         total, parts = np.zeros(self.dimension), []
         for part in self._parts(indices):
             passed = self._passed(part)
             found = passed.evaluation()
             total += passed.weighted_sum(weighting(found.norms))
             parts.append(found)
-        return total, Evaluation.joined(parts)
+        return in_units(total, unit), Evaluation.joined(parts)
 
     def step(self, gradient: FloatArray) -> None:
         """Let the optimiser change the parameters."""
