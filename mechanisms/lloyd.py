@@ -19,7 +19,7 @@ from ..accounting.bulk.clusters import (
     refuse_beyond_lattice,
     squared_distances,
 )
-from ..accounting.derivation import REAL_VALUED_NOISE, Evidence
+from ..accounting.derivation import Evidence
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, Number
@@ -131,7 +131,9 @@ class Lloyd:
         so it moves one count by at most W and one sum by a vector of norm at most W·‖x‖_p, and the densities of a
         Laplace count and of a sum with noise ∝ exp(−‖ζ‖_p/β_sum) change by at most the factors e^(W/β_count) and
         e^(W·‖x‖_p/β_sum). The centres of the next iteration are computed from these releases and fresh coins, hence
-        adaptive composition multiplies the loss by T. Assumes real-valued noise.
+        adaptive composition multiplies the loss by T. Of arithmetic nothing is assumed: a record's cluster is a
+        function of that record and the centres, bit for bit; what it adds is cut toward zero to a public grid; and
+        noisy counts and sums are the real-valued ones, correctly rounded to it.
 
     Raises:
         InvalidValue: unless exactly one of scale_count and split is given, and for a split without a dimension.
@@ -139,11 +141,10 @@ class Lloyd:
 
     about: ClassVar[About] = About(
         name="lloyd",
-        version="1",
+        version="2",
         contract=CONTRACT_VERSION,
         evidence=Evidence.PROVED,
         citation="IS, Algorithm 2 and Proposition 13",
-        assumptions=(REAL_VALUED_NOISE,),
     )
 
     clusters: Real = field(converter=_whole, metadata={"help": "number of clusters"})
@@ -203,7 +204,8 @@ class Lloyd:
             threads: threads that share the records; the result is the same for any number.
 
         Raises:
-            InvalidValue: for a sample of another dimension, and for weighted records beyond 2^22·β_sum and 2^12·r.
+            InvalidValue: for a sample of another dimension, for weighted records beyond 2^22·β_sum and 2^12·r, and for
+                scales below about 2^-38 of what a record adds: r, and 1 to a count.
         """
         return np.asarray(self._releases(sample, 1, coins, threads)[0])
 
@@ -238,9 +240,10 @@ class Lloyd:
         centres = random_centres(ball, every, columns, coins)
         for _ in range(int(self.iterations.value)):
             labels = _nearest(summed.records[: len(sample)], centres.reshape(runs, clusters, columns), threads)
-            counts = counted.per_cluster(labels, every, threads)[:, 0] + coins.laplace(self.count_scale, every)
-            noise = lp_noise(self.norm.value, self.scale_sum.value, (every, columns), coins)
-            sums = summed.per_cluster(labels, every, threads) + noise
+            of_counts = coins.laplace_cells(counted.scale, every)
+            counts = counted.per_cluster(labels, of_counts[:, np.newaxis], threads)[:, 0]
+            of_sums = coins.lp_cells(self.norm.value, summed.scale, every, columns)
+            sums = summed.per_cluster(labels, of_sums, threads)
             kept = counts >= least
             centres = np.empty((every, columns))
             centres[~kept] = random_centres(ball, every - int(kept.sum()), columns, coins)
@@ -253,21 +256,34 @@ def _nearest(records: Floats, centres: Floats, threads: int) -> NDArray[np.int64
     runs, clusters, _ = centres.shape
     if runs == 1:
         return nearest_centres(records, centres[0], threads=threads)
-    distances = np.sum((records[np.newaxis, :, np.newaxis] - centres[:, np.newaxis]) ** 2, axis=-1)
+    distances = np.zeros((runs, len(records), clusters))
+    for column in range(records.shape[1]):  # one rounding after the other, whatever the shape
+        distances += (records[np.newaxis, :, np.newaxis, column] - centres[:, np.newaxis, :, column]) ** 2
     return np.asarray(np.argmin(distances, axis=-1) + clusters * np.arange(runs)[:, np.newaxis]).reshape(-1)
 
 
 class _Summed:
-    """What is summed per cluster: weighted rows on a lattice made for the noise that is added."""
+    """What is summed per cluster: weighted rows on a lattice made for the noise that is added.
+
+    Attributes:
+        scale: of the noise, in units of the lattice; at least 1.
+    """
 
     def __init__(self, records: Floats, weights: Floats, scale: Fraction, extent: Fraction) -> None:
         self.records = np.ascontiguousarray(records)
         self._weights = np.ascontiguousarray(weights)
         self._spacing = lattice_spacing(scale, extent)
+        self.scale = scale / Fraction(self._spacing)
+        if self.scale < 1:
+            least = f"a scale from {self._spacing:.4g}, 2^-38 of what a record of weight 1 adds"
+            raise InvalidValue("scale", float(scale), least, "Use a larger scale")
         refuse_beyond_lattice(self.records, self._weights, self._spacing)
 
-    def per_cluster(self, labels: NDArray[np.int64], clusters: int, threads: int) -> Floats:
-        return cluster_totals(self.records, self._weights, labels, clusters, self._spacing, threads=threads)
+    def per_cluster(self, labels: NDArray[np.int64], noise: NDArray[np.int64], threads: int) -> Floats:
+        """The sums with noise in units of the lattice, one row for each cluster."""
+        return cluster_totals(
+            self.records, self._weights, labels, len(noise), self._spacing, noise=noise, threads=threads
+        )
 
 
 def random_centres(ball: NormBall, clusters: int, dimension: int, coins: Coins) -> Floats:

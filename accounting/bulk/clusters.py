@@ -106,9 +106,16 @@ def refuse_beyond_lattice(records: Floats, weights: Floats, spacing: float) -> N
 
 
 def cluster_totals(
-    records: Floats, weights: Floats, labels: Integers, clusters: int, spacing: float, *, threads: int = 1
+    records: Floats,
+    weights: Floats,
+    labels: Integers,
+    clusters: int,
+    spacing: float,
+    *,
+    noise: Integers | None = None,
+    threads: int = 1,
 ) -> Floats:
-    """Per cluster Σ g·⌊w·|x|/g⌋ with the signs of x, column by column.
+    """Per cluster Σ g·⌊w·|x|/g⌋ with the signs of x, column by column; and noise where some is given.
 
     Args:
         records: float64 matrix (n, d); copied unless it is C-contiguous.
@@ -116,10 +123,11 @@ def cluster_totals(
         labels: the cluster of each record, in [0, clusters).
         clusters: how many there are.
         spacing: g, from `lattice_spacing`.
+        noise: int64 (clusters, d): whole multiples of g that are added to the sums.
         threads: threads that share the rows.
 
     Returns:
-        float64 (clusters, d): a function of the exact sums, rounded once or twice at the very end.
+        float64 (clusters, d): a function of the exact sums, or exact noisy sums, rounded once or twice at the very end.
 
     Guarantees:
         Adding a record changes the exact sums of its own cluster alone, by numbers that are at most w·|x| in magnitude,
@@ -139,6 +147,9 @@ def cluster_totals(
     for part_high, part_low in _shared(run, records.shape, threads):
         high += part_high
         low += part_low
+    if noise is not None:
+        high += noise >> lloyd.LOW_BITS
+        low += noise & ((1 << lloyd.LOW_BITS) - 1)
     high += low >> lloyd.LOW_BITS  # one way to write each sum, however it was shared out
     low &= (1 << lloyd.LOW_BITS) - 1
     return np.asarray((np.ldexp(high.astype(np.float64), lloyd.LOW_BITS) + low) * spacing, dtype=np.float64)

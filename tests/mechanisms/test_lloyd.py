@@ -89,7 +89,7 @@ def test_options() -> None:
         "dimension": "74",
     }
     assert isinstance(built, Mechanism)
-    assert "real-valued noise" in {assumption.name for assumption in built.about.assumptions}
+    assert built.about.assumptions == ()
     assert Registry(third_party=False).get(Role.MECHANISM, "lloyd") is Lloyd
 
 
@@ -154,18 +154,19 @@ def test_with_hardly_any_noise_it_is_lloyds_algorithm_with_weights(iterations: i
 def test_each_iteration_draws_the_noise_that_its_loss_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """One Laplace draw per count with β_count, one ℓ_p draw per sum with β_sum; both are added to the exact values."""
     drawn: list[Any] = []
+    of_counts, of_sums = Fraction(1, 2**30), Fraction(1, 2**31)  # the units: 2^-28 of the scales, or 2^-38 of 1 and 2
 
-    def no_noise(order: Norm, scale: Fraction, shape: tuple[int, int], coins: Coins) -> Any:
-        drawn.append((order, scale, shape))
-        return np.full(shape, 0.5)
+    def no_noise(self: Coins, order: Norm, scale: Fraction, count: int, size: int) -> Any:
+        drawn.append((order, scale * of_sums, (count, size)))
+        return np.full((count, size), int(Fraction(1, 2) / of_sums))
 
     def no_laplace(self: Coins, scale: Fraction, size: int) -> Any:
-        drawn.append((scale, size))
-        return np.full(size, 3.0)
+        drawn.append((scale * of_counts, size))
+        return np.full(size, int(3 / of_counts))
 
     monkeypatch.setattr(module, "random_centres", lambda ball, k, d, coins: np.zeros((k, d)))
-    monkeypatch.setattr(module, "lp_noise", no_noise)
-    monkeypatch.setattr(Coins, "laplace", no_laplace)
+    monkeypatch.setattr(Coins, "lp_cells", no_noise)
+    monkeypatch.setattr(Coins, "laplace_cells", no_laplace)
     sample = WeightedSample([[1.0, -1.0], [0.5, 0.25]], [2.0, 4.0])
     released = mechanism(clusters=2, iterations=1, norm="3/2").release(sample, Coins.seeded(1))
     assert drawn == [(Fraction("0.2"), 2), (Norm("3/2"), Fraction("0.1"), (2, 2))]
@@ -216,6 +217,9 @@ def test_threads_change_nothing() -> None:
 def test_samples_it_cannot_take_are_refused() -> None:
     with pytest.raises(InvalidValue, match="dimension: got 3"):
         mechanism(dimension=3).release(WeightedSample([[1.0, 2.0]], [1.0]), Coins.seeded(1))
+    for tiny in ({"scale_sum": Fraction(1, 2**38)}, {"scale_count": Fraction(1, 2**39)}):
+        with pytest.raises(InvalidValue, match="scale: got"):
+            mechanism(**tiny).require(WeightedSample([[1.0, 2.0]], [1.0]))
     with pytest.raises(InvalidValue, match="records: got a weighted record"):
         mechanism().release(WeightedSample([[1e9, 2.0]], [1.0]), Coins.seeded(1))
 

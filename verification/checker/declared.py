@@ -165,7 +165,7 @@ MECHANISMS: Final = {
     "gaussian-sum": Mechanism("gaussian", _gaussian_sum, exact=_ROUNDED),
     "discrete-laplace": Mechanism("pure", _discrete_laplace, exact=None),
     "discrete-gaussian": Mechanism("zero-concentrated", _discrete_gaussian, exact=None),
-    "lloyd": Mechanism("pure", _lloyd),
+    "lloyd": Mechanism("pure", _lloyd, exact=_ROUNDED),
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
