@@ -30,7 +30,10 @@ def executed_by_imports() -> tuple[Guard, ...]:
     """What importing the package executes, as a trace: the lines of all functions that it calls, in every module."""
     ended = subprocess.run([*_COMMAND], stdout=subprocess.PIPE, check=True)
     found: dict[str, list[int]] = json.loads(ended.stdout)
-    touched = {module: frozenset(found.get(f"{PACKAGE}.{module}", ())) for module in modules()}
+    lines = {
+        module: found.get(f"{PACKAGE}.{module}") for module in modules()
+    }  # without a PyTorch, nothing of its folder
+    touched = {module: frozenset(executed) for module, executed in lines.items() if executed}
     return (Guard("import", True, 0.0, touched),)
 
 
