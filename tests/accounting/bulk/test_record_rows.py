@@ -85,6 +85,12 @@ def test_sums_of_outer_products_are_those_of_python(seed: int, rows: int, bits: 
     assert outer_sum(left, right).tolist() == expected
 
 
+def test_blocks_end_before_a_sum_leaves_53_bits() -> None:
+    """Two products of 53 bits whose sum is odd, which binary64 would round."""
+    left, right = np.array([[2.0**33 - 1], [2.0**33 - 2]]), WholeRows(np.full((2, 1), 2.0**20 - 1), np.ones(2), 20)
+    assert outer_sum(left, right).tolist() == [[(2**34 - 3) * (2**20 - 1)]]
+
+
 def test_sums_are_those_of_their_rows() -> None:
     """Modulo 2^64, as post-processing may take them: a sum that wraps is that of wrapped sums."""
     left, right = np.full((3000, 1), 2.0**43), WholeRows.of(np.full((3000, 1), 0.75), 10)
