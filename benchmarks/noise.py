@@ -1,7 +1,9 @@
-"""What correctly rounded noise costs beside NumPy's floats: nanoseconds of CPU time a draw on one core, in one process.
+"""What exact noise costs beside NumPy's floats and OpenDP: nanoseconds of CPU time a draw on one core, in one process.
 
 Contenders take turns; each figure is the least of its rounds. What is certified includes its random words and the
-words that the kernel leaves to the exact routine. Run: python benchmarks/noise.py [DRAWS]
+words that the kernel leaves to the exact routine. OpenDP comes with the extra bench.
+
+Run: python benchmarks/noise.py [DRAWS]
 """
 
 from __future__ import annotations
@@ -11,29 +13,78 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from certdp.accounting.draws.source import KeyedStream, OperatingSystem
+from certdp.accounting.norms import Norm
+from certdp.mechanisms.lp_sum import lp_noise
 from certdp.plugins.contract import Coins
 
 ROUNDS = 15
+WHOLE = (10, 1000, 10**6)
+PEER = 4096  # entries of a vector for the peer
 SCALES = {"2^-30": Fraction(2**30), "2^-40": Fraction(2**40)}
 
 
-def least(contenders: dict[str, Callable[[], object]], draws: int) -> dict[str, float]:
+def least(contenders: dict[str, Callable[[], object]], draws: int, *, rounds: int = ROUNDS) -> dict[str, float]:
     """Nanoseconds a draw of each contender, after a first call of each."""
     for contender in contenders.values():
         contender()
     found = dict.fromkeys(contenders, float("inf"))
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, contender in contenders.items():
             start = time.process_time()
             contender()
             found[name] = min(found[name], (time.process_time() - start) / draws * 1e9)
     return found
+
+
+def peer(draws: int) -> None:
+    """Vectors with noise at equal grids and scales, beside OpenDP's vector mechanisms, where that is installed."""
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        print("OpenDP is not installed: no comparison")
+        return
+    dp.enable_features("contrib")
+    coins, values = Coins(KeyedStream()), {float: [0.0] * PEER, int: [0] * PEER}
+
+    def theirs(make: Callable[..., Any], distance: Any, of: type, **options: Any) -> Callable[[], object]:
+        atoms = dp.atom_domain(T=float, nan=False) if of is float else dp.atom_domain(T=int)
+        return partial(make(dp.vector_domain(atoms, size=PEER), distance(T=of), **options), values[of])
+
+    table = Table("noise", "OpenDP's, ns", "certdp's, ns", "times as fast", title="beside OpenDP's vector mechanisms")
+    for law, make, distance, real, whole in (
+        ("Laplace", dp.m.make_laplace, dp.l1_distance, coins.laplace_cells, coins.discrete_laplace_cells),
+        ("Gaussian", dp.m.make_gaussian, dp.l2_distance, coins.gaussian_cells, coins.discrete_gaussian_cells),
+    ):
+        rows = [(f"{law}, grid 2^{k}", {"scale": 1.0, "k": k}, float, real, Fraction(2**-k)) for k in (-30, -40)]
+        rows += [(f"discrete {law}, scale {s}", {"scale": float(s)}, int, whole, Fraction(s)) for s in WHOLE]
+        for name, options, of, ours, scale in rows:
+            other = least({"OpenDP": theirs(make, distance, of, **options)}, PEER)["OpenDP"]
+            own = least({"certdp": partial(ours, scale, draws)}, draws)["certdp"]
+            table.add_row(name, f"{other:.0f}", f"{own:.2f}", f"{other / own:.0f}")
+    Console(width=100).print(table)
+
+
+def vectors(draws: int) -> None:
+    """Vectors of density ∝ e^(−‖ζ‖_p), nanoseconds a coordinate, beside the same law in binary64."""
+    coins = Coins(KeyedStream())
+    table = Table("order", "coordinates", "binary64, ns", "correctly rounded, ns", title="lp noise at a grid of 2^-30")
+    for order in ("2", "3/2", "inf"):
+        for size in (2, 10, 100):
+            count = draws // size
+            contenders: dict[str, Callable[[], object]] = {
+                "floats": partial(lp_noise, Norm(order), Fraction(1), (count, size), coins),
+                "cells": partial(coins.lp_cells, Norm(order), SCALES["2^-30"], count, size),
+            }
+            found = least(contenders, count * size, rounds=3)
+            table.add_row(order, str(size), f"{found['floats']:.0f}", f"{found['cells']:.0f}")
+    Console(width=100).print(table)
 
 
 def main() -> None:
@@ -50,6 +101,8 @@ def main() -> None:
             plain, spent = found["NumPy"], found[f"{grid} {words}"]
             table.add_row(law, grid, words, f"{spent:.2f}", f"{plain:.2f}", f"{plain / spent:.2f}")
     Console(width=100).print(table)
+    vectors(draws // 8)
+    peer(draws)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ class DiscreteGaussian:
         return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2, symmetric=True)  # by reflection
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples with another number of columns than the dimension."""
+        """Refuse samples with another number of columns than the dimension, and sums beyond binary64."""
+        sample.require_summable()
         columns = sample.records.shape[1]
         if self.dimension.value not in (None, columns):
             raise InvalidValue(

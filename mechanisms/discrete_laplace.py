@@ -70,6 +70,10 @@ class DiscreteLaplace:
         spacing = self.granularity.value
         return DiscreteLaplaceLoss(W * norm(1) / spacing, spacing / self.scale.value)
 
+    def require(self, sample: WeightedSample) -> None:
+        """Refuse samples whose sums leave the range of binary64."""
+        sample.require_summable()
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column."""
         return self.release_many(sample, 1, coins).reshape(-1)

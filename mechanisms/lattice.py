@@ -6,6 +6,7 @@ absolute coordinate than w·x: every norm of it is at most w·‖x‖, and no se
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import cycle
@@ -22,6 +23,7 @@ from ..plugins.contract import Real, Release, WeightedSample
 _Counts: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
 
+_LARGEST = Fraction(sys.float_info.max)
 _FINEST, _COARSEST = Fraction(1, 2**500), Fraction(2**500)
 _WHOLE = 2.0**53  # below it, binary64 holds every whole number
 _MARGIN = 2.0**-50
@@ -76,15 +78,10 @@ def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
 def on_lattice(counts: Iterable[int], spacing: Fraction) -> Release:
     """The lattice points counts·spacing, rounded to binary64: post-processing, whatever the rounding.
 
-    Raises:
-        InvalidValue: for points beyond binary64.
+    Points beyond binary64 become its largest numbers: a refusal after a draw would say something of it.
     """
-    try:
-        return np.asarray([float(count * spacing) for count in counts], dtype=np.float64)
-    except OverflowError:
-        raise InvalidValue(
-            "records", "a noisy sum beyond binary64", "sums in its range", "Divide the data by a public bound"
-        ) from None
+    points = (max(-_LARGEST, min(_LARGEST, count * spacing)) for count in counts)
+    return np.asarray([float(point) for point in points], dtype=np.float64)
 
 
 def noisy_sums(totals: Sequence[int], noise: Sequence[int], spacing: Fraction, draws: int) -> Release:
@@ -95,9 +92,6 @@ def noisy_sums(totals: Sequence[int], noise: Sequence[int], spacing: Fraction, d
         noise: as many numbers for each draw as there are columns, draw after draw.
         spacing: granularity of the lattice.
         draws: how many there are.
-
-    Raises:
-        InvalidValue: as `on_lattice`.
     """
     points = on_lattice((total + extra for total, extra in zip(cycle(totals), noise, strict=False)), spacing)
     return points.reshape(draws, len(totals))
@@ -118,7 +112,7 @@ def rounded_sums(
         draws: how many rows.
 
     Raises:
-        InvalidValue: as `noise_unit` and `on_lattice`.
+        InvalidValue: as `noise_unit`.
     """
     unit = noise_unit(scale)
     totals = lattice_sum(sample, unit)

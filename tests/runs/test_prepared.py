@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attrs import define, field, frozen
 
-from certdp.accounting.draws.source import Bits, OperatingSystem
+from certdp.accounting.draws.source import PROBE, Bits, OperatingSystem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.feasible_weights.rates import ONE_RELEASE
@@ -235,7 +235,7 @@ def test_a_plan_releases_nothing_where_a_later_part_refuses() -> None:
     plan = Plan([step(), step(GaussianSum(noise_multiplier=Public(3)))])
     with pytest.raises(InvalidValue, match="scale"):
         plan.release(DATA, coins=Coins(source))
-    assert not source.words
+    assert source.words == 2 * PROBE  # by which the first part saw that the source works
 
 
 def test_a_seeded_run_guarantees_nothing() -> None:

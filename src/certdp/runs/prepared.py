@@ -9,6 +9,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
+from ..accounting.draws.source import require_working
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.guarantees import require
@@ -53,7 +54,7 @@ def prepared(
     outside: Outside,
     coins: Coins | None,
 ) -> Prepared:
-    """Look at everything that a release could refuse; nothing is drawn.
+    """Look at everything that a release could refuse; nothing is drawn for it.
 
     Args:
         mechanism: what is to be released.
@@ -65,8 +66,9 @@ def prepared(
         coins: the operating system's unless given.
 
     Raises:
-        InvalidType, InvalidValue: for records, options and coins that are none, and where the mechanism does not
-            release from some sample of these records: it is asked about all that may be drawn.
+        InvalidType, InvalidValue: for records, options and coins that are none, where the mechanism does not release
+            from some sample of these records (it is asked about all that may be drawn), and where a private source of
+            random words fails or repeats: it is asked for some, which are thrown away.
     """
     if coins is not None:
         require("coins", coins, Coins, "Leave them out for the operating system's, or give Coins.seeded(…)")
@@ -77,12 +79,14 @@ def prepared(
     possible = WeightedSample(features.records[some], realisation.weight[some])
     if isinstance(mechanism, KnowsAdmissible):
         mechanism.require(possible)
+    used = Coins() if coins is None else coins
+    require_working(used.source)
     return Prepared(
         mechanism=mechanism,
         releases=releases,
         features=features,
         realisation=realisation,
-        coins=Coins() if coins is None else coins,
+        coins=used,
     )
 
 
