@@ -92,7 +92,7 @@ def renyi_at(order: Fraction) -> Law:
 
     def worst(pair: Pair) -> Enclosure | None:
         law = pair.renyi
-        return None if law is None else largest(law(order, direction) for direction in Direction)
+        return None if law is None else largest(law(order, direction) for direction in pair.directions)
 
     return worst
 

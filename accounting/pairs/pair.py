@@ -93,7 +93,7 @@ class Pair:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Where the larger δ(ε), ε ≥ 0, is to be looked for: one direction, where the other is never above it."""
+        """Where the larger δ(ε), ε ≥ 0, and τ(α) are to be looked for: one, where the other is never above it."""
         return (Direction.REMOVE,) if self.symmetric else tuple(Direction)
 
     @property

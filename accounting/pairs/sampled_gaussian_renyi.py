@@ -26,7 +26,8 @@ from ..enclosures.arguments import non_negative, order_above_one, probability
 _SMALLEST_SHIFT, _LARGEST_SHIFT = 1e-300, 2.0**20
 _LARGEST_ORDER = 2**40
 _MOST_NODES = 8000
-_MOST_BITS = 1 << 12  # at rates below 10^-500 or so the rule needs more: minutes for one order
+_MOST_BITS = 1 << 12  # where differences in nodes would need more, as at rates below 10^-500 or so, no rule is tried
+_CLOSE = 12  # bits by which a remainder that is left out lies below the precision
 _FAR = 40  # e^(−x²/2) matters no more at −_FAR where the peak lies beyond it
 _GUARD = 40
 _LOG2 = math.log(2.0)
@@ -89,23 +90,27 @@ def _divergence(q: Enclosure, s: Enclosure, order: Fraction, gamma: Fraction, pr
         return Enclosure.of(0, precision=precision)
     if q == Enclosure.of(1, precision=4):
         return s.at(work).square() * (order / 2)
-    return _log_moment(_Moment(gamma, q.at(work), s.at(work)), precision) / (order - 1)
+    return _log_moment(_Moment(gamma, q.at(work), s.at(work), precision + _CLOSE), precision) / (order - 1)
 
 
 @frozen
 class _Moment:
-    """E[(1 + y)^γ] for points 0 < q < 1 and s > 0; enclosures have the precision of q and s."""
+    """E[(1 + y)^γ] for points 0 < q < 1 and s > 0; enclosures have the precision of q and s.
+
+    `close` is the number of bits to which a node is enclosed where y is tiny.
+    """
 
     gamma: Fraction
     rate: Enclosure
     shift: Enclosure
+    close: int
 
     @property
     def precision(self) -> int:
         return self.rate.precision
 
     def at(self, precision: int) -> _Moment:
-        return _Moment(self.gamma, self.rate.at(precision), self.shift.at(precision))
+        return evolve(self, rate=self.rate.at(precision), shift=self.shift.at(precision))
 
     def node(self, x: Fraction) -> Enclosure:
         return Enclosure.of(x, precision=self.precision)
@@ -119,8 +124,12 @@ class _Moment:
         return (-self.node(x).square() / 2).exp()
 
     def integrand(self, x: Fraction) -> Enclosure:
-        """e^(−x²/2)·((1 + y)^γ − 1 − γ·y)."""
+        """e^(−x²/2)·((1 + y)^γ − 1 − γ·y); for a tiny y by its leading term, from which nothing is subtracted."""
         y = self.excess(x)
+        reach = abs(y) * (abs(self.gamma - 2) + 1)
+        if reach.less(Fraction(1, 1 << self.close)) is Truth.TRUE:
+            near = (-reach * 2).hull(reach * 2) + 1
+            return self.weight(x) * y.square() * (self.gamma * (self.gamma - 1) / 2) * near
         return self.power(x, y) - self.weight(x) * (y * self.gamma + 1)
 
     def power(self, x: Fraction, y: Enclosure) -> Enclosure:
@@ -209,6 +218,12 @@ def _log_moment(moment: _Moment, precision: int) -> Enclosure:
     work = moment.precision + int((spare + 3 * math.log(2 + largest)) / _LOG2) + 1
     if work > _MOST_BITS:
         return _from_whole_orders(moment).intersection(plain)
+    # where y is no longer tiny a difference loses no more than this, however small q is
+    lost = 2 * (moment.close + math.log2(3 + order)) - math.log2(estimate.gamma * (estimate.gamma - 1) / 2)
+    work = min(
+        work,
+        moment.precision + int(max(lost, 0.0) + (spare + estimate.log_excess + 3 * math.log(2 + largest)) / _LOG2) + 1,
+    )
     found = _trapezoid(moment.at(work), plan)
     return plain if found is None else found.log1p().intersection(plain)
 

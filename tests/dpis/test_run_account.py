@@ -16,7 +16,9 @@ from scipy import optimize
 
 from certdp import Delta, Epsilon, Order, Public
 from certdp.accounting.bulk.sampled_gaussian import renyi_upper
+from certdp.accounting.conversions import epsilon_at_order
 from certdp.accounting.dpis import allocation as dpis_allocation
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import CertdpError, InvalidType, InvalidValue
 from certdp.accounting.filters import BudgetExceeded
 from certdp.dpis import filtered_payments
@@ -381,6 +383,27 @@ def test_an_epoch_left_early_costs_the_steps_it_took_also_when_resumed(plan: Run
     for run in (account, other):
         run.pay_norm_sum(1, 1)
     assert other.begin_epoch(500, 1) == account.begin_epoch(500, 1)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-12", "4"])
+def test_the_loss_that_a_budget_allows_is_found_where_it_is_far_above_epsilon(
+    epsilon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a tiny ε₀ what δ₀ allows decides, and the floats there lie further apart than the gap to ε₀."""
+    asked: list[Fraction] = []
+
+    def recorded(order: Fraction, tau: Enclosure, delta: Enclosure) -> Enclosure:
+        asked.append(tau.upper)
+        assert len(asked) < 2000
+        return epsilon_at_order(order, tau, delta)
+
+    monkeypatch.setattr(filtered_payments, "epsilon_at_order", recorded)
+    plan = small_plan(budget=Budget(epsilon=Epsilon(epsilon), delta=Delta("1e-5")))
+    filtered_payments._largest_tau.cache_clear()
+    tau = filtered_payments._largest_tau(plan, Fraction(8))
+    allowed, delta = Fraction(epsilon), Enclosure.of(plan.budget.delta.value)
+    at = [epsilon_at_order(Fraction(8), Enclosure.of(tau * share), delta) for share in (1, 1 + Fraction(1, 10**5))]
+    assert at[0].upper <= allowed < at[1].lower
 
 
 @pytest.mark.parametrize("order", ["14.1", "43/3"])

@@ -219,3 +219,9 @@ def test_rates_above_one_and_too_many_entries_are_refused() -> None:
         TwoStage(error=0).propose(np.array([1.0, 3.0]), norm_sum=Fraction(2), batch=Fraction(1), coins=COINS)
     with pytest.raises(InvalidValue, match="entries"):
         norm_error(2**22, Fraction(1, 2**24))
+
+
+@pytest.mark.parametrize("multiplier", ["1e300", "1e308"])
+def test_a_bound_beyond_the_floats_is_the_clipping_bound(multiplier: str) -> None:
+    bounds = TwoStage(multiplier=multiplier, floor=1, error=0).bounds(np.array([0.0, 1e300, math.inf]), Fraction(10**9))
+    assert bounds.tolist() == [1e9] * 3

@@ -22,9 +22,19 @@ from pyarrow import parquet
 from certdp import InvalidType, InvalidValue
 from certdp.accounting.private import InvalidData
 from certdp.weighted_sampling import KeyCounts, count_tables, counts, open_counts
+from certdp.weighted_sampling.frequencies import capped
 from tests.support.cases import examples
 
 LARGEST = 1 << 53
+
+
+@pytest.mark.parametrize("largest", [1, 7, LARGEST, 2**64 - 1, 2**64, 10**30])
+def test_a_public_largest_frequency_may_be_any(largest: int) -> None:
+    counts_of = np.array([1, 7, 8, LARGEST], dtype=np.uint64)
+    assert capped(counts_of, largest).tolist() == [min(count, largest) for count in counts_of.tolist()]
+    assert capped(counts_of, None) is counts_of
+
+
 KEYS = [
     b"the",
     b"",

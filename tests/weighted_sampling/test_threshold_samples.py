@@ -356,3 +356,15 @@ def test_bad_arguments() -> None:
         KeyHash("text")  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="at most 64 bytes"):
         KeyHash(bytes(65))
+
+
+@pytest.mark.parametrize("power", ["16", "1e30", "1e308", "1e400"])
+def test_a_power_at_which_seeds_are_no_floats_is_refused(power: str) -> None:
+    """2^(53·16) has a float, 2^(64·16) has none: what counts is the largest count that occurs."""
+    small, large = data([1, 1, 1]), data([1, 2**53, 2**40])
+    assert len(bottom_k_sample([small], 2, power=power)) == 2
+    if power == "16":
+        assert len(bottom_k_sample([large], 2, power=power)) == 2
+        return
+    with pytest.raises(InvalidValue, match="power"):
+        bottom_k_sample([large], 2, power=power)

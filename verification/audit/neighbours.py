@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...accounting.enclosures import Enclosure
-from ...accounting.errors import CertdpError
+from ...accounting.errors import CertdpError, InvalidValue
 from ...accounting.exact import Floats
 from ...accounting.expressions import Expression, Symbol, W, enclose, variables
 from ...accounting.relations import Direction
@@ -28,6 +28,7 @@ _SIZES = 8
 _AXES = 6
 _PRECISION = 96
 _ALIKE = 9  # digits of a δ that tell records apart
+_LARGEST_RADIUS = 10**150  # squares of what is released are floats
 
 
 def directions(columns: int) -> tuple[tuple[float, ...], ...]:
@@ -62,7 +63,14 @@ def worst_neighbours(loss: Loss, drawing: Rate, domain: NormBall | None, epsilon
 
     Returns:
         At least one, the largest declared loss first; of equal ones the earlier direction.
+
+    Raises:
+        InvalidValue: for a radius at which distances between outputs are no floats.
     """
+    if domain is not None and domain.radius.value > _LARGEST_RADIUS:
+        raise InvalidValue(
+            "radius", domain.radius.value, "at most 1e150 for an audit", "Count records and noise in a larger unit"
+        )
     columns = _DIMENSION if domain is None or domain.dimension is None else domain.dimension
     tried = directions(columns)
     held = hold(np.concatenate([_along(direction, domain) for direction in tried]), domain, Outside.CLIP).features
@@ -81,7 +89,7 @@ def _along(direction: tuple[float, ...], domain: NormBall | None) -> Floats:
     edge = radius * np.array([direction])  # on an axis all norms are one, elsewhere ℓ1 is the largest
     if domain is not None and max(direction) < 1:
         edge = hold(len(direction) * edge, domain, Outside.CLIP).features.records
-    return np.asarray(edge * np.arange(_SIZES, 0, -1)[:, np.newaxis] / _SIZES)
+    return np.asarray(edge * (np.arange(_SIZES, 0, -1) / _SIZES)[:, np.newaxis])
 
 
 def _present_and_absent(record: Floats) -> Neighbours:

@@ -51,7 +51,7 @@ _FINER = 64
 """With so many more bits, one frequency in 2^50 needs the slow way."""
 
 
-_HIGHEST = 1 << 64
+HIGHEST = 1 << 64
 """No key occurs more often."""
 
 
@@ -110,7 +110,7 @@ class Inclusion(ABC):
 
     def settled(self, bits: int) -> int | None:
         """The first frequency whose units are the most; None where none up to `last`, or to 2^64, has them."""
-        most, end = self.most(bits), self.last or _HIGHEST
+        most, end = self.most(bits), self.last or HIGHEST
         if self.units(end, bits) < most:
             return None
         return 1 if self.units(1, bits) == most else _last(1, end, lambda i: self.units(i, bits) < most) + 1
@@ -224,6 +224,14 @@ class _Threshold(Inclusion):
             raise OutsideDomain(f"frequency {frequency}, beyond the {len(sizes)} sizes listed; list more of them.")
         return sizes[frequency - 1]
 
+    def _beyond(self, frequency: int, most: int) -> bool:
+        """Whether lengths in bits already show τ·f(i) ≥ `most`: a power may be too long to write out."""
+        if self.sizes is not None:
+            return False
+        octaves = whole("frequency", frequency, 1).bit_length() - 1  # i ≥ 2^octaves
+        needed = most.bit_length() + self.threshold.denominator.bit_length()  # τ ≥ 1/denominator
+        return octaves * self.power >= needed
+
     def _scaled(self, frequency: int, bits: int) -> int:
         """Compute ⌊τ·f(i)·2^bits⌋ exactly."""
         if self.sizes is not None:
@@ -251,10 +259,14 @@ class Ppswor(_Threshold):
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
         """Enclose the probability that a key is sampled: 1 − e^{−τ·f(i)}."""
+        if self._beyond(frequency, precision):
+            return Enclosure.between(1 - Fraction(1, 1 << precision), 1, precision=precision)
         return (-(-self._size(frequency, precision)).expm1()).minimum(1)
 
     def units(self, frequency: int, bits: int) -> int:
         """Return the probability in units of 2^−bits, rounded down exactly: ⌊(1 − e^{−τ·f(i)})·2^bits⌋."""
+        if self._beyond(frequency, bits):  # e^{−τ·f(i)} < 2^−bits
+            return (1 << bits) - 1
         wide = bits + _FINER
         if wide > WIDEST:
             return super().units(frequency, bits)
@@ -288,11 +300,13 @@ class PoissonPps(_Threshold):
 
     def rate(self, frequency: int, *, precision: int) -> Enclosure:
         """Enclose the probability that a key is sampled: min(1, τ·f(i))."""
+        if self._beyond(frequency, 1):
+            return Enclosure.of(1, precision=precision)
         return self._size(frequency, precision).minimum(1)
 
     def units(self, frequency: int, bits: int) -> int:
         """Return the probability in units of 2^−bits, rounded down exactly: ⌊min(1, τ·f(i))·2^bits⌋."""
-        return min(1 << bits, self._scaled(frequency, bits))
+        return 1 << bits if self._beyond(frequency, 1) else min(1 << bits, self._scaled(frequency, bits))
 
     def most(self, bits: int) -> int:
         """2^bits; where all frequencies are kept alike, their units."""
@@ -320,7 +334,7 @@ class PoissonPps(_Threshold):
 
     def _unsaturated(self, bits: int) -> int:
         """The last frequency with q_i < 1, at least 1 and not above 2^64."""
-        return _last(1, _HIGHEST, lambda i: self.units(i, bits) < 1 << bits)
+        return _last(1, HIGHEST, lambda i: self.units(i, bits) < 1 << bits)
 
 
 @final
@@ -382,14 +396,20 @@ def _ends(inclusion: Inclusion, bits: int, first: int, last: int | None) -> tupl
     """The ends of a stretch on which the points (q_i, q_{i+1}) are a convex curve, moved to the upper left.
 
     A pair of units lies to the lower right of (q_i − 1 unit, q_{i+1}). These points are on a convex curve too, below
-    the chord of its ends; and each end is to the lower right of its corner. Without an end the curve goes on to 1.
+    the chord of its ends; and each end is to the lower right of its corner. Without an end the curve goes on to 1. What
+    the chord has left of 0 units is cut off, where no pair lies.
     """
     start = Corner(inclusion.units(first, bits) - 1, inclusion.units(first + 1, bits) + 1)
+    end = (
+        Corner((1 << bits) - 1, 1 << bits)
+        if last is None
+        else Corner(inclusion.units(last - 1, bits) - 1, inclusion.units(last, bits) + 1)
+    )
+    if end.before < 0:
+        return (Corner(0, end.after),)
     if start.before < 0:
-        return ()
-    if last is None:
-        return start, Corner((1 << bits) - 1, 1 << bits)
-    return start, Corner(inclusion.units(last - 1, bits) - 1, inclusion.units(last, bits) + 1)
+        start = Corner(0, start.after - (start.after - end.after) // (end.before - start.before))
+    return start, end
 
 
 def _last(low: int, most: int, holds: Callable[[int], bool]) -> int:

@@ -18,7 +18,7 @@ from ...enclosures import Enclosure
 from ...errors import OutsideDomain
 from ...units import Delta, Epsilon
 from .budget import DyadicBudget
-from .inclusion import Corner, EveryKey, Inclusion
+from .inclusion import HIGHEST, Corner, EveryKey, Inclusion
 from .reporting import Origin, Reporting
 from .rows import Comparison, FrequencyRow, Outcome, Run
 
@@ -84,7 +84,7 @@ class KeyTable(Reporting):
         """
         walk, end = self._walk(), self.last
         most = self.inclusion.most(self.budget.bits)
-        while (end is None or walk.frequency < end) and not (walk.attached and walk.kept == most):
+        while walk.frequency < (HIGHEST if end is None else end) and not (walk.attached and walk.kept == most):
             if walk.frequency >= _ONE_BY_ONE and walk.attached:
                 corners, far = self._stretch(walk, most)
                 yield from map(self._outcomes, corners)

@@ -13,7 +13,7 @@ from ...enclosures.arguments import whole
 from ...errors import CertdpError, OutsideDomain
 from ...units import Delta, Epsilon
 from .budget import DyadicBudget
-from .inclusion import EveryKey, Inclusion
+from .inclusion import HIGHEST, EveryKey, Inclusion
 from .keys import optima, rates_at
 from .reporting import Origin, Reporting
 from .rows import (
@@ -30,7 +30,6 @@ from .rows import (
 
 _MOST_STEPS = 1_000_000
 _MOST_COMPARED = 1 << 14
-_HIGHEST = 1 << 64
 
 
 @final
@@ -112,7 +111,7 @@ class FrequencyTable(Reporting):
             OutsideDomain: where rows do not begin to repeat, or end, within 2^14 frequencies.
         """
         walk, end = self._walk(), self.last
-        walk.require_steps(_HIGHEST if end is None else end, _MOST_COMPARED)
+        walk.require_steps(HIGHEST if end is None else end, _MOST_COMPARED)
         while (end is None or walk.row.frequency < end) and not walk.repeated:
             before = walk.row
             walk.step()

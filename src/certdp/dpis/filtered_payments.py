@@ -43,6 +43,7 @@ _NORM_SUM = Theorem("DPIS", "Equation 19 with the noise multiplier σ_K·p_K")
 _PRECISION = 128
 _ROOM = 1 - Fraction(1, 2**26)  # of what is left: more than the slack of proven costs moves (10^-9), less than 2^-20
 _ORDERS = [1 + 2.0 ** (place / 4) for place in range(-12, 45)]
+_RESOLVED = 2.0**-50
 _DIGITS = 12
 
 
@@ -278,7 +279,7 @@ def _lemma_tau(plan: RunPlan, order: float) -> Fraction:
 
 @lru_cache(maxsize=16)
 def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
-    """The largest τ found, within 2^-30 of ε₀, for which (α, τ) is proven to entail (ε₀, δ₀).
+    """The largest τ found, within 2^-30 of ε₀ or 2^-50 of itself, for which (α, τ) is proven to entail (ε₀, δ₀).
 
     Regula falsi, because ε grows almost in step with τ; an end that stays twice counts for half (Illinois).
 
@@ -299,7 +300,7 @@ def _largest_tau(plan: RunPlan, order: Fraction) -> Fraction:
         low, below = near, found
     gap = float(allowed) * 2.0**-30
     last: bool | None = None
-    while high - low > gap:
+    while high - low > max(gap, high * _RESOLVED):  # far above ε₀, floats lie further apart than the gap
         share = float(-below / (above - below)) if above > below else 0.5
         edge = min(gap / (high - low) / 4, 0.25)
         tau = low + (high - low) * min(max(share, edge), 1 - edge)

@@ -139,7 +139,8 @@ class TwoStage:
         """
         floor = _down(self.floor * clip)
         known = np.where(np.isnan(norms), 0.0, norms)
-        return np.minimum(float(self.multiplier) * np.maximum(known, floor), _down(clip))
+        with np.errstate(over="ignore"):  # what is beyond the floats is beyond C
+            return np.minimum(float(self.multiplier) * np.maximum(known, floor), _down(clip))
 
     def propose(self, bounds: FloatArray, *, norm_sum: Fraction, batch: Fraction, coins: Coins) -> Drawn:
         """Stage one: record i is drawn with probability b·ĝ_i/K̃, rounded down.

@@ -23,7 +23,7 @@ from ..accounting.errors import CertdpError, InvalidType
 from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
-from .frequencies import LARGEST_COUNT, Words
+from .frequencies import LARGEST_COUNT, Words, capped
 
 Places: TypeAlias = NDArray[np.int64]
 
@@ -140,12 +140,8 @@ def _drawn(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled)
         return Drawn(kept, np.zeros(np.count_nonzero(kept), dtype=np.uint64))
     match reporting:
         case FrequencyNoise():  # no key is left out by its sampler
-            return _delayed(_Delays(reporting), _capped(reporting, counts), coins)
+            return _delayed(_Delays(reporting), capped(counts, reporting.largest), coins)
     return _by_row(reporting, counts, coins, sampled)
-
-
-def _capped(reporting: Reporting, counts: Words) -> Words:
-    return counts if reporting.largest is None else np.minimum(counts, np.uint64(reporting.largest))
 
 
 def _require_counts(reporting: Reporting, counts: Words) -> None:

@@ -23,6 +23,7 @@ LARGEST_COUNT = 1 << 53
 _ADMISSIBLE = "a whole number from 1 to 2^53"
 _LEAVE_OUT = "A key that does not occur is left out; correct or remove the row"
 _LOW_BITS = 26
+_LARGEST_WORD = (1 << 64) - 1
 
 
 def counts_of(column: Any, *, first: int = 0) -> Words:
@@ -53,6 +54,11 @@ def counts_of(column: Any, *, first: int = 0) -> Words:
         row = int(wrong.argmax())
         _refuse(str(values[row]), first + row)
     return np.asarray(values, dtype=np.uint64)
+
+
+def capped(counts: Words, largest: int | None) -> Words:
+    """Counts with those above a public largest frequency lowered to it; None for none."""
+    return counts if largest is None else np.minimum(counts, np.uint64(min(largest, _LARGEST_WORD)))
 
 
 def counts_from(values: Iterable[Any], *, first: int = 0) -> Words:

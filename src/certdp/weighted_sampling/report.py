@@ -22,6 +22,7 @@ from ..accounting.keyed.stability_histograms import (
     StabilityHistogram,
 )
 from ..accounting.provenance import Private
+from .frequencies import capped
 
 _Counts: TypeAlias = NDArray[np.uint64]
 _Numbers: TypeAlias = NDArray[np.int64]
@@ -142,7 +143,7 @@ class BandTally:
         bands = []
         for exponent in np.unique(exponents).tolist():
             here = exponents == exponent
-            keys, capped = self._keys[here], self._capped(self._frequencies[here])
+            keys, used = self._keys[here], capped(self._frequencies[here], self._reporting.largest)
             bands.append(
                 Band(
                     first=1 << exponent,
@@ -150,14 +151,10 @@ class BandTally:
                     keys=int(keys.sum()),
                     reported=int(self._reported[here].sum()),
                     expected=fsum(keys * expected[here]),
-                    baseline=None if baseline is None else fsum(keys * _interpolated(baseline, capped)),
+                    baseline=None if baseline is None else fsum(keys * _interpolated(baseline, used)),
                 )
             )
         return Private(SampleReport(bands=tuple(bands)))
-
-    def _capped(self, frequencies: _Counts) -> _Counts:
-        largest = self._reporting.largest
-        return frequencies if largest is None else np.minimum(frequencies, np.uint64(largest))
 
 
 def _summed(places: NDArray[np.intp], numbers: _Numbers, length: int) -> _Numbers:

@@ -33,6 +33,7 @@ from ..accounting.notions import Pure
 from ..accounting.provenance import Declared, Released, declared_number
 from ..accounting.relations import ADD_REMOVE, ELEMENT
 from ..plugins.contract import Coins
+from .frequencies import capped
 
 _FINE = 20
 _COUNT_BITS = 53
@@ -97,8 +98,7 @@ class TotalSize:
 
     def steps(self, counts: NDArray[np.uint64]) -> int:
         """The total size of keys with these frequencies, in steps of the lattice; computed from the data."""
-        capped = counts if self.largest is None else np.minimum(counts, np.uint64(self.largest))
-        values, times = np.unique(capped, return_counts=True)
+        values, times = np.unique(capped(counts, self.largest), return_counts=True)
         return sum(
             self._floor(int(value)) * int(number) for value, number in zip(values.tolist(), times.tolist(), strict=True)
         )

@@ -42,6 +42,7 @@ _REST = DRAWN_BITS - _WORD
 _SIGNIFICANT = 8
 _LONGEST_SALT = 64
 _COUNT, _SEED = "count", "seed"
+_MOST_OCTAVES = 960  # of a size: seeds down to 2^-53 divided by it are normal floats
 _SANITISABLE = "one that was drawn by threshold with coins of the operating system"
 
 
@@ -162,9 +163,17 @@ class BottomK:
         return Described(name, {"threshold": str(exact(self.threshold)), "power": str(self.power)})
 
     def seeds(self, uniform: Floats, counts: Words) -> Floats:
-        """u/f(w), from numbers uniform on (0, 1)."""
+        """u/f(w), from numbers uniform on (0, 1).
+
+        Raises:
+            InvalidValue: for a power at which a size is so large that seeds are no floats.
+        """
         drawn = -np.log(uniform) if self.order is SeedOrder.PPSWOR else uniform
-        return np.asarray(drawn / np.power(counts.astype(np.float64), float(self.power)))
+        octaves = float(np.log2(counts.max(initial=1)))
+        if self.power * exact(octaves) > _MOST_OCTAVES:
+            raise InvalidValue("power", self.power, f"sizes w^p up to 2^{_MOST_OCTAVES}", "Use a smaller power")
+        power = float(min(self.power, Fraction(_MOST_OCTAVES)))  # more only where every count is 1
+        return np.asarray(drawn / np.power(counts.astype(np.float64), power))
 
 
 Rule: TypeAlias = ByThreshold | BottomK

@@ -10,7 +10,7 @@ from typing import Any
 import flint
 import pytest
 from flint import acb, arb, fmpq
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
@@ -184,6 +184,43 @@ def test_rates_that_no_rule_can_resolve_are_answered_between_whole_orders(
     first = (Enclosure.of("1/4", precision=200).expm1() * (alpha * Fraction(rate) ** 2 / 2)).midpoint
     assert found.lower <= first * (1 + Fraction(1, 10**9))
     assert first * (1 - Fraction(1, 10**9)) <= found.upper <= 2 * first
+
+
+@pytest.mark.parametrize("rate", ["1e-100", "1e-330", "1e-450"])
+@pytest.mark.parametrize("order", ["17/16", "5/2", "7", "401/2"])
+@pytest.mark.parametrize("law", LAWS.values())
+def test_no_more_bits_are_worked_with_as_the_rate_falls(
+    law: Callable[..., Enclosure], rate: str, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There τ is α·q²·(e^(s²) − 1)/2 to the first order in q."""
+    bits: list[int] = []
+    by_rule = sampled_gaussian_renyi_module._trapezoid
+
+    def recorded(moment: Any, plan: Any) -> Enclosure | None:
+        bits.append(moment.precision)
+        return by_rule(moment, plan)
+
+    monkeypatch.setattr(sampled_gaussian_renyi_module, "_trapezoid", recorded)
+    s, alpha = Enclosure.of("1/2"), Fraction(order)
+    found = law(Enclosure.of(rate), s, alpha)
+    assert max(bits, default=0) < 600
+    first = (Enclosure.of("1/4", precision=200).expm1() * (alpha * Fraction(rate) ** 2 / 2)).midpoint
+    assert abs(found.lower / first - 1) < Fraction(1, 10**24)
+    assert abs(found.upper / first - 1) < Fraction(1, 10**24)
+
+
+@examples(15)
+@given(rate=RATES, shift=SHIFTS, order=ORDERS, place=st.fractions(-8, 8, max_denominator=64))
+def test_a_node_by_its_leading_term_holds_the_node(rate: float, shift: float, order: Fraction, place: Fraction) -> None:
+    """Wherever the leading term is taken: also far sooner than where it is as good as the difference."""
+    q, s = Enclosure.of(rate, precision=400), Enclosure.of(shift, precision=400)
+    assume(0 < rate < 1 and shift)
+    for gamma in (order, 1 - order):
+        sharp = sampled_gaussian_renyi_module._Moment(gamma, q, s, 10_000).integrand(place)
+        for close in (2, 4, 10, 40, 140):
+            found = sampled_gaussian_renyi_module._Moment(gamma, q, s, close).integrand(place)
+            assert found.lower <= sharp.upper
+            assert sharp.lower <= found.upper
 
 
 @examples(15)

@@ -13,6 +13,7 @@ from certdp import (
     Full,
     GaussianSum,
     Importance,
+    InvalidValue,
     LaplaceSum,
     Norm,
     NormBall,
@@ -39,6 +40,15 @@ def test_with_no_sampling_it_is_at_the_boundary() -> None:
     assert found.first.tolist() == [[3.0, 0.0]]
     assert found.second.shape == (0, 2)
     assert "(3, 0)" in found.difference
+
+
+@pytest.mark.parametrize("radius", ["1e151", "1e308", "1e400"])
+def test_a_radius_at_which_distances_are_no_floats_is_refused(radius: str) -> None:
+    mechanism = LaplaceSum(scale=Public(1))
+    with pytest.raises(InvalidValue, match=r"radius.*1e150"):
+        worst_neighbours(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L1, radius, 2), HALF)
+    found, *_ = worst_neighbours(mechanism.loss, drawing_of(mechanism, Full()), ball(Norm.L1, "1e150", 2), HALF)
+    assert found.first.tolist() == [[1e150, 0.0]]
 
 
 def test_where_another_norm_is_larger_on_the_diagonal_it_is_there() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import floor
 
 import flint
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain, Undecided
-from certdp.accounting.keyed.reporting import DyadicBudget, Inclusion, PoissonPps, Ppswor
+from certdp.accounting.keyed.reporting import DyadicBudget, Inclusion, KeyTable, PoissonPps, Ppswor
 from certdp.accounting.keyed.reporting import inclusion as inclusions
 from certdp.accounting.keyed.reporting.decay import SHORT, WIDEST, decayed
 from certdp.accounting.units import Delta, Epsilon
@@ -183,7 +184,62 @@ def test_a_stretch_begins_and_ends_a_unit_to_the_upper_left(sampler: type[Ppswor
     else:
         assert inclusion.corners(bits, 20, None)[-1] == (inclusion.units(99, bits), 2**bits)  # 0.01·99 is the last < 1
         assert inclusion.corners(bits, 20, 99) == inclusion.corners(bits, 20, 100)[:-1]
-    assert inclusion.corners(bits, 1, 2) == () or inclusion.units(1, bits) > 0
+
+
+@pytest.mark.parametrize("sampler", [Ppswor, PoissonPps])
+@pytest.mark.parametrize("threshold", ["1e-30", "1e-18", "1/5000", "1/300"])
+@pytest.mark.parametrize("last", [2, 40, 4000, 10**9, None])
+def test_every_pair_of_a_stretch_lies_below_its_corners_where_units_are_0_too(
+    sampler: type[Ppswor | PoissonPps], threshold: str, last: int | None
+) -> None:
+    inclusion, bits = sampler(threshold=threshold), 12
+    found = inclusion.corners(bits, 1, last)
+    assert found
+    assert all(corner.before >= 0 for corner in found)
+    highest = 2**62 if last is None else last - 1
+    for i in {*range(1, min(highest, 3000) + 1), *(min(highest, 7**k) for k in range(23))}:
+        pair = inclusion.units(i, bits), inclusion.units(i + 1, bits)
+        inside = [
+            (right.before - left.before) * (pair[1] - left.after)
+            <= (right.after - left.after) * (pair[0] - left.before)
+            for left, right in pairwise(found)
+            if left.before <= pair[0] <= right.before
+        ]
+        right_of_all = pair[0] >= found[-1].before and pair[1] <= found[-1].after
+        assert any(inside) or right_of_all, i
+
+
+@pytest.mark.parametrize("sampler", [Ppswor, PoissonPps])
+def test_the_comparisons_of_keys_end_at_every_threshold(
+    sampler: type[Ppswor | PoissonPps], counted: Callable[..., tuple[int, int]]
+) -> None:
+    for threshold in ("1e-330", "1e-30", "1e-5"):
+        table = KeyTable(epsilon=Epsilon(1), delta=Delta("1e-6"), inclusion=sampler(threshold=threshold))
+        assert sum(1 for _ in islice(table.comparisons(), 2**17)) < 2**16 + 100
+
+
+@given(
+    st.sampled_from([Ppswor, PoissonPps]), THRESHOLDS, st.integers(1, 40), st.integers(1, 300), st.sampled_from([1, 20])
+)
+def test_sizes_that_are_not_written_out_are_beyond_what_they_are_compared_with(
+    sampler: type[Ppswor | PoissonPps], threshold: Fraction, power: int, frequency: int, bits: int
+) -> None:
+    inclusion = sampler(threshold=threshold, power=power)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampler, "_beyond", lambda *_: False)
+        size = threshold * frequency**power
+        expected = inclusion.units(frequency, bits) if size < 2000 else 2**bits - (sampler is Ppswor)
+    assert inclusion.units(frequency, bits) == expected
+    assert inclusion.rate(frequency, precision=64).upper * 2**bits >= expected
+
+
+@pytest.mark.parametrize("power", ["1e30", "1e308", "1e400"])
+def test_powers_of_any_length_have_units(power: str) -> None:
+    for sampler, most in ((Ppswor, 2**70 - 1), (PoissonPps, 2**70)):
+        inclusion = sampler(threshold="0.1", power=power)
+        assert inclusion.units(2, 70) == inclusion.units(2**53, 70) == most
+        assert inclusion.units(1, 70) == sampler(threshold="0.1").units(1, 70)
+        assert inclusion.rate(2, precision=60).upper == 1
 
 
 @examples(150)
