@@ -442,7 +442,7 @@ def test_sums_are_exact_or_refused(rows: list[tuple[str, int]]) -> None:
         KeyCounts.of(data, aggregate=True)
     assert isinstance(caught.value, InvalidData)
     total, key = str(caught.value.formatted_finding).split(" for the key ")
-    assert int(total) == expected[key.strip("' inal").encode()[:1]]
+    assert int(total) == expected[key.strip("'").encode()]
 
 
 def test_sums_that_would_wrap_around() -> None:
