@@ -69,6 +69,11 @@ class DpisStep:
             return GaussianLoss(ONE * (self.norm_sum.value / spread))
         return GaussianLoss(W * minimum(self.clip.value, norm(2)) * (self.batch.value / spread))
 
+    @property
+    def grids(self) -> dict[str, Fraction]:
+        """The unit of the public grid of noisy sums."""
+        return {"sums": noise_unit(self._scale)}
+
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
         noise_unit(self._scale)

@@ -93,6 +93,11 @@ class GaussianSum:
             return self
         return GaussianSum(scale=multiplier.map(lambda number: number and number * bound * entering))
 
+    @property
+    def grids(self) -> dict[str, Fraction]:
+        """The unit of the public grid of noisy sums."""
+        return {"sums": noise_unit(self._scale())}
+
     def require(self, sample: WeightedSample) -> None:
         """Refuse sums beyond the range of binary64, scales without a grid, and a noise multiplier alone."""
         noise_unit(self._scale())

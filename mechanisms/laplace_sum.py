@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import ClassVar, final
 
 from attrs import field, frozen
@@ -42,6 +43,11 @@ class LaplaceSum:
     def loss(self) -> LaplaceLoss:
         """Two Laplace distributions W·‖x‖₁ / scale apart, which is also the pure ε."""
         return LaplaceLoss(W * norm(1) / self.scale.value)
+
+    @property
+    def grids(self) -> dict[str, Fraction]:
+        """The unit of the public grid of noisy sums."""
+        return {"sums": noise_unit(self.scale.value)}
 
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""

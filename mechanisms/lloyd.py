@@ -216,6 +216,14 @@ class Lloyd:
         starts = range(0, count, most)
         return np.concatenate([self._releases(sample, min(most, count - start), coins, 1) for start in starts])
 
+    @property
+    def grids(self) -> dict[str, Fraction]:
+        """The units of the public grids of noisy counts and sums."""
+        return {
+            "counts": Fraction(lattice_spacing(self.count_scale, _ONE)),
+            "sums": Fraction(lattice_spacing(self.scale_sum.value, self.radius.value)),
+        }
+
     def require(self, sample: WeightedSample) -> None:
         """Refuse the samples that `release` would refuse."""
         self._sums(sample, 1)

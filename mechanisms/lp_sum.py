@@ -96,6 +96,11 @@ class LpSum:
         """The pure loss: ε(W, x) = W·‖x‖_p / scale."""
         return exponential_loss(norm(self.norm.value), self.scale.value, Normaliser.CONSTANT)
 
+    @property
+    def grids(self) -> dict[str, Fraction]:
+        """The unit of the public grid of noisy sums."""
+        return {"sums": noise_unit(self.scale.value)}
+
     def require(self, sample: WeightedSample) -> None:
         """Refuse samples whose sums leave the range of binary64, and scales that have no grid."""
         noise_unit(self.scale.value)

@@ -76,6 +76,8 @@ from .runs.plan import Plan as Plan
 from .runs.run import Answer as Answer
 from .runs.run import NotionAbsent as NotionAbsent
 from .runs.sampled import SampledRun as SampledRun
+from .runs.statements import StatedRelease as StatedRelease
+from .runs.statements import stated_release as stated_release
 from .samplers.coreset import Coreset as Coreset
 from .samplers.every_key import EveryKey as EveryKey
 from .samplers.full import Full as Full
@@ -158,6 +160,7 @@ __all__ = [
     "SampleOnce",
     "SampledRun",
     "Sampler",
+    "StatedRelease",
     "ThresholdSample",
     "Undecided",
     "User",
@@ -188,4 +191,5 @@ __all__ = [
     "record_losses",
     "record_weights",
     "sampling",
+    "stated_release",
 ]
