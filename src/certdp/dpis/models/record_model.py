@@ -69,7 +69,7 @@ class RecordModel:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """None for networks that promise to take records one by one; sums are exact for all."""
+        """What a guarantee assumes of the network: nothing where it promises to take records one by one."""
         return () if self.network.record_by_record else (RECORDS_APART, INDEPENDENT_CONTRIBUTIONS)
 
     def identity(self) -> Identity:
