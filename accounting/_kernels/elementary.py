@@ -18,9 +18,7 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
 
 EXP_UNITS = 3
 EXPM1_UNITS = 6

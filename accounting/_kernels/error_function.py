@@ -21,9 +21,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba.core import types
 
-from .compile import READ, WRITE, Floats, fma, inlined, kernel
+from .compile import READ, WRITE, Floats, fma, inlined, kernel, types
 from .elementary import exp
 
 MILLS_UNITS = 4

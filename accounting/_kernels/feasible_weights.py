@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
 from .elementary import expm1_between, log
 
 INVALID = -1

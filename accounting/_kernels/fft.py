@@ -15,9 +15,8 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
-from numba.core import types
 
-from .compile import READ, WRITE, Floats, inlined, kernel
+from .compile import READ, WRITE, Floats, inlined, kernel, types
 
 STAGE_UNITS = 10
 """In units of u, what one of the L stages adds to the error, relative to the sum of the magnitudes put in."""
