@@ -127,7 +127,7 @@ def test_cross_entropies_are_softmax_less_the_label(rows: Any, label: int) -> No
             shares[true] = -mp.fsum(x for c, x in enumerate(shares) if c != true)
             for x, y in zip(given_, shares, strict=True):
                 assert abs(x - y) <= 1e-12 * abs(y) + mp.mpf(2) ** -1060  # the gaps are rounded: 1400 by 2^-53
-            assert abs(loss - (mp.log(mp.fsum(grown)) - mp.mpf(row[true]) + max(row))) <= 1e-12
+            assert abs(loss - (mp.ln(mp.fsum(grown)) - mp.mpf(row[true]) + max(row))) <= 1e-12
     alone = [cross_entropy(scores[i : i + 1], labels[i : i + 1]) for i in range(len(scores))]
     assert np.array_equal(losses, [loss[0] for loss, _ in alone])
     assert np.array_equal(derivatives, np.concatenate([found for _, found in alone]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 from attrs import field, frozen
@@ -38,7 +38,10 @@ class Activation(Protocol):
 class Relu:
     """The rectifier max(0, x)."""
 
-    entry_by_entry: ClassVar[bool] = True
+    @property
+    def entry_by_entry(self) -> bool:
+        """Whether each value depends on its input alone, bit for bit: it does."""
+        return True
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the values max(0, x)."""
@@ -54,7 +57,10 @@ class Relu:
 class Tanh:
     """The hyperbolic tangent as an activation."""
 
-    entry_by_entry: ClassVar[bool] = True
+    @property
+    def entry_by_entry(self) -> bool:
+        """Whether each value depends on its input alone, bit for bit: it does."""
+        return True
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """Return the values tanh x."""
@@ -81,11 +87,14 @@ class TemperedSigmoid:
         offset: o, by default 1.
     """
 
-    entry_by_entry: ClassVar[bool] = True
-
     scale: float = field(default=2.0, validator=above_zero)
     temperature: float = field(default=2.0, validator=above_zero)
     offset: float = field(default=1.0, validator=_finite)
+
+    @property
+    def entry_by_entry(self) -> bool:
+        """Whether each value depends on its input alone, bit for bit: it does."""
+        return True
 
     def of(self, inputs: FloatArray) -> FloatArray:
         """s/(1 + e^{−T·x}) − o, as s/2·(1 + tanh(T·x/2)) − o, which does not overflow."""
