@@ -50,4 +50,4 @@ def cells(
         drawn[i] = (magnitude ^ -sign) + sign
         undecided[count] = i
         count += v < upper[magnitude] if magnitude < most else v == 0
-    return count
+    return int(count)

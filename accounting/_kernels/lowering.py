@@ -1,3 +1,6 @@
+# llvmlite has no types, and what is inferred of it is wrong.
+# pyright: reportCallIssue=false, reportOptionalMemberAccess=false, reportAttributeAccessIssue=false
+# pyright: reportArgumentType=false, reportReturnType=false
 """From the source of a kernel to LLVM's language: a small part of Python over numbers, tuples and arrays.
 
 A function is lowered once for each choice of types of its arguments; a variable has one type, which both an integer and

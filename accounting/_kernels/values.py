@@ -1,3 +1,6 @@
+# llvmlite has no types, and what is inferred of it is wrong.
+# pyright: reportCallIssue=false, reportOptionalMemberAccess=false, reportAttributeAccessIssue=false
+# pyright: reportArgumentType=false, reportReturnType=false
 """Values of the language of kernels: what they are in LLVM's language, and how one type becomes another."""
 
 from __future__ import annotations
