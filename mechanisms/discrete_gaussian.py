@@ -11,7 +11,8 @@ from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
-from ..accounting.sampling.losses import DiscreteGaussianLoss, Loss, ZeroConcentratedLoss
+from ..accounting.pairs import GREATEST_VARIANCE, LEAST_VARIANCE
+from ..accounting.sampling.losses import DiscreteGaussianLoss, DiscreteGaussianVectorLoss, Loss, ZeroConcentratedLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
 from .lattice import granularity, lattice_sum, noisy_sums
@@ -26,14 +27,14 @@ class DiscreteGaussian:
         scale: σ of the noise, in units of the data; above 0. Its standard deviation is at most σ.
         granularity: spacing of the lattice, in units of the data; by default 1. Each coordinate of each w·x is moved
             toward zero to a multiple of it.
-        dimension: number of columns of the data, a whole number ≥ 1, where it is known: for one column the loss says
-            more.
+        dimension: number of columns of the data, a whole number ≥ 1, where it is known: the loss then says more.
 
     Guarantees:
         Rényi profile ρ(W, x) = (W·‖x‖₂ / scale)²/2 under adding or removing one record, in any dimension: the
         record moves the sum by a lattice vector whose ℓ2 norm is at most that of w·x, each coordinate costs at most
         what normal noise costs (Canonne, Kamath, Steinke 2020, Proposition 5), and costs add up over coordinates. With
-        dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart. Sum and noise are
+        dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart; with another, (ε, δ)
+        by comparison with rounded normal noise, where the lattice is fine. Sum and noise are
         exact, so no real-valued noise is assumed; rounding the result is post-processing.
 
     Raises:
@@ -58,7 +59,7 @@ class DiscreteGaussian:
     dimension: Choice = field(
         default=NOT_GIVEN,
         converter=positive_if_given,
-        metadata={"help": "number of columns of the data, where it is known; for 1 the loss says more"},
+        metadata={"help": "number of columns of the data, where it is known: the loss then says more"},
     )
 
     def __attrs_post_init__(self) -> None:
@@ -78,9 +79,13 @@ class DiscreteGaussian:
     @property
     def loss(self) -> Loss:
         """ρ(W, x) = (W·‖x‖₂ / scale)²/2, or for one column two discrete Gaussian distributions."""
-        if self.dimension.value == 1:
-            spacing = self.granularity.value
-            return DiscreteGaussianLoss(W * norm(2) / spacing, (self.scale.value / spacing) ** 2)
+        dimension, spacing = self.dimension.value, self.granularity.value
+        variance = (self.scale.value / spacing) ** 2
+        if dimension == 1:
+            return DiscreteGaussianLoss(W * norm(2) / spacing, variance)
+        if LEAST_VARIANCE <= variance <= GREATEST_VARIANCE:
+            number = None if dimension is None else int(dimension)
+            return DiscreteGaussianVectorLoss(W * norm(2) / spacing, variance, number)
         return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2, symmetric=True)  # by reflection
 
     def require(self, sample: WeightedSample) -> None:

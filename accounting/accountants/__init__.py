@@ -8,6 +8,7 @@ from .gaussian_dp import GAUSSIAN_DP, GaussianAccountant
 from .loss_distribution import LOSS_DISTRIBUTION, LossDistributionAccountant
 from .optimal import OPTIMAL, OptimalAccountant
 from .renyi import RENYI, RenyiAccountant
+from .rounded_normal import ROUNDED_NORMAL, RoundedNormalAccountant
 from .worst_pairs import Bounds, Law, WorstPairs, delta_at, gaussian, pure, renyi_at, zero_concentrated
 from .zero_concentrated import ZERO_CONCENTRATED, ZeroConcentratedAccountant
 
@@ -20,6 +21,7 @@ __all__ = [
     "LOSS_DISTRIBUTION",
     "OPTIMAL",
     "RENYI",
+    "ROUNDED_NORMAL",
     "ZERO_CONCENTRATED",
     "Accountant",
     "AdvancedAccountant",
@@ -32,6 +34,7 @@ __all__ = [
     "LossDistributionAccountant",
     "OptimalAccountant",
     "RenyiAccountant",
+    "RoundedNormalAccountant",
     "WorstPairs",
     "ZeroConcentratedAccountant",
     "delta_at",

@@ -16,10 +16,20 @@ from .gaussian_dp import GAUSSIAN_DP
 from .loss_distribution import LOSS_DISTRIBUTION
 from .optimal import OPTIMAL
 from .renyi import RENYI
+from .rounded_normal import ROUNDED_NORMAL
 from .worst_pairs import Bounds, WorstPairs
 from .zero_concentrated import ZERO_CONCENTRATED
 
-ALL: tuple[Accountant, ...] = (BASIC, ADVANCED, OPTIMAL, ZERO_CONCENTRATED, GAUSSIAN_DP, RENYI, LOSS_DISTRIBUTION)
+ALL: tuple[Accountant, ...] = (
+    BASIC,
+    ADVANCED,
+    OPTIMAL,
+    ZERO_CONCENTRATED,
+    GAUSSIAN_DP,
+    RENYI,
+    LOSS_DISTRIBUTION,
+    ROUNDED_NORMAL,
+)
 """Every accountant but the best of them, the simplest first: of equal bounds the first is stated."""
 
 

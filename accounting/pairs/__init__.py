@@ -2,7 +2,8 @@
 
 from .composed import Composed, compose_pairs
 from .density import DensityPair
-from .discrete_gaussian import DiscreteGaussianPair, admissible_variance
+from .discrete_gaussian import GREATEST_VARIANCE, LEAST_VARIANCE, DiscreteGaussianPair, admissible_variance
+from .discrete_gaussian_vector import DiscreteGaussianVectorPair
 from .discrete_laplace import DiscreteLaplacePair
 from .finite import FinitePair
 from .gaussian import GaussianPair, SampledGaussian
@@ -14,10 +15,13 @@ from .renyi_curve import RenyiCurve
 from .zero_concentrated_curve import ZeroConcentratedCurve
 
 __all__ = [
+    "GREATEST_VARIANCE",
+    "LEAST_VARIANCE",
     "Composed",
     "DeltaLaw",
     "DensityPair",
     "DiscreteGaussianPair",
+    "DiscreteGaussianVectorPair",
     "DiscreteLaplacePair",
     "FinitePair",
     "GaussianPair",

@@ -24,10 +24,11 @@ from .lattice_steps import lattice_steps, over_steps
 from .laws import DeltaLaw, LossCells, RenyiLaw
 from .pair import Pair
 
-_LEAST, _GREATEST = Fraction(1, 2**32), Fraction(2**128)
+LEAST_VARIANCE, GREATEST_VARIANCE = Fraction(1, 2**32), Fraction(2**128)
+"""σ² in squared steps that a discrete Gaussian may have."""
 _SUMMED = 2**12
 """About the most terms of a sum; where more would be needed, it is compared with its integral."""
-_WIDE = 8
+WIDE_VARIANCE = 8
 """From this variance on, the sum of all terms is σ√(2π) to within 2^-200, relatively."""
 _NEXT_TO_NOTHING = Enclosure.of(Fraction(1, 2 ** (1 << 16)))
 
@@ -122,7 +123,7 @@ class DiscreteGaussianPair(Pair):
         """log(N(c)/N(0)); for wide laws N(c) = σ√(2π)·(1 + 2·Σ_n e^{−2π²σ²n²}·cos 2πnc), and 2π² > 19."""
         if centre.denominator == 1:
             return Enclosure.of(0, precision=self.precision)
-        if self.variance >= _WIDE:
+        if self.variance >= WIDE_VARIANCE:
             return (Enclosure.of(-19 * self.variance, precision=self.precision).exp() * -9).hull(0)
 
         def ratio(at: Enclosure) -> Enclosure:
@@ -142,7 +143,7 @@ def admissible_variance(value: Fraction) -> Fraction:
     """
     match value:
         case Fraction():
-            if _LEAST <= value <= _GREATEST:
+            if LEAST_VARIANCE <= value <= GREATEST_VARIANCE:
                 return value
             raise InvalidValue("variance", value, "a Fraction from 2**-32 to 2**128, in squared steps")
     raise InvalidType("variance", value, "a Fraction from 2**-32 to 2**128", "Write exact(value) to read a float.")
@@ -219,7 +220,7 @@ def _sum_from(variance: Fraction, distance: Fraction | int, bits: int) -> Enclos
 
 def _sum_of_all(variance: Fraction, bits: int) -> Enclosure:
     """N(0); for wide laws by Poisson's formula, σ√(2π)·(1 + 2·Σ_n e^{−2π²σ²n²}), and 2π² > 19."""
-    if variance < _WIDE:
+    if variance < WIDE_VARIANCE:
         return _sum_from(variance, 0, bits) + _sum_from(variance, 1, bits)
     excess = Enclosure.of(-19 * variance, precision=bits).exp() * 4
     return _gaussian_integral(variance, bits) * (excess.hull(0) + 1)

@@ -17,11 +17,13 @@ from attrs import field, frozen
 from ..bulk.amplification import scaled
 from ..bulk.pairs import LAPLACE, RESPONSE, BulkPairs, CurvePairs, GaussianPairs, PurePairs
 from ..enclosures import Enclosure
+from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue
 from ..exact import Floats
 from ..expressions import ORDER, Constant, Expression, Symbol, range_of, substitute, variables
 from ..pairs import (
     DiscreteGaussianPair,
+    DiscreteGaussianVectorPair,
     DiscreteLaplacePair,
     GaussianPair,
     LaplacePair,
@@ -63,6 +65,11 @@ def _above_zero(_: Any, attribute: Any, value: Fraction) -> None:
         raise InvalidType(attribute.name, value, "a Fraction > 0", "Write exact(value) to read a float or text.")
     if value <= 0:
         raise InvalidValue(attribute.name, value, "a Fraction > 0")
+
+
+def _dimension(_: Any, __: Any, value: int | None) -> None:
+    if value is not None:
+        whole("dimension", value, 1)
 
 
 def _variance(_: Any, __: Any, value: Fraction) -> None:
@@ -284,6 +291,40 @@ class DiscreteGaussianLoss(Loss):
     def attained(self) -> Attained:
         """Which records have exactly that pair: those on an axis, for others may lose more in moving to whole steps."""
         return Attained.ON_AXES
+
+
+@final
+@frozen
+class DiscreteGaussianVectorLoss(Loss):
+    """Discrete Gaussian noise on a lattice of several dimensions: what one sum of whole steps with such noise loses.
+
+    Attributes:
+        length: the ℓ2 norm of the record's contribution in steps of the lattice, an expression in W and norms.
+        variance: σ² in squared steps; a Fraction from 2**-32 to 2**128.
+        dimension: number of coordinates, a whole number ≥ 1; None where it is not known.
+    """
+
+    length: Expression = field(validator=_features_and(name="length"))
+    variance: Fraction = field(validator=_variance)
+    dimension: int | None = field(default=None, validator=_dimension)
+
+    @property
+    def parameters(self) -> tuple[Expression, ...]:
+        """The parameter of the pair: the length in steps, an expression in W and norms."""
+        return (self.length,)
+
+    def pair(self, read: Reading) -> DiscreteGaussianVectorPair:
+        """Return the noise about vectors up to the length that `read` gives."""
+        return DiscreteGaussianVectorPair(self.variance, read(self.length), self.dimension)
+
+    def bulk_pairs(self, read: BulkReading) -> CurvePairs:
+        """Return the curve τ(α) = ρα of each record, ρ = k²/2σ²."""
+        return ZeroConcentratedLoss(self.rho).bulk_pairs(read)
+
+    @property
+    def rho(self) -> Expression:
+        """ρ(W, x) = k²/2σ², k being the length."""
+        return self.length * self.length * (1 / (2 * self.variance))
 
 
 @final

@@ -28,10 +28,13 @@ from ...accounting.exact import ratio_text, short_text
 from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
+from ...accounting.accountants.rounded_normal import LOG_SHARE
+from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import Direction
 from ...accounting.sampling.domains import NormBall
 from ...accounting.sampling.losses import (
     DiscreteGaussianLoss,
+    DiscreteGaussianVectorLoss,
     DiscreteLaplaceLoss,
     FamilyLoss,
     GaussianLoss,
@@ -79,11 +82,43 @@ class StatedLoss:
 
     family: str
     parameter: Expression
+    lattice: _Lattice | None = None
+
+    def as_json(self, relation: str, releases: int, log_delta: float) -> Json:
+        """Return the loss as the certificate holds it; the noise of so many releases is compared as δ asks for."""
+        stated = {"family": self.family, "parameter": serialise(self.parameter), "relation": relation}
+        return stated if self.lattice is None else {**stated, **self.lattice.as_json(releases, log_delta)}
+
+
+@final
+@frozen
+class _Lattice:
+    """Where discrete Gaussian noise lies: its variance in squared steps, and its dimension where that is known."""
+
+    variance: Fraction
+    dimension: int | None
+
+    @classmethod
+    def of(cls, stated: Json) -> _Lattice:
+        return cls(Fraction(stated["variance"]), stated["dimension"])
+
+    def margin(self, releases: int, shift: float, spread: Fraction) -> float:
+        """About what the comparison with normal noise takes from ε."""
+        assert self.dimension is not None
+        noise = LatticeNoise(self.variance, releases * self.dimension, Enclosure.of(shift).square() * releases)
+        return (noise.raised + noise.lowered(spread)).upper_float
+
+    def as_json(self, releases: int, log_delta: float) -> Json:
+        spread = Fraction(1)
+        if self.dimension is not None:
+            nothing = Enclosure.of(0)
+            spread = LatticeNoise(self.variance, releases * self.dimension, nothing).spread_for(log_delta + LOG_SHARE)
+        return {"variance": ratio_text(self.variance), "dimension": self.dimension, "spread": ratio_text(spread)}
 
 
 @singledispatch
-def stated_loss(loss: Loss) -> StatedLoss:
-    """What a certificate says that a record costs: the loss's own family, or one that dominates it.
+def stated_losses(loss: Loss) -> tuple[StatedLoss, ...]:
+    """What a certificate may say that a record costs: the loss's own family, or some that dominate it.
 
     Raises:
         InvalidValue: for a loss that no certificate states.
@@ -96,41 +131,68 @@ def stated_loss(loss: Loss) -> StatedLoss:
     )
 
 
-@stated_loss.register
-def _(loss: GaussianLoss) -> StatedLoss:
-    return StatedLoss("gaussian", loss.shift)
+@stated_losses.register
+def _(loss: GaussianLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("gaussian", loss.shift),)
 
 
-@stated_loss.register
-def _(loss: LaplaceLoss) -> StatedLoss:
-    return StatedLoss("laplace", loss.shift)
+@stated_losses.register
+def _(loss: LaplaceLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("laplace", loss.shift),)
 
 
-@stated_loss.register
-def _(loss: PureLoss) -> StatedLoss:
-    return StatedLoss("pure", loss.epsilon)
+@stated_losses.register
+def _(loss: PureLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("pure", loss.epsilon),)
 
 
-@stated_loss.register
-def _(loss: DiscreteLaplaceLoss) -> StatedLoss:
-    return StatedLoss("pure", loss.pure.epsilon)
+@stated_losses.register
+def _(loss: DiscreteLaplaceLoss) -> tuple[StatedLoss, ...]:
+    """Its own pure ε, and the Laplace pair that dominates it: with k steps of unit u, δ(ε) ≤ 1 − e^{(ε − s)/2} there.
+
+    Any threshold x has δ = 1 − (e^{−u(k − x + 1)} + e^{ε − ux})/(1 + e^{−u}), at most 1 − e^{(ε − uk)/2}/cosh(u/2) by
+    the inequality of the means, and 2·log cosh(u/2) ≤ u²/4.
+    """
+    shift = loss.pure.epsilon + loss.unit**2 / 4
+    return StatedLoss("laplace", shift), StatedLoss("pure", loss.pure.epsilon)
 
 
-@stated_loss.register
-def _(loss: DiscreteGaussianLoss) -> StatedLoss:
-    return StatedLoss("zero-concentrated", loss.steps * loss.steps * (1 / (2 * loss.variance)))
+@stated_losses.register
+def _(loss: DiscreteGaussianLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("discrete-gaussian", loss.steps, _Lattice(loss.variance, 1)),)
 
 
-@stated_loss.register
-def _(loss: ZeroConcentratedLoss) -> StatedLoss:
-    return StatedLoss("zero-concentrated", loss.rho)
+@stated_losses.register
+def _(loss: DiscreteGaussianVectorLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("discrete-gaussian", loss.length, _Lattice(loss.variance, loss.dimension)),)
 
 
-@stated_loss.register
-def _(loss: FamilyLoss) -> StatedLoss:
+@stated_losses.register
+def _(loss: ZeroConcentratedLoss) -> tuple[StatedLoss, ...]:
+    return (StatedLoss("zero-concentrated", loss.rho),)
+
+
+@stated_losses.register
+def _(loss: FamilyLoss) -> tuple[StatedLoss, ...]:
     if loss.pure is None:
-        return stated_loss.dispatch(Loss)(loss)
-    return StatedLoss("pure", loss.pure.epsilon)
+        return stated_losses.dispatch(Loss)(loss)
+    return (StatedLoss("pure", loss.pure.epsilon),)
+
+
+@final
+@frozen
+class _Way:
+    """How a run is stated.
+
+    Attributes:
+        spared: by how much parameters and rates are raised, relatively.
+        log_delta: about log δ.
+        loss: which of the statements of each loss is taken, or the last.
+    """
+
+    spared: Fraction
+    log_delta: float
+    loss: int
 
 
 @final
@@ -156,19 +218,24 @@ class ReleaseStatement:
     corners: int
     released: tuple[Assumption, ...] = ()
 
-    def as_json(self, domain: NormBall | None, relation: str, spared: Fraction) -> Json:
+    @property
+    def losses(self) -> tuple[StatedLoss, ...]:
+        """The ways to state what one record costs."""
+        return stated_losses(self.loss)
+
+    def as_json(self, domain: NormBall | None, relation: str, way: _Way) -> Json:
         """Return the statement as the certificate holds it; the loss is about that change of the data."""
-        stated = stated_loss(self.loss)
+        stated = self.losses[min(way.loss, len(self.losses) - 1)]
         return {
             "mechanism": self.mechanism.as_json(),
             "sampler": self.sampler.as_json(),
-            "loss": {"family": stated.family, "parameter": serialise(stated.parameter), "relation": relation},
+            "loss": stated.as_json(relation, self.releases.steps, way.log_delta),
             "rate": serialise(self.rate.probability),
             "weighted": self.rate.weighted,
             "rounding": ratio_text(self.rate.rounding),
             "resample": "once" if isinstance(self.releases, SampleOnce) else "each",
             "steps": self.releases.steps,
-            "cover": _Cover(stated.parameter, self.rate, domain, spared).tree(self.corners),
+            "cover": _Cover(stated.parameter, self.rate, domain, way.spared).tree(self.corners),
         }
 
     def assumptions(self, number: int) -> Iterator[tuple[str, str]]:
@@ -258,7 +325,12 @@ class RunStatement:
     released_cost: Fraction
     assumptions: tuple[Assumption, ...]
 
-    def as_json(self, spared: Fraction) -> Json:
+    @property
+    def ways(self) -> int:
+        """In how many ways the losses can be stated."""
+        return max(len(part.losses) for part in self.parts)
+
+    def as_json(self, way: _Way) -> Json:
         """The certificate's body without claim numbers, method, theorem and digest."""
         domain = self.domain
         return {
@@ -277,7 +349,7 @@ class RunStatement:
                     "dimension": domain.dimension,
                 },
             },
-            "parts": [part.as_json(domain, self.relation, spared) for part in self.parts],
+            "parts": [part.as_json(domain, self.relation, way) for part in self.parts],
             "released_cost": ratio_text(self.released_cost),
             "assumptions": self._assumptions(),
             "versions": {
@@ -397,7 +469,7 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
     sides = _touching(run, order)(epsilon, delta)
     parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
     proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
-    found = _sealed(run.as_json(_SPARED), proposal, epsilon, delta)
+    found = _sealed(run.as_json(_Way(_SPARED, _log(delta), 0)), proposal, epsilon, delta)
     if isinstance(found, Certified):
         return found
     raise InvalidValue(
@@ -412,25 +484,28 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
     """Try the methods at the answer, then always the smallest number left, until the checker proves one."""
     reason = "there is none for these losses"
     for spared in (_SPARED, _LOOSE):
-        question = _Question(run, run.as_json(spared), epsilon, delta, max(answer, 0.0))
-        proposals = enumerate(_proposals(question))
-        trials: list[tuple[float, int, int, _Proposal]] = []
+        log_delta = _log(delta) if delta is not None else _log(Fraction(max(answer, 0.0)))
+        ways = [run.as_json(_Way(spared, log_delta, loss)) for loss in range(run.ways)]
+        questions = [_Question(run, body, epsilon, delta, max(answer, 0.0)) for body in ways]
+        proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
+        trials: list[tuple[float, int, int, _Question, _Proposal]] = []
         while True:
             # at the answer itself the first that is proven will do: the others need not be worked out
-            at_answer = trials and trials[0][0] <= question.answer
+            at_answer = trials and trials[0][0] <= trials[0][3].answer
             if not at_answer and (further := next(proposals, None)) is not None:
-                place, proposal = further
-                heappush(trials, (proposal.start, place, 0, proposal))
+                place, (question, proposal) = further
+                heappush(trials, (proposal.start, place, 0, question, proposal))
                 continue
             if not trials:
                 break
-            _, place, rung, proposal = heappop(trials)
+            _, place, rung, question, proposal = heappop(trials)
             found = _attempt(question, proposal, _LADDER[rung])
             if isinstance(found, Certified):
                 return found
             reason = found or reason
             if NOT_PROVEN in found and rung + 1 < proposal.patience:  # a larger number may help
-                heappush(trials, (proposal.start * (1 + _LADDER[rung + 1]), place, rung + 1, proposal))
+                further_up = proposal.start * (1 + _LADDER[rung + 1])
+                heappush(trials, (further_up, place, rung + 1, question, proposal))
     raise InvalidValue(
         "certificate",
         "a run whose (ε, δ) the checker does not prove",
@@ -477,9 +552,12 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     epsilon, delta = question.claimed(question.answer)
     level = float(epsilon - question.run.released_cost)
     known = _releases(question.body["parts"])
-    if known is None or level < 0 or not 0 < delta < 1:
+    if known is None or not 0 < delta < 1:
         return
-    releases, combinations = known
+    releases, combinations, margin = known
+    level -= margin
+    if level < 0:
+        return
     work = {d: share * _LINE_WORK / combinations for d, share in _SHARES.items()}
     lines = {d: line_for(releases, level, math.log(delta), d, work[d]) for d in Direction}
     if any(line is None for line in lines.values()):
@@ -493,20 +571,27 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, _LINE_PATIENCE)
 
 
-def _releases(parts: Sequence[Json]) -> tuple[list[Release], int] | None:
-    """What is released at the largest parameter and rate of each part, and in how many ways their cells combine."""
-    found, combinations = [], 1
+def _releases(parts: Sequence[Json]) -> tuple[list[Release], int, float] | None:
+    """What is released at the largest parameter and rate of each part, and in how many ways their cells combine.
+
+    Discrete Gaussian noise counts as normal noise; by how much ε is lowered for that comes last.
+    """
+    found, combinations, margin = [], 1, 0.0
     for part in parts:
         leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
         parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
         family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
         once = part["resample"] == "once" and rate < 1
+        if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
+            lattice = _Lattice.of(part["loss"])
+            parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
+            margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
         if family not in ("gaussian", "pure") or (once and family == "pure" and steps > 1):
             return None
         if parameter and rate:
             shift = parameter * math.sqrt(steps) if once else parameter
             found.append(Release(family == "gaussian", shift, rate, 1 if once else steps))
-    return (found, combinations) if any(release.gaussian for release in found) else None
+    return (found, combinations, margin) if any(release.gaussian for release in found) else None
 
 
 def _leaves(tree: Json) -> Iterator[Json]:
@@ -563,3 +648,8 @@ _HOCKEY_STICK = "hockey-stick divergence of the dominating pair after sampling"
 _LOSS_DISTRIBUTION = "Poisson summation of the moments of the privacy loss"
 _RENYI = "Renyi composition and Asoodeh et al. 2021, Theorem 3"
 _FILTER = "Renyi filter (Feldman, Zrnic 2021) and Asoodeh et al. 2021, Theorem 3"
+
+
+def _log(delta: Fraction) -> float:
+    """About log δ, also of one below the floats; of 0 that of the smallest float."""
+    return Enclosure.of(delta).log().lower_float if delta > 0 else math.log(5e-324)

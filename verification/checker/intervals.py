@@ -109,6 +109,11 @@ def _ratio(value: int, divisor: int, up: bool) -> int:
     return -(-value // divisor) if up else value // divisor
 
 
+def upper_end(a: Interval) -> Fraction:
+    """Give the upper end of a bounded enclosure as a rational number."""
+    return Fraction(*libmp.to_rational(a.hi))
+
+
 class Arithmetic:
     """Interval operations at one precision in bits; the names are those of expressions."""
 
@@ -266,7 +271,7 @@ class Arithmetic:
 
     def above(self, value: Fraction) -> Fraction:
         """Give the least number of this precision at or above a rational one."""
-        return Fraction(*libmp.to_rational(self.rational(value).hi))
+        return upper_end(self.rational(value))
 
     def add(self, a: Interval, b: Interval) -> Interval:
         """Enclose the sum a + b."""

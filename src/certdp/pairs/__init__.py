@@ -3,6 +3,7 @@
 from ..accounting.accountants.trade_off import TradeOff as TradeOff
 from ..accounting.pairs import DensityPair as DensityPair
 from ..accounting.pairs import DiscreteGaussianPair as DiscreteGaussianPair
+from ..accounting.pairs import DiscreteGaussianVectorPair as DiscreteGaussianVectorPair
 from ..accounting.pairs import DiscreteLaplacePair as DiscreteLaplacePair
 from ..accounting.pairs import FinitePair as FinitePair
 from ..accounting.pairs import GaussianPair as GaussianPair
@@ -12,6 +13,7 @@ from ..accounting.pairs import RandomisedResponsePair as RandomisedResponsePair
 from ..accounting.relations import Direction as Direction
 from ..accounting.sampling.losses import Attained as Attained
 from ..accounting.sampling.losses import DiscreteGaussianLoss as DiscreteGaussianLoss
+from ..accounting.sampling.losses import DiscreteGaussianVectorLoss as DiscreteGaussianVectorLoss
 from ..accounting.sampling.losses import DiscreteLaplaceLoss as DiscreteLaplaceLoss
 from ..accounting.sampling.losses import FamilyLoss as FamilyLoss
 from ..accounting.sampling.losses import GaussianLoss as GaussianLoss

@@ -7,16 +7,29 @@ GAUSSIAN: Final = "gaussian"
 LAPLACE: Final = "laplace"
 PURE: Final = "pure"
 ZERO_CONCENTRATED: Final = "zero-concentrated"
+DISCRETE_GAUSSIAN: Final = "discrete-gaussian"
 FAMILIES: Final = (GAUSSIAN, LAPLACE, PURE, ZERO_CONCENTRATED)
 """N(s, 1) and N(0, 1); Laplace(s, 1) and Laplace(0, 1); randomised response with epsilon; tau(a) <= rho*a.
 
-The first three are symmetric: an involution of the outputs swaps the laws with and without the record.
+Beside them, on a lattice, discrete Gaussian noise about vectors as long as s standard deviations, and about 0. All but
+the fourth are symmetric: an involution of the outputs swaps the laws with and without the record.
 """
-SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE)
+SYMMETRIC: Final = (GAUSSIAN, LAPLACE, PURE, DISCRETE_GAUSSIAN)
 
 REMOVE: Final = "remove"
 ADD: Final = "add"
 DIRECTIONS: Final = (REMOVE, ADD)
+
+
+class Lattice(NamedTuple):
+    """Where noise is discrete: its variance in squared steps, the coordinates of a release, and how far it is compared.
+
+    The dimension is None where it is not stated. The squares of all noise are compared up to `spread` times their mean.
+    """
+
+    variance: Fraction
+    dimension: int | None
+    spread: Fraction
 
 
 class Factor(NamedTuple):
@@ -27,6 +40,7 @@ class Factor(NamedTuple):
     rate: Fraction
     together: int
     samples: int
+    lattice: Lattice | None = None
 
     @property
     def null(self) -> bool:

@@ -42,6 +42,8 @@ class Method(ABC):
     theorem: ClassVar[str]
     assumed: ClassVar[Mapping[str, str]] = {}
     """What it needs stated of a run, by name."""
+    compares: ClassVar[bool] = False
+    """Whether discrete Gaussian noise is replaced by normal noise before."""
 
     @abstractmethod
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
@@ -78,6 +80,7 @@ class HockeyStick(Method):
     """The divergence itself, of what is one release."""
 
     name = "hockey-stick"
+    compares = True
     theorem = "hockey-stick divergence of the dominating pair after sampling"
 
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:
@@ -164,6 +167,7 @@ class LossDistribution(Method):
     """The moments of the privacy loss on a line in the complex plane, for each direction."""
 
     name = "loss-distribution"
+    compares = True
     theorem = "Poisson summation of the moments of the privacy loss"
 
     def __init__(self, stated: dict[str, Any], budget: Budget) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 from ..budget import Budget
 from ..intervals import NOTHING, ONE, Arithmetic, Interval
 from ..verdict import Refused
-from .factors import GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
+from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, LAPLACE, PURE, REMOVE, SYMMETRIC, ZERO_CONCENTRATED, Factor
 from .nodes import NODE, Tilt, grid_for, nodes_on, shift_of
 
 LARGEST_ORDER: Final = 2**40
@@ -28,7 +28,13 @@ MOST_TERMS: Final = 40_000
 """Terms of a binomial sum. Beyond, the bound for every order must do."""
 MOST_NODES: Final = 10_000
 """Nodes of integrals that one check may compute. Beyond, a chord must do."""
-_TERM: Final[dict[str, int]] = {GAUSSIAN: 15_000, ZERO_CONCENTRATED: 15_000, LAPLACE: 60_000, PURE: 120_000}
+_TERM: Final[dict[str, int]] = {
+    GAUSSIAN: 15_000,
+    DISCRETE_GAUSSIAN: 15_000,
+    ZERO_CONCENTRATED: 15_000,
+    LAPLACE: 60_000,
+    PURE: 120_000,
+}
 _MOMENT: Final = 400_000
 _UNIT: Final = Interval(ONE, ONE)
 
@@ -73,7 +79,7 @@ class Moments:
     def _drawn(self, factor: Factor, order: Fraction) -> Interval:
         """Enclose A of the releases on one sample about a record that is in it."""
         arithmetic, above, s = self.arithmetic, order - 1, factor.parameter
-        if factor.family == GAUSSIAN:
+        if factor.family in (GAUSSIAN, DISCRETE_GAUSSIAN):  # of the latter a bound
             return arithmetic.rational(factor.together * order * above * s**2 / 2)
         if factor.family == ZERO_CONCENTRATED:
             return arithmetic.rational(factor.together * order * above * s)

@@ -24,7 +24,7 @@ from ..data import Data
 from ..declared import hold_mechanism, hold_sampler
 from ..domain import DOMAIN, Domain
 from ..expressions import WEIGHT, Pool, order_of, rounding
-from ..intervals import Arithmetic, Interval, at_most
+from ..intervals import Arithmetic, Interval, Mpf, at_most, upper_end
 from ..profile import realised
 from ..released import released_assumed
 from ..statement import (
@@ -41,7 +41,8 @@ from ..statement import (
 )
 from ..verdict import Refused, Verdict
 from .cover import Corner, prove_cover
-from .factors import DIRECTIONS, FAMILIES, Factor
+from .factors import DIRECTIONS, DISCRETE_GAUSSIAN, FAMILIES, Factor, Lattice
+from .lattice import compare
 from .methods import METHODS, Method
 
 KIND: Final = "composed-approximate"
@@ -52,6 +53,23 @@ _MOST_PARTS: Final = 64
 _MOST_COMBINATIONS: Final = 64
 _MOST_STEPS: Final = 2**53
 _ARITHMETIC: Final = Arithmetic(192)
+
+_LOSS: Final = {"parameter": shapes.anything, "relation": shapes.one_of("add-remove", "replace")}
+_ANYWHERE: Final = shapes.record(family=shapes.one_of(*FAMILIES), **_LOSS)
+_ON_LATTICE: Final = shapes.record(
+    family=shapes.one_of(DISCRETE_GAUSSIAN),
+    **_LOSS,
+    variance=shapes.positive,
+    dimension=shapes.optional(shapes.integer(1, _MOST_STEPS)),
+    spread=shapes.not_negative,
+)
+
+
+def _loss(value: Any, where: str) -> None:
+    """Accept a family of pairs and its parameter."""
+    on_lattice = type(value) is dict and value.get("family") == DISCRETE_GAUSSIAN
+    (_ON_LATTICE if on_lattice else _ANYWHERE)(value, where)
+
 
 _BODY: Final = shapes.record(
     format=shapes.text,
@@ -70,11 +88,7 @@ _BODY: Final = shapes.record(
         shapes.record(
             mechanism=PART,
             sampler=PART,
-            loss=shapes.record(
-                family=shapes.one_of(*FAMILIES),
-                parameter=shapes.anything,
-                relation=shapes.one_of("add-remove", "replace"),
-            ),
+            loss=_loss,
             rate=shapes.anything,
             weighted=shapes.flag,
             rounding=shapes.not_negative,
@@ -110,9 +124,16 @@ def check_composed_approximate(body: dict[str, Any], data: Data | None, budget: 
     delta = _ARITHMETIC.rational(Fraction(claim["delta"])).lo
     for factors in _combinations(parts, corners):
         for direction in DIRECTIONS:
-            if not at_most(method.delta(factors, epsilon, direction), delta):
+            if not at_most(_delta(method, factors, epsilon, direction, budget), delta):
                 raise Refused(f"{NOT_PROVEN} by {method.name} ({direction})")
     return _accepted(body, method, domain, assumed, data)
+
+
+def _delta(method: Method, factors: Sequence[Factor], epsilon: Fraction, direction: str, budget: Budget) -> Mpf:
+    """Bound delta(epsilon) of a run from above in one direction."""
+    if method.compares:
+        return compare(method.delta, factors, epsilon, direction, budget)
+    return method.delta(factors, epsilon, direction)
 
 
 def _method(body: dict[str, Any], budget: Budget) -> Method:
@@ -184,7 +205,14 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     # short numbers above: what is lost grows with parameter and rate
     parameter, rate = _ARITHMETIC.above(corner.parameter), min(_ARITHMETIC.above(corner.rate), Fraction(1))
-    return Factor(part["loss"]["family"], parameter, rate, together, samples)
+    loss = part["loss"]
+    if loss["family"] != DISCRETE_GAUSSIAN:
+        return Factor(loss["family"], parameter, rate, together, samples)
+    lattice = Lattice(Fraction(loss["variance"]), loss["dimension"], Fraction(loss["spread"]))
+    if lattice.spread < 1:
+        raise Refused("the spread of a loss must be at least 1")
+    deviations = _ARITHMETIC.sqrt(_ARITHMETIC.rational(parameter**2 / lattice.variance))
+    return Factor(DISCRETE_GAUSSIAN, upper_end(deviations), rate, together, samples, lattice)
 
 
 def _uses_norms(*trees: Any) -> bool:
@@ -211,6 +239,7 @@ def _hold_assumptions(body: dict[str, Any], method: Method, domain: Domain | Non
             loss["parameter"],
             part["rate"],
             families=(loss["family"],),
+            lattice=(loss["variance"], loss["dimension"]) if loss["family"] == DISCRETE_GAUSSIAN else None,
             relation=relation,
             domain=domain,
         )
