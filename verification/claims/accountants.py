@@ -18,6 +18,7 @@ from ...accounting.enclosures import Enclosure
 from ...accounting.pairs import FinitePair, Pair, RandomisedResponsePair, Repeated, compose_pairs
 from ...accounting.relations import Direction
 from ...plugins.contract import Case, Claim, Expectation, Finding
+from . import discrete_noise
 from .enclosed import enclosed, enclosed_log
 from .finite import hockey_stick, law, randomised_response
 from .pairs import Tables, independent
@@ -382,4 +383,5 @@ CLAIMS: Sequence[Claim] = (
         cases=_test_cases,
         examine=_examine_trade_off,
     ),
+    *discrete_noise.CLAIMS,
 )
