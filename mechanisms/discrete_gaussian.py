@@ -10,8 +10,8 @@ from attrs import field, frozen
 from ..accounting.derivation import Evidence
 from ..accounting.errors import InvalidValue
 from ..accounting.expressions import W, norm
-from ..accounting.provenance import Public
 from ..accounting.pairs import GREATEST_VARIANCE, LEAST_VARIANCE
+from ..accounting.provenance import Public
 from ..accounting.sampling.losses import DiscreteGaussianLoss, DiscreteGaussianVectorLoss, Loss, ZeroConcentratedLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
@@ -33,9 +33,9 @@ class DiscreteGaussian:
         Rényi profile ρ(W, x) = (W·‖x‖₂ / scale)²/2 under adding or removing one record, in any dimension: the
         record moves the sum by a lattice vector whose ℓ2 norm is at most that of w·x, each coordinate costs at most
         what normal noise costs (Canonne, Kamath, Steinke 2020, Proposition 5), and costs add up over coordinates. With
-        dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart; with another, (ε, δ)
-        by comparison with rounded normal noise, where the lattice is fine. Sum and noise are
-        exact, so no real-valued noise is assumed; rounding the result is post-processing.
+        dimension 1, the pair of discrete Gaussian distributions ⌊W·‖x‖₂ / granularity⌋ steps apart; with another,
+        (ε, δ) by comparison with rounded normal noise, where the lattice is fine. Sum and noise are exact, so no
+        real-valued noise is assumed; rounding the result is post-processing.
 
     Raises:
         InvalidValue: for a dimension that is no whole number ≥ 1, and for dimension 1 with a scale whose square is

@@ -38,6 +38,7 @@ from .gaussian import GaussianPair
 from .lattice_steps import lattice_steps
 from .pair import Pair, Repeated, Sampled
 
+
 @final
 @frozen
 class LatticeNoise:
@@ -153,8 +154,6 @@ def _together(noises: Iterable[LatticeNoise]) -> tuple[LatticeNoise, ...]:
     for noise in noises:
         known = found.get(noise.variance)
         if known is not None:
-            noise = evolve(
-                noise, coordinates=known.coordinates + noise.coordinates, square=known.square + noise.square
-            )
+            noise = evolve(noise, coordinates=known.coordinates + noise.coordinates, square=known.square + noise.square)
         found[noise.variance] = noise
     return tuple(found.values())

@@ -31,6 +31,7 @@ from ...accounting.sampling.drawing import Rate
 from ...accounting.sampling.losses import (
     Attained,
     DiscreteGaussianLoss,
+    DiscreteGaussianVectorLoss,
     DiscreteLaplaceLoss,
     FamilyLoss,
     GaussianLoss,
@@ -88,6 +89,7 @@ __all__ = [
     "DensityPair",
     "Direction",
     "DiscreteGaussianLoss",
+    "DiscreteGaussianVectorLoss",
     "DiscreteLaplaceLoss",
     "Enclosure",
     "Evidence",

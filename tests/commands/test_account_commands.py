@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from certdp.accounting.accountants import ALL
 
 GAUSSIAN = ("--mechanism", "gaussian-sum", "--sampler", "poisson", "--option", "noise_multiplier=1")
 REFERENCE = (*GAUSSIAN, "--option", "rate=0.01", "--resample", "each", "--steps", 1000)
@@ -50,6 +53,22 @@ def test_each_accountant_can_be_asked_for(certdp: Command, accountant: str) -> N
         data = certdp(question[0], *few, *question[1:]).json
         assert data["accountant"] == accountant
         assert 0 < data[question[0]][1] < 12
+
+
+def test_discrete_noise_by_rounded_normal_noise(certdp: Command) -> None:
+    """What normal noise costs, within a thousandth; other noise has no such answer."""
+    lattice = ("--option", "scale=10", "--option", "granularity=1/100", "--option", "mechanism.dimension=3")
+    run = ("--sampler", "full", "--option", "radius=5", "--delta", "1e-5", "--json")
+    normal = certdp("epsilon", "--mechanism", "gaussian-sum", "--option", "scale=10", *run).json["epsilon"][1]
+    discrete = ("epsilon", "--mechanism", "discrete-gaussian", *lattice, "--accountant", "rounded-normal", *run)
+    assert normal <= certdp(*discrete).json["epsilon"][1] <= normal * 1.001
+    refused = certdp("epsilon", *LAPLACE, "--sampler", "full", "--delta", "1e-5", "--accountant", "rounded-normal")
+    assert (refused.code, "accountant" in refused.err) == (2, True)
+
+
+def test_the_help_names_every_accountant(certdp: Command) -> None:
+    text = re.sub(r"\s", "", certdp("epsilon", "--help").out)
+    assert all(accountant.name in text for accountant in ALL)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from typing import final
 from attrs import frozen
 
 from ...accounting.accountants import RENYI, Finding, WorstPairs
+from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.accountants.worst_pairs import largest, pure
 from ...accounting.conversions.renyi_search import choose_ratio
 from ...accounting.derivation import Assumption
@@ -28,7 +29,6 @@ from ...accounting.exact import ratio_text, short_text
 from ...accounting.expressions import Constant, Expression, Symbol, Variable, W, serialise, substitute, variables
 from ...accounting.expressions import Range as Side
 from ...accounting.expressions.suprema import supremum
-from ...accounting.accountants.rounded_normal import LOG_SHARE
 from ...accounting.pairs.rounded_normal import LatticeNoise
 from ...accounting.relations import Direction
 from ...accounting.sampling.domains import NormBall

@@ -65,7 +65,7 @@ Accountant = Annotated[
     typer.Option(
         "--accountant",
         metavar="NAME",
-        help="best, or one of basic, advanced, optimal, zcdp, gdp, renyi and loss-distribution.",
+        help="best, or one of basic, advanced, optimal, zcdp, gdp, renyi, loss-distribution and rounded-normal.",
     ),
 ]
 ThirdParty = Annotated[

@@ -331,6 +331,9 @@ class Run(Displayed, ABC, Generic[U]):
         found = accountant.epsilon(self.pairs, _left("delta", target, spent.delta))
         if found is None:
             role, name = self.named
+            if delta.value:
+                admissible = f"one that proves a finite ε of {role} {name} at δ = {delta}"
+                raise NotionAbsent("accountant", accountant.name, admissible, "Ask another one, or the best")
             raise NotionAbsent(
                 "delta",
                 str(delta),

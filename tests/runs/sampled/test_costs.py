@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certdp.accounting.accountants import ALL, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.accountants import ALL, LOSS_DISTRIBUTION, RENYI, ROUNDED_NORMAL
 from certdp.accounting.accountants.worst_pairs import pure
 from certdp.accounting.derivation import Evidence, Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -318,6 +318,11 @@ class TestNotions:
     def test_a_notion_that_does_not_follow_is_refused(self) -> None:
         with pytest.raises(NotionAbsent, match="state a δ above 0"):
             run(gaussian("1"), HALF, ResampleEach(10)).epsilon(Delta(0))
+
+    def test_an_accountant_without_an_answer_is_named(self) -> None:
+        """No larger δ would help."""
+        with pytest.raises(NotionAbsent, match=r"^accountant: got rounded-normal; .* at δ = 1e-06\. Ask another one"):
+            run(gaussian("1"), HALF, ResampleEach(10)).epsilon(Delta("1e-6"), accountant=ROUNDED_NORMAL)
 
     def test_guarantees_state_their_origin(self) -> None:
         guarantee = run(LAPLACE, HALF, ResampleEach(7), domain=ball(3)).epsilon(Delta("1e-6")).guarantee

@@ -21,6 +21,7 @@ from certdp import (
     Coins,
     Delta,
     DiscreteGaussian,
+    DiscreteLaplace,
     Epsilon,
     Full,
     GaussianSum,
@@ -98,6 +99,18 @@ RUNS: dict[str, SampledRun | Plan] = {
 }
 SHARP = {name for name in RUNS if name not in ("laplace, all", "laplace, samples", "laplace, one sample")}
 """Where the checker's method proves the same number as the best accountant."""
+
+
+@cache
+def lattice_certificate(dimension: int | None, *, granularity: str = "1", sampler: Any = None, radius: int = 1) -> Any:
+    number = {} if dimension is None else {"dimension": Public(dimension)}
+    run = SampledRun(
+        mechanism=DiscreteGaussian(scale=Public(8), granularity=Public(granularity), **number),
+        sampler=sampler or poisson("0.1"),
+        releases=ResampleEach(3),
+        domain=ball(radius=radius, dimension=dimension),
+    )
+    return certdp.certificate(run, run.epsilon(Delta("1e-5")))
 
 
 @cache
@@ -213,16 +226,38 @@ class TestWhatIsTrue:
         body["parts"][0]["cover"]["below"] = body["parts"][0]["cover"]["above"]
         assert not check(sealed(body)).accepted
 
-    def test_discrete_noise_by_rho(self) -> None:
-        run = SampledRun(
-            mechanism=DiscreteGaussian(scale=Public(8), granularity=Public(1)),
-            sampler=Full(),
-            releases=ResampleEach(3),
-            domain=ball(),
-        )
-        found = certdp.certificate(run, run.epsilon(Delta("1e-5")))
-        assert body_of(found.content)["parts"][0]["loss"]["family"] == "zero-concentrated"
+    @pytest.mark.parametrize("sampler", [Full(), poisson("0.1"), IMPORTANCE], ids=["full", "poisson", "importance"])
+    def test_discrete_gaussian_noise_of_unknown_dimension_by_an_order(self, sampler: Any) -> None:
+        found = lattice_certificate(None, sampler=sampler)
+        loss = body_of(found.content)["parts"][0]["loss"]
+        assert (loss["family"], loss["dimension"]) == ("discrete-gaussian", None)
         assert check(found.content).accepted
+
+    @pytest.mark.parametrize("dimension", [1, 3])
+    def test_discrete_gaussian_noise_as_rounded_normal_noise(self, dimension: int) -> None:
+        """On a fine lattice it costs what normal noise does; the certificate's line costs both the same."""
+        found = lattice_certificate(dimension, granularity="1/1000")
+        run = gauss(8, poisson("0.1"), ResampleEach(3))
+        normal = certdp.certificate(run, run.epsilon(Delta("1e-5")))
+        assert check(found.content).accepted
+        assert float(found.epsilon) <= 1.001 * float(normal.epsilon)
+
+    def test_discrete_laplace_noise_as_laplace_noise(self) -> None:
+        domain, mechanism = ball(Norm.L1), DiscreteLaplace(scale=Public(2), granularity=Public("1/100"))
+        run = SampledRun(mechanism=mechanism, sampler=poisson("0.1"), releases=ResampleEach(100), domain=domain)
+        found = certdp.certificate(run, run.epsilon(Delta("1e-5")))
+        continuous, _ = certified("laplace, samples")
+        assert check(found.content).accepted
+        assert float(found.epsilon) <= 1.1 * continuous.epsilon.upper
+
+    def test_a_certificate_of_rho_is_still_accepted(self) -> None:
+        """As written before the noise itself was compared."""
+        body = body_of(lattice_certificate(None, sampler=Full()).content)
+        scale, weighted = ["constant", "8"], ["multiply", ["weight"], ["norm", "2"]]
+        rho = ["divide", ["power", ["divide", weighted, scale], "2"], ["constant", "2"]]
+        body["parts"][0]["loss"] = {"family": "zero-concentrated", "parameter": rho, "relation": "add-remove"}
+        body["parts"][0]["cover"]["parameter"] = "1/128"
+        assert check(sealed(body)).accepted
 
     @pytest.mark.slow
     def test_the_verdict_says_for_whom_and_how(self) -> None:
@@ -246,6 +281,50 @@ class TestWhatIsTrue:
         )
         content = certdp.certificate(run, run.epsilon(Delta(0))).content
         assert body_of(content)["parts"][0]["loss"]["family"] == "pure"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("variance", "64000001", "not that of mechanism discrete-gaussian"),
+        ("variance", "63999999", "not that of mechanism discrete-gaussian"),
+        ("dimension", 2, "not that of mechanism discrete-gaussian"),
+        ("dimension", None, "not that of mechanism discrete-gaussian"),
+        ("dimension", 0, "must be an integer"),
+        ("variance", "0", "must be above 0"),
+        ("spread", "99/100", "spread of a loss must be at least 1"),
+        ("spread", "1", "was not proven"),
+        ("spread", "1000000000000", "was not proven"),
+        ("family", "gaussian", "missing or unknown keys"),
+        ("parameter", ["divide", ["weight"], ["constant", "8"]], "not that of mechanism discrete-gaussian"),
+    ],
+)
+def test_forged_lattices_are_refused(key: str, value: Any, reason: str) -> None:
+    body = body_of(lattice_certificate(3, granularity="1/1000").content)
+    body["parts"][0]["loss"][key] = value
+    verdict = check(sealed(body))
+    assert not verdict.accepted
+    assert reason in verdict.reason
+
+
+def test_a_lattice_belongs_to_discrete_noise() -> None:
+    body = body_of(certified("gaussian, all")[1].content)
+    lattice = {"variance": "4", "dimension": 1, "spread": "2"}
+    for family in ("gaussian", "discrete-gaussian"):
+        body["parts"][0]["loss"] |= {**lattice, "family": family}
+        assert not check(sealed(body)).accepted
+
+
+def test_a_coarse_lattice_is_not_compared() -> None:
+    """The certificate rests on Rényi divergences there, and on nothing that asks for a fine lattice."""
+    body = body_of(lattice_certificate(1, granularity="4", radius=4).content)
+    assert body["method"]["name"] == "renyi"
+    body["parts"][0]["steps"] = 1
+    for assumed in body["assumptions"]:
+        if assumed["name"] == "part 1: releases":
+            assumed["value"] = assumed["value"].replace("3", "1")
+    body["method"], body["theorem"] = {"name": "hockey-stick"}, THEOREMS["hockey-stick"]
+    assert "was not proven" in check(sealed(body)).reason
 
 
 THEOREMS = {

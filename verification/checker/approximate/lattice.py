@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from ..budget import Budget
 from ..intervals import INFINITY, NOTHING, Arithmetic, Interval, Mpf, upper_end
-from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, Factor, Lattice
+from .factors import DISCRETE_GAUSSIAN, GAUSSIAN, Factor
 
 LEAST_VARIANCE: Final = 8
 """In squared steps."""
@@ -41,7 +41,7 @@ class _Margin(NamedTuple):
 
 
 def compare(delta: Delta, factors: Sequence[Factor], epsilon: Fraction, direction: str, budget: Budget) -> Mpf:
-    """Bound delta(epsilon) by that of normal noise in place of discrete Gaussian noise; infinity where that says none."""
+    """Bound delta(epsilon) with normal noise in place of discrete Gaussian noise; infinity where that says nothing."""
     margin = _Margin(NOTHING, NOTHING, NOTHING)
     for factor in factors:
         if factor.family == DISCRETE_GAUSSIAN:
