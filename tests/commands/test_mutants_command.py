@@ -35,7 +35,7 @@ def record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorded:
     return found
 
 
-def asked(*arguments: str) -> dict[str, Any]:
+def answered(*arguments: str) -> dict[str, Any]:
     answer = CliRunner().invoke(app, ["mutants", "--only", MODULE, "--json", *arguments])
     return {"exit_code": answer.exit_code, **json.loads(answer.stdout)}
 
@@ -47,7 +47,7 @@ def test_a_share_runs_what_is_recorded_as_noticed(
 ) -> None:
     records.write({MODULE: evolve(record, guards="those of another day")})
     monkeypatch.setattr(Benches, "attempt", lambda *_: Ending(outcome, "a guard", 1, 0.0))
-    found = asked("--share", "--seed", str(seed))
+    found = answered("--share", "--seed", str(seed))
     run = {(each["place"], each["operator"], each["before"], each["after"]) for each in found["mutants"]}
     assert run == {mutant.key[1:5] for mutant in SAMPLE[1:]}
     assert found["exit_code"] == (0 if outcome is Outcome.KILLED else 1)
@@ -55,11 +55,11 @@ def test_a_share_runs_what_is_recorded_as_noticed(
 
 def test_a_share_has_nothing_of_a_module_that_is_another_since(record: Recorded) -> None:
     records.write({MODULE: evolve(record, source="that of another day")})
-    found = asked("--share")
+    found = answered("--share")
     assert found["exit_code"] == 2
     assert "--record" in found["error"]["remedy"]
 
 
 def test_the_table_counts_what_was_run(record: Recorded) -> None:
-    (row,) = asked("--table")["modules"]
+    (row,) = answered("--table")["modules"]
     assert (row["mutants"], row["run"], row["killed"], row["survived"]) == (record.mutants, 4, 3, 1)

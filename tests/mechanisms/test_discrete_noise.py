@@ -18,7 +18,7 @@ from certdp.accounting.errors import InvalidValue
 from certdp.accounting.expressions import Expression, Variable, W, enclose, evaluate, norm
 from certdp.accounting.provenance import Public
 from certdp.accounting.relations import Direction
-from certdp.accounting.sampling.losses import DiscreteGaussianLoss, ZeroConcentratedLoss
+from certdp.accounting.sampling.losses import DiscreteGaussianLoss, DiscreteGaussianVectorLoss, ZeroConcentratedLoss
 from certdp.mechanisms.discrete_gaussian import DiscreteGaussian
 from certdp.mechanisms.discrete_laplace import DiscreteLaplace
 from certdp.mechanisms.lattice import lattice_sum
@@ -57,8 +57,7 @@ def test_the_renyi_divergence_of_shifted_noise_is_at_most_the_loss(sigma: float,
     with_it, without = -((z - steps) ** 2) / (2 * sigma**2), -(z**2) / (2 * sigma**2)
     total = np.logaddexp.reduce(without)
     divergence = (np.logaddexp.reduce(order * with_it + (1 - order) * without) - total) / (order - 1)
-    loss = DiscreteGaussian(scale=Public(sigma)).loss
-    declared = order * float(evaluate(loss.features[0], {W: 1, norm(2): steps}))
+    declared = order * rho(DiscreteGaussian(scale=Public(sigma)), {W: 1, norm(2): Fraction(steps)})
     assert divergence <= declared * (1 + 1e-9)
     assert divergence == pytest.approx(declared, rel=0.01) or sigma < 1  # nothing is given away
 
@@ -67,8 +66,21 @@ def test_the_losses_are_those_of_the_continuous_noise() -> None:
     at = {W: 3, norm(1): 4.0, norm(2): 2.5}
     pure = DiscreteLaplace(scale=Public("0.5"), granularity=Public("0.1")).loss.pure
     assert float(evaluate(pure.epsilon, at)) == pytest.approx(24)
-    gaussian = DiscreteGaussian(scale=Public("0.5")).loss
-    assert 2 * float(evaluate(gaussian.features[0], at)) == pytest.approx(225)
+    for dimension in ({}, {"dimension": Public(3)}):
+        gaussian = DiscreteGaussian(scale=Public("0.5"), granularity=Public("0.1"), **dimension)
+        assert 2 * rho(gaussian, {W: 3, norm(2): Fraction(5, 2)}) == pytest.approx(225)
+
+
+def test_a_scale_beyond_the_pair_keeps_its_curve() -> None:
+    huge = DiscreteGaussian(scale=Public(2**70))
+    assert isinstance(huge.loss, ZeroConcentratedLoss)
+    assert rho(huge, {W: 1, norm(2): Fraction(2**70)}) == pytest.approx(0.5)
+
+
+def rho(mechanism: DiscreteGaussian, at: Mapping[Variable, Fraction | int]) -> float:
+    cost = mechanism.loss.pair(read(at)).zero_concentrated
+    assert cost is not None
+    return cost.upper_float
 
 
 def read(values: Mapping[Variable, Fraction | int]) -> Callable[[Expression], Enclosure]:
@@ -108,7 +120,9 @@ def test_one_column_of_discrete_gaussian_noise_has_its_exact_pair(epsilon: float
 
 
 def test_the_dimension_is_that_of_the_data() -> None:
-    assert isinstance(DiscreteGaussian(scale=Public(2), dimension=Public(3)).loss, ZeroConcentratedLoss)
+    vectors = DiscreteGaussian(scale=Public(2), dimension=Public(3)).loss
+    assert isinstance(vectors, DiscreteGaussianVectorLoss)
+    assert vectors.dimension == 3
     mechanism = build(DiscreteGaussian, "mechanism", {"scale": "2", "dimension": "1"})
     assert isinstance(mechanism.loss, DiscreteGaussianLoss)
     assert mechanism.release(WeightedSample([[4.0]], [1.0]), Coins.seeded(1)).shape == (1,)

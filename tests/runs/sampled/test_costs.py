@@ -236,7 +236,7 @@ class TestManyReleases:
     def test_what_each_accountant_proves_is_a_table(self) -> None:
         answer = run(gaussian("1"), Poisson(rate=Public("0.01")), ResampleEach(100)).epsilon(Delta("1e-5"))
         rows = {str(row.accountant): row for row in answer.compared.rows}
-        assert list(rows) == [accountant.name for accountant in ALL]
+        assert list(rows) == [accountant.name for accountant in ALL if accountant != ROUNDED_NORMAL]
         assert min(row.bounds.upper for row in rows.values()) == answer.epsilon.upper
         header, *lines = str(answer.compared).splitlines()
         assert header.split() == ["accountant", "lower", "upper", "order"]
