@@ -86,7 +86,12 @@ def of_dpis() -> Body:
 
 
 def of_discrete_gaussian() -> Body:
-    return run(DiscreteGaussian(scale=Public(8)), Full(), ball(2, 1))
+    """Stated by its ρ."""
+    body = run(DiscreteGaussian(scale=Public(8)), Full(), ball(2, 1))
+    body["parts"][0]["loss"] = {"family": "zero-concentrated", "parameter": None, "relation": "add-remove"}
+    body["parts"][0]["cover"]["parameter"] = "1/128"
+    follow_loss(body["parts"][0], declared.MECHANISMS["discrete-gaussian"].parameter)
+    return body
 
 
 def of_responses() -> Body:
