@@ -39,7 +39,7 @@ def records(mechanism: Any, value: float = 1.0) -> Any:
 
 
 @define
-class Asked:
+class Counted:
     """Words from a function of the number of the request, counted from 1."""
 
     words: Callable[[int, int], Any]
@@ -71,7 +71,7 @@ BROKEN: dict[str, Callable[[int, int], Any]] = {
 @EACH
 @pytest.mark.parametrize("words", BROKEN.values(), ids=BROKEN)
 def test_a_source_that_fails_or_repeats_is_refused_before_anything_is_drawn(mechanism: Any, words: Any) -> None:
-    source = Asked(words)
+    source = Counted(words)
     run = SampledRun(mechanism=mechanism, sampler=Full())
     with pytest.raises(InvalidValue, match="coins: got a source"):
         run.prepared(records(mechanism), coins=Coins(source))
@@ -81,7 +81,7 @@ def test_a_source_that_fails_or_repeats_is_refused_before_anything_is_drawn(mech
 @EACH
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_records_that_are_no_numbers_are_refused(mechanism: Any, value: float) -> None:
-    source = Asked(lambda request, count: OperatingSystem().bits(count))
+    source = Counted(lambda request, count: OperatingSystem().bits(count))
     run = SampledRun(mechanism=mechanism, sampler=Full())
     with pytest.raises(InvalidValue, match="records: got NaN or inf"):
         run.release(records(mechanism, value), coins=Coins(source))
@@ -92,7 +92,7 @@ def test_records_that_are_no_numbers_are_refused(mechanism: Any, value: float) -
 @pytest.mark.parametrize("scale", ["1e-320", "1e-200", "1e-142", "1e-141", "1", "1e150", "1e159", "1e160", "1e300"])
 def test_scales_at_the_ends_are_refused_at_once_or_released_finitely(name: str, scale: str) -> None:
     """What `require` lets through is released; and it lets all through that noise of units 2^-500 to 2^500 can hold."""
-    source = Asked(lambda request, count: OperatingSystem().bits(count))
+    source = Counted(lambda request, count: OperatingSystem().bits(count))
     mechanism: Any = attrs.evolve(MECHANISMS[name], scale=Public(scale))
     data = WeightedSample(np.array([[1.0, -2.0], [3.0, 1e-300]]), np.array([1.0, 2.0]))
     if name in LATTICE or 1e-141 <= float(scale) <= 1e159:
@@ -158,7 +158,7 @@ def test_a_working_source_is_asked_for_enough_that_a_stream_enciphers_it() -> No
         asked.append(count)
         return OperatingSystem().bits(count)
 
-    sources.require_working(Asked(working))
+    sources.require_working(Counted(working))
     assert asked == [PROBE, PROBE]
     assert PROBE > sources._FEW
-    sources.require_working(Asked(failing, private=False))  # a seeded one keeps its words
+    sources.require_working(Counted(failing, private=False))  # a seeded one keeps its words

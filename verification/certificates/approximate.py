@@ -82,7 +82,7 @@ class StatedLoss:
 
     family: str
     parameter: Expression
-    lattice: _Lattice | None = None
+    lattice: Lattice | None = None
 
     def as_json(self, relation: str, releases: int, log_delta: float) -> Json:
         """Return the loss as the certificate holds it; the noise of so many releases is compared as δ asks for."""
@@ -92,14 +92,15 @@ class StatedLoss:
 
 @final
 @frozen
-class _Lattice:
+class Lattice:
     """Where discrete Gaussian noise lies: its variance in squared steps, and its dimension where that is known."""
 
     variance: Fraction
     dimension: int | None
 
     @classmethod
-    def of(cls, stated: Json) -> _Lattice:
+    def of(cls, stated: Json) -> Lattice:
+        """Read it from a loss as a certificate holds it."""
         return cls(Fraction(stated["variance"]), stated["dimension"])
 
     def margin(self, releases: int, shift: float, spread: Fraction) -> float:
@@ -109,6 +110,7 @@ class _Lattice:
         return (noise.raised + noise.lowered(spread)).upper_float
 
     def as_json(self, releases: int, log_delta: float) -> Json:
+        """Return it as a certificate holds it, with the spread that leaves a share of δ for so many releases."""
         spread = Fraction(1)
         if self.dimension is not None:
             nothing = Enclosure.of(0)
@@ -159,12 +161,12 @@ def _(loss: DiscreteLaplaceLoss) -> tuple[StatedLoss, ...]:
 
 @stated_losses.register
 def _(loss: DiscreteGaussianLoss) -> tuple[StatedLoss, ...]:
-    return (StatedLoss("discrete-gaussian", loss.steps, _Lattice(loss.variance, 1)),)
+    return (StatedLoss("discrete-gaussian", loss.steps, Lattice(loss.variance, 1)),)
 
 
 @stated_losses.register
 def _(loss: DiscreteGaussianVectorLoss) -> tuple[StatedLoss, ...]:
-    return (StatedLoss("discrete-gaussian", loss.length, _Lattice(loss.variance, loss.dimension)),)
+    return (StatedLoss("discrete-gaussian", loss.length, Lattice(loss.variance, loss.dimension)),)
 
 
 @stated_losses.register
@@ -583,7 +585,7 @@ def _releases(parts: Sequence[Json]) -> tuple[list[Release], int, float] | None:
         family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
         once = part["resample"] == "once" and rate < 1
         if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
-            lattice = _Lattice.of(part["loss"])
+            lattice = Lattice.of(part["loss"])
             parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
             margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
         if family not in ("gaussian", "pure") or (once and family == "pure" and steps > 1):

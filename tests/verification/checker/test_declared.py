@@ -12,7 +12,7 @@ import pytest
 
 from certdp.accounting.expressions import serialise
 from certdp.plugins.contract.options import build, stated
-from certdp.verification.certificates.approximate import stated_loss
+from certdp.verification.certificates.approximate import StatedLoss, stated_losses
 from certdp.verification.checker.approximate.factors import FAMILIES
 from certdp.verification.checker.declared import hold_keyed, hold_mechanism, hold_rule, hold_sampler
 from certdp.verification.checker.verdict import Refused
@@ -84,15 +84,28 @@ def ids(case: Any) -> str:
 @pytest.mark.parametrize(("name", "options"), MECHANISMS, ids=ids)
 def test_the_loss_of_a_mechanism_is_that_which_it_declares(name: str, options: Options) -> None:
     made, about = plugin("mechanism", name, options)
-    loss = stated_loss(made.loss)
-    tree = serialise(loss.parameter)
-    relation = "replace" if name == "randomised-response" else "add-remove"
+    for loss in stated_losses(made.loss):
+        hold_to(loss, about)
 
-    def hold(tree: Any, family: str = loss.family, relation: str = relation, **changed: Any) -> None:
-        one = ["constant", "1"]
-        hold_mechanism({**about, **changed}, tree, one, families=(family,), relation=relation, domain=None)
+
+def hold_to(loss: StatedLoss, about: dict[str, Any]) -> None:
+    """Nothing but this loss is admitted, or another one that the plugin may state."""
+    tree = serialise(loss.parameter)
+    relation = "replace" if about["name"] == "randomised-response" else "add-remove"
+    lattice = None if loss.lattice is None else (str(loss.lattice.variance), loss.lattice.dimension)
+
+    def hold(
+        tree: Any, family: str = loss.family, relation: str = relation, lattice: Any = lattice, **changed: Any
+    ) -> None:
+        given: Any = {"families": (family,), "relation": relation, "domain": None, "lattice": lattice}
+        hold_mechanism({**about, **changed}, tree, ["constant", "1"], **given)
 
     hold(tree)
+    others = [(str(number), dimension) for number in ("1", "256", "257") for dimension in (None, 1, 2, 3)]
+    for other in others:
+        if other != lattice:
+            with pytest.raises(Refused, match="loss stated"):
+                hold(tree, lattice=other)
     for family in set(FAMILIES) - {loss.family}:
         with pytest.raises(Refused, match="loss stated"):
             hold(tree, family)
@@ -110,7 +123,7 @@ def test_the_loss_of_a_mechanism_is_that_which_it_declares(name: str, options: O
 @pytest.mark.parametrize("split", ["derived", "published"])
 def test_the_loss_of_a_count_is_that_of_the_split(split: str, per_count: str) -> None:
     made, about = plugin("mechanism", "lloyd", {**LLOYD, "dimension": "3", "split": split})
-    tree: Any = serialise(stated_loss(made.loss).parameter)
+    tree: Any = serialise(stated_losses(made.loss)[0].parameter)
     tree[2][1] = ["constant", per_count]
     with pytest.raises(Refused, match="the loss of a count is"):
         hold_mechanism(about, tree, ["constant", "1"], families=("pure",), relation="add-remove", domain=None)
@@ -134,7 +147,7 @@ def test_the_rate_of_a_sampler_is_that_which_it_declares(name: str, options: Opt
 def test_a_multiplier_of_a_sum_is_admitted_at_a_constant_rate_alone(name: str, options: Options) -> None:
     """That of a step is relative to a bound on the weighted record, whatever its rate."""
     made, about = plugin("mechanism", name, options)
-    loss = stated_loss(made.loss)
+    (loss,) = stated_losses(made.loss)
     given: Any = {"families": (loss.family,), "relation": "add-remove", "domain": None}
     for rate in (["constant", "1/2"], ["minimum", ["constant", "1"], ["norm", "2"]], ["norm", "2"]):
         if name == "dpis-step" or rate[0] == "constant":
