@@ -1,4 +1,4 @@
-"""Largest feasible weights in bulk, beside compiled bisection and beside the norms they are computed from.
+"""Largest feasible weights in bulk, beside bisection in Numba and beside the norms they are computed from.
 
 The opponent is Algorithm 1 of IS, corrected (squared A in μ, the bracket of Proposition 12's proof, the feasible end
 returned), bisected to a relative 10^-12, in two forms: record by record as one writes it, and at its best, many records
@@ -12,12 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 from bulk_psi import fastest
+from numba import njit
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from certdp.accounting._kernels.compile import READ, WRITE, kernel, types
-from certdp.accounting._kernels.elementary import exp, expm1, expm1_between
+from certdp.accounting._kernels.elementary import expm1_between
 from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.expressions import W, log1p, sqrt
 from certdp.accounting.feasible_weights import (
@@ -37,29 +37,29 @@ ACCURACY = 1e-12
 LANES = 256
 
 
-@kernel(types.void, READ, types.float64, WRITE)
+@njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def bisected(losses: Floats, target: float, out: Floats) -> None:
     """Record by record."""
-    odds = expm1(target)
+    odds = math.expm1(target)
     for i in range(losses.size):
         a = losses[i]
-        factor = exp(a)
+        factor = math.exp(a)
         modulus = a * a * factor
         least = min(factor + modulus / 2.0, a * factor + 1.0)
         low, high = 1.0, 2.0 * ((odds + 1.0 - least) / modulus + 1.0)
         while high - low > ACCURACY * high:
             middle = 0.5 * (low + high)
-            if expm1(a * middle) <= odds * middle:
+            if math.expm1(a * middle) <= odds * middle:
                 low = middle
             else:
                 high = middle
         out[i] = low
 
 
-@kernel(types.void, READ, types.float64, WRITE)
+@njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def bisected_side_by_side(losses: Floats, target: float, out: Floats) -> None:
     """In lanes of a vector, without branches."""
-    odds = expm1(target)
+    odds = math.expm1(target)
     low, high = np.empty(LANES), np.empty(LANES)
     for start in range(0, losses.size, LANES):
         part = losses[start : start + LANES]
@@ -78,8 +78,7 @@ def bisected_side_by_side(losses: Floats, target: float, out: Floats) -> None:
                 low[i] = middle if feasible else low[i]
                 high[i] = high[i] if feasible else middle
                 wide |= high[i] - low[i] > ACCURACY * high[i]
-        for i in range(part.size):
-            out[start + i] = low[i]
+        out[start : start + part.size] = low[: part.size]
 
 
 def bulk_table() -> Table:

@@ -173,7 +173,7 @@ if __name__ == "__main__":
         case ["--figures"]:
             figures()
         case [interpreter]:
-            one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+            one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
             source = str(Path(__file__).parents[1] / "src")
             environment = {**os.environ, **one, "PYTHONPATH": source}
             subprocess.run([interpreter, __file__, "--figures"], env=environment, check=True)

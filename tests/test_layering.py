@@ -29,7 +29,7 @@ STRANGERS = {"certdp.mechanisms", "certdp.samplers"}  # one floor, two wings wit
 CHECKER = "certdp.verification.checker"
 MPMATH_MAY = ("certdp.accounting.enclosures", CHECKER, "certdp.verification.oracles")
 TORCH_MAY = "certdp.dpis.torch"
-HEAVY = {"hypothesis", "jinja2", "llvmlite", "matplotlib", "mpmath", "pyarrow", "rich", "scipy", "sklearn", "typer"}
+HEAVY = {"hypothesis", "jinja2", "matplotlib", "mpmath", "numba", "pyarrow", "rich", "scipy", "sklearn", "typer"}
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
 LINKS = {FACE / folder for folder in FOLDERS}
 
@@ -72,8 +72,8 @@ def complaint(module: str, target: str, *, relative: bool) -> str | None:
             return "imports the library by an absolute name"
         if top == "mpmath" and not module.startswith(MPMATH_MAY):
             return "imports mpmath"
-        if top == "llvmlite" and "_kernels" not in module.split("."):
-            return "imports llvmlite"
+        if top == "numba" and "_kernels" not in module.split("."):
+            return "imports numba"
         if top == "torch" and not within(module, TORCH_MAY):
             return "imports torch"
         if within(module, CHECKER) and top not in sys.stdlib_module_names | {"mpmath"}:
@@ -154,8 +154,8 @@ def test_every_part_of_plugins_has_a_floor() -> None:
         ("certdp.samplers.full", "from accounting.units import Epsilon", "absolute name"),
         ("certdp.samplers.full", "import os, mpmath", "mpmath"),
         ("certdp.verification.report", "from mpmath import iv", "mpmath"),
-        ("certdp.mechanisms.count", "if 1:\n    import llvmlite.ir as ir", "llvmlite"),
-        ("certdp.accounting._kernels_of_old", "from llvmlite import ir", "llvmlite"),
+        ("certdp.mechanisms.count", "if 1:\n    import numba as nb", "numba"),
+        ("certdp.accounting._kernels_of_old", "from numba import njit", "numba"),
         ("certdp.verification.checker", "import numpy as np", "is the checker"),
         ("certdp.verification.checker", "from ..accounting.exact import exact", "is the checker"),
         ("certdp.verification.checker.series", "from .. import claims", "is the checker"),
@@ -164,7 +164,7 @@ def test_every_part_of_plugins_has_a_floor() -> None:
         ("certdp.dpis.engine", "import torch", "imports torch"),
         ("certdp.commands.psi.text", "import mpmath", "mpmath"),
         ("certdp.weighted_sampling.release", "import_module('mpmath.libmp')", "mpmath"),
-        ("certdp.data.chunks", "importlib.import_module('llvmlite')", "llvmlite"),
+        ("certdp.data.chunks", "importlib.import_module('numba')", "numba"),
     ],
 )
 def test_the_scan_finds(module: str, statement: str, expected: str) -> None:
@@ -176,7 +176,7 @@ def test_the_scan_finds(module: str, statement: str, expected: str) -> None:
     ("module", "statement"),
     [
         ("certdp.accounting.enclosures", "from mpmath import iv"),
-        ("certdp.accounting._kernels.psi", "from llvmlite import ir"),
+        ("certdp.accounting._kernels.psi", "from numba import njit"),
         ("certdp.verification.oracles.arb", "import mpmath"),
         ("certdp.verification.checker", "import json, mpmath\nfrom .checker import verdict"),
         ("certdp.mechanisms.count", "from ..plugins.contract import Mechanism\nfrom . import laplace_sum"),

@@ -132,6 +132,7 @@ for module in pkgutil.walk_packages(certdp.__path__, "certdp."):
     run = subprocess.run(
         [sys.executable, "-I", "-c", script],
         cwd=tmp_path,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},  # compiling every kernel anew is not what this is about
         check=True,
         stdout=subprocess.PIPE,
         text=True,

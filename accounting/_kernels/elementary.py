@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import math
 
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
+from numba.core import types
+
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 
 EXP_UNITS = 3
 EXPM1_UNITS = 6

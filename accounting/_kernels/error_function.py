@@ -21,8 +21,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numba.core import types
 
-from .compile import READ, WRITE, Floats, fma, inlined, kernel, types
+from .compile import READ, WRITE, Floats, fma, inlined, kernel
 from .elementary import exp
 
 MILLS_UNITS = 4

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import math
 
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
+from numba.core import types
+
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import expm1_between, log
 
 INVALID = -1

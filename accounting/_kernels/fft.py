@@ -15,8 +15,9 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
+from numba.core import types
 
-from .compile import READ, WRITE, Floats, inlined, kernel, types
+from .compile import READ, WRITE, Floats, inlined, kernel
 
 STAGE_UNITS = 10
 """In units of u, what one of the L stages adds to the error, relative to the sum of the magnitudes put in."""

@@ -18,9 +18,10 @@ import math
 from typing import TypeAlias
 
 import numpy as np
+from numba.core import types
 from numpy.typing import NDArray
 
-from .compile import READ, WRITE, Array, Floats, bits, fma, from_bits, inlined, kernel, types
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import expm1_between, log, log1p, log1p_between
 from .sampled_gaussian import _epsilon_tangents, _log_moment, _tangent
 
@@ -36,9 +37,9 @@ _TANGENTS = 600.0
 
 Whole: TypeAlias = NDArray[np.int64]
 
-WHOLE = Array(types.int64, 1, "C", readonly=True)
-ROWS = Array(types.float64, 2, "C")
-READ_TABLE = Array(types.float64, 2, "C", readonly=True)
+WHOLE = types.Array(types.int64, 1, "C", readonly=True)
+ROWS = types.Array(types.float64, 2, "C")
+READ_TABLE = types.Array(types.float64, 2, "C", readonly=True)
 
 
 @inlined

@@ -23,9 +23,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba.core import types
 from numpy.typing import NDArray
 
-from .compile import Array, Floats, inlined, kernel, types
+from .compile import Floats, inlined, kernel
 from .elementary import exp, log
 
 _U = 2.0**-53
@@ -37,9 +38,9 @@ _LN2 = math.log(2)
 _ROOM = 900  # bits that a product of levels may lose before it is scaled
 _LARGEST = 2.0**50  # cells from here on are left to the exact routine
 
-_WORDS = Array(types.uint64, 1, "C", readonly=True)
-_STATES = Array(types.int8, 1, "C")
-_CELLS = Array(types.int64, 1, "C")
+_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
+_STATES = types.Array(types.int8, 1, "C")
+_CELLS = types.Array(types.int64, 1, "C")
 _MAGNITUDE = 2**63 - 1
 
 REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
@@ -118,8 +119,8 @@ def _radius(levels: NDArray[np.uint64], start: int, end: int) -> tuple[float, fl
 def _norm(lengths: Floats, moved: float, order: float) -> tuple[float, float]:
     """‖t‖_p, and a bound of its relative error, where each t is within 12u of itself and all within `moved` in sum."""
     total, lost, spread = 0.0, 0.0, 0.0
-    for j in range(lengths.size):
-        logarithm = order * log(lengths[j])
+    for length in lengths:
+        logarithm = order * log(length)
         power = exp(logarithm)
         spread += power * abs(logarithm)
         new = total + power

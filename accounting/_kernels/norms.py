@@ -13,9 +13,10 @@ import math
 from typing import TypeAlias
 
 import numpy as np
+from numba.core import types
 from numpy.typing import NDArray
 
-from .compile import READ_ROWS, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
+from .compile import READ_ROWS, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import exp, log_between
 
 LONGEST_ROW = 2**20

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import math
 
-from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel, types
+from numba.core import types
+
+from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import exp, expm1, expm1_between, log, log1p, log1p_between, log_between
 
 SMALLEST_RATE = 1e-300
@@ -441,8 +443,7 @@ def _beside_the_edge(q: float, s: float, steps: float, beta: float, best: float,
     size = 0.1
     for _ in range(_TRIALS):
         moved = False
-        for right in range(2):
-            side = 2.0 * right - 1.0
+        for side in (-1.0, 1.0):
             trial = (1.0 + beta * exp(side * size)) - 1.0
             value, _, _ = _moments(q, s, 1.0 + trial)
             if steps * value < _TANGENTS:

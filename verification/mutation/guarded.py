@@ -203,7 +203,7 @@ RULES = (
 )
 
 EXCLUDED = {
-    "*_kernels*": "Machine code made by LLVM, which cannot be exchanged; tests hold each kernel against enclosures.",
+    "*_kernels*": "Machine code made by Numba, which cannot be exchanged; tests hold each kernel against enclosures.",
     "dpis.torch.*": "Needs PyTorch, which need not be installed; `make test-torch` runs its tests.",
     "dpis.torch": "Needs PyTorch, which need not be installed; `make test-torch` runs its tests.",
     "dpis.pictures": "Draws pictures of numbers that are computed elsewhere.",

@@ -2,8 +2,8 @@
 
 Every importer sees the mutant, because it is the function objects whose code is exchanged, and what functions remember
 of earlier calls is forgotten. A constant's mutant reaches the constants of its module that are made of it; what else
-was computed when a module was imported stays as it was, for which there is `anew`. Kernels are machine code and out of
-reach.
+was computed when a module was imported stays as it was, for which there is `anew`. Kernels compiled by Numba are
+machine code and out of reach.
 """
 
 from __future__ import annotations

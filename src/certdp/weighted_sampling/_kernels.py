@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from numba.core import types
 from numpy.typing import NDArray
 
-from ..accounting._kernels.compile import Array, inlined, kernel, types
+from ..accounting._kernels.compile import inlined, kernel
 
-_POSITIONS = Array(types.int64, 1, "C", readonly=True)
-_BYTES = Array(types.uint8, 1, "C", readonly=True)
-_WORDS = Array(types.uint64, 1, "C", readonly=True)
-_WORDS_OUT = Array(types.uint64, 1, "C")
-_PLACES_OUT = Array(types.int64, 1, "C")
-_TRUTHS_OUT = Array(types.boolean, 1, "C")
+_POSITIONS = types.Array(types.int64, 1, "C", readonly=True)
+_BYTES = types.Array(types.uint8, 1, "C", readonly=True)
+_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
+_WORDS_OUT = types.Array(types.uint64, 1, "C")
+_PLACES_OUT = types.Array(types.int64, 1, "C")
+_TRUTHS_OUT = types.Array(types.boolean, 1, "C")
 
 _FIRST, _SECOND, _THIRD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
@@ -102,7 +103,7 @@ def sections(
     """
     for i in range(words.size):
         word = words[i]
-        start = np.int64(word >> _GUIDED)
+        start = word >> _GUIDED
         low, high = guide[start], guide[start + 1]
         while low < high:
             middle = (low + high) >> 1

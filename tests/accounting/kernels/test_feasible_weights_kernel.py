@@ -3,23 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import struct
+import sys
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from certdp.accounting import _kernels
 from certdp.accounting._kernels import feasible_weights as compiled
 from certdp.accounting.feasible_weights.linear import _Given
-from tests.support.interpreted import interpreted_kernels
+
+NAME = "interpreted_feasible_weights"
+
+
+def fma(x: float, y: float, z: float) -> float:
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        return exact.numerator / exact.denominator  # correctly rounded
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
+def bits(value: float) -> int:
+    return int(struct.unpack("<q", struct.pack("<d", value))[0])
+
+
+def from_bits(pattern: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<Q", int(pattern) % 2**64))[0])
+
+
+def unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
 
 
 @pytest.fixture(scope="module")
 def interpreted() -> Iterator[Any]:
     """The kernel's module, executed without a compiler."""
-    with interpreted_kernels("elementary", "feasible_weights") as modules:
-        yield modules["feasible_weights"]
+    package, stub = ModuleType(NAME), ModuleType(f"{NAME}.compile")
+    package.__path__ = []
+    stub.__dict__.update(fma=fma, bits=bits, from_bits=from_bits, inlined=unchanged, READ=None, WRITE=None, Floats=Any)
+    stub.__dict__["kernel"] = lambda *signature: unchanged
+    modules: dict[str, Any] = {NAME: package, stub.__name__: stub}
+    sys.modules.update(modules)
+    try:
+        for name in ("elementary", "feasible_weights"):
+            module = ModuleType(f"{NAME}.{name}")
+            module.__package__ = NAME
+            sys.modules[module.__name__] = modules[module.__name__] = module
+            path = Path(_kernels.__path__[0], f"{name}.py")
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+        yield modules[f"{NAME}.feasible_weights"]
+    finally:
+        for name in modules:
+            sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize("target", ["1e-8", "0.3", "1", "600"])

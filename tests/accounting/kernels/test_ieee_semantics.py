@@ -7,12 +7,17 @@ approximated an operation, or a platform that flushed subnormal numbers, would d
 from __future__ import annotations
 
 import math
+import struct
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from certdp.accounting import _kernels
 from certdp.accounting._kernels import (
     amplification_rows,
     error_function,
@@ -26,8 +31,8 @@ from certdp.accounting._kernels import (
 from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.norms import Norm
-from tests.support.interpreted import interpreted_kernels
 
+NAME = "interpreted_kernels"
 KERNELS = (
     "elementary",
     "theorem_6",
@@ -43,11 +48,50 @@ KERNELS = (
 )
 
 
+def fma(x: float, y: float, z: float) -> float:
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return x * y + z
+    (a, b), (c, d), (e, f) = x.as_integer_ratio(), y.as_integer_ratio(), z.as_integer_ratio()
+    numerator, denominator = a * c * f + e * b * d, b * d * f  # a Fraction, without its greatest common divisors
+    try:
+        return numerator / denominator  # correctly rounded
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf
+
+
+def bits(value: float) -> int:
+    return int(struct.unpack("<q", struct.pack("<d", value))[0])
+
+
+def from_bits(pattern: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<Q", int(pattern) % 2**64))[0])
+
+
+def unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
 @pytest.fixture(scope="module")
 def interpreted() -> Iterator[dict[str, Any]]:
     """The kernel modules, executed without a compiler."""
-    with interpreted_kernels(*KERNELS) as modules:
-        yield modules
+    package, stub = ModuleType(NAME), ModuleType(f"{NAME}.compile")
+    package.__path__ = []
+    contents = {"fma": fma, "bits": bits, "from_bits": from_bits, "inlined": unchanged}
+    stub.__dict__.update(contents, READ=None, WRITE=None, READ_ROWS=None, Floats=Any)
+    stub.__dict__["kernel"] = lambda *signature: unchanged
+    modules: dict[str, Any] = {NAME: package, stub.__name__: stub}
+    sys.modules.update(modules)
+    try:
+        for name in KERNELS:
+            module = ModuleType(f"{NAME}.{name}")
+            module.__package__ = NAME
+            sys.modules[module.__name__] = modules[module.__name__] = module
+            path = Path(_kernels.__path__[0], f"{name}.py")
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+        yield {name: modules[f"{NAME}.{name}"] for name in KERNELS}
+    finally:
+        for name in modules:
+            sys.modules.pop(name, None)
 
 
 @pytest.mark.slow
