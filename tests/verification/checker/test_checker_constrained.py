@@ -319,6 +319,15 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
 }
 
 
+@pytest.mark.parametrize("radius", ["1/3", "2/7", "1"])
+def test_a_target_is_held_exactly_where_the_radius_is_no_binary_number(radius: str) -> None:
+    most = Fraction(radius) / 2
+    assert check(seal(build(laplace(2), most, radius=radius))).accepted
+    assert_refused(
+        check(seal(build(laplace(2), most - Fraction(1, 2**300), radius=radius))), "loses more than the target"
+    )
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_is_refused_with_little_work(name: str, counted: Counted) -> None:
     change, reason = FORGERIES[name]
