@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from certdp.verification.checker import expressions
+from certdp.verification.checker import Budget, expressions
 from certdp.verification.checker.expressions import LARGEST_POWER, MOST_DEPTH, MOST_NODES, MOST_NORMS, Pool
 from certdp.verification.checker.homogeneous import prove_proportional
 from certdp.verification.checker.intervals import ONE, ZERO, Arithmetic, Interval
@@ -100,3 +100,33 @@ def test_no_rounding_is_needed_of_what_binary64_holds(rate: Fraction, unweighted
     """Of the rate, and of its reciprocal where records are weighted, which is below 2^1023 then."""
     for of_weights, exact in ((False, unweighted), (True, weighted)):
         assert _exactly_drawn({"rate": ["constant", str(rate)], "weighted": of_weights}) is exact
+
+
+def test_rational_ranges_take_their_work() -> None:
+    """So much for each node that is there, which a node used twice is once."""
+    budget = Budget(10**6)
+    pool = Pool(budget)
+    root = pool.parse(["add", ["norm", "1"], ["multiply", ["norm", "1"], ONE_TREE]], "it")
+    before = budget.left
+    pool.spend_on_rationals(root)
+    assert before - budget.left == 10_000 * len(pool.program(root))
+
+
+def test_a_choice_is_decided_where_its_order_is_proven() -> None:
+    """Of two that may be equal a select takes its first side, a minimum and a maximum either."""
+    pool = Pool()
+    a, b, x, y = (pool.parse(["norm", order], "it") for order in ("1", "2", "3", "4"))
+    chosen = {
+        kind: pool.node(kind, a, b, *([x, y] if kind == "select" else [])) for kind in ("minimum", "maximum", "select")
+    }
+    unit, two = Interval(ZERO, ONE), Interval(ONE, Arithmetic(64).rational(Fraction(2)).hi)
+    above = Interval(two.hi, two.hi)
+    for one, other, found in (
+        (unit, two, {"minimum": a, "maximum": b, "select": x}),
+        (two, unit, {"minimum": b, "maximum": a, "select": None}),
+        (above, unit, {"minimum": b, "maximum": a, "select": y}),
+        (unit, above, {"minimum": a, "maximum": b, "select": x}),
+        (unit, unit, {"minimum": None, "maximum": None, "select": None}),
+    ):
+        for kind, root in chosen.items():
+            assert pool.decided(root, {a: one, b: other, x: unit, y: unit}).get(root) == found[kind], kind
