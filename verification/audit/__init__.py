@@ -6,7 +6,7 @@ from .one_run import OneRunAudit, audit_one_run, correct_guesses, probability_of
 from .power import Power, power_of
 from .runs import audited_releases
 from .search import Pair, Searched, search_pairs
-from .statistics import Event, Statistic, statistics_of
+from .statistics import Event, Statistic, low_order_statistics, statistics_of
 from .two_inputs import CONFIDENCE, RUNS, Audit, Releases, audit, repeated
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "directions",
     "epsilon_lower_bound",
     "fewest_runs",
+    "low_order_statistics",
     "power_of",
     "probability_of_correct_guesses",
     "repeated",

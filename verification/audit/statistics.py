@@ -1,7 +1,8 @@
 """Events that may tell two inputs apart: thresholds of statistics, chosen on runs that no test reuses.
 
-None of the statistics proposed here looks at the low-order bits of an output, by which binary64 noise tells the inputs
-apart (Mironov 2012). Who wants to see that leak gives a statistic that does.
+Of the statistics proposed here, `low_order_statistics` look at the low-order bits of an output, by which binary64 noise
+tells the inputs apart (Mironov 2012), at its digits and at the order of its entries. `statistics_of` does not, as a
+mechanism that assumes real-valued noise does not claim to hide them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from attrs import frozen
@@ -94,6 +95,54 @@ def statistics_of(first: Floats, second: Floats) -> tuple[Statistic, ...]:
         second: outputs on the other.
     """
     return (*_distances(np.median(first, axis=0), np.median(second, axis=0)), *_ratios(first, second))
+
+
+def low_order_statistics(columns: int) -> tuple[Statistic, ...]:
+    """Statistics of how outputs are written rather than how large they are.
+
+    Of each of the first 16 entries: the place of its last binary digit that is not 0, absolutely and from its first
+    one, whether it is finer than 2^-53, eight binary digits up to that place, to 2^-30 and to 2^-42, its last decimal
+    digit, how many it takes to write it, and its sign bit. Of several entries how many are above the one before.
+
+    Args:
+        columns: entries of an output.
+    """
+    each: dict[str, Callable[[Floats], NDArray[Any]]] = {
+        "place of the last bit of": lambda entry: _last_bit(entry)[0],
+        "bits of": lambda entry: _last_bit(entry)[1],
+        "finer than 2^-53 is": lambda entry: entry * 2.0**53 % 1 != 0,
+        "last eight bits of": lambda entry: _last_bit(entry)[2] % 256,
+        "units of 2^-30, modulo 256, of": lambda entry: np.floor(entry * 2.0**30) % 256,
+        "units of 2^-42, modulo 256, of": lambda entry: np.floor(entry * 2.0**42) % 256,
+        "last decimal digit of": lambda entry: np.array([float(_digits(number)[-1]) for number in entry.tolist()]),
+        "decimal digits of": lambda entry: np.array([float(len(_digits(number))) for number in entry.tolist()]),
+        "sign bit of": np.signbit,
+    }
+    found = [
+        Statistic(f"{name} entry {index}", partial(_of_entry, read, index))
+        for index in range(min(columns, _ENTRIES))
+        for name, read in each.items()
+    ]
+    if columns > 1:
+        found.append(Statistic("entries in order", lambda outputs: np.sum(np.diff(outputs, axis=1) > 0, axis=1)))
+    return tuple(found)
+
+
+def _of_entry(read: Callable[[Floats], NDArray[Any]], index: int, outputs: Floats) -> Floats:
+    return np.asarray(read(outputs[:, index]), dtype=np.float64)
+
+
+def _last_bit(entry: Floats) -> tuple[Floats, Floats, Floats]:
+    """The exponent of the last binary digit that is not 0, how many there are up to it, and the number they are."""
+    mantissa, exponent = np.frexp(entry)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1.0
+    zeros[whole == 0] = 53
+    return exponent - 53 + zeros, 53 - zeros, np.floor(whole / 2.0**zeros)
+
+
+def _digits(number: float) -> str:
+    return "".join(filter(str.isdigit, f"{number!r}".partition("e")[0]))
 
 
 def best_event(
