@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -77,11 +78,15 @@ def command(*arguments: object) -> Any:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("method", [DPIS, DP_SGD], ids=["dpis", "dp-sgd"])
 def test_networks_learn(model: str, method: tuple[object, ...], files: Path, tmp_path: Path) -> None:
-    seeded = (*RUN, *ANY, *method, "--seed", 3, "--output", tmp_path / "out")  # so that chance cannot fail the test
-    data = command(*source(files, model), *MODELS[model], *seeded)
-    assert (data["code"], data["model"], data["epsilon"]) == (0, model, None)
-    assert data["epochs"]["steps"] == [10, 10]
-    assert data["private"]["test_accuracy"] > 0.8  # two classes, easily told apart
+    """Two classes, easily told apart; of the LSTM one run in eight ends near chance, hence the median of three."""
+    accuracies = []
+    for seed in (3, 4, 5):
+        seeded = (*RUN, *ANY, *method, "--seed", seed, "--output", tmp_path / f"out{seed}")
+        data = command(*source(files, model), *MODELS[model], *seeded)
+        assert (data["code"], data["model"], data["epsilon"]) == (0, model, None)
+        assert data["epochs"]["steps"] == [10, 10]
+        accuracies.append(data["private"]["test_accuracy"])
+    assert median(accuracies) > 0.8
 
 
 @pytest.mark.parametrize(
