@@ -60,7 +60,7 @@ class DiscreteGaussianVectorPair(Pair):
 
     @property
     def zero_concentrated(self) -> Enclosure:
-        """ρ = k²/2σ²."""
+        """The ρ of the curve: ρ = k²/2σ²."""
         return self.length.square() * (1 / (2 * self.variance))
 
     def _renyi(self, order: Fraction, direction: Direction) -> Enclosure:

@@ -166,7 +166,7 @@ CLAIMS: Sequence[Claim] = (
         examine=lambda case: _examine_laplace(case, _dominating),
     ),
     Claim(
-        id="accounting/discrete-laplace-same-shift",
+        id="accounting/discrete-laplace-by-laplace-same-shift",
         statement="discrete Laplace noise dominated by Laplace noise, a wrong form",
         says="k steps of unit u are dominated by a Laplace pair with the shift ku",
         cases=_laplace_cases,

@@ -197,8 +197,8 @@ class Benches:
         """Whether what importing the package computes may be other with the mutant."""
         if not mutant.line:  # a declared formula is planted in its class
             return False
-        (imports,) = self.traces.known("import", True, executed_by_imports) or ()
-        return not mutant.in_function or mutant.line in imports.touched.get(mutant.module, ())
+        imports = self.traces.known("import", True, executed_by_imports) or ()
+        return not mutant.in_function or any(mutant.line in each.touched.get(mutant.module, ()) for each in imports)
 
     def _guards(self, mutated: Mutated) -> list[Guard]:
         claims = claims_matching(mutated.claims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -74,3 +75,25 @@ def test_without_a_dimension_the_renyi_curve_remains() -> None:
     found = BEST.epsilon(alone(vectors(None).sampled(Enclosure.of("0.1"))), SMALL)
     assert found is not None
     assert found.accountant == RENYI
+
+
+def test_epsilon_is_that_of_normal_noise_and_what_the_comparison_adds() -> None:
+    """With 4,000 coordinates of σ = 20 steps each term counts; the tail is left a share of 2^-12 of δ."""
+    pair, delta = vectors(4000, sigma=20), Enclosure.of("1e-3")
+    found = ROUNDED_NORMAL.epsilon(alone(pair), delta)
+    (noise,) = compared(pair).noises
+    spread = noise.spread_for(math.log(1e-3) - 12 * math.log(2))
+    raised, lowered = 4000 / (24 * 400), noise.lowered(spread).upper_float
+    level = (1e-3 - noise.beyond(spread).upper_float * math.exp(raised)) * math.exp(-raised)
+    normal = BEST.epsilon(alone(GaussianPair(ONE)), Enclosure.of(level))
+    assert found is not None
+    assert normal is not None
+    assert found.bounds.enclosure.upper_float == pytest.approx(float(normal.upper) + raised + lowered, rel=1e-9)
+
+
+def test_what_it_rests_on_is_declared() -> None:
+    found = ROUNDED_NORMAL.epsilon(alone(vectors(2)), SMALL)
+    assert found is not None
+    assert found.theorems == ROUNDED_NORMAL.theorems
+    assert set(found.theorems) <= set(BEST.theorems)
+    assert str(ROUNDED_NORMAL) == ROUNDED_NORMAL.name == "rounded-normal"

@@ -78,6 +78,10 @@ def test_bad_pairs_are_refused(variance: int, length: int, dimension: int, param
         DiscreteGaussianVectorPair(Fraction(variance), Enclosure.of(length), dimension)
 
 
+def test_what_discrete_noise_may_be_likelier() -> None:
+    assert LatticeNoise(Fraction(400), 4800, Enclosure.of(0)).raised.contains(Fraction(1, 2))
+
+
 def test_the_quick_estimate_is_the_curve() -> None:
     pair = vectors(3)
     assert pair.renyi_estimate(2.5, Direction.REMOVE) == pytest.approx(1.25)
