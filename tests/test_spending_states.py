@@ -351,7 +351,7 @@ KINDS: dict[type[SpendingState], Kind] = {
             "state": lambda account: account.state(),
             "certificate": lambda account: account.certificate(parameters="foreseen"),
         },
-        frozenset({"plan", "guarantee", "drawn_with_a_seed"}),
+        frozenset({"plan", "guarantee", "drawn_with_a_seed", "drawn_correctly_rounded"}),
     ),
     engine._Run: Kind(_run, {"finished": lambda run: run.finished()}, frozenset({"go_back_to"})),
     CertifiedAccountant: Kind(
