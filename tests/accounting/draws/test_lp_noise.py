@@ -129,7 +129,8 @@ def test_radius_direction_signs_and_last_digits_have_their_laws(
         assert stats.kstest(share, "uniform").pvalue > 1e-6
     assert chi_square(stats.gamma(size).cdf(radius))
     inner = np.sum(vectors_[:, 1:], axis=1) > 0  # signs of the others say nothing of the first
-    assert stats.chi2_contingency(np.histogram2d(drawn[:, 0] > 0, inner, bins=2)[0]).pvalue > 1e-6
+    signs: Any = stats.chi2_contingency(np.histogram2d(drawn[:, 0] > 0, inner, bins=2)[0])
+    assert signs.pvalue > 1e-6
     digits = np.bincount(((drawn & 63) + 64 * (drawn < 0)).reshape(-1), minlength=128)
     assert stats.chisquare(digits).pvalue > 1e-6
 

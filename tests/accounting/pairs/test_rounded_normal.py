@@ -34,12 +34,12 @@ def vectors(dimension: int | None, *, sigma: int = 1000) -> DiscreteGaussianVect
 def test_the_weights_of_one_coordinate(variance: int, distance: int) -> None:
     """e^{-1/24σ²} ≤ C/D ≤ (1 + ξ)·e^{y²/24σ⁴} at a point, by 60 digits."""
     with mp.workdps(60):
-        sigma = mp.sqrt(variance)
-        total = mp.nsum(lambda k: mp.exp(-(k**2) / mp.mpf(2 * variance)), [-mp.inf, mp.inf])
-        discrete = mp.exp(-mp.mpf(distance**2) / (2 * variance)) / total
-        ends = [(distance + side) / (sigma * mp.sqrt(2)) for side in (mp.mpf(-1) / 2, mp.mpf(1) / 2)]
-        rounded = (mp.erfc(ends[0]) - mp.erfc(ends[1])) / 2
-        ratio = mp.log(rounded / discrete)
+        sigma = mpmath.sqrt(variance)
+        total = mpmath.nsum(lambda k: mpmath.exp(-(k**2) / mp.mpf(2 * variance)), [-mp.inf, mp.inf])
+        discrete = mpmath.exp(-mp.mpf(distance**2) / (2 * variance)) / total
+        ends = [(distance + side) / (sigma * mpmath.sqrt(2)) for side in (mp.mpf(-1) / 2, mp.mpf(1) / 2)]
+        rounded = (mpmath.erfc(ends[0]) - mpmath.erfc(ends[1])) / 2
+        ratio = mpmath.log(rounded / discrete)
         noise = LatticeNoise(Fraction(variance), 1, Enclosure.of(0))
         spread = Fraction(max(distance**2, variance), variance)
         assert -mpmath.mpf(noise.raised.upper_float) <= ratio <= mpmath.mpf(noise.lowered(spread).upper_float)
@@ -56,7 +56,7 @@ def test_the_tail_of_all_noise(coordinates: int, digits: float) -> None:
     assert bound.log().upper_float <= -digits * (1 - 1e-9)
     with mp.workdps(40):
         half = mp.mpf(coordinates) / 2
-        tail = mp.gammainc(half, half * spread.numerator / spread.denominator, mp.inf, regularized=True)
+        tail = mpmath.gammainc(half, half * spread.numerator / spread.denominator, mp.inf, regularized=True)
         assert tail <= mpmath.mpf(bound.upper_float)
 
 

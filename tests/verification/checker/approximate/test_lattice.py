@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
+import mpmath
 import pytest
 from mpmath import libmp, mp
 
@@ -33,20 +35,19 @@ class Recording:
         return self.answer
 
 
-def margin(factor: Factor) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
+def margin(factor: Factor) -> tuple[Any, Any, Any]:
     """The logarithm of the factor, what is taken from ε, and the chance of going beyond."""
-    lattice = factor.lattice
+    lattice, distance = factor.lattice, factor.parameter
     assert lattice is not None
     assert lattice.dimension is not None
+    assert distance is not None
     releases = factor.together * factor.samples
-    n, variance, t = (
-        mp.mpf(x.numerator) / x.denominator for x in (Fraction(releases * lattice.dimension), *lattice[::2])
-    )
-    shift = mp.mpf(factor.parameter.numerator) / factor.parameter.denominator
-    reach = mp.sqrt(n * t) + mp.sqrt(n / variance) / 2 + mp.sqrt(releases) * shift
+    n = mpmath.mpf(releases * lattice.dimension)
+    variance, t, shift = (mpmath.mpf(x.numerator) / x.denominator for x in (lattice.variance, lattice.spread, distance))
+    reach = mpmath.sqrt(n * t) + mpmath.sqrt(n / variance) / 2 + mpmath.sqrt(releases) * shift
     raised = n / (24 * variance)
-    lowered = reach**2 / (24 * variance) + 4 * n * mp.exp(-19 * variance)
-    return raised, raised + lowered, mp.exp(-n * (t - 1 - mp.log(t)) / 2)
+    lowered = reach**2 / (24 * variance) + 4 * n * mpmath.exp(-19 * variance)
+    return raised, raised + lowered, mpmath.exp(-n * (t - 1 - mpmath.log(t)) / 2)
 
 
 @pytest.mark.parametrize("factors", [[NOISE], [NOISE, OTHER], [OTHER._replace(rate=Fraction(1)), NOISE]])
@@ -55,8 +56,8 @@ def test_what_the_comparison_costs(factors: list[Factor]) -> None:
     found = mp.make_mpf(compare(delta, factors, ASKED, REMOVE, Budget()))
     with mp.workprec(160):
         raised, shifted, beyond = (mp.fsum(column) for column in zip(*map(margin, factors), strict=True))
-        assert mp.almosteq(mp.mpf(delta.epsilon.numerator) / delta.epsilon.denominator, 7 - shifted, 1e-40)
-        assert mp.almosteq(found, mp.exp(raised) * (mp.mpf(1) / 1000 + beyond), 1e-25)
+        assert mp.almosteq(mpmath.mpf(delta.epsilon.numerator) / delta.epsilon.denominator, 7 - shifted, 1e-40)
+        assert mp.almosteq(found, mpmath.exp(raised) * (mpmath.mpf(1) / 1000 + beyond), 1e-25)
     assert list(delta.factors) == [f._replace(family=GAUSSIAN, lattice=None) for f in factors]
 
 
