@@ -65,7 +65,7 @@ def cells(
         fraction: h, from 1 to 58.
         offset: what is added before the whole part is taken, in units of 2^-h and rounded down: 2^(h−1) to round.
         slack: the units by which it may be larger, 0 or 1.
-        drawn: int64, as many as words: where the cells are written; at undecided words they mean nothing.
+        drawn: int64, as many as words: where the cells are written; at undecided words, the least that they can be.
         undecided: int64, as many as words: where the places are written, in order.
     """
     last = len(whole) - 1

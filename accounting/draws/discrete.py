@@ -29,7 +29,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..enclosures import Enclosure, Truth, normal_survival, pi
-from .exact import LazyNumber, signed_cell
+from .exact import LazyNumber, last_cell, signed
 from .laws import GAUSSIAN, LAPLACE
 from .noise import LARGEST_SCALE, Integers, cells_with_offset, noise_cells, words_of
 from .source import Bits, Source
@@ -231,14 +231,16 @@ class _ExactLaplace:
     law: DiscreteLaplace
     source: Source
 
-    def __call__(self, word: int) -> int:
+    def __call__(self, word: int, lower: int | None) -> int:
         number = LazyNumber(word >> 1, _PLACE, self.source)
-        about = Fraction(LAPLACE.guess(float(Fraction(2 * number.known + 1, 2 << _PLACE))))
 
         def reaches(k: int) -> bool:
             return k <= 0 or number.below(lambda precision: self.law.tail(k, precision))
 
-        return signed_cell(reaches, int(about * self.law.scale), word)
+        if lower is not None:
+            return signed(lower + reaches(lower + 1), word)
+        about = Fraction(LAPLACE.guess(float(Fraction(2 * number.known + 1, 2 << _PLACE))))
+        return signed(last_cell(reaches, int(about * self.law.scale)), word)
 
 
 def _kept(law: DiscreteGaussian, drawn: Integers, source: Source) -> NDArray[np.bool_]:
@@ -282,5 +284,5 @@ def _exact_tabled(law: DiscreteLaw, word: int, source: Source) -> int:
         ends = law.tails(number.bits)
         surely = sum(number.known + 1 <= low for low, _ in ends)
         if surely == sum(number.known < high for _, high in ends) and number.known:
-            return -surely if word & 1 else surely
+            return signed(surely, word)
         number.extend()

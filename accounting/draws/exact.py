@@ -75,7 +75,7 @@ class LazyNumber:
             precision += _WORD
 
 
-def exact_cell(law: Law, ratio: Fraction, word: int, source: Source) -> int:
+def exact_cell(law: Law, ratio: Fraction, word: int, source: Source, lower: int | None = None) -> int:
     """The cell of the noise that a word and the words drawn after it mean, as a whole number of any size.
 
     Args:
@@ -83,6 +83,7 @@ def exact_cell(law: Law, ratio: Fraction, word: int, source: Source) -> int:
         ratio: the scale, in cells; above 0.
         word: 64 uniform bits: 63 of the magnitude's number, and the lowest for the sign.
         source: of more bits.
+        lower: a cell, where the magnitude's is proven to be that one or the next.
 
     Guarantees:
         ±⌊m·ratio + 1/2⌋ for the magnitude m = G(p) of the number p, of which the word is the beginning.
@@ -94,17 +95,18 @@ def exact_cell(law: Law, ratio: Fraction, word: int, source: Source) -> int:
         end = (cell - Fraction(1, 2)) / ratio
         return end <= 0 or number.below(lambda precision: law.tail(Enclosure.of(end, precision=precision)))
 
+    if lower is not None:
+        return signed(lower + reaches(lower + 1), word)
     about = law.guess(float(Fraction(2 * number.known + 1, 2 << number.bits)))
-    return signed_cell(reaches, int(Fraction(about) * ratio + Fraction(1, 2)), word)
+    return signed(last_cell(reaches, int(Fraction(about) * ratio + Fraction(1, 2))), word)
 
 
-def signed_cell(reaches: Callable[[int], bool], about: int, word: int) -> int:
-    """The last cell that a magnitude reaches, with the sign of a word.
+def last_cell(reaches: Callable[[int], bool], about: int) -> int:
+    """The last cell that a magnitude reaches.
 
     Args:
         reaches: whether the magnitude is at least a cell's lower end; true of 0, and false from some cell on.
         about: where the search begins.
-        word: the lowest bit is the sign.
     """
     low, step = max(0, about), 1
     while not reaches(low):
@@ -115,4 +117,9 @@ def signed_cell(reaches: Callable[[int], bool], about: int, word: int) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if reaches(middle) else (low, middle)
-    return -low if word & 1 else low
+    return low
+
+
+def signed(magnitude: int, word: int) -> int:
+    """A magnitude with the sign of a word, which is its lowest bit."""
+    return -magnitude if word & 1 else magnitude

@@ -14,7 +14,7 @@ from typing import ClassVar, final
 
 from attrs import frozen
 
-from ..enclosures import Enclosure, normal_survival, normal_upper_quantile, pi
+from ..enclosures import Enclosure, normal_upper_quantile, pi, two_sided_normal_tail
 
 DEGREE = 7
 """Of the polynomials that stand for G on a segment."""
@@ -97,7 +97,7 @@ class Gaussian(Law):
 
     def tail(self, x: Enclosure) -> Enclosure:
         """Enclose the tail 2·(1 − Φ(x))."""
-        return 2 * normal_survival(x)
+        return two_sided_normal_tail(x)
 
     def guess(self, p: float) -> float:
         """About Φ^−1(1 − p/2)."""

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
-from .exact import exact_cell
+from .exact import exact_cell, signed
 from .laws import Law
 from .source import Bits, Source
-from .tables import PLACE, POINT, Table, table
+from .tables import OCTAVES, PLACE, POINT, Table, table
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -33,6 +33,7 @@ LARGEST_SCALE = 1 << 45
 
 _BLOCK = 1 << 15  # words at a time: with their cells they fit the second-level cache
 _MOST = 2**63 - 1
+_TABLED = PLACE + 1 - OCTAVES  # a word with a bit from here on has a row in the table
 _HALF = Enclosure.of(Fraction(1, 2))
 
 
@@ -56,11 +57,13 @@ def noise_cells(law: Law, scale: Fraction, size: int, source: Source) -> Integer
         InvalidValue: for a scale outside its range, and a source that does not give the words that it was asked for.
     """
     require_scale(scale)
-    return cells_with_offset(law, scale, _HALF, size, source, lambda word: exact_cell(law, scale, word, source))
+    return cells_with_offset(
+        law, scale, _HALF, size, source, lambda word, lower: exact_cell(law, scale, word, source, lower)
+    )
 
 
 def cells_with_offset(
-    law: Law, scale: Fraction, offset: Enclosure, size: int, source: Source, exact: Callable[[int], int]
+    law: Law, scale: Fraction, offset: Enclosure, size: int, source: Source, exact: Callable[[int, int | None], int]
 ) -> Integers:
     """±⌊m·scale + offset⌋ for independent magnitudes m of a law.
 
@@ -70,17 +73,21 @@ def cells_with_offset(
         offset: from 0 to 1/2.
         size: how many.
         source: of random bits.
-        exact: what a word means that the kernel does not decide.
+        exact: what a word means that the kernel does not decide, given the lower of the two cells that it leaves open,
+            or None where it leaves more.
     """
     rows, (factor, fraction), drawn = table(law), _fixed_point(scale), np.empty(size, dtype=np.int64)
     shifted = offset * (1 << fraction)
     least = math.floor(shifted.lower)
     slack = math.ceil(shifted.upper) - least
+    two_open = 2 * (rows.largest_bound + slack) < 1 << fraction
     for start in range(0, size, _BLOCK):
         part = drawn[start : start + _BLOCK]
         words = words_of(source, len(part))
         for place in _decide(words, rows, factor, fraction, least, slack, part):
-            part[place] = max(-_MOST, min(_MOST, exact(int(words[place]))))
+            word = int(words[place])
+            lower = signed(int(part[place]), word) if two_open and word >> _TABLED else None
+            part[place] = max(-_MOST, min(_MOST, exact(word, lower)))
     return drawn
 
 

@@ -69,10 +69,12 @@ class Table:
     Attributes:
         whole: int64, two columns.
         broken: float64, seven columns.
+        largest_bound: of segments.
     """
 
     whole: NDArray[np.int64]
     broken: NDArray[np.float64]
+    largest_bound: int
 
 
 def row(law: Law, octave: int, segment: int) -> Row:
@@ -123,7 +125,7 @@ def table(law: Law) -> Table:
     broken[:-1] = rows["rest"]
     for part in (whole, broken):
         part.flags.writeable = False
-    return Table(whole, broken)
+    return Table(whole, broken, int(whole[:-1, 1].max()))
 
 
 def _path(law: Law) -> Path:

@@ -24,6 +24,7 @@ from .normal import (
     normal_quantile,
     normal_survival,
     normal_upper_quantile,
+    two_sided_normal_tail,
 )
 from .norms import norm_enclosure
 from .quadrature import gauss_legendre, trapezoid_on_line, trapezoid_step
@@ -60,4 +61,5 @@ __all__ = [
     "pi",
     "trapezoid_on_line",
     "trapezoid_step",
+    "two_sided_normal_tail",
 ]

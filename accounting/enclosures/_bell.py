@@ -30,7 +30,10 @@ def central(x: Enclosure, precision: int, h: int) -> Enclosure:
 def tail(x: Enclosure, precision: int, h: int) -> Enclosure:
     """P(|X| > x), relatively accurate for large x; the lower end is 0 where q ≥ 2**62."""
     if _is_far(x, precision, h):
-        return _weight(x, precision, h) * _tail_over_weight(x, precision, h)
+        man, exponent = ends.integers(x._lower)
+        low, high, unit = _tail_over_weight(man, exponent, precision, h)
+        least, most, weight_unit = _weight(man, exponent, precision, h)
+        return of_bracket((low * least, high * most, unit + weight_unit), precision)
     # 1 − c loses the bits by which the tail is below 1: at most 1.5·q + x + 3, as it is above e**−q/(3·(x + 1))
     whole = _whole(x) + 1
     lost = (3 * whole * whole << h >> 2) + whole + 3
@@ -40,7 +43,7 @@ def tail(x: Enclosure, precision: int, h: int) -> Enclosure:
 def log_tail(x: Enclosure, precision: int, h: int) -> Enclosure:
     """ln P(|X| > x), relatively accurate at 0 and for large x."""
     if _is_far(x, precision, h):  # both terms are negative: nothing cancels
-        return _tail_over_weight(x, precision, h).log() - x.at(precision).square() * Fraction(1 << h, 2)
+        return _far_over_weight(x, precision, h).log() - x.at(precision).square() * Fraction(1 << h, 2)
     if x._upper[2] + x._upper[3] < 0:  # x < 1/2
         return (-_central(x, precision, h)).log1p()
     return tail(x, precision, h).log()
@@ -59,27 +62,42 @@ def _whole(x: Enclosure) -> int:
 
 
 def _central(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """Enclose the central mass P(|X| ≤ x) = d·x·e**−q·S(2·q)."""
-    total = of_bracket(_series_sum(*ends.integers(x._lower), precision, h), precision)
-    return _density(precision, h) * x * _weight(x, precision, h) * total
-
-
-def _tail_over_weight(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """Enclose the weighted tail e**q·P(|X| > x) = d·2**−h/R(x)."""
-    ratio = of_bracket(_ratio(*ends.integers(x._lower), precision, h), precision)
-    return _density(precision, h) * Fraction(1, 1 << h) / ratio
-
-
-def _weight(x: Enclosure, precision: int, h: int) -> Enclosure:
-    """Enclose the weight e**−q, where q is exact."""
+    """Enclose the central mass P(|X| ≤ x) = d·x·e**−q·S(2·q), whose factors are multiplied exactly."""
     man, exponent = ends.integers(x._lower)
-    return of_bracket(_series.exp(-man * man, 2 * exponent + h - 1, precision), precision)
+    found = man, man, exponent
+    for low, high, unit in (
+        _density(precision, h),
+        _weight(man, exponent, precision, h),
+        _series_sum(man, exponent, precision, h),
+    ):
+        found = found[0] * low, found[1] * high, found[2] + unit
+    return of_bracket(found, precision)
+
+
+def _far_over_weight(x: Enclosure, precision: int, h: int) -> Enclosure:
+    return of_bracket(_tail_over_weight(*ends.integers(x._lower), precision, h), precision)
+
+
+def _tail_over_weight(man: int, exponent: int, precision: int, h: int) -> Bracket:
+    """Bracket of the weighted tail e**q·P(|X| > x) = d·2**−h/R(x)."""
+    low, high, unit = _density(precision, h)
+    least, most, ratio_unit = _ratio(man, exponent, precision, h)
+    shift = precision + 16 + most.bit_length() - low.bit_length()
+    return (low << shift) // most, -((-high << shift) // least), unit - h - shift - ratio_unit
+
+
+def _weight(man: int, exponent: int, precision: int, h: int) -> Bracket:
+    """Bracket of the weight e**−q, where q is exact."""
+    return _series.exp(-man * man, 2 * exponent + h - 1, precision)
 
 
 @lru_cache(maxsize=64)
-def _density(precision: int, h: int) -> Enclosure:
-    """Enclose the factor d of the density."""
-    return ((2 << h) / pi(precision)).sqrt()
+def _density(precision: int, h: int) -> Bracket:
+    """Bracket of the factor d of the density."""
+    found = ((2 << h) / pi(precision + 16)).sqrt()
+    (low, unit), (high, other) = (ends.integers(end) for end in (found._lower, found._upper))
+    least = min(unit, other)
+    return low << unit - least, high << other - least, least
 
 
 def _series_sum(man: int, exponent: int, precision: int, h: int) -> Bracket:

@@ -40,6 +40,11 @@ def normal_survival(x: Enclosure) -> Enclosure:
     return decreasing_image(x, _survival)
 
 
+def two_sided_normal_tail(x: Enclosure) -> Enclosure:
+    """P(|X| > x) = 2·(1 − Φ(x)) for x ≥ 0. The lower end is 0 for x ≥ 2**32."""
+    return decreasing_image(x, lambda at: _bell.tail(at, at.precision + _GUARD, _VARIANCE_BITS))
+
+
 def log_normal_cdf(x: Enclosure) -> Enclosure:
     """ln Φ(x), for every x.
 

@@ -32,6 +32,7 @@ from certdp.accounting.enclosures import (
     normal_survival,
     normal_upper_quantile,
     pi,
+    two_sided_normal_tail,
 )
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
 from tests.support.cases import examples
@@ -49,6 +50,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Enclosure], Enclosure], Fraction, Fraction]
     "log_erfc": (log_erfc, Fraction(-20), Fraction(20)),
     "normal_cdf": (normal_cdf, Fraction(-20), Fraction(20)),
     "normal_survival": (normal_survival, Fraction(-20), Fraction(20)),
+    "two_sided_normal_tail": (two_sided_normal_tail, Fraction(0), Fraction(20)),
     "log_normal_cdf": (log_normal_cdf, Fraction(-20), Fraction(20)),
     "log_normal_survival": (log_normal_survival, Fraction(-20), Fraction(20)),
     "normal_quantile": (normal_quantile, Fraction(1, 10**6), 1 - Fraction(1, 10**6)),
@@ -105,6 +107,7 @@ def test_error_function_and_normal_distribution_complete_each_other(value: Fract
     assert (normal_cdf(x) + normal_survival(x)).contains(1)
     rescaled = erfc(x / Enclosure.of(2, precision=150).sqrt()) / 2
     assert_same(rescaled, normal_survival(x))
+    assert_same(two_sided_normal_tail(abs(x)), 2 * normal_survival(abs(x)))
     for logarithm, function in ((log_normal_cdf, normal_cdf), (log_normal_survival, normal_survival), (log_erfc, erfc)):
         assert_same(logarithm(x), function(x).log())
 
