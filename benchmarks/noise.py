@@ -1,7 +1,8 @@
 """What exact noise costs beside NumPy's floats and OpenDP: nanoseconds of CPU time a draw on one core, in one process.
 
 Contenders take turns; each figure is the least of its rounds. What is certified includes its random words and the
-words that the kernel leaves to the exact routine. OpenDP comes with the extra bench.
+words that the kernel leaves to the exact routine; exact sums stand beside products in binary64. OpenDP comes with the
+extra bench.
 
 Run: python benchmarks/noise.py [DRAWS]
 """
@@ -21,8 +22,9 @@ from rich.table import Table
 
 from certdp.accounting.draws.source import KeyedStream, OperatingSystem
 from certdp.accounting.norms import Norm
+from certdp.mechanisms.lattice import lattice_sum
 from certdp.mechanisms.lp_sum import lp_noise
-from certdp.plugins.contract import Coins
+from certdp.plugins.contract import Coins, WeightedSample
 
 ROUNDS = 15
 WHOLE = (10, 1000, 10**6)
@@ -87,6 +89,22 @@ def vectors(draws: int) -> None:
     Console(width=100).print(table)
 
 
+def sums() -> None:
+    """Weighted sums in whole units of a grid beside the product of matrices in binary64, nanoseconds an entry."""
+    random = np.random.default_rng(1)
+    table = Table("rows", "columns", "exact, ns", "product, ns", "ratio", title="sums on a grid of 2^-30")
+    for rows, columns in ((10**6, 1), (10**6, 2), (10**6, 3), (10**6, 10), (10**5, 100)):
+        records, weights = random.normal(size=(rows, columns)), random.uniform(1, 5, rows)
+        contenders: dict[str, Callable[[], object]] = {
+            "exact": partial(lattice_sum, WeightedSample(records, weights), Fraction(1, 2**30)),
+            "product": partial(np.matmul, weights, records),
+        }
+        found = least(contenders, rows * columns)
+        exact, product = found["exact"], found["product"]
+        table.add_row(f"{rows:,}", str(columns), f"{exact:.2f}", f"{product:.2f}", f"{exact / product:.1f}")
+    Console(width=100).print(table)
+
+
 def main() -> None:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 20
     coins, system, generator = Coins(KeyedStream()), Coins(OperatingSystem()), np.random.default_rng()
@@ -101,6 +119,7 @@ def main() -> None:
             plain, spent = found["NumPy"], found[f"{grid} {words}"]
             table.add_row(law, grid, words, f"{spent:.2f}", f"{plain:.2f}", f"{plain / spent:.2f}")
     Console(width=100).print(table)
+    sums()
     vectors(draws // 8)
     peer(draws)
 

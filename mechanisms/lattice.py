@@ -31,6 +31,8 @@ _LOW_BITS = 26
 _FINE = 30  # bits of the least scale in units of its grid
 _SUMMABLE = 1 << 62
 _ENTRIES = 1 << 17  # of a block of columns, or one column
+_MANY = 1 << 16  # entries from which a kernel is worth its loading
+_STRETCH = 64  # entries at least that it takes at a time
 
 
 def granularity(value: Declared[Number]) -> Real:
@@ -70,9 +72,30 @@ def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
         sample: records and weights.
         spacing: granularity of the lattice, in [2^-500, 2^500].
     """
+    if sample.records.size >= _MANY and _is_power_of_two(spacing):
+        return _sums_in_bulk(sample, spacing)
     step = max(1, _ENTRIES // max(1, len(sample)))
     blocks = (sample.records[:, start : start + step] for start in range(0, sample.records.shape[1], step))
     return [total for block in blocks for total in _totals(sample.weights, block, spacing)]
+
+
+def _sums_in_bulk(sample: WeightedSample, spacing: Fraction) -> list[int]:
+    """What `lattice_sum` gives, for a spacing that is a power of two, by a compiled kernel."""
+    from ..accounting._kernels.exact_sums import LOW_BITS, ROWS, add_cut
+
+    columns = sample.records.shape[1]
+    stretch = columns * max(1, min(ROWS, -(-_STRETCH // columns)))
+    high, low = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
+    left = np.empty(-(-len(sample) // ROWS), dtype=np.int64)
+    weights, records = np.ascontiguousarray(sample.weights), np.ascontiguousarray(sample.records)
+    room = np.empty(stretch), np.empty(stretch, dtype=np.int64)
+    opened = add_cut(weights, records.reshape(-1), float(1 / spacing), *room, high, low, left)
+    totals = [(upper << LOW_BITS) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
+    for block in left[:opened].tolist():
+        rows = slice(block * ROWS, (block + 1) * ROWS)
+        extra = _totals(weights[rows], records[rows], spacing)
+        totals = [total + more for total, more in zip(totals, extra, strict=True)]
+    return totals
 
 
 def on_lattice(counts: Iterable[int], spacing: Fraction) -> Release:
@@ -139,6 +162,10 @@ def _totals(weights: Floats, block: Floats, spacing: Fraction) -> list[int]:
         count = _exact_count(float(weights[row]), float(magnitudes[row, column]), spacing)
         totals[column] += -count if block[row, column] < 0 else count
     return totals
+
+
+def _is_power_of_two(number: Fraction) -> bool:
+    return all(part & (part - 1) == 0 for part in number.as_integer_ratio())
 
 
 def _whole_counts(weights: Floats, magnitudes: Floats, spacing: Fraction) -> tuple[_Counts, _Flags]:

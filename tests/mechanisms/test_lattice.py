@@ -12,9 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from certdp.accounting._kernels.exact_sums import ROWS
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Public
-from certdp.mechanisms.lattice import _bracketed_counts, granularity, lattice_sum, on_lattice
+from certdp.mechanisms import lattice
+from certdp.mechanisms.lattice import _bracketed_counts, _sums_in_bulk, granularity, lattice_sum, on_lattice
 from certdp.plugins.contract import WeightedSample
 from tests.support.cases import examples
 
@@ -86,6 +88,56 @@ def test_records_add_up_without_interaction() -> None:
     together = lattice_sum(WeightedSample(records, weights), Fraction(1, 7))
     parts = [lattice_sum(WeightedSample(records[k : k + 1], weights[k : k + 1]), Fraction(1, 7)) for k in range(500)]
     assert together == [sum(column) for column in zip(*parts, strict=True)]
+
+
+@st.composite
+def many_rows(draw: st.DrawFn) -> tuple[WeightedSample, Fraction]:
+    """More rows than a block: ordinary ones, products beside whole numbers, whole ones, and in some blocks the ends."""
+    columns, rows = draw(st.sampled_from([1, 2, 3, 7, 64, 65, 200])), draw(st.integers(0, 3 * ROWS // 2))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    spacing = Fraction(2) ** draw(st.integers(-60, 30) | st.sampled_from([-500, -450, 450, 500]))
+    weights = random.choice([1.0, 3.0, 1.1, 1 / 0.3, 1e15], size=rows)
+    whole = random.integers(-(2**30), 2**30, size=(rows, columns)) * float(spacing)
+    beside = whole / weights[:, np.newaxis]
+    records = np.where(random.random((rows, columns)) < 0.5, beside, whole)
+    records = np.where(random.random((rows, columns)) < 0.2, np.nextafter(records, np.inf), records)
+    for value in draw(st.lists(st.sampled_from([1e308, -1e308, 5e-324, -1e16, 2.0**53, -0.0, 1e-300]), max_size=3)):
+        if rows:
+            records[draw(st.integers(0, rows - 1)), -1] = value
+    if rows and draw(st.booleans()):
+        weights[-1] = 1e300
+    return WeightedSample(records, weights), spacing
+
+
+@examples(40)
+@given(many=many_rows())
+def test_a_kernel_adds_up_many_rows(many: tuple[WeightedSample, Fraction]) -> None:
+    """Bit for bit what single rows give, whatever lies in the blocks."""
+    sample, spacing = many
+    few = [
+        lattice_sum(WeightedSample(sample.records[k : k + 100], sample.weights[k : k + 100]), spacing)
+        for k in range(0, len(sample), 100)
+    ]
+    nothing = [0] * sample.records.shape[1]
+    assert _sums_in_bulk(sample, spacing) == [sum(column) for column in zip(nothing, *few, strict=True)]
+
+
+def test_only_blocks_with_large_numbers_are_left_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in three here; where the lattice is no power of two no row is the kernel's."""
+    records = np.random.default_rng(3).normal(size=(3 * ROWS, 100))
+    records[ROWS + 1, 5] = 1e300
+    sample, totals = WeightedSample(records, np.ones(len(records))), lattice._totals
+    asked: list[int] = []
+
+    def counted(weights: Any, block: Any, spacing: Fraction) -> list[int]:
+        asked.append(len(weights))
+        return totals(weights, block, spacing)
+
+    monkeypatch.setattr(lattice, "_totals", counted)
+    assert lattice_sum(sample, Fraction(1, 2**30))[5] > 10**300
+    assert asked == [ROWS]
+    lattice_sum(sample, Fraction(1, 7))
+    assert sum(asked) > len(records)
 
 
 def test_large_sums_do_not_overflow() -> None:
