@@ -16,8 +16,8 @@ from ...accounting.draws.discrete import discrete_gaussian, discrete_laplace
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.lp_noise import lp_cells
 from ...accounting.draws.noise import LARGEST_SCALE, Integers, noise_cells
-from ...accounting.draws.source import Seeded, Source, private_source
-from ...accounting.errors import InvalidValue
+from ...accounting.draws.source import Seeded, Source, private_source, require_working
+from ...accounting.errors import InvalidType, InvalidValue
 from ...accounting.exact import Floats
 from ...accounting.norms import Norm
 from .exact_draws import ExactDraws
@@ -307,6 +307,22 @@ def _small(scale: Fraction) -> Fraction:
 def _require_positive(scale: Fraction) -> None:
     if scale <= 0:
         raise InvalidValue("scale", scale, "a scale > 0")
+
+
+def release_coins(coins: Coins | None) -> Coins:
+    """The coins of a release, before anything is paid for it: those given, or else the operating system's.
+
+    Raises:
+        InvalidType: for what is no coins.
+        InvalidValue: where a private source of random words fails or repeats: it is asked for some, which are thrown
+            away.
+    """
+    used = Coins() if coins is None else coins
+    if not isinstance(used, Coins):
+        remedy = "Leave them out for the operating system's, or give Coins.seeded(…)"
+        raise InvalidType("coins", coins, "Coins", remedy)
+    require_working(used.source)
+    return used
 
 
 def _rounded_up(scale: Fraction) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...accounting.sampling.records import Features, Realisation, realise
-from .coins import Coins
+from .coins import Coins, release_coins
 from .mechanism import WeightedSample, as_records
 from .sampler import Sampler
 
@@ -32,4 +32,4 @@ def draw(sampler: Sampler, records: ArrayLike, coins: Coins | None = None) -> We
         InvalidValue: for NaN, inf or a shape other than a matrix.
     """
     features = Features(as_records(records))
-    return draw_from(features, realise(sampler.rate, features), coins or Coins())
+    return draw_from(features, realise(sampler.rate, features), release_coins(coins))

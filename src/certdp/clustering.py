@@ -28,6 +28,7 @@ from .accounting.sampling.domains import NormBall
 from .accounting.units import Epsilon
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
+from .plugins.contract.coins import release_coins
 from .runs.certificates import pure_claim
 from .runs.least_scale import least_scale, proven
 from .runs.sampled import SampledRun
@@ -307,7 +308,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _coins(self) -> Coins:
         if self.random_state is None:
-            return Coins()
+            return release_coins(None)
         warnings.warn(
             "random_state is given: whoever knows the seed can undo the noise, so this run is not private",
             NotPrivate,

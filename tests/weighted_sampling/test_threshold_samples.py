@@ -56,7 +56,7 @@ Draw: TypeAlias = Callable[[list[KeyCounts]], ThresholdSample]
 class Listed:
     """A source of random bits that gives what it was told to."""
 
-    private = True
+    private = False
 
     def __init__(self, words: Iterable[int]) -> None:
         self._words = iter(words)

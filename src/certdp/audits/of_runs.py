@@ -27,6 +27,7 @@ from ..accounting.sampling.records import Features
 from ..accounting.sampling.releases import Releases as Plan
 from ..accounting.units import Delta, Epsilon
 from ..plugins.contract import Coins, KnowsNeighbours, Mechanism, Neighbours, StatesNoiseRelatively
+from ..plugins.contract.coins import release_coins
 from ..runs.declared import declared_loss
 from ..runs.keyed import KeyedRun
 from ..runs.sampled import SampledRun
@@ -136,8 +137,7 @@ def audit_run(
             f"at least {_counted(fewest)} runs on each input",
             f"With fewer no outcome refutes ε = {claim} at δ = {limit} with confidence {float(Fraction(confidence))}",
         )
-    used = Coins() if coins is None else coins
-    inputs = subject.inputs(claim, neighbours, used, one_by_one, progress)
+    inputs = subject.inputs(claim, neighbours, release_coins(coins), one_by_one, progress)
     pairs = [Pair(first=one.first, second=one.second, delta=limit, claimed=claim) for one in inputs]
     search = search_pairs(pairs, runs=runs, fewest=fewest)
     chosen = inputs[search.chosen]

@@ -26,7 +26,7 @@ from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
 from ..plugins.contract import Coins
-from ..plugins.contract.coins import seeded_run
+from ..plugins.contract.coins import release_coins, seeded_run
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, CheckpointState
 from .counted_coins import counted
@@ -224,7 +224,7 @@ class _Run(SpendingState):
         self._records = records
         self._account = account
         self._plan = account.plan
-        self._coins, self._source = counted(Coins() if coins is None else coins)
+        self._coins, self._source = counted(release_coins(coins))
         self._is_private = self._coins.private
         if not self._is_private:
             account.drawn_with_a_seed()

@@ -27,6 +27,7 @@ from ..accounting.relations import ADD_REMOVE, RECORD
 from ..accounting.units import Epsilon
 from ..durable.files import whole_file, writing
 from ..plugins.contract import Coins
+from ..plugins.contract.coins import release_coins
 from ..plugins.contract.exact_draws import ExactDraws
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -135,7 +136,7 @@ def release_quantile(
     spent = _spent(epsilon)
     unit = spent.value / (2 * share.denominator * max(share, 1 - share))
     least = min(scores)
-    used = coins or Coins()
+    used = release_coins(coins)
     draws = ExactDraws(used.source, _WORDS)
     while True:  # a uniform proposal, kept with probability e^−γ
         chosen = draws.below(len(scores))
@@ -159,7 +160,7 @@ def release_count(active: Private[Mask], epsilon: Epsilon | Number, *, coins: Co
         InvalidValue: for ε = 0.
     """
     require("active", active, Private, "A mask is private: give what the filter returns")
-    used = coins or Coins()
+    used = release_coins(coins)
     spent = _spent(epsilon)
     noise = used.discrete_laplace(1 / spent.value, 1)[0]
     return Released(int(np.count_nonzero(active.reveal())) + noise, _cost(spent, _COUNT, used))

@@ -9,15 +9,14 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike
 
-from ..accounting.draws.source import require_working
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
-from ..accounting.guarantees import require
 from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.records import Features, Realisation
 from ..accounting.sampling.releases import Releases
 from ..plugins.contract import Coins, KnowsAdmissible, Mechanism, Release, WeightedSample, as_records, draw_from
+from ..plugins.contract.coins import release_coins
 
 
 @final
@@ -70,8 +69,6 @@ def prepared(
             from some sample of these records (it is asked about all that may be drawn), and where a private source of
             random words fails or repeats: it is asked for some, which are thrown away.
     """
-    if coins is not None:
-        require("coins", coins, Coins, "Leave them out for the operating system's, or give Coins.seeded(…)")
     features = hold(matrix_within(records, domain), domain, outside).features
     realisation = realise(features)
     drawn = realisation.probability > 0
@@ -79,8 +76,7 @@ def prepared(
     possible = WeightedSample(features.records[some], realisation.weight[some])
     if isinstance(mechanism, KnowsAdmissible):
         mechanism.require(possible)
-    used = Coins() if coins is None else coins
-    require_working(used.source)
+    used = release_coins(coins)
     return Prepared(
         mechanism=mechanism,
         releases=releases,

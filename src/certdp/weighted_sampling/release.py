@@ -37,6 +37,7 @@ from ..accounting.units import Delta, Epsilon
 from ..mechanisms.pws_frequencies import PwsFrequencies
 from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
+from ..plugins.contract.coins import release_coins
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
 from ..runs.certificates import guarantee_certificate
@@ -187,7 +188,7 @@ class PrivateWeightedSampling:
             coins: as for `release`.
             watch: called with each part and what was drawn of it, for the data's owner.
         """
-        used = coins or Coins()
+        used = release_coins(coins)
         kept: list[Keys] = []
         tokens: list[NDArray[np.uint64]] = []
         for chunk in chunks:
@@ -215,7 +216,7 @@ class PrivateWeightedSampling:
         if sample.inclusion != self.sampler.inclusion:
             drawn_by = stated(self.sampler)
             raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
-        used = coins or Coins()
+        used = release_coins(coins)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
         return self._sample([sample.keys.filter(arrow().array(drawn.kept))], [drawn.tokens], used)
 

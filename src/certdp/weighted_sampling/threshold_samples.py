@@ -29,6 +29,7 @@ from ..accounting.exact import Floats, Number, exact, python_int
 from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins, KeySampler, build, stated
+from ..plugins.contract.coins import release_coins
 from ..plugins.registry import Registry, Role
 from .counts import KeyCounts
 from .drawing import distinct_counts
@@ -298,7 +299,7 @@ def threshold_sample(
     Raises:
         InvalidValue: for counts beyond the last that has a rate.
     """
-    rule, used = ByThreshold(sampler), Coins() if coins is None else coins
+    rule, used = ByThreshold(sampler), _working(coins)
     keys: list[Keys] = []
     counts = [np.empty(0, dtype=np.uint64)]
     for chunk in chunks:
@@ -328,7 +329,7 @@ def bottom_k_sample(
     Raises:
         InvalidValue, InvalidType: for another size, order or power.
     """
-    rule, used = BottomK(size=size, order=order, power=exact(power, parameter="power")), coins or Coins()
+    rule, used = BottomK(size=size, order=order, power=exact(power, parameter="power")), _working(coins)
     held = _Seeded(as_bytes(arrow().array([], arrow().large_binary())), np.empty(0, np.uint64), np.empty(0))
     for chunk in chunks:
         drawn = _Seeded(as_bytes(chunk.keys), chunk.counts, rule.seeds(_uniform(chunk.keys, used), chunk.counts))
@@ -435,6 +436,10 @@ def _in_order(keys: Sequence[Keys], counts: Words, rule: Rule, coins: CoinKind, 
     return ThresholdSample(
         keys=joined.take(arrow().array(places)), counts=counts[places], rule=rule, coins=coins, salt=salt
     )
+
+
+def _working(coins: CoinSource | None) -> CoinSource:
+    return coins if isinstance(coins, KeyHash) else release_coins(coins)
 
 
 def _kind(coins: CoinSource) -> CoinKind:

@@ -12,6 +12,7 @@ from ...accounting.bulk.record_rows import Integers
 from ...accounting.derivation import INDEPENDENT_CONTRIBUTIONS, Assumption
 from ...accounting.errors import InvalidValue
 from ...plugins.contract import Coins
+from ...plugins.contract.coins import release_coins
 from ..gradients import RECORDS_APART, Evaluation, Identity, Weighting, described
 from ..optimisers import OptimiserOptions
 from ..sampling import FloatArray, IntArray, norm_error
@@ -47,7 +48,7 @@ class RecordModel:
             raise InvalidValue("data", f"{data.columns} columns", f"{network.features}, as the network takes")
         data.require_classes(network.classes)
         self.network = network
-        self.parameters = network.start(Coins() if coins is None else coins)
+        self.parameters = network.start(release_coins(coins))
         self._data = data
         self._options = optimiser
         self._optimiser = optimiser.optimiser()
