@@ -249,7 +249,7 @@ class Pool:
             operation, arguments, value = self.nodes[number]
             if operation == "variable":
                 gradient[str(value)] = slopes[number]
-            elif arguments and slopes[number] != NOTHING:
+            elif arguments:
                 operands: list[Any] = [values[argument] for argument in arguments]
                 if operation == "power":
                     operands.append(value)

@@ -129,6 +129,31 @@ def test_the_loss_of_a_count_is_that_of_the_split(split: str, per_count: str) ->
         hold_mechanism(about, tree, ["constant", "1"], families=("pure",), relation="add-remove", domain=None)
 
 
+TINY = Fraction(1, 2**200)
+
+
+@pytest.mark.parametrize(
+    ("excess", "admitted"),
+    [(Fraction(0), True), (Fraction(1, 2**79), True), (-TINY, False), (Fraction(1, 2**79) + TINY, False)],
+)
+@pytest.mark.parametrize("split", ["derived", "published"])
+def test_the_scale_of_counts_exceeds_its_rule_by_a_rounding_at_most(
+    split: str, excess: Fraction, admitted: bool
+) -> None:
+    """In 450 columns, where the rule is a rational number: 9/2 is the cube root of 4·450·(9/40)²."""
+    made, about = plugin("mechanism", "lloyd", {**LLOYD, "dimension": "450", "split": split})
+    scale_sum, radius = Fraction(LLOYD["scale_sum"]), Fraction(LLOYD["radius"])
+    rule = scale_sum / radius / Fraction(9, 2) if split == "derived" else scale_sum * Fraction(9, 2)
+    tree: Any = serialise(stated_losses(made.loss)[0].parameter)
+    tree[2][1] = ["constant", str(1 / (rule * (1 + excess)))]
+    given: Any = {"families": ("pure",), "relation": "add-remove", "domain": None}
+    if admitted:
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+        return
+    with pytest.raises(Refused, match="the loss of a count is"):
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+
+
 @pytest.mark.parametrize(("name", "options"), SAMPLERS, ids=ids)
 def test_the_rate_of_a_sampler_is_that_which_it_declares(name: str, options: Options) -> None:
     made, about = plugin("sampler", name, options)

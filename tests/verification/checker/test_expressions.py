@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
+from operator import add, mul, sub, truediv
 from typing import Any
 
 import pytest
@@ -130,3 +132,76 @@ def test_a_choice_is_decided_where_its_order_is_proven() -> None:
     ):
         for kind, root in chosen.items():
             assert pool.decided(root, {a: one, b: other, x: unit, y: unit}).get(root) == found[kind], kind
+
+
+EXACT: dict[str, Any] = {"add": add, "subtract": sub, "multiply": mul, "divide": truediv}
+
+
+def exactly(pool: Pool, root: int, at: dict[str, Fraction]) -> Fraction:
+    """The value of sums, products, quotients and whole powers, by Python's fractions."""
+    values: dict[int, Fraction] = {}
+    for number in pool.program(root):
+        operation, arguments, value = pool.nodes[number]
+        operands = [values[argument] for argument in arguments]
+        match operation, value:
+            case "variable", str():
+                values[number] = at[value]
+            case "constant", Fraction():
+                values[number] = value
+            case "power", Fraction():
+                values[number] = operands[0] ** value.numerator
+            case _:
+                values[number] = EXACT[operation](*operands)
+    return values[root]
+
+
+def random_tree(source: random.Random, depth: int) -> Any:
+    if depth == 0:
+        return source.choice([["norm", "1"], ["norm", "2"], ["constant", source.choice(["1", "2", "-3/7"])]])
+    operation = source.choice([*EXACT, "multiply", "divide", "power"])
+    if operation == "power":
+        return ["power", random_tree(source, depth - 1), str(source.randint(-3, 3))]
+    return [operation, random_tree(source, depth - 1), random_tree(source, source.randrange(depth))]
+
+
+def test_what_is_simplified_keeps_its_value() -> None:
+    """At points where the expression is defined; and equal factors above and below are gone."""
+    source, compared = random.Random(5), 0
+    for _ in range(300):
+        pool = Pool()
+        root = pool.parse(random_tree(source, source.randint(1, 4)), "it")
+        simple = pool.simplify(root, {})
+        at = {name: Fraction(source.randint(1, 9), 7) for name in ("norm(1)", "norm(2)")}
+        try:
+            value = exactly(pool, root, at)
+        except ZeroDivisionError:
+            continue
+        assert exactly(pool, simple, at) == value, pool.nodes
+        compared += 1
+    assert compared > 200
+
+
+def test_equal_factors_cancel() -> None:
+    a: Any = ["norm", "1"]
+    b: Any = ["norm", "2"]
+    for tree, expected in (
+        (["divide", ["multiply", a, b], a], b),
+        (["divide", b, ["multiply", a, b]], ["divide", ["constant", "1"], a]),
+        (["multiply", ["power", a, "3"], ["divide", b, ["power", a, "2"]]], ["multiply", a, b]),
+        (["multiply", ["power", a, "-2"], ["multiply", a, a]], ["constant", "1"]),
+        (["divide", ["multiply", a, ["constant", "1"]], b], ["divide", a, b]),
+    ):
+        pool = Pool()
+        assert pool.simplify(pool.parse(tree, "it"), {}) == pool.parse(expected, "it"), tree
+
+
+def test_a_product_of_powers_has_an_exponent_within_the_limit() -> None:
+    for tree in (
+        ["multiply", ["power", ["weight"], "4096"], ["weight"]],
+        ["power", ["power", ["weight"], "-4096"], "2"],
+    ):
+        pool = Pool()
+        with pytest.raises(Refused, match="an exponent beyond 4096"):
+            pool.simplify(pool.parse(tree, "it"), {})
+    pool = Pool()
+    pool.simplify(pool.parse(["multiply", ["power", ["weight"], "4095"], ["weight"]], "it"), {})
