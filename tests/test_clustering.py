@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,6 +132,18 @@ def test_coins_come_from_the_system_unless_a_seed_is_given() -> None:
         with pytest.raises(InvalidValue, match="random_state=None"):
             getattr(once, asked)
         assert not hasattr(DPKMeans(radius=1), asked)
+
+
+def test_a_fit_states_what_was_released(tmp_path: Path) -> None:
+    """As the centres are written by NumPy, so is their digest."""
+    model = fitted()
+    np.save(tmp_path / "centres.npy", model.cluster_centers_)
+    statement = model.statement_.as_json
+    assert statement["digest"] == "sha256:" + sha256((tmp_path / "centres.npy").read_bytes()).hexdigest()
+    assert (statement["mechanism"]["name"], statement["coins"]) == ("lloyd", "operating system")
+    assert statement["grids"]
+    with pytest.warns(NotPrivate):
+        assert fitted(random_state=1).statement_.coins == "seeded"
 
 
 @seeded

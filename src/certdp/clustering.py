@@ -32,6 +32,7 @@ from .plugins.contract.coins import release_coins
 from .runs.certificates import pure_claim
 from .runs.least_scale import least_scale, proven
 from .runs.sampled import SampledRun
+from .runs.statements import ReleaseStatement
 from .samplers.full import Full
 from .samplers.poisson import Poisson
 from .verification.certificates.writing import SampledPureClaim, public_certificate
@@ -113,6 +114,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         epsilon_spent_: the certified ε of the fit, an upper bound in binary64, at most `epsilon`: it holds for all
             records of the ball under adding or removing one.
         certificate_: the publishable certificate, bytes.
+        statement_: what may be said of the fit in public: mechanism, sampler, units of the grids, coins, and the
+            digest of `cluster_centers_` as an npy file.
         n_iter_: the number of iterations, max_iter.
         mechanism_, sampler_, domain_: what was run, and for which records.
         n_features_in_, feature_names_in_: as everywhere in scikit-learn; taken as public.
@@ -176,7 +179,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         held = hold(given - origin if origin.any() else given, domain, outside)
         features = held.features
-        realisation = SampledRun(mechanism=mechanism, sampler=sampler, domain=domain).drawing.realise(features)
+        run = SampledRun(mechanism=mechanism, sampler=sampler, domain=domain)
+        realisation = run.drawing.realise(features)
         proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
         sample = draw_from(features, realisation, coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
@@ -186,6 +190,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
         self._proof = proof
         self.is_private_ = coins.private
+        self.statement_ = ReleaseStatement.of(run, centres, coins)
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
         self.private_ = Private(Fit(labels, inertia, len(given), held.outside, len(sample)))

@@ -156,6 +156,16 @@ class RecordGradients(Protocol):
         ...
 
 
+def cut_to_units(added: FloatArray, unit: float) -> Integers:
+    """What one record adds in whole units of a grid, cut toward zero: int64; ±2^62 beyond, 0 for NaN.
+
+    No entry grows, so no norm does. Division by the unit, a power of two, is exact where a whole unit is left.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = np.clip(np.trunc(added / unit), -_LARGEST, _LARGEST)
+    return np.asarray(np.nan_to_num(counts, nan=0.0), dtype=np.int64)
+
+
 def in_units(total: FloatArray, unit: float) -> Integers:
     """A sum of floats in whole units of a grid, the nearest ones: int64; ±2^62 beyond, 0 for NaN.
 

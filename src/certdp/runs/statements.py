@@ -47,7 +47,7 @@ class ReleaseStatement:
         releases: how many there are, and on which samples.
         grids: the unit of each public grid that the mechanism rounds to; empty where it names none.
         coins: `operating system`, its own or those of a cipher keyed by it, or `seeded`.
-        digest: SHA-256 of the output as `StatedRelease.write` writes it.
+        digest: SHA-256 of the output as an npy file, as `StatedRelease.write` writes it.
     """
 
     mechanism: Mapping[str, Any]
@@ -56,6 +56,19 @@ class ReleaseStatement:
     grids: Mapping[str, Fraction]
     coins: str
     digest: str
+
+    @classmethod
+    def of(cls, run: SampledRun[Any], output: Floats, coins: Coins) -> ReleaseStatement:
+        """The statement of an output of a run that was drawn with these coins."""
+        mechanism = run.mechanism
+        return cls(
+            mechanism=_named(mechanism),
+            sampler=_named(run.sampler),
+            releases=str(run.releases),
+            grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
+            coins=_COINS[coins.private],
+            digest="sha256:" + hashlib.sha256(_npy(output)).hexdigest(),
+        )
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -132,16 +145,7 @@ def stated_release(
     """
     prepared = run.prepared(records, outside, coins=coins)
     value = np.asarray(prepared.draw(), dtype=np.float64)
-    mechanism = run.mechanism
-    statement = ReleaseStatement(
-        mechanism=_named(mechanism),
-        sampler=_named(run.sampler),
-        releases=str(run.releases),
-        grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
-        coins=_COINS[prepared.coins.private],
-        digest="sha256:" + hashlib.sha256(_npy(value)).hexdigest(),
-    )
-    return StatedRelease(value=value, statement=statement, run=run)
+    return StatedRelease(value=value, statement=ReleaseStatement.of(run, value, prepared.coins), run=run)
 
 
 def _named(plugin: Any) -> dict[str, Any]:

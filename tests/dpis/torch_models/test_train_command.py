@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from certdp.commands.app import app
 from certdp.dpis.models import ImageShape
 from certdp.dpis.torch import ReviewClassifier, small_cnn
+from certdp.verification.checker import check
 
 RECORDS, WORDS = 200, 12
 RUN = ("--records", RECORDS, "--batch", 20, "--epochs", 2, "--epsilon", 8, "--delta", "1e-5", "--order", 4)
@@ -87,6 +88,19 @@ def test_networks_learn(model: str, method: tuple[object, ...], files: Path, tmp
         assert data["epochs"]["steps"] == [10, 10]
         accuracies.append(data["private"]["test_accuracy"])
     assert median(accuracies) > 0.8
+
+
+@pytest.mark.parametrize("way", [(), ("--exact-sums",)], ids=["batches", "one by one"])
+def test_what_is_assumed_is_said(way: tuple[str, ...], files: Path, tmp_path: Path) -> None:
+    """Of records that pass one by one, neither real-valued noise nor anything of batches: also in the certificate."""
+    written = tmp_path / "certificate.json"
+    options = (*RUN, *ANY, *DPIS, "--output", tmp_path / "out", "--certificate", written)
+    data = command(*source(files, "cnn"), *MODELS["cnn"], *options, *way)
+    of_floats = {"real-valued noise", "contributions independent of the batch"}
+    assert of_floats & {assumption["name"] for assumption in data["assumptions"]} == (set() if way else of_floats)
+    assert check(written.read_bytes()).outcome.value == "holds"
+    assert ("real-valued noise" in written.read_text()) == (not way)
+    assert data["options"].get("exact_sums", False) is bool(way)
 
 
 @pytest.mark.parametrize(

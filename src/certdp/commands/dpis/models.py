@@ -92,6 +92,13 @@ class ModelRequest:
         str | None, typer.Option(metavar="cpu|cuda", help="Where PyTorch computes; by default on the CPU.")
     ] = None
 
+    exact_sums: Annotated[
+        bool | None,
+        typer.Option(
+            "--exact-sums", help="Records pass PyTorch one by one and are added exactly: slower, and less is assumed."
+        ),
+    ] = None
+
     def check(self) -> None:
         """Before anything is read.
 
@@ -112,9 +119,10 @@ class ModelRequest:
             _torch(self.model)
 
     @property
-    def stated(self) -> dict[str, str]:
+    def stated(self) -> dict[str, str | bool]:
         """The options that are stated, with their values."""
-        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value if value is True else str(value) for name, value in given.items()}
 
     def classifier(self, split: Split, optimiser: OptimiserOptions, coins: Coins) -> Classifier:
         """The model with its data.
@@ -234,7 +242,12 @@ def _in_torch(given: _Given, *, network: Callable[[], Any], records: Callable[[L
     split.train.require_classes(request.classes)
     train, test = records(split.train), None if split.test is None else records(split.test)
     model = _torch(request.model).classifier(
-        network, train, given.optimiser, coins=given.coins, device=request.device or "cpu"
+        network,
+        train,
+        given.optimiser,
+        coins=given.coins,
+        device=request.device or "cpu",
+        exact_sums=bool(request.exact_sums),
     )
     return Classifier(
         records=model,
@@ -256,7 +269,7 @@ def _torch(model: str) -> Any:
 _KINDS: Mapping[str, _Kind] = {
     "logistic": _Kind(_logistic, frozenset({"features"})),
     "mlp": _Kind(_mlp, frozenset({"hidden", "activation", "features"})),
-    "cnn": _Kind(_cnn, frozenset({"activation", "features", "image", "device"})),
-    "lstm": _Kind(_lstm, frozenset({"hidden", "activation", "words", "width", "device"})),
+    "cnn": _Kind(_cnn, frozenset({"activation", "features", "image", "device", "exact_sums"})),
+    "lstm": _Kind(_lstm, frozenset({"hidden", "activation", "words", "width", "device", "exact_sums"})),
 }
 _OPTIONS = sorted(frozenset[str]().union(*(kind.takes for kind in _KINDS.values())))

@@ -42,6 +42,7 @@ def classifier(
     *,
     coins: Coins,
     device: str = "cpu",
+    exact_sums: bool = False,
 ) -> TorchModel:
     """A network that gives a score for each class, with cross-entropy as its loss.
 
@@ -51,6 +52,7 @@ def classifier(
         optimiser: options of the optimiser, public.
         coins: for the parameters to begin with.
         device: that PyTorch knows, such as "cuda".
+        exact_sums: whether each record passes alone and what it adds is exact: slow, and with fewer assumptions.
 
     Guarantees:
         Every record was tried once: the network takes all of them.
@@ -69,6 +71,6 @@ def classifier(
         raise InvalidValue("device", device, "a device that PyTorch has, such as cpu or cuda", reason) from None
     trained = (value for value in made.parameters() if value.requires_grad)
     made_optimiser = _OPTIMISERS[type(optimiser)](trained, optimiser)
-    model = TorchModel(made, nn.CrossEntropyLoss(reduction="none"), data, made_optimiser)
+    model = TorchModel(made, nn.CrossEntropyLoss(reduction="none"), data, made_optimiser, exact_sums=exact_sums)
     model.try_all()
     return model

@@ -20,7 +20,16 @@ from ...accounting.derivation import Assumption
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidValue
 from ...accounting.provenance import Private
-from ..gradients import FLOAT_GRADIENTS, Evaluation, Identity, Weighting, described, in_units
+from ..gradients import (
+    FLOAT_GRADIENTS,
+    RECORDS_APART,
+    Evaluation,
+    Identity,
+    Weighting,
+    cut_to_units,
+    described,
+    in_units,
+)
 from ..sampling import FloatArray, IntArray, norm_error
 from .gradients_of_records import Dense, Gradients, joined
 from .optimiser_state import array_of, remember, remembered
@@ -49,6 +58,8 @@ class TorchModel:
         data: what it is trained on, private.
         optimiser: of the trained parameters; scheduled learning rates are the caller's affair.
         microbatch: how many records are in memory at a time, ≥ 1; results depend on it by rounding alone.
+        exact_sums: whether each record passes alone, whatever `microbatch` is, and what it adds is cut to whole units
+            of a public grid. That is slow, and spares guarantees two assumptions: see `assumptions`.
 
     Attributes:
         model: as given.
@@ -63,13 +74,21 @@ class TorchModel:
     unit = Fraction(1, 2**53)
 
     def __init__(
-        self, model: nn.Module, loss: Loss, data: RecordData, optimiser: Optimizer, *, microbatch: int = 256
+        self,
+        model: nn.Module,
+        loss: Loss,
+        data: RecordData,
+        optimiser: Optimizer,
+        *,
+        microbatch: int = 256,
+        exact_sums: bool = False,
     ) -> None:
         self.model = model
         self._loss = loss
         self._data = data
         self._optimiser = optimiser
-        self._microbatch = whole("microbatch", microbatch, 1)
+        self._exact_sums = exact_sums
+        self._microbatch = 1 if exact_sums else whole("microbatch", microbatch, 1)
         trained = {name: value for name, value in model.named_parameters() if value.requires_grad}
         self._names, self._parameters = list(trained), list(trained.values())
         self._positions: Positions = {value: n for n, value in enumerate(self._parameters)}
@@ -97,8 +116,12 @@ class TorchModel:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Gradients and their sums are of floats, in products whose rounding may depend on the batch."""
-        return FLOAT_GRADIENTS
+        """What a guarantee assumes of the model and of PyTorch.
+
+        Gradients and their sums are of floats, in products whose rounding may depend on the batch; not so where records
+        pass one by one: no other record is there then that rounding could depend on, and sums are exact.
+        """
+        return (RECORDS_APART,) if self._exact_sums else FLOAT_GRADIENTS
 
     def identity(self) -> Identity:
         """The model with its loss, the optimiser as it was made, and a digest of the data in binary64.
@@ -110,7 +133,7 @@ class TorchModel:
             for digest, rows in zip((inputs, targets), self._data.rows(torch.from_numpy(part)), strict=True):
                 digest.update(array_of(rows).tobytes())
         return Identity(
-            model=f"{described(self.model)} under {described(self._loss)}",
+            model=f"{described(self.model)} under {described(self._loss)}{' exact sums' if self._exact_sums else ''}",
             optimiser=f"{type(self._optimiser).__name__} {described(self._optimiser.defaults)}",
             data=Private(inputs.hexdigest() + targets.hexdigest()),
         )
@@ -120,14 +143,21 @@ class TorchModel:
         return Evaluation.joined([self._passed(part).evaluation() for part in self._parts(indices)])
 
     def weighted_sum(self, indices: IntArray, weighting: Weighting, unit: float) -> tuple[Integers, Evaluation]:
-        """Σ w·g in floats, rounded to whole units, by one pass forward and back; norms come from the same factors."""
-        total, parts = np.zeros(self.dimension), []
+        """Σ w·g in whole units, by one pass forward and back; norms come from the same factors.
+
+        The sum is one of floats and rounded, or where records pass one by one each w·g is cut toward zero.
+        """
+        total, exact, parts = np.zeros(self.dimension), np.zeros(self.dimension, dtype=np.int64), []
         for part in self._parts(indices):
             passed = self._passed(part)
             found = passed.evaluation()
-            total += passed.weighted_sum(weighting(found.norms))
+            added = passed.weighted_sum(weighting(found.norms))
+            if self._exact_sums:
+                exact += cut_to_units(added, unit)
+            else:
+                total += added
             parts.append(found)
-        return in_units(total, unit), Evaluation.joined(parts)
+        return exact if self._exact_sums else in_units(total, unit), Evaluation.joined(parts)
 
     def step(self, gradient: FloatArray) -> None:
         """Let the optimiser change the parameters."""
