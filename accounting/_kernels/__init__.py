@@ -1,1 +1,1 @@
-"""Compiled loops. The only modules that import numba; `certdp.accounting.bulk.arrays` is their face."""
+"""Compiled loops. The only modules that import numba; `certdp.accounting.bulk` is their face."""

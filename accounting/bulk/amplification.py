@@ -30,8 +30,9 @@ from ..errors import InvalidType, InvalidValue
 from ..exact import Floats
 from ..relations import Direction
 from . import arrays as bulk
-from .arrays import UNIT, _exact, _flat, _part, _require, _shared
-from .sampled_gaussian import _common_shape
+from .arrays import UNIT
+from .exact_floats import exact_floats, finite_non_negative, non_negative, probabilities, require_each
+from .parts import each, flat, part, shared
 
 _SHARE = 1 << 10  # elements worth a thread
 _Kernel: TypeAlias = Callable[..., None]
@@ -104,7 +105,7 @@ def gaussian_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thr
     """
     from .._kernels import amplification_rows as kernels
 
-    return _epsilon(kernels.gaussian_level, rate, _shift(shift), delta, threads)
+    return _epsilon(kernels.gaussian_level, rate, finite_non_negative("shift", shift), delta, threads)
 
 
 def laplace_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, threads: int = 1) -> Floats:
@@ -117,7 +118,7 @@ def laplace_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thre
     def level(q: Floats, s: Floats, d: Floats, out: Floats) -> None:
         kernels.pure_level(q, s, d, True, out)
 
-    return _epsilon(level, rate, _shift(shift), delta, threads)
+    return _epsilon(level, rate, finite_non_negative("shift", shift), delta, threads)
 
 
 def response_epsilon(rate: ArrayLike, loss: ArrayLike, delta: ArrayLike, *, threads: int = 1) -> Floats:
@@ -127,8 +128,7 @@ def response_epsilon(rate: ArrayLike, loss: ArrayLike, delta: ArrayLike, *, thre
     """
     from .._kernels import amplification_rows as kernels
 
-    losses = _exact("loss", loss)
-    _require("loss", losses, losses >= 0, "ε ≥ 0, inf included")
+    losses = non_negative("loss", loss)
 
     def level(q: Floats, e: Floats, d: Floats, out: Floats) -> None:
         kernels.pure_level(q, e, d, False, out)
@@ -150,7 +150,7 @@ def laplace_moments(shift: ArrayLike, order: int, *, threads: int = 1) -> Floats
     """
     from .._kernels import amplification_rows as kernels
 
-    return _moments(kernels.laplace_moments, _shift(shift), order, threads)
+    return _moments(kernels.laplace_moments, finite_non_negative("shift", shift), order, threads)
 
 
 def response_moments(loss: ArrayLike, order: int, *, threads: int = 1) -> Floats:
@@ -160,9 +160,7 @@ def response_moments(loss: ArrayLike, order: int, *, threads: int = 1) -> Floats
     """
     from .._kernels import amplification_rows as kernels
 
-    losses = _exact("loss", loss)
-    _require("loss", losses, losses >= 0, "ε ≥ 0, inf included")
-    return _moments(kernels.response_moments, losses, order, threads)
+    return _moments(kernels.response_moments, non_negative("loss", loss), order, threads)
 
 
 def sampled_moments(moments: ArrayLike, rate: ArrayLike, *, threads: int = 1) -> Floats:
@@ -182,24 +180,24 @@ def sampled_moments(moments: ArrayLike, rate: ArrayLike, *, threads: int = 1) ->
         InvalidType: for anything but arrays of real numbers.
         InvalidValue: for numbers outside the ranges above, or shapes that do not fit.
     """
-    rows = np.require(_exact("moments", moments), requirements=["A"])
+    rows = np.require(exact_floats("moments", moments), requirements=["A"])
     if rows.ndim != 2 or rows.shape[1] < 1:
         raise InvalidValue("moments", f"shape {rows.shape}", "a matrix with a column for each order 2, …, α")
-    _require("moments", rows, rows >= 0, "log-moments ≥ 0, inf included")
-    rates = _rate(rate)
+    require_each("moments", rows, rows >= 0, "log-moments ≥ 0, inf included")
+    rates = probabilities("rate", rate)
     if rates.shape not in ((), (1,), rows.shape[:1]):
         raise InvalidValue("rate", f"shape {rates.shape}", "one rate per record, or one for all")
-    q, binomials = _flat(rates, rows.shape[:1]), _log_binomials(rows.shape[1] + 1)
+    q, binomials = flat(rates, rows.shape[:1]), _log_binomials(rows.shape[1] + 1)
 
     from .._kernels import amplification_rows as kernels
 
     out = np.empty(rows.shape[0])
 
     def run(start: int, stop: int) -> bool:
-        kernels.sampled_moments(rows[start:stop], binomials, _part(q, start, stop), out[start:stop])
+        kernels.sampled_moments(rows[start:stop], binomials, part(q, start, stop), out[start:stop])
         return True
 
-    _shared(run, out.size, max(1, _SHARE // rows.shape[1]), threads)
+    shared(run, out.size, max(1, _SHARE // rows.shape[1]), threads)
     return out
 
 
@@ -248,8 +246,8 @@ def _delta(
 ) -> Floats:
     if not isinstance(direction, Direction):
         raise InvalidType("direction", direction, "Direction.REMOVE or Direction.ADD")
-    rates, shifts, epsilons = _rate(rate), _shift(shift), _exact("epsilon", epsilon)
-    _require("epsilon", epsilons, epsilons >= 0, "numbers ≥ 0, inf included")
+    rates, shifts = probabilities("rate", rate), finite_non_negative("shift", shift)
+    epsilons = non_negative("epsilon", epsilon)
 
     from .._kernels import amplification_rows as kernels
 
@@ -258,13 +256,12 @@ def _delta(
     def kernel(q: Floats, s: Floats, e: Floats, out: Floats) -> None:
         kernels.delta(q, s, e, add, laplace, out)
 
-    return _each(kernel, threads, rate=rates, shift=shifts, epsilon=epsilons)
+    return each(kernel, _SHARE, threads, rate=rates, shift=shifts, epsilon=epsilons)
 
 
 def _epsilon(kernel: _Kernel, rate: ArrayLike, parameter: Floats, delta: ArrayLike, threads: int) -> Floats:
-    rates, deltas = _rate(rate), _exact("delta", delta)
-    _require("delta", deltas, (deltas >= 0) & (deltas <= 1), "numbers in [0, 1]")
-    levels = _each(kernel, threads, rate=rates, shift=parameter, delta=deltas)
+    rates, deltas = probabilities("rate", rate), probabilities("delta", delta)
+    levels = each(kernel, _SHARE, threads, rate=rates, shift=parameter, delta=deltas)
     return bulk.psi_remove(levels, rates, threads=threads)
 
 
@@ -277,33 +274,7 @@ def _moments(kernel: _Kernel, parameter: Floats, order: int, threads: int) -> Fl
     def at(values: Floats, out: Floats) -> None:
         kernel(values, float(order), out)
 
-    return _each(at, threads, parameter=np.require(parameter))
-
-
-def _each(kernel: _Kernel, threads: int, **inputs: Floats) -> Floats:
-    """The kernel on inputs that are broadcast against one another, in parts."""
-    shape = _common_shape(**inputs)
-    out = np.empty(shape)
-    flat, vectors = out.reshape(-1), [_flat(array, shape) for array in inputs.values()]
-
-    def run(start: int, stop: int) -> bool:
-        kernel(*(_part(vector, start, stop) for vector in vectors), flat[start:stop])
-        return True
-
-    _shared(run, flat.size, _SHARE, threads)
-    return out
-
-
-def _rate(rate: ArrayLike) -> Floats:
-    rates = _exact("rate", rate)
-    _require("rate", rates, (rates >= 0) & (rates <= 1), "probabilities in [0, 1]")
-    return rates
-
-
-def _shift(shift: ArrayLike) -> Floats:
-    shifts = _exact("shift", shift)
-    _require("shift", shifts, (shifts >= 0) & np.isfinite(shifts), "finite shifts ≥ 0")
-    return shifts
+    return each(at, _SHARE, threads, parameter=np.require(parameter))
 
 
 @lru_cache(maxsize=256)

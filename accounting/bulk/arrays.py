@@ -16,17 +16,18 @@ array([0., 0., 2.])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..errors import CertdpError, InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue
 from ..exact import Floats
 from ..norms import Norm
 from ..private import InvalidData, Private
+from .exact_floats import exact_floats, first_of, require_each
+from .parts import common_shape, flat, part, shared
 
 UNIT = Fraction(1, 2**53)
 """The unit roundoff u of binary64."""
@@ -46,9 +47,7 @@ LONGEST_ROW = 2**20
 
 _KERNEL_ORDERS = {Norm.L1: 1, Norm.L2: 2, Norm.LINF: 0}  # those that the kernels sum without exp and log
 _LARGEST_ORDER = Fraction(2**64)  # of more than 1; any larger one differs from it by less than 2^-60, relatively
-_LARGEST_INTEGER = 2**53
 _SHARE = 1 << 14  # elements worth a thread
-_PROBES = np.array([2.0**-1022, 2.0**-60])
 
 
 def psi_remove(loss: ArrayLike, rate: ArrayLike, *, threads: int = 1) -> Floats:
@@ -104,7 +103,7 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
     """
     if not isinstance(norm, Norm):
         raise InvalidType("norm", norm, "a Norm", 'Use Norm.L1, Norm.L2, Norm.LINF or Norm("3/2").')
-    rows = np.require(_exact("records", records), requirements=["A"])
+    rows = np.require(exact_floats("records", records), requirements=["A"])
     if rows.ndim != 2:
         raise InvalidValue("records", f"shape {rows.shape}", "an n × d matrix", "Give each record one row.")
     if rows.shape[1] > LONGEST_ROW:
@@ -121,8 +120,8 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
             return kernels.power_norms(rows[start:stop], order, out[start:stop]) < 0
         return kernels.norms(rows[start:stop], common, out[start:stop]) < 0
 
-    if not _shared(run, len(out), max(1, _SHARE // max(1, rows.shape[1])), threads):
-        row, column = _first(~np.isfinite(rows))
+    if not shared(run, len(out), max(1, _SHARE // max(1, rows.shape[1])), threads):
+        row, column = first_of(~np.isfinite(rows))
         place, found = f"NaN or inf in row {row}, column {column}", Private(float(rows[row, column]))
         raise InvalidData("records", place, "finite entries", "Drop or repair that record.", found=found)
     return out
@@ -177,113 +176,34 @@ def log1p(values: ArrayLike, *, threads: int = 1) -> Floats:
 
 
 def _psi(loss: ArrayLike, rate: ArrayLike, *, add: bool, threads: int) -> Floats:
-    losses, rates = _exact("loss", loss), _exact("rate", rate)
-    try:
-        shape = np.broadcast_shapes(losses.shape, rates.shape)
-    except ValueError:
-        shapes = f"shape {rates.shape}, and loss has {losses.shape}"
-        remedy = "Give one rate per record, or one for all."
-        raise InvalidValue("rate", shapes, "shapes that broadcast", remedy) from None
+    losses, rates = exact_floats("loss", loss), exact_floats("rate", rate)
+    shape = common_shape(rate=rates, loss=losses)
 
     from .._kernels import theorem_6
 
     out = np.empty(shape)
-    flat, e, q = out.reshape(-1), _flat(losses, shape), _flat(rates, shape)
+    results, e, q = out.reshape(-1), flat(losses, shape), flat(rates, shape)
 
     def run(start: int, stop: int) -> bool:
-        return theorem_6.psi(_part(e, start, stop), _part(q, start, stop), add, flat[start:stop])
+        return theorem_6.psi(part(e, start, stop), part(q, start, stop), add, results[start:stop])
 
-    if not _shared(run, flat.size, _SHARE, threads):
-        _require("loss", losses, losses >= 0, "ε ≥ 0, inf included")
-        _require("rate", rates, (rates >= 0) & (rates <= 1), "probabilities in [0, 1]")
+    if not shared(run, out.size, _SHARE, threads):
+        require_each("loss", losses, losses >= 0, "ε ≥ 0, inf included")
+        require_each("rate", rates, (rates >= 0) & (rates <= 1), "probabilities in [0, 1]")
     return out
 
 
 def _elementwise(
     kernel: Callable[[Floats, Floats], None], values: ArrayLike, least: float, admissible: str, threads: int
 ) -> Floats:
-    array = _exact("values", values)
-    _require("values", array, array >= least, admissible)
+    array = exact_floats("values", values)
+    require_each("values", array, array >= least, admissible)
     out = np.empty(array.shape)
-    flat, x = out.reshape(-1), _flat(array, array.shape)
+    results, x = out.reshape(-1), flat(array, array.shape)
 
     def run(start: int, stop: int) -> bool:
-        kernel(x[start:stop], flat[start:stop])
+        kernel(x[start:stop], results[start:stop])
         return True
 
-    _shared(run, flat.size, _SHARE, threads)
+    shared(run, out.size, _SHARE, threads)
     return out
-
-
-def _exact(parameter: str, values: ArrayLike) -> Floats:
-    """`values` as binary64, refused where that would round."""
-    numbers = "an array of real numbers"
-    if isinstance(values, np.ma.MaskedArray):
-        raise InvalidType(parameter, "a masked array", numbers, "Fill or drop the masked entries.")
-    try:
-        array = np.asarray(values)
-    except ValueError:  # ragged
-        raise InvalidType(parameter, "rows of several lengths", numbers) from None
-    if array.dtype.kind not in "iuf":
-        raise InvalidType(parameter, f"dtype {array.dtype}", numbers, "Convert it without rounding first.")
-    if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
-        exact = (array <= _LARGEST_INTEGER) & (array >= -_LARGEST_INTEGER)
-        _require(parameter, array, exact, "integers up to 2^53 in magnitude", "Larger ones would be rounded.")
-    floats = array.astype(np.float64, copy=False)
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        _require(parameter, array, (floats == array) | np.isnan(array), "numbers that binary64 holds exactly")
-    return floats
-
-
-def _require(
-    parameter: str, array: NDArray[np.generic], valid: NDArray[np.bool_], admissible: str, remedy: str = ""
-) -> None:
-    if not np.all(valid):
-        index = _first(~np.asarray(valid))
-        if not index:  # one number for all, which the caller states
-            raise InvalidValue(parameter, str(array[()]), admissible, remedy)
-        place, found = f"another value at index {', '.join(map(str, index))}", Private(array[index].item())
-        raise InvalidData(parameter, place, admissible, remedy, found=found)
-
-
-def _first(condition: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The index of the first true entry, in C order."""
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(condition)), condition.shape))
-
-
-def _flat(array: Floats, shape: Sequence[int]) -> Floats:
-    """`array` broadcast to `shape` as a contiguous vector, or as one entry where it is constant."""
-    if array.size != 1:
-        array = np.broadcast_to(array, shape)
-    return np.require(array, requirements=["C", "A"]).reshape(-1)
-
-
-def _part(vector: Floats, start: int, stop: int) -> Floats:
-    return vector if vector.size == 1 else vector[start:stop]
-
-
-def _shared(run: Callable[[int, int], bool], size: int, share: int, threads: int) -> bool:
-    """Whether `run` returns True on each part of range(size); parts of at least `share` go to threads."""
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise InvalidType("threads", threads, "an integer ≥ 1")
-    if threads < 1:
-        raise InvalidValue("threads", threads, "an integer ≥ 1")
-    _require_default_arithmetic()
-    if size == 0:
-        return True
-    parts = max(1, min(threads, size // share))
-    if parts == 1:
-        return run(0, size)
-    ends = [size * k // parts for k in range(parts + 1)]
-    with ThreadPoolExecutor(parts) as pool:
-        return all(list(pool.map(run, ends[:-1], ends[1:])))
-
-
-def _require_default_arithmetic() -> None:
-    """Refuse to compute where subnormals are flushed to zero or rounding is directed: the proofs assume neither."""
-    smallest, tiny = _PROBES.tolist()
-    if smallest * 0.5 == 0.0 or 1.0 + tiny != 1.0 or 1.0 - tiny != 1.0:
-        raise CertdpError(
-            "this thread's floating-point state is not the IEEE 754 default (a library built with -ffast-math may "
-            "have changed it); bounds computed in it would not be proven"
-        )

@@ -21,12 +21,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidValue
 from ..exact import Floats
-from .arrays import _exact, _flat, _part, _require, _shared
+from .exact_floats import LARGEST_INTEGER, exact_floats, finite_non_negative, non_negative, probabilities, require_each
+from .parts import common_shape, each, flat, part, shared
 
 _SHARE = 64  # elements worth a thread
-_LARGEST_COUNT = 2.0**53
 
 
 def renyi_upper(rate: ArrayLike, shift: ArrayLike, order: ArrayLike, *, threads: int = 1) -> Floats:
@@ -48,23 +47,13 @@ def renyi_upper(rate: ArrayLike, shift: ArrayLike, order: ArrayLike, *, threads:
         InvalidType: for anything but arrays of real numbers.
         InvalidValue: for numbers outside the ranges above, or shapes that do not broadcast.
     """
-    rates, shifts = _rates_and_shifts(rate, shift)
-    orders = _exact("order", order)
-    _require("order", orders, (orders > 1) & np.isfinite(orders), "finite orders α > 1")
-    shape = _common_shape(rate=rates, shift=shifts, order=orders)
+    rates, shifts = probabilities("rate", rate), finite_non_negative("shift", shift)
+    orders = exact_floats("order", order)
+    require_each("order", orders, (orders > 1) & np.isfinite(orders), "finite orders α > 1")
 
     from .._kernels import sampled_gaussian as kernels
 
-    out = np.empty(shape)
-    flat = out.reshape(-1)
-    q, s, alpha = _flat(rates, shape), _flat(shifts, shape), _flat(orders, shape)
-
-    def run(start: int, stop: int) -> bool:
-        kernels.renyi(_part(q, start, stop), _part(s, start, stop), _part(alpha, start, stop), flat[start:stop])
-        return True
-
-    _shared(run, flat.size, _SHARE, threads)
-    return out
+    return each(kernels.renyi, _SHARE, threads, rate=rates, shift=shifts, order=orders)
 
 
 def epsilon_upper(
@@ -94,9 +83,7 @@ def epsilon_upper(
     """
     from .._kernels import sampled_gaussian as kernels
 
-    deltas = _exact("delta", delta)
-    _require("delta", deltas, (deltas >= 0) & (deltas <= 1), "numbers in [0, 1]")
-    return _searched(kernels.epsilon, rate, shift, steps, "delta", deltas, threads)
+    return _searched(kernels.epsilon, rate, shift, steps, "delta", probabilities("delta", delta), threads)
 
 
 def delta_upper(
@@ -113,9 +100,7 @@ def delta_upper(
     """
     from .._kernels import sampled_gaussian as kernels
 
-    epsilons = _exact("epsilon", epsilon)
-    _require("epsilon", epsilons, epsilons >= 0, "numbers ≥ 0, inf included")
-    return _searched(kernels.delta, rate, shift, steps, "epsilon", epsilons, threads)
+    return _searched(kernels.delta, rate, shift, steps, "epsilon", non_negative("epsilon", epsilon), threads)
 
 
 def _searched(
@@ -127,35 +112,19 @@ def _searched(
     given: Floats,
     threads: int,
 ) -> tuple[Floats, Floats]:
-    rates, shifts = _rates_and_shifts(rate, shift)
-    counts = _exact("steps", steps)
-    whole = (counts >= 0) & (counts <= _LARGEST_COUNT) & (counts == np.floor(counts))
-    _require("steps", counts, whole, "whole numbers from 0 to 2^53")
-    shape = _common_shape(rate=rates, shift=shifts, steps=counts, **{name: given})
+    rates, shifts = probabilities("rate", rate), finite_non_negative("shift", shift)
+    counts = exact_floats("steps", steps)
+    whole = (counts >= 0) & (counts <= LARGEST_INTEGER) & (counts == np.floor(counts))
+    require_each("steps", counts, whole, "whole numbers from 0 to 2^53")
+    shape = common_shape(rate=rates, shift=shifts, steps=counts, **{name: given})
     out, order = np.empty(shape), np.empty(shape)
-    flat, flat_order = out.reshape(-1), order.reshape(-1)
-    inputs = [_flat(array, shape) for array in (rates, shifts, counts, given)]
+    results, orders = out.reshape(-1), order.reshape(-1)
+    inputs = [flat(array, shape) for array in (rates, shifts, counts, given)]
 
     def run(start: int, stop: int) -> bool:
-        q, s, count, target = (_part(vector, start, stop) for vector in inputs)
-        kernel(q, s, count, target, flat[start:stop], flat_order[start:stop])
+        q, s, count, target = (part(vector, start, stop) for vector in inputs)
+        kernel(q, s, count, target, results[start:stop], orders[start:stop])
         return True
 
-    _shared(run, flat.size, _SHARE, threads)
+    shared(run, out.size, _SHARE, threads)
     return out, order
-
-
-def _rates_and_shifts(rate: ArrayLike, shift: ArrayLike) -> tuple[Floats, Floats]:
-    rates, shifts = _exact("rate", rate), _exact("shift", shift)
-    _require("rate", rates, (rates >= 0) & (rates <= 1), "probabilities in [0, 1]")
-    _require("shift", shifts, (shifts >= 0) & np.isfinite(shifts), "finite shifts ≥ 0")
-    return rates, shifts
-
-
-def _common_shape(**arrays: Floats) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        remedy = "Give one number per record, or one for all."
-        raise InvalidValue(next(iter(arrays)), shapes, "shapes that broadcast", remedy) from None

@@ -14,7 +14,7 @@ with noise of standard deviation σ_G·C: a length of K̃/Ñ, whatever ‖g‖ i
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from attrs import field, frozen
 
@@ -24,9 +24,6 @@ from ..exact import Number, above_zero, exact
 from ..pairs import GaussianPair, Pair
 from ..pairs.sampled_gaussian_renyi import sampled_gaussian_renyi
 from ..units import Order, Probability
-
-if TYPE_CHECKING:
-    pass
 
 _PRECISION = 128
 

@@ -22,7 +22,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ..bulk.amplification import gaussian_delta, scaled
-from ..bulk.arrays import _exact, _require
+from ..bulk.exact_floats import finite_non_negative
 from ..bulk.pairs import GaussianPairs
 from ..bulk.sampled_gaussian import delta_upper, renyi_upper
 from ..enclosures import Enclosure
@@ -283,8 +283,7 @@ def gaussian_weights(
         InvalidType, InvalidValue: for arguments outside their range, and where weight 1 exceeds the target for a
             record (the message names the first and is for the data's curator).
     """
-    shifts = np.require(_exact("unit_shift", unit_shift), requirements=["C", "A"])
-    _require("unit_shift", shifts, (shifts >= 0) & np.isfinite(shifts), "finite numbers ≥ 0")
+    shifts = np.require(finite_non_negative("unit_shift", unit_shift), requirements=["C", "A"])
     if shifts.ndim != 1:
         raise InvalidValue("unit_shift", f"shape {shifts.shape}", "one number per record")
     match grid_bits:

@@ -15,7 +15,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import _exact, _require, _shared
+from ..bulk.exact_floats import exact_floats, require_each
+from ..bulk.parts import shared
 from ..enclosures import Enclosure, Truth, lambert_wm1
 from ..errors import InvalidType, InvalidValue, Undecided
 from ..exact import Floats
@@ -89,7 +90,7 @@ def largest_weights(
     (array([43.20709029,  1.        ,         inf]), array([0.02314435, 1.        , 0.        ]))
     """
     given = _Given.of(target, largest)
-    losses = np.require(_exact("unit_loss", unit_loss), requirements=["C", "A"])
+    losses = np.require(exact_floats("unit_loss", unit_loss), requirements=["C", "A"])
     if losses.ndim != 1:
         raise InvalidValue("unit_loss", f"shape {losses.shape}", "one number per record")
     rounded_over: NDArray[np.intp] = np.empty(0, dtype=np.intp)
@@ -109,8 +110,8 @@ def largest_weights(
         worst.append(int(kernels.linear(losses[part], *parameters, weight[part], probability[part])))
         return worst[-1] != kernels.INVALID
 
-    if not _shared(run, losses.size, _SHARE, threads):
-        _require("unit_loss", losses, losses >= 0, "numbers ≥ 0")
+    if not shared(run, losses.size, _SHARE, threads):
+        require_each("unit_loss", losses, losses >= 0, "numbers ≥ 0")
         _refuse_infeasible(losses, losses > given.top, target, first)
     weight[rounded_over] = probability[rounded_over] = 1.0
     gaps = [float(np.int64(bits).view(np.float64)) for bits in worst]

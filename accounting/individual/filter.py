@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import _exact, _require
+from ..bulk.exact_floats import non_negative
 from ..derivation import Assumption, Theorem
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
@@ -124,8 +124,7 @@ class IndividualFilter(SpendingState):
             InvalidType: for anything but an array of real numbers.
             InvalidValue: for a loss that is not ≥ 0, and other lengths. Nothing is charged then.
         """
-        bounds = _exact("losses", losses)
-        _require("losses", bounds, bounds >= 0, "Rényi divergences ≥ 0, inf included")
+        bounds = non_negative("losses", losses)
         if bounds.shape not in ((), (len(self._spent),)):
             raise InvalidValue(
                 "losses", f"an array of shape {bounds.shape}", "one number, or as many as there are records"

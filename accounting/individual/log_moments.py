@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..bulk.arrays import _part, _shared
+from ..bulk.parts import part, shared
 from ..errors import InvalidValue
 from ..exact import Floats
 from .orders import Orders
@@ -58,14 +58,14 @@ class LogMoments:
         whole = values[summed].astype(np.int64)
 
         def run(start: int, stop: int) -> bool:
-            q, s, part = _part(rate, start, stop), _part(shift, start, stop), totals[start:stop]
+            q, s, sums = part(rate, start, stop), part(shift, start, stop), totals[start:stop]
             if len(whole):
-                kernels.add_whole(q, s, whole, summed, float(times), part)
+                kernels.add_whole(q, s, whole, summed, float(times), sums)
             for column in integrated.tolist():
-                kernels.add_any(q, s, float(values[column]), column, float(times), part)
+                kernels.add_any(q, s, float(values[column]), column, float(times), sums)
             return True
 
-        _shared(run, len(totals), _SHARE if not len(integrated) else 64, threads)
+        shared(run, len(totals), _SHARE if not len(integrated) else 64, threads)
 
     def add_common(self, rate: Floats, shift: float, times: int, totals: Floats, *, threads: int = 1) -> None:
         """totals += times·Λ for records with one shift for all; otherwise as `add_each`."""
@@ -109,7 +109,7 @@ class RateTable:
 
         def run(start: int, stop: int) -> bool:
             kernels.add_from_table(
-                _part(rate, start, stop),
+                part(rate, start, stop),
                 self._base,
                 self._climb,
                 self._digits,
@@ -119,7 +119,7 @@ class RateTable:
             )
             return True
 
-        _shared(run, len(totals), _SHARE, threads)
+        shared(run, len(totals), _SHARE, threads)
 
     def _cover(self, least: float, most: float, threads: int) -> None:
         low, high = (int(np.frexp(end)[1]) - 1 for end in (least, max(most, least)))

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bulk.arrays import _shared
+from ..bulk.parts import shared
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
 from ..errors import InvalidType, InvalidValue
@@ -110,7 +110,7 @@ class IndividualLosses(SpendingState):
             kernels.epsilon(self._totals[start:stop], orders, grown, target, out[start:stop])
             return True
 
-        _shared(run, len(out), _SHARE, self._threads)
+        shared(run, len(out), _SHARE, self._threads)
         return Private(out)
 
 

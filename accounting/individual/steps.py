@@ -8,8 +8,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ..bulk.arrays import _exact, _flat, _require
-from ..bulk.sampled_gaussian import _common_shape, _rates_and_shifts
+from ..bulk.exact_floats import finite_non_negative, probabilities
+from ..bulk.parts import common_shape, flat
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Floats, Number, exact
@@ -41,13 +41,13 @@ class Step:
             InvalidType: for anything but arrays of real numbers.
             InvalidValue: for rates outside [0, 1], shifts that are not finite and ≥ 0, and other lengths.
         """
-        rates, shifts = _rates_and_shifts(rate, shift)
+        rates, shifts = probabilities("rate", rate), finite_non_negative("shift", shift)
         for name, array in (("rate", rates), ("shift", shifts)):
             if array.shape not in ((), (records,)):
                 raise InvalidValue(
                     name, f"an array of shape {array.shape}", "one number, or as many as there are records"
                 )
-        return cls(_flat(rates, (records,)), _flat(shifts, (records,)), shifts.ndim == 0)
+        return cls(flat(rates, (records,)), flat(shifts, (records,)), shifts.ndim == 0)
 
     def add(self, moments: LogMoments, times: int, totals: Floats, *, threads: int) -> None:
         """Add the step's losses, `times` times, to `totals`."""
@@ -72,14 +72,12 @@ def record_shifts(weight: ArrayLike, sensitivity: ArrayLike, standard_deviation:
         InvalidType: for anything but arrays of real numbers, and a number.
         InvalidValue: for numbers outside these ranges, or shapes that do not broadcast.
     """
-    weights, sizes = _exact("weight", weight), _exact("sensitivity", sensitivity)
-    for name, array in (("weight", weights), ("sensitivity", sizes)):
-        _require(name, array, (array >= 0) & np.isfinite(array), "finite numbers ≥ 0")
+    weights, sizes = finite_non_negative("weight", weight), finite_non_negative("sensitivity", sensitivity)
     deviation = exact(standard_deviation, parameter="standard_deviation")
     if deviation <= 0:
         raise InvalidValue("standard_deviation", standard_deviation, "a standard deviation > 0")
     inverse = Enclosure.of(1 / deviation).upper_float
-    _common_shape(weight=weights, sensitivity=sizes)
+    common_shape(weight=weights, sensitivity=sizes)
     with np.errstate(over="ignore", under="ignore"):
         return _above(_above(weights * sizes, (weights > 0) & (sizes > 0)) * inverse, (weights > 0) & (sizes > 0))
 

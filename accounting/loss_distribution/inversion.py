@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from ..bulk.arrays import _require_default_arithmetic
+from ..bulk.parts import require_default_arithmetic
 from ..enclosures import Enclosure, pi
 from ..enclosures.arguments import non_negative, probability, whole
 from ..exact import exact
@@ -57,7 +57,7 @@ def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
     Raises:
         InvalidType, InvalidValue: for other arguments.
     """
-    _require_default_arithmetic()
+    require_default_arithmetic()
     lower, upper = _ends(parts)
     level = non_negative("epsilon", epsilon)
     high = _delta(upper, level.lower)
@@ -81,7 +81,7 @@ def epsilon_by_transforms(parts: Parts, delta: Enclosure) -> Enclosure | None:
     Raises:
         InvalidType, InvalidValue: for other arguments.
     """
-    _require_default_arithmetic()
+    require_default_arithmetic()
     lower, upper = _ends(parts)
     level = probability("delta", delta)
     high = _epsilon(upper, level.lower)

@@ -9,37 +9,15 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
-from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.bulk.exact_floats import exact_floats
+from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats, Number
 from ...accounting.private import InvalidData
 from ...accounting.sampling.losses import Loss
 from .about import About
 from .coins import Coins
 
-_LARGEST_INTEGER = 2**53
 _LARGEST_SUM = 2.0**1022  # rounding of a sum does not double it
-
-
-def _as_floats(value: ArrayLike) -> Floats:
-    kind = "a matrix of numbers"
-    if isinstance(value, np.ma.MaskedArray):
-        raise InvalidType("records", "a masked array", kind, "Fill or drop the masked entries")
-    try:
-        given = np.asarray(value)
-    except ValueError:  # ragged
-        raise InvalidType(
-            "records", "rows of several lengths", kind, "Give each record the same number of entries"
-        ) from None
-    if given.dtype.kind not in "biuf":
-        raise InvalidType("records", f"dtype {given.dtype}", kind, "Convert text and other objects to numbers first")
-    records = given.astype(np.float64, copy=False)
-    if given.dtype.kind in "iu":
-        exact = np.all((given <= _LARGEST_INTEGER) & (given >= -_LARGEST_INTEGER))
-    else:
-        exact = np.all((records == given) | np.isnan(records))
-    if not exact:
-        raise InvalidValue("records", f"dtype {given.dtype}", "numbers that binary64 holds", "Round them first")
-    return records
 
 
 def as_records(value: ArrayLike) -> Floats:
@@ -49,7 +27,7 @@ def as_records(value: ArrayLike) -> Floats:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for another shape, NaN and inf, and numbers that binary64 would round.
     """
-    records = _as_floats(value)
+    records = exact_floats("records", value, flags=True)
     if records.ndim != 2:
         raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
     if not np.all(np.isfinite(records)):

@@ -12,9 +12,9 @@ from typing import TextIO, final
 import numpy as np
 from attrs import frozen
 
+from ..accounting.bulk.exact_floats import LARGEST_INTEGER
 from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
-from .numbers import LARGEST_INTEGER
 from .reading import Reading
 from .streams import Stream
 from .tables import Table, turned

@@ -6,12 +6,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..accounting.bulk.exact_floats import LARGEST_INTEGER
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
-
-LARGEST_INTEGER = 2**53
-"""Beyond it binary64 leaves out integers."""
 
 _LEAVE_OUT = "Encode text columns as numbers or leave them out"
 

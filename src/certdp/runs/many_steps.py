@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.accountants import WorstPairs
 from ..accounting.accountants.grouped_steps import Groups, grouped
+from ..accounting.bulk.exact_floats import exact_floats
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Derivation, Theorem
 from ..accounting.enclosures import DEFAULT_PRECISION, Enclosure
 from ..accounting.enclosures.arguments import whole
@@ -212,14 +213,9 @@ def _numbers(parameter: str, given: Public[ArrayLike], least: float, most: float
         case _:
             raise InvalidType(parameter, given, "public numbers", f"Write {parameter}=Public([…])")
     admissible = f"numbers from {least:g} to {most:g}"
-    array = np.atleast_1d(np.asarray(value))
-    if array.ndim != 1 or not array.size or array.dtype.kind not in "fiu":
-        raise InvalidValue(
-            parameter, f"an array of {array.dtype} with the shape {array.shape}", f"a list of {admissible}"
-        )
-    numbers = array.astype(np.float64)
-    if array.dtype.itemsize > 8 or (array.dtype.kind in "iu" and np.any(np.abs(numbers) >= 2.0**53)):
-        raise InvalidValue(parameter, f"an array of {array.dtype}", "numbers that binary64 holds exactly")
+    numbers = np.atleast_1d(exact_floats(parameter, value))
+    if numbers.ndim != 1 or not numbers.size:
+        raise InvalidValue(parameter, f"an array with the shape {numbers.shape}", f"a list of {admissible}")
     wrong = np.flatnonzero(~((numbers >= least) & (numbers <= most)))
     if wrong.size:
         raise InvalidValue(f"{parameter}[{wrong[0]}]", float(numbers[wrong[0]]), admissible)
