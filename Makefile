@@ -40,11 +40,12 @@ run: .venv/installed-all
 	@echo "The certificate lies in $(CERTIFICATE)"
 
 # For a developer's own loop: less than two minutes, once the types are in mypy's cache. `make test` is the whole.
+# A test that the summary names takes too long for this loop: mark it as slow.
 quick: .venv/installed-test
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTEST) -m quick
+	$(PYTEST) -m quick --durations 10 --durations-min 3
 
 test: check
 	$(PYTEST) $(CHECKED:%=--ignore=%)

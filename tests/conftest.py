@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable, Generator
@@ -36,6 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rotation", type=int, default=0, help="a number that chooses which cases and tests run")
     parser.addoption("--turns", type=int, default=1, help="run one in so many cases of each slow test")
     parser.addoption("--one-in", type=int, default=1, help="run one in so many of the tests that are selected")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects without looking for garbage: the cases of all tests are many objects, and stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -47,9 +47,9 @@ from certdp.accounting.provenance import Public
 from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.releases import ResampleEach
-from certdp.accounting.units import Delta, Epsilon, Order
+from certdp.accounting.units import Delta, Order
 from certdp.dpis import engine
-from certdp.dpis.budget import DominatedAccounting, FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.budget import DominatedAccounting
 from certdp.dpis.dominated_payments import DominatedPayments
 from certdp.dpis.filtered_payments import FilteredPayments
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
@@ -59,10 +59,10 @@ from certdp.interoperation.opacus import CertifiedAccountant
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.forks import can_fork, forked
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
-from certdp.runs.calibration import Budget
 from certdp.runs.plan import Plan
 from certdp.runs.sampled import SampledRun
 from certdp.samplers.poisson import Poisson
+from tests.support.training_plans import training_plan
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("accounting", "mechanisms", "plugins", "samplers", "src/certdp")
@@ -183,21 +183,8 @@ def laplace(steps: int = 1) -> SampledRun:
     )
 
 
-def plan(accounting: Any) -> RunPlan:
-    return RunPlan(
-        budget=Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-        batch=Public(20),
-        epochs=2,
-        steps_per_epoch=3,
-        size=PublicSize(size=Public(400)),
-        clip=FixedClip(bound=Public(1)),
-        norm_sums=NormSums(noise_multiplier=Public(8)),
-        accounting=accounting,
-    )
-
-
-RENYI = plan(RenyiAccounting(order=Order(4)))
-DOMINATED = plan(DominatedAccounting(rate=Public("1/2")))
+RENYI = training_plan(steps_per_epoch=3)
+DOMINATED = training_plan(steps_per_epoch=3, accounting=DominatedAccounting(rate=Public("1/2")))
 EITHER: Mapping[str, Any] = {"relation": ADD_REMOVE, "unit": RECORD}
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from certdp.accounting.expressions import ARITY, Apply, Constant, Expression, Operation, Power, Symbol, Variable
+from tests.support.arb_numbers import arb_of, fraction_of
 
 Values = Mapping[Variable, Any]
 VARIABLES = (
@@ -37,7 +38,7 @@ class Undefined(Exception):
 
 def ball(value: Any) -> flint.arb:
     if isinstance(value, Fraction):
-        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+        return arb_of(value)
     return flint.arb(value)
 
 
@@ -155,11 +156,6 @@ def _exact(node: Expression, values: Mapping[Variable, Fraction]) -> Fraction:
                 case Operation.SELECT:
                     return rest[0] if a <= b else rest[1]
     raise AssertionError(node)
-
-
-def fraction_of(end: flint.arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in end.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def ends_of(value: flint.arb) -> tuple[Fraction, Fraction]:

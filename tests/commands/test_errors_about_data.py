@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
 import pytest
 import typer
-from pyarrow import parquet
 
 from certdp import Reading, read_records
 from certdp.accounting.errors import CertdpError
@@ -21,6 +19,7 @@ from certdp.commands.app import app
 from certdp.dpis.models.files import LabelledReading, read_labelled
 from certdp.plugins.contract import WeightedSample, as_records
 from certdp.weighted_sampling.counts import KeyCounts, open_counts
+from tests.support.record_files import parquet_of
 
 Run = Callable[..., Any]
 
@@ -40,12 +39,6 @@ def npy(array: Any) -> bytes:
     return stream.getvalue()
 
 
-def table(**columns: Any) -> bytes:
-    stream = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), stream)
-    return stream.getvalue()
-
-
 RECORDS: dict[str, bytes] = {
     "text.csv": f"a,b\n1,2\n3,{TEXT}\n".encode(),
     "quoted.csv": f'a,b\n1,2\n3,"{TEXT}\n'.encode(),
@@ -61,9 +54,9 @@ RECORDS: dict[str, bytes] = {
     "header.npy": npy([[1.0]])[:10] + f"{{'{TEXT}'".encode() + npy([[1.0]])[10:],
     "large.npy": npy(np.array([[7301730173017301730, 1]])),
     "text.npz": npz(X=np.array([[TEXT]])),
-    "text.parquet": table(a=[TEXT, "b"]),
-    "none.parquet": table(a=[NUMBER, None]),
-    "damaged.parquet": table(a=[NUMBER, 1.0])[:-9] + TEXT.encode(),
+    "text.parquet": parquet_of(a=[TEXT, "b"]),
+    "none.parquet": parquet_of(a=[NUMBER, None]),
+    "damaged.parquet": parquet_of(a=[NUMBER, 1.0])[:-9] + TEXT.encode(),
     "damaged.csv.xz": lzma.compress(f"a,b\n{TEXT},2\n".encode())[:-5],
 }
 LABELLED: dict[str, bytes] = {
@@ -74,7 +67,7 @@ LABELLED: dict[str, bytes] = {
     "negative.npz": npz(X=np.ones((2, 2)), y=np.array([0, -730173017301])),
     "text.npz": npz(X=np.ones((2, 2)), y=np.array([TEXT, "a"])),
     "object.npz": npz(X=np.array([[TEXT]], dtype=object), y=np.array([0])),
-    "label.parquet": table(x=[1.0, 2.0], y=[0.0, NUMBER]),
+    "label.parquet": parquet_of(x=[1.0, 2.0], y=[0.0, NUMBER]),
 }
 KEYED: dict[str, bytes] = {
     "count.tsv": f"the\t5\nof\t{TEXT}\n".encode(),
@@ -85,15 +78,15 @@ KEYED: dict[str, bytes] = {
     "wide.csv": f"the,5\nof,{TEXT},6\n".encode(),
     "narrow.tsv": f"the\t5\n{TEXT}\n".encode(),
     "first.csv": f"{TEXT},x,y\nof,1,2\n".encode(),
-    "zero.parquet": table(key=["a", TEXT], count=[1, 0]),
-    "names.parquet": table(**{TEXT: ["a"], "n": [1], "m": [2]}),
-    "none.parquet": table(key=["a", None, TEXT], count=[1, 2, 3]),
-    "text.parquet": table(key=["a"], count=[TEXT]),
+    "zero.parquet": parquet_of(key=["a", TEXT], count=[1, 0]),
+    "names.parquet": parquet_of(**{TEXT: ["a"], "n": [1], "m": [2]}),
+    "none.parquet": parquet_of(key=["a", None, TEXT], count=[1, 2, 3]),
+    "text.parquet": parquet_of(key=["a"], count=[TEXT]),
 }
 SAMPLES: dict[str, bytes] = {
     "sample.tsv": f"key\n{TEXT}\n".encode(),
     "sample.csv": f"key,count\n{TEXT},{NUMBER}\n".encode(),
-    "sample.parquet": table(key=[TEXT], count=[NUMBER]),
+    "sample.parquet": parquet_of(key=[TEXT], count=[NUMBER]),
 }
 
 LAPLACE = ("--mechanism", "laplace-sum", "--option", "scale=5", "--option", "radius=1")

@@ -12,15 +12,16 @@ from typer.testing import CliRunner
 
 from certdp.commands.app import app
 from certdp.verification.mutation import recorded as records
+from certdp.verification.mutation.guarded import guards_of
 from certdp.verification.mutation.killing import Ending, Outcome
 from certdp.verification.mutation.recorded import Recorded
 from certdp.verification.mutation.score import Fate, Verdict
-from certdp.verification.mutation.scoring import Benches, everything
+from certdp.verification.mutation.scoring import Benches
 
 pytestmark = pytest.mark.xdist_group("mutation")  # one worker makes all mutants
 
 MODULE = "accounting.amplification.psi"
-(MUTATED,) = (entry for entry in everything() if entry.module == MODULE)
+MUTATED = guards_of(MODULE)
 SAMPLE = sorted((mutant for mutant, _ in MUTATED.plantings()), key=lambda mutant: mutant.digest)[:4]
 """The mutants that a record of four covers; the first of them was not noticed."""
 

@@ -21,15 +21,10 @@ from pyarrow import parquet
 from certdp import InvalidValue, Reading, read_records
 from certdp.accounting.private import InvalidData
 from certdp.data import Records, open_records
+from tests.support.record_files import npy
 
 MATRIX = np.random.default_rng(3).normal(size=(23, 4))
 CHUNKS = (1, 2, 7, 22, 23, 1000, None)
-
-
-def npy(matrix: Any) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, matrix)
-    return stream.getvalue()
 
 
 def npz(matrix: Any, save: Callable[..., None] = np.savez_compressed) -> bytes:

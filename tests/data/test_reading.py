@@ -12,18 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from pyarrow import parquet
 
 import certdp
 from certdp import InvalidValue, Reading, read_records
+from tests.support.record_files import npy, parquet_of
 
 MATRIX = np.array([[1.0, -2.5, 0.0], [3.25, 4.0, 1e-3]])
-
-
-def npy(matrix: Any) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, matrix)
-    return stream.getvalue()
 
 
 def npz(**arrays: Any) -> bytes:
@@ -35,13 +29,7 @@ def npz(**arrays: Any) -> bytes:
 def table(matrix: Any) -> bytes:
     native = matrix.astype(matrix.dtype.newbyteorder("="))
     columns = {f"c{j}": np.ascontiguousarray(native[:, j]) for j in range(native.shape[1])}
-    return tables(**columns)
-
-
-def tables(**columns: Any) -> bytes:
-    stream = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), stream)
-    return stream.getvalue()
+    return parquet_of(**columns)
 
 
 def csv(matrix: Any) -> bytes:
@@ -337,7 +325,9 @@ class TestCsv:
 
 class TestParquet:
     def test_columns_of_different_types(self, put: Put) -> None:
-        content = tables(a=np.array([1, 2], dtype=np.int8), b=[True, False], c=np.array([0.5, 1.5], dtype=np.float32))
+        content = parquet_of(
+            a=np.array([1, 2], dtype=np.int8), b=[True, False], c=np.array([0.5, 1.5], dtype=np.float32)
+        )
         assert read_records(put("d.parquet", content)).tolist() == [[1, 1, 0.5], [2, 0, 1.5]]
 
     @pytest.mark.parametrize(
@@ -351,12 +341,12 @@ class TestParquet:
         ],
     )
     def test_what_is_refused(self, put: Put, column: Any, value: str) -> None:
-        error = refusal(put("d.parquet", tables(a=[1.0, 2.0], b=column)))
+        error = refusal(put("d.parquet", parquet_of(a=[1.0, 2.0], b=column)))
         assert error.parameter == "data"
         assert value in error.formatted_value
 
     def test_no_column(self, put: Put) -> None:
-        assert refusal(put("d.parquet", tables())).parameter == "data"
+        assert refusal(put("d.parquet", parquet_of())).parameter == "data"
 
 
 def test_the_example_is_the_same_everywhere() -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from certdp import Delta, Epsilon, Order, Public
+from certdp import Public
 from certdp.accounting.errors import InvalidValue
-from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.budget import NoisySize, RunPlan
 from certdp.dpis.checkpoints import Checkpoints, CheckpointState
 from certdp.dpis.engine import Proposals, Report, resume, train
 from certdp.dpis.forecast import dp_sgd
@@ -24,33 +25,14 @@ from certdp.dpis.models import LabelledData, Logistic, Mlp, RecordModel
 from certdp.dpis.optimisers import Adam, Sgd
 from certdp.dpis.run_account import restored_account
 from certdp.plugins.contract import Coins
-from certdp.runs.calibration import Budget
+from tests.support.training_plans import adaptive_clip, training_plan
 
-ADAPTIVE = AdaptiveClip(
-    start=Public(3),
-    external=Public(3),
-    quantile=Public(2),
-    noise_multiplier=Public(20),
-    lowest=Public("0.2"),
-    highest=Public(30),  # so far off that no release is moved there
-)
+# the bounds so far off that no release is moved there
+ADAPTIVE = adaptive_clip(start=3, external=3, quantile=2, noise_multiplier=20, lowest="0.2", highest=30)
 RECORDS = 200
 
 
-def plan_of(**changes: Any) -> RunPlan:
-    stated: dict[str, Any] = {
-        "budget": Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-        "batch": Public(10),
-        "epochs": 3,
-        "steps_per_epoch": 12,
-        "size": PublicSize(size=Public(RECORDS)),
-        "clip": FixedClip(bound=Public(1)),
-        "norm_sums": NormSums(noise_multiplier=Public(8)),
-        "accounting": RenyiAccounting(order=Order(4)),
-    }
-    return RunPlan(**{**stated, **changes})
-
-
+plan_of = partial(training_plan, batch=10, epochs=3, steps_per_epoch=12, records=RECORDS)
 PLANS = {
     "dpis": plan_of(),
     "dp-sgd": dp_sgd(plan_of()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,20 +13,18 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from certdp import Delta, Epsilon, Order, Public
+from certdp import Delta, Epsilon, Public
 from certdp.accounting.bulk.record_rows import Integers
 from certdp.accounting.derivation import Assumption
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.provenance import Private
 from certdp.dpis.budget import (
-    AdaptiveClip,
     DominatedAccounting,
     ExponentialDecay,
     FixedClip,
     NoisySize,
     NormSums,
     PublicSize,
-    RenyiAccounting,
     RunPlan,
 )
 from certdp.dpis.engine import Proposals, Report, train
@@ -39,32 +38,12 @@ from certdp.dpis.sampling import FloatArray, IntArray, TwoStage, norm_error
 from certdp.dpis.step_sums import ImportanceSampling, _stale_bias
 from certdp.plugins.contract import Coins
 from certdp.runs.calibration import Budget
+from tests.support.training_plans import adaptive_clip, training_plan
 
-
-def plan_of(**changes: Any) -> RunPlan:
-    stated: dict[str, Any] = {
-        "budget": Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-        "batch": Public(20),
-        "epochs": 3,
-        "steps_per_epoch": 10,
-        "size": PublicSize(size=Public(400)),
-        "clip": FixedClip(bound=Public(1)),
-        "norm_sums": NormSums(noise_multiplier=Public(8)),
-        "accounting": RenyiAccounting(order=Order(4)),
-    }
-    return RunPlan(**{**stated, **changes})
-
-
+plan_of = partial(training_plan, epochs=3, steps_per_epoch=10)
 LARGE = Budget(epsilon=Epsilon(60), delta=Delta("1e-5"))
 PLAN = plan_of()
-ADAPTIVE = AdaptiveClip(
-    start=Public(1),
-    external=Public(2),
-    quantile=Public("0.8"),
-    noise_multiplier=Public(20),
-    lowest=Public("0.2"),
-    highest=Public(2),
-)
+ADAPTIVE = adaptive_clip(start=1, external=2, quantile="0.8", noise_multiplier=20, lowest="0.2", highest=2)
 NOISY = NoisySize(noise=Public(10), guess=Public(400))
 
 

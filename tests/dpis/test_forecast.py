@@ -8,22 +8,13 @@ from fractions import Fraction
 import pytest
 from attrs import evolve
 
-from certdp import Delta, Epsilon, Order, Public
+from certdp import Public
 from certdp.accounting.errors import InvalidValue
-from certdp.dpis.budget import AdaptiveClip, FixedClip, NoisySize, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.budget import FixedClip, NoisySize
 from certdp.dpis.forecast import dp_sgd, forecast
-from certdp.runs.calibration import Budget
+from tests.support.training_plans import adaptive_clip, training_plan
 
-PLAN = RunPlan(
-    budget=Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-    batch=Public(20),
-    epochs=2,
-    steps_per_epoch=5,
-    size=PublicSize(size=Public(400)),
-    clip=FixedClip(bound=Public(2)),
-    norm_sums=NormSums(noise_multiplier=Public(15)),
-    accounting=RenyiAccounting(order=Order(4)),
-)
+PLAN = training_plan(norm_noise=15, clip=FixedClip(bound=Public(2)))
 LEAST = Fraction("20.2") / 400  # (1 + margin)·b over N
 
 
@@ -50,14 +41,7 @@ def test_what_a_run_pays_beside_its_steps_is_what_it_releases() -> None:
     adaptive = evolve(
         PLAN,
         size=NoisySize(noise=Public(30), guess=Public(400)),
-        clip=AdaptiveClip(
-            start=Public(2),
-            external=Public(2),
-            quantile=Public(1),
-            noise_multiplier=Public(20),
-            lowest=Public("1/10"),
-            highest=Public(10),
-        ),
+        clip=adaptive_clip(start=2, external=2, quantile=1, noise_multiplier=20, lowest="1/10", highest=10),
     )
     for plan, counts in (
         (PLAN, {"norm sum": 2}),

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -36,6 +37,7 @@ from certdp.dpis.budget import (
 from certdp.dpis.run_account import EpochNoise, RunAccount, open_account, restored_account
 from certdp.runs.calibration import Budget
 from certdp.verification.oracles.renyi import mixture_divergence
+from tests.support.training_plans import adaptive_clip, training_plan
 
 EPSILON, DELTA = 1.0, 1e-5
 ORDER = Order("14.5")
@@ -45,33 +47,12 @@ def public(value: Any) -> Public[Any]:
     return Public(value)
 
 
-ADAPTIVE = AdaptiveClip(
-    start=public(1),
-    external=public(4),
-    quantile=public("0.5"),
-    noise_multiplier=public(50),
-    lowest=public("0.1"),
-    highest=public(3),
-)
+ADAPTIVE = adaptive_clip(start=1, external=4, quantile="0.5", noise_multiplier=50, lowest="0.1", highest=3)
 NOISY = NoisySize(noise=public(30), guess=public(1000))
 
 
-def small_plan(**changes: Any) -> RunPlan:
-    """4 epochs of 6 steps on about 1000 records at (1, 1e-5)."""
-    stated: dict[str, Any] = {
-        "budget": Budget(epsilon=Epsilon(1), delta=Delta("1e-5")),
-        "batch": public(20),
-        "epochs": 4,
-        "steps_per_epoch": 6,
-        "size": PublicSize(size=public(1000)),
-        "clip": FixedClip(bound=public(1)),
-        "norm_sums": NormSums(noise_multiplier=public(40)),
-        "accounting": RenyiAccounting(order=ORDER),
-        **changes,
-    }
-    return RunPlan(**stated)
-
-
+small_plan = partial(training_plan, epsilon=1, epochs=4, steps_per_epoch=6, records=1000, norm_noise=40, order=ORDER)
+"""4 epochs of 6 steps on about 1000 records at (1, 1e-5)."""
 PLANS = {
     "public size": small_plan(),
     "noisy size, adaptive clip": small_plan(size=NOISY, clip=ADAPTIVE, divider=public("0.5")),
@@ -417,7 +398,7 @@ def test_costs_are_asked_for_at_no_lower_order_rate_or_shift(order: str, monkeyp
 
     for module in (filtered_payments, dpis_allocation):
         monkeypatch.setattr(module, "renyi_upper", recorded)
-    account = open_account(small_plan(batch=public(7), norm_sums=None, accounting=RenyiAccounting(order=Order(order))))
+    account = open_account(small_plan(batch=7, norm_sums=None, accounting=RenyiAccounting(order=Order(order))))
     step = account.begin_epoch(1000, 1).step
     account.pay_steps()
     assert all(Fraction(arguments[2]) >= Fraction(order) for arguments in asked)
@@ -543,14 +524,7 @@ def test_parameters_out_of_range_are_refused() -> None:
         with pytest.raises(InvalidValue, match="bound"):
             FixedClip(bound=public(bound))
     with pytest.raises(InvalidValue, match="start"):
-        AdaptiveClip(
-            start=public(5),
-            external=public(1),
-            quantile=public(1),
-            noise_multiplier=public(1),
-            lowest=public(1),
-            highest=public(2),
-        )
+        adaptive_clip(start=5, external=1, quantile=1, noise_multiplier=1, lowest=1, highest=2)
     with pytest.raises(InvalidType, match="Public"):
         NoisySize(noise=30, guess=public(1000))  # type: ignore[arg-type]
 

@@ -15,7 +15,6 @@ from attrs import evolve
 from certdp import Delta, Epsilon, Order, Plan, Public, check
 from certdp.accounting.errors import InvalidValue
 from certdp.dpis.budget import (
-    AdaptiveClip,
     DominatedAccounting,
     FixedClip,
     NoisySize,
@@ -35,6 +34,7 @@ from certdp.runs.calibration import Budget
 from certdp.runs.certificates import certified_filtered
 from certdp.verification.certificates.writing import sealed
 from tests.support.forgeries import Body, body_of
+from tests.support.training_plans import adaptive_clip
 
 Releases = Counter[tuple[Fraction, Fraction]]
 """How many there were, by rate and shift."""
@@ -45,14 +45,7 @@ PLAN = RunPlan(
     epochs=3,
     steps_per_epoch=6,
     size=NoisySize(noise=Public(30), guess=Public(1000)),
-    clip=AdaptiveClip(
-        start=Public(1),
-        external=Public(4),
-        quantile=Public("0.5"),
-        noise_multiplier=Public(50),
-        lowest=Public("0.1"),
-        highest=Public(3),
-    ),
+    clip=adaptive_clip(start=1, external=4, quantile="0.5", noise_multiplier=50, lowest="0.1", highest=3),
     norm_sums=NormSums(noise_multiplier=Public(400), rate=Public("0.1")),
 )
 DECLARED = evolve(PLAN, accounting=DominatedAccounting(rate=Public("0.1")))

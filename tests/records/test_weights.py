@@ -48,6 +48,7 @@ from certdp.records.chunks import _Total
 from certdp.records.losses import record_losses
 from certdp.records.weights import RecordWeights, record_weights, weights_file
 from certdp.samplers.privacy_constrained import PrivacyConstrained
+from tests.support.arb_numbers import arb_of
 
 TARGET = Fraction(3, 2)
 SAMPLERS: dict[str, AnySampler] = {
@@ -93,11 +94,6 @@ def read(path: Path) -> Any:
     header, *lines = path.read_text("ascii").splitlines()
     assert header == "weight,probability"
     return np.array([[float(cell) for cell in line.split(",")] for line in lines])
-
-
-def arb(value: Any) -> flint.arb:
-    exact = Fraction(value)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
 
 
 @pytest.fixture(params=["npy", "npz", "csv", "parquet"])
@@ -164,7 +160,7 @@ def test_every_pair_keeps_within_the_target(tmp_path: Path, sampler: str) -> Non
     with weights_file(tmp_path / "w.csv") as into:
         record_weights(run_of(sampler, 10), Records.of(records), into=into, rows=9)
     for row, (weight, probability) in zip(records, read(tmp_path / "w.csv"), strict=True):
-        loss = sum((abs(arb(float(x))) for x in row), flint.arb(0)) / 10
+        loss = sum((abs(arb_of(float(x))) for x in row), flint.arb(0)) / 10
         if loss == 0:
             assert (weight, probability) == ((math.inf, 0) if sampler == "constrained" else (5, 0.2))
             continue
@@ -174,9 +170,9 @@ def test_every_pair_keeps_within_the_target(tmp_path: Path, sampler: str) -> Non
         def psi(w: flint.arb, q: flint.arb, loss: flint.arb = loss) -> flint.arb:
             return (1 + q * ((loss * w).exp() - 1)).log()
 
-        assert psi(arb(weight), arb(probability)) <= arb(TARGET)
-        larger = arb(weight) * (1 + arb("1e-11"))
-        assert weight == 5 or psi(larger, 1 / larger) > arb(TARGET)
+        assert psi(arb_of(weight), arb_of(probability)) <= arb_of(TARGET)
+        larger = arb_of(weight) * (1 + arb_of("1e-11"))
+        assert weight == 5 or psi(larger, 1 / larger) > arb_of(TARGET)
         assert sampler == "constrained" or weight <= 5
 
 

@@ -98,6 +98,7 @@ def test_its_certificate_is_of_this_output_alone(tmp_path: Path) -> None:
     assert main([str(kept), "--artefact", str(released)]) == 1
 
 
+@pytest.mark.slow
 def test_its_certificate_is_of_the_run_that_was_released() -> None:
     """As many releases on the same domain: the profile, or an answer's ε."""
     many = run_of(

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 
 import pytest
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.keyed.reporting import DRAWN_BITS
@@ -16,6 +16,7 @@ from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
 from certdp.samplers.pps import Pps
 from certdp.samplers.ppswor import Ppswor
+from tests.support.arb_numbers import arb_of
 
 SIZES = "0,1/3,0.5,0.5,7"
 
@@ -38,7 +39,7 @@ def test_sizes_take_the_place_of_a_power(place: int, size: Fraction) -> None:
     ppswor = Ppswor(threshold=Public("0.9"), sizes=Public(SIZES)).inclusion
     ctx.prec = 400
     exponent = Fraction(9, 10) * size
-    exact = 1 - (-arb(fmpq(exponent.numerator, exponent.denominator))).exp()
+    exact = 1 - (-arb_of(exponent)).exp()
     known = (exact * arb(2) ** DRAWN_BITS).floor().unique_fmpz()
     assert known is not None
     assert ppswor.drawn(place) == int(known)

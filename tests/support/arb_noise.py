@@ -9,6 +9,7 @@ import flint
 import numpy as np
 
 from certdp.accounting.draws.laws import LAPLACE, Law
+from tests.support.arb_numbers import arb_of
 
 PRECISION = 400
 FURTHER = 0x9E3779B97F4A7C15
@@ -34,26 +35,22 @@ class Handed:
         return np.full(1, FURTHER, dtype=np.uint64)
 
 
-def real(number: Fraction) -> Any:
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
-
-
 def tail(law: Law, x: Fraction) -> Any:
     """T(x)."""
     with flint.ctx.workprec(PRECISION):
-        return (-real(x)).exp() if law is LAPLACE else (real(x) / flint.arb(2).sqrt()).erfc()
+        return (-arb_of(x)).exp() if law is LAPLACE else (arb_of(x) / flint.arb(2).sqrt()).erfc()
 
 
 def inverse(law: Law, p: Fraction) -> Any:
     """G(p)."""
     with flint.ctx.workprec(PRECISION):
-        return -real(p).log() if law is LAPLACE else real(p).erfcinv() * flint.arb(2).sqrt()
+        return -arb_of(p).log() if law is LAPLACE else arb_of(p).erfcinv() * flint.arb(2).sqrt()
 
 
 def beyond(law: Law, p: Fraction, magnitude: int) -> float:
     """How far G(p)·2^58 is outside [magnitude, magnitude + 1]; below 0 inside."""
     with flint.ctx.workprec(PRECISION):
-        true = inverse(law, p) * real(Fraction(1 << 58)) if p < 1 else flint.arb(0)
+        true = inverse(law, p) * arb_of(Fraction(1 << 58)) if p < 1 else flint.arb(0)
         return max(float(magnitude - true), float(true - (magnitude + 1)))
 
 
@@ -65,7 +62,7 @@ def number(word: int) -> Fraction:
 def cell(law: Law, ratio: Fraction, word: int, p: Fraction | None = None) -> int:
     """The cell of the noise that a word means, whose number is `p`, or else goes on with `FURTHER`."""
     with flint.ctx.workprec(PRECISION):
-        found = (inverse(law, number(word) if p is None else p) * real(ratio) + real(Fraction(1, 2))).floor()
+        found = (inverse(law, number(word) if p is None else p) * arb_of(ratio) + arb_of(Fraction(1, 2))).floor()
         magnitude = int(found.unique_fmpz())
     return -magnitude if word & 1 else magnitude
 
@@ -73,4 +70,4 @@ def cell(law: Law, ratio: Fraction, word: int, p: Fraction | None = None) -> int
 def digits(law: Law, x: Fraction, bits: int) -> int:
     """⌊T(x)·2^bits⌋."""
     with flint.ctx.workprec(PRECISION):
-        return int((tail(law, x) * real(Fraction(1 << bits))).floor().unique_fmpz())
+        return int((tail(law, x) * arb_of(Fraction(1 << bits))).floor().unique_fmpz())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from certdp.verification.checker import Verdict
@@ -42,6 +42,14 @@ def at(body: Body, *path: Any) -> tuple[Any, Any]:
     for key in first:
         body = body[key]
     return body, last
+
+
+def places(tree: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all that a body holds."""
+    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    for key in keys:
+        yield (*way, key)
+        yield from places(tree[key], (*way, key))
 
 
 def put(value: Any, *path: Any) -> Forgery:

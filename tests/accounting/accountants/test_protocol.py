@@ -47,6 +47,7 @@ from certdp.accounting.pairs import (
     compose_pairs,
 )
 from certdp.accounting.relations import Direction
+from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
 
 HALF, ONE = Enclosure.of("0.5"), Enclosure.of(1)
@@ -132,22 +133,12 @@ def test_more_never_costs_less(accountant: Accountant, family: Callable[[Fractio
 # Against exact laws
 
 
-def arb(value: Fraction | int) -> flint.arb:
-    exact = Fraction(value)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
-
-
 def below(value: flint.arb) -> Fraction:
-    return _dyadic(value.mid()) - _dyadic(value.rad())
+    return fraction_of(value.mid()) - fraction_of(value.rad())
 
 
 def above(value: flint.arb) -> Fraction:
-    return _dyadic(value.mid()) + _dyadic(value.rad())
-
-
-def _dyadic(end: flint.arb) -> Fraction:
-    mantissa, exponent = (int(part) for part in end.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return fraction_of(value.mid()) + fraction_of(value.rad())
 
 
 @pytest.fixture(autouse=True)
@@ -162,26 +153,26 @@ Exact = Callable[[Fraction], flint.arb]
 
 def gaussian_delta(mu: Fraction) -> Exact:
     def delta(epsilon: Fraction) -> flint.arb:
-        half, ratio, root = arb(mu / 2), arb(epsilon / mu), flint.arb(2).sqrt()
-        return ((ratio - half) / root).erfc() / 2 - arb(epsilon).exp() * ((ratio + half) / root).erfc() / 2
+        half, ratio, root = arb_of(mu / 2), arb_of(epsilon / mu), flint.arb(2).sqrt()
+        return ((ratio - half) / root).erfc() / 2 - arb_of(epsilon).exp() * ((ratio + half) / root).erfc() / 2
 
     return delta
 
 
 def laplace_delta(shift: Fraction) -> Exact:
-    return lambda epsilon: -(arb(min(epsilon - shift, Fraction(0))) / 2).expm1()
+    return lambda epsilon: -(arb_of(min(epsilon - shift, Fraction(0))) / 2).expm1()
 
 
 def responses_delta(factor: Fraction, times: int) -> Exact:
     """Responses with e^ε = factor, by their definition: k truths have probability C(n, k)·factor^k/(1 + factor)^n."""
 
     def delta(epsilon: Fraction) -> flint.arb:
-        gamma, total = arb(epsilon).exp(), flint.arb(0)
+        gamma, total = arb_of(epsilon).exp(), flint.arb(0)
         for k in range(times + 1):
             here, there = comb(times, k) * factor**k, comb(times, k) * factor ** (times - k)
-            gain = arb(here) - gamma * arb(there)
+            gain = arb_of(here) - gamma * arb_of(there)
             total += gain if gain > 0 else gain.max(flint.arb(0))
-        return total / arb((1 + factor) ** times)
+        return total / arb_of((1 + factor) ** times)
 
     return delta
 
@@ -284,13 +275,13 @@ def test_many_responses_are_a_difference_of_tails(times: int) -> None:
     factor = Fraction(101, 100)
     epsilon = Fraction(3, 2)
     value = RepeatedResponse(Enclosure.of(factor - 1).log1p(), times).delta(Enclosure.of(epsilon), Direction.REMOVE)
-    gain = (arb(epsilon) / arb(factor).log() + times) / 2
-    least = int(_dyadic(gain.mid())) + 1
+    gain = (arb_of(epsilon) / arb_of(factor).log() + times) / 2
+    least = int(fraction_of(gain.mid())) + 1
     assert least - 1 < gain < least
     tails = [
-        arb(p).beta_lower(least, times - least + 1, regularized=1) for p in (factor / (1 + factor), 1 / (1 + factor))
+        arb_of(p).beta_lower(least, times - least + 1, regularized=1) for p in (factor / (1 + factor), 1 / (1 + factor))
     ]
-    truth = tails[0] - arb(epsilon).exp() * tails[1]
+    truth = tails[0] - arb_of(epsilon).exp() * tails[1]
     assert value.lower <= above(truth)
     assert value.upper >= below(truth)
     assert value.width <= value.upper / 2**80

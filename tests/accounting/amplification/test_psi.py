@@ -35,6 +35,7 @@ from certdp.accounting.sampling.domains import NormBall
 from certdp.accounting.sampling.losses import PureLoss
 from certdp.accounting.sampling.rate import ALWAYS, SamplingRate
 from certdp.accounting.sampling.theorem_6 import realised, theorem_6
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 SETTINGS = examples(200)
@@ -42,10 +43,6 @@ EPSILONS = st.fractions(0, 60, max_denominator=10**6) | st.integers(1, 300).map(
 RATES = st.fractions(0, 1, max_denominator=10**6) | st.integers(1, 300).map(lambda n: Fraction(1, 3**n))
 X = norm(1)
 Ends = Callable[[Any], tuple[Fraction, Fraction]]
-
-
-def ball(value: Fraction) -> flint.arb:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -59,10 +56,10 @@ def _precision(bits: Any) -> Any:
 @example(epsilon=Fraction(32), q=Fraction(1))
 def test_both_directions_are_the_losses_of_the_worst_mechanism(epsilon: Fraction, q: Fraction, ends: Ends) -> None:
     """The mechanism: two outputs whose probabilities differ by e^ε and e^−ε. Its sampled form is a mixture."""
-    factor = ball(epsilon).exp()
+    factor = arb_of(epsilon).exp()
     without = [1 / (1 + factor), factor / (1 + factor)]
     within = [factor / (1 + factor), 1 / (1 + factor)]
-    mixture = [(1 - ball(q)) * b + ball(q) * a for a, b in zip(within, without, strict=True)]
+    mixture = [(1 - arb_of(q)) * b + arb_of(q) * a for a, b in zip(within, without, strict=True)]
     remove = (mixture[0] / without[0]).log().max((mixture[1] / without[1]).log())
     add = (without[0] / mixture[0]).log().max((without[1] / mixture[1]).log())
     loss, rate = Enclosure.of(epsilon, precision=160), Enclosure.of(q, precision=160)
@@ -83,13 +80,13 @@ def test_the_profile_is_the_formula(epsilon: Fraction, q: Fraction, a: Fraction,
         return
     profile = theorem_6(PureLoss(W * X / (a * 3)), SamplingRate(Constant(q), weighted=weighted))
     x = 3 * epsilon * a * q if weighted else 3 * epsilon * a
-    exponent = ball(epsilon)  # W·x/(3a) at W = 1/q
+    exponent = arb_of(epsilon)  # W·x/(3a) at W = 1/q
     box = {v: Enclosure.of(x if v == X else 0, precision=200) for v in variables(profile.remove)}
-    low, high = ends((1 + ball(q) * (exponent.exp() - 1)).log())
+    low, high = ends((1 + arb_of(q) * (exponent.exp() - 1)).log())
     found = enclose(profile.remove, box, precision=200)
     assert found.lower - Fraction(1, 2**900) <= high
     assert low <= found.upper + Fraction(1, 2**900)
-    low, high = ends(-(1 - ball(q) * (1 - (-exponent).exp())).log())
+    low, high = ends(-(1 - arb_of(q) * (1 - (-exponent).exp())).log())
     found = enclose(profile.add, box, precision=200)
     assert found.lower - Fraction(1, 2**900) <= high
     assert low <= found.upper + Fraction(1, 2**900)
@@ -105,7 +102,7 @@ def test_reference_a_profile_linear_in_the_weight() -> None:
 def test_reference_a_tiny_rate_loses_no_digits(ends: Ends) -> None:
     rate = SamplingRate(Constant(Fraction(1, 10**12)), weighted=False)
     profile = theorem_6(PureLoss(ONE * 10), rate)
-    low, high = ends((ball(Fraction(1, 10**12)) * (flint.arb(10).exp() - 1)).log1p())
+    low, high = ends((arb_of(Fraction(1, 10**12)) * (flint.arb(10).exp() - 1)).log1p())
     found = profile.at({})
     assert found.lower <= low
     assert high <= found.upper
@@ -136,7 +133,7 @@ def test_the_profile_covers_every_admissible_rounding(
         return
     drawn = min(Fraction(1), declared * (1 + rate.rounding * shares[0]))
     weight = max(Fraction(1), (1 + rate.rounding * shares[1]) / declared)
-    low, high = ends((1 + ball(drawn) * ((ball(weight * x) / 10).exp() - 1)).log())
+    low, high = ends((1 + arb_of(drawn) * ((arb_of(weight * x) / 10).exp() - 1)).log())
     found = profile.at({X: Enclosure.of(x, precision=128)})
     assert found.lower <= high
     assert low <= found.upper

@@ -18,6 +18,7 @@ from certdp.accounting.errors import InvalidValue
 from certdp.plugins.contract import Coins
 from certdp.verification.oracles.noise import discrete_tail, rounded_normal_kept
 from tests.support.arb_noise import FURTHER, Handed
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import draws
 
 BEYOND = Fraction(FURTHER, 2**64 - 1)
@@ -59,7 +60,7 @@ def test_words_of_large_laplace_scales_get_their_number(scale: Fraction) -> None
 
     def tail(k: int) -> Fraction:
         with flint.ctx.workprec(400):
-            ratio = (-1 / flint.arb(flint.fmpq(scale.numerator, scale.denominator))).exp()
+            ratio = (-1 / arb_of(scale)).exp()
             found = (2 * ratio**k / (1 + ratio) * flint.arb(2) ** 63).mid().fmpq()
             return Fraction(int(found.p), int(found.q))
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from certdp.accounting.enclosures import Enclosure, norm_enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.norms import Norm
+from tests.support.arb_numbers import arb_of
 
 coordinates = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.fractions(max_denominator=1000))
 
@@ -43,10 +44,6 @@ def test_exact_norms_are_points() -> None:
 ORDERS = [Fraction(n, m) for n, m in ((3, 2), (3, 1), (10, 1), (11, 10), (10**6 + 1, 10**6), (10**12, 7), (10**40, 3))]
 
 
-def ball(value: Fraction) -> flint.arb:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
-
-
 @given(st.lists(coordinates, min_size=1, max_size=6), st.sampled_from(ORDERS), st.integers(4, 200))
 @example([5e-324, 1.7976931348623157e308], ORDERS[0], 96)
 @example([0.0, -0.0], ORDERS[0], 96)
@@ -61,10 +58,10 @@ def test_every_other_norm_is_enclosed_tightly(record: list[float | Fraction], or
     flint.ctx.prec = 500
     try:
         largest = max(sizes)
-        total = sum((ball(size / largest) ** ball(order) for size in sizes), flint.arb(0))
-        true = ball(largest) * total ** ball(1 / order)
-        assert not ball(made.lower) > true
-        assert not ball(made.upper) < true
+        total = sum((arb_of(size / largest) ** arb_of(order) for size in sizes), flint.arb(0))
+        true = arb_of(largest) * total ** arb_of(1 / order)
+        assert not arb_of(made.lower) > true
+        assert not arb_of(made.upper) < true
     finally:
         flint.ctx.prec = 53
     assert made.relative_width is not None

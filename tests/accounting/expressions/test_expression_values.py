@@ -41,6 +41,7 @@ from certdp.accounting.expressions import (
     sqrt,
     variables,
 )
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 Trees = SearchStrategy[Expression]
@@ -133,7 +134,7 @@ def quotient(root: Expression, point: dict[Variable, Fraction], v: Variable, ste
     first, second = arb(root, {**point, v: point[v] + step}, 2000), arb(root, point, 2000)
     if first is None or second is None:
         return None
-    return (first - second) / flint.arb(flint.fmpq(step.numerator, step.denominator))
+    return (first - second) / arb_of(step)
 
 
 @pytest.mark.slow
@@ -188,7 +189,7 @@ def test_chords_lie_in_the_enclosure_of_the_derivative(
     if one is not None and other is not None:
         difference = second[v] - first[v]
         with bits(500):
-            chord = ends((other - one) / flint.arb(flint.fmpq(difference.numerator, difference.denominator)))
+            chord = ends((other - one) / arb_of(difference))
         assert meets(slope, chord)
 
 

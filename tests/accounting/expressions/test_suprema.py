@@ -33,6 +33,7 @@ from certdp.accounting.expressions import (
     sqrt,
 )
 from certdp.accounting.expressions.suprema import NoFiniteSupremum, Supremum, _Search, supremum
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
@@ -171,7 +172,7 @@ def test_polynomials_against_their_critical_points(coefficients: list[int], low:
     for power, coefficient in enumerate(coefficients):
         root = root + coefficient * Power(X, Fraction(power))
     polynomial = flint.fmpz_poly(coefficients)
-    critical = [flint.arb(flint.fmpq(end.numerator, end.denominator)) for end in (low, high)]
+    critical = [arb_of(end) for end in (low, high)]
     slope = polynomial.derivative()
     if slope.degree() > 0:
         roots: Any = slope.complex_roots()

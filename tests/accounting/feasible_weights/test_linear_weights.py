@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.feasible_weights import LARGEST_RELATIVE_GAP, LARGEST_WEIGHT, REACHES, Reach, largest_weights
 from certdp.accounting.feasible_weights.linear import _Given, by_enclosures, reciprocal_below
+from tests.support.arb_numbers import arb_of, fraction_of
 
 Floats = NDArray[np.float64]
 TARGETS = ["1e-12", "1e-8", "1e-4", "0.01", "0.1", "1", "ln-like 0.693147", "5", "30", "300", "699.9", "700"]
@@ -23,10 +24,6 @@ TARGETS = ["1e-12", "1e-8", "1e-4", "0.01", "0.1", "1", "ln-like 0.693147", "5",
 
 def exact(text: str) -> Fraction:
     return Fraction(text.rpartition(" ")[2])
-
-
-def ball(number: Fraction) -> arb:
-    return arb(number.numerator) / number.denominator
 
 
 def losses_for(target: Fraction, stream: int) -> Floats:
@@ -52,7 +49,7 @@ def feasible(loss: float, weight: float, rate: float, odds: arb) -> bool:
 def test_weights_are_feasible_as_used_and_close_to_the_root(text: str, stream: int) -> None:
     ctx.prec = 400
     target = exact(text)
-    losses, odds = losses_for(target, stream), ball(target).expm1()
+    losses, odds = losses_for(target, stream), arb_of(target).expm1()
     found = largest_weights(losses, target)
     assert found.gap <= LARGEST_RELATIVE_GAP
     assert found.escalated == 0
@@ -71,7 +68,7 @@ def test_enclosures_agree_with_the_kernel(text: str) -> None:
     target = exact(text)
     losses = losses_for(target, 7)[::17]
     found = largest_weights(losses, target)
-    odds = ball(target).expm1()
+    odds = arb_of(target).expm1()
     for a, w in zip(losses.tolist(), found.weight.tolist(), strict=True):
         weight, rate, gap = by_enclosures(a, target)
         assert gap < 2.0**-50
@@ -89,8 +86,8 @@ def test_the_reference_value() -> None:
 def test_what_the_kernel_is_given_lies_below(text: str) -> None:
     ctx.prec = 400
     target = exact(text)
-    given, odds = _Given.of(target, None), ball(target).expm1()
-    assert odds * (1 - arb(2) ** -100) < ball(Fraction(given.high)) + ball(Fraction(given.low)) < odds
+    given, odds = _Given.of(target, None), arb_of(target).expm1()
+    assert odds * (1 - arb(2) ** -100) < arb_of(Fraction(given.high)) + arb_of(Fraction(given.low)) < odds
     assert odds.log() - 1e-12 < arb(given.level) < odds.log()
     assert Fraction(given.top) <= target < Fraction(math.nextafter(given.top, math.inf))
 
@@ -98,10 +95,9 @@ def test_what_the_kernel_is_given_lies_below(text: str) -> None:
 def target_of(loss: float, root: float, share: Fraction) -> Fraction:
     """A target whose largest feasible weight is root·(1 + share), to 500 bits."""
     ctx.prec = 600
-    weight = ball(Fraction(root) * (1 + share))
+    weight = arb_of(Fraction(root) * (1 + share))
     target = ((arb(loss) * weight).expm1() / weight).log1p().mid()
-    mantissa, exponent = target.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return fraction_of(target)
 
 
 @pytest.mark.parametrize(("loss", "root"), [(0.1, 43.25), (0.75, 1.5), (2.0**-30, 2.0**20)])
@@ -165,9 +161,9 @@ def test_caps_beside_the_root_stay_feasible(text: str, share: float, shift: floa
     assert weight <= cap
     assert weight >= min(cap, root) * (1 - LARGEST_RELATIVE_GAP)
     assert found.gap <= LARGEST_RELATIVE_GAP
-    assert feasible(loss, weight, rate, ball(target).expm1()) or weight == 1
+    assert feasible(loss, weight, rate, arb_of(target).expm1()) or weight == 1
     by_cap = by_enclosures(loss, target, cap)
-    assert feasible(loss, *by_cap[:2], ball(target).expm1()) or by_cap[0] == 1
+    assert feasible(loss, *by_cap[:2], arb_of(target).expm1()) or by_cap[0] == 1
 
 
 def test_losses_above_the_target_by_rounding_have_weight_one() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -17,6 +16,7 @@ import pytest
 from certdp.accounting import _kernels
 from certdp.accounting._kernels import feasible_weights as compiled
 from certdp.accounting.feasible_weights.linear import _Given
+from tests.support.bits import bits, from_bits
 
 NAME = "interpreted_feasible_weights"
 
@@ -29,14 +29,6 @@ def fma(x: float, y: float, z: float) -> float:
         return exact.numerator / exact.denominator  # correctly rounded
     except OverflowError:
         return math.copysign(math.inf, exact)
-
-
-def bits(value: float) -> int:
-    return int(struct.unpack("<q", struct.pack("<d", value))[0])
-
-
-def from_bits(pattern: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<Q", int(pattern) % 2**64))[0])
 
 
 def unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

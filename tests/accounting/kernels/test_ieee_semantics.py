@@ -7,7 +7,6 @@ approximated an operation, or a platform that flushed subnormal numbers, would d
 from __future__ import annotations
 
 import math
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +30,7 @@ from certdp.accounting._kernels import (
 from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.norms import Norm
+from tests.support.bits import bits, from_bits
 
 NAME = "interpreted_kernels"
 KERNELS = (
@@ -57,14 +57,6 @@ def fma(x: float, y: float, z: float) -> float:
         return numerator / denominator  # correctly rounded
     except OverflowError:
         return math.inf if numerator > 0 else -math.inf
-
-
-def bits(value: float) -> int:
-    return int(struct.unpack("<q", struct.pack("<d", value))[0])
-
-
-def from_bits(pattern: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<Q", int(pattern) % 2**64))[0])
 
 
 def unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

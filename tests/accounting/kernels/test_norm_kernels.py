@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.norms import Norm
+from tests.support.arb_numbers import arb_of
 
 Floats = NDArray[np.float64]
 LARGEST = Fraction(sys.float_info.max)
@@ -68,11 +69,6 @@ def test_within_the_margin_and_never_below(norm: Norm) -> None:
             check(row, value, norm)
 
 
-def ball(value: Fraction | float) -> flint.arb:
-    exact = Fraction(value)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
-
-
 def check_power(row: list[float], value: float, norm: Norm) -> None:
     """In Arb, (Σ t^p)^(1/p) with t = |x_j| over the largest."""
     sizes = [Fraction(abs(x)) for x in row if x]
@@ -81,13 +77,13 @@ def check_power(row: list[float], value: float, norm: Norm) -> None:
         return
     largest, order = max(sizes), norm.order
     assert order is not None
-    powers = ((ball(size / largest).log() * ball(order)).exp() for size in sizes)
-    true = ball(largest) * (sum(powers, flint.arb(0)).log() / ball(order)).exp()
-    most = true * ball(1 + bulk.norm_relative_error(norm)) + ball(bulk.NORM_ABSOLUTE_ERROR)
+    powers = ((arb_of(size / largest).log() * arb_of(order)).exp() for size in sizes)
+    true = arb_of(largest) * (sum(powers, flint.arb(0)).log() / arb_of(order)).exp()
+    most = true * arb_of(1 + bulk.norm_relative_error(norm)) + arb_of(bulk.NORM_ABSOLUTE_ERROR)
     if math.isinf(value):
-        assert most > ball(LARGEST)
+        assert most > arb_of(LARGEST)
     else:
-        assert true <= ball(value) <= most
+        assert true <= arb_of(value) <= most
 
 
 @pytest.mark.slow
@@ -171,9 +167,9 @@ def test_longest_rows_of_equal_and_of_two_entries(norm: Norm) -> None:
     mixed = float(bulk.norms(row, norm)[0])
     before, flint.ctx.prec = flint.ctx.prec, 160
     try:
-        power = (ball(small).log() * ball(order)).exp()
+        power = (arb_of(small).log() * arb_of(order)).exp()
         for value, total in ((equal, count * power), (mixed, (count - 1) * power + 1)):
-            true = (total.log() / ball(order)).exp()
-            assert true <= ball(value) <= true * ball(1 + bulk.norm_relative_error(norm))
+            true = (total.log() / arb_of(order)).exp()
+            assert true <= arb_of(value) <= true * arb_of(1 + bulk.norm_relative_error(norm))
     finally:
         flint.ctx.prec = before

@@ -20,6 +20,7 @@ from certdp.accounting.keyed.key_sanitiser import (
     withheld_probability,
 )
 from certdp.accounting.units import Delta, Epsilon
+from tests.support.arb_numbers import arb_of
 
 
 def keys(epsilon: str | Fraction | float, delta: str | Fraction | float) -> KeyReporting:
@@ -75,12 +76,8 @@ class Recursion:
     """Algorithm 3 at q ≡ 1 with Arb at 2,000 bits: another library, and steps in place of a closed form."""
 
     def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
-        self._growth = self._ball(epsilon).exp()
-        self._delta = self._ball(delta)
-
-    @staticmethod
-    def _ball(number: Fraction) -> Any:
-        return flint.arb(flint.fmpq(number.numerator, number.denominator))
+        self._growth = arb_of(epsilon).exp()
+        self._delta = arb_of(delta)
 
     def __call__(self, steps: int) -> Any:
         reported = flint.arb(0)
@@ -92,7 +89,7 @@ class Recursion:
 
 def held(enclosure: Enclosure, ball: Any) -> bool:
     """Whether the two overlap; both are far narrower than any real difference."""
-    low, high = (flint.arb(flint.fmpq(end.numerator, end.denominator)) for end in (enclosure.lower, enclosure.upper))
+    low, high = (arb_of(end) for end in (enclosure.lower, enclosure.upper))
     return bool(low <= ball.upper() and high >= ball.lower())
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from certdp.accounting._kernels import lattice as kernels
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.loss_distribution.cells import Cells, Lattice
+from certdp.accounting.loss_distribution.cells import Lattice
 from certdp.accounting.loss_distribution.lattice_sums import _lower_masses, _upper_masses
 from certdp.accounting.pairs import (
     DensityPair,
@@ -31,6 +31,7 @@ from certdp.accounting.pairs import (
 )
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
+from tests.support.loss_cells import cells_of
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
@@ -62,12 +63,6 @@ PAIRS: tuple[Pair, ...] = (
     Sampled(FinitePair((Fraction(1, 3), Fraction(2, 3)), (Fraction(3, 4), Fraction(1, 4))), number("0.25")),
     DensityPair(delta_law=GaussianPair(number("0.5")).delta),
 )
-
-
-def cells_of(pair: Pair, direction: Direction) -> Cells:
-    law = pair.loss_cells
-    assert law is not None
-    return law(direction)
 
 
 def exact_delta(pair: Pair, epsilon: Fraction, direction: Direction) -> Enclosure:

@@ -36,6 +36,7 @@ from certdp.accounting.pairs import (
 from certdp.accounting.pairs.smallest_epsilon import smallest_epsilon
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
+from tests.support.loss_cells import cells_of, gap
 
 UNIT = 2.0**-53
 REMOVE, ADD = Direction.REMOVE, Direction.ADD
@@ -43,12 +44,6 @@ REMOVE, ADD = Direction.REMOVE, Direction.ADD
 
 def number(value: float | str | Fraction) -> Enclosure:
     return Enclosure.of(value)
-
-
-def cells_of(pair: Pair, direction: Direction = REMOVE) -> Cells:
-    law = pair.loss_cells
-    assert law is not None
-    return law(direction)
 
 
 def law_of(pair: Pair, direction: Direction = REMOVE) -> Callable[[Enclosure], Enclosure]:
@@ -60,10 +55,6 @@ def law_of(pair: Pair, direction: Direction = REMOVE) -> Callable[[Enclosure], E
 def holds(found: Enclosure, truth: Enclosure) -> bool:
     """Whether both enclosures may hold the same number: neither end is proven on the wrong side."""
     return found.lower <= truth.upper and truth.lower <= found.upper
-
-
-def gap(found: Enclosure) -> float:
-    return float((found.upper - found.lower) / found.upper)
 
 
 @pytest.mark.parametrize("log_length", [1, 2, 5, 11, 14])

@@ -19,25 +19,16 @@ from certdp.accounting.loss_distribution.cells import Cells
 from certdp.accounting.loss_distribution.inversion import epsilon_by_transforms
 from certdp.accounting.loss_distribution.lattice import delta_by_lattice, epsilon_by_lattice
 from certdp.accounting.loss_distribution.lattice_sums import Composed, composed
-from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair, Sampled, SampledGaussian
+from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Sampled, SampledGaussian
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
+from tests.support.loss_cells import cells_of, gap
 
 REMOVE = Direction.REMOVE
 
 
 def number(value: float | str | Fraction) -> Enclosure:
     return Enclosure.of(value)
-
-
-def cells_of(pair: Pair, direction: Direction = REMOVE) -> Cells:
-    law = pair.loss_cells
-    assert law is not None
-    return law(direction)
-
-
-def gap(found: Enclosure) -> float:
-    return float((found.upper - found.lower) / found.upper)
 
 
 def cut(

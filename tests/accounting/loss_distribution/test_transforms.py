@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import frozen
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, ctx
 
 from certdp.accounting._kernels import loss_transforms
 from certdp.accounting.enclosures import Enclosure
@@ -25,6 +25,7 @@ from certdp.accounting.loss_distribution.transforms import (
 )
 from certdp.accounting.pairs import GaussianPair, LaplacePair, SampledGaussian
 from certdp.accounting.relations import Direction
+from tests.support.arb_numbers import arb_of
 
 BITS = 160
 DRAWS = 12
@@ -61,12 +62,8 @@ class Case:
 
     def ratio(self, y: float, centre: Fraction) -> acb:
         """M(c + iy)·e^(−iym)/M(c)."""
-        turn = arb(y) * ball(centre)
+        turn = arb(y) * arb_of(centre)
         return self.moment(y) / self.moment(0.0) * acb(turn.cos(), -turn.sin())
-
-
-def ball(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))
 
 
 def cases(stream: int, number: int = DRAWS) -> Iterator[Case]:
@@ -93,8 +90,8 @@ def test_log_moments_are_enclosed_and_tight(stream: int) -> None:
         found = line_of(case).log_moment
         assert found is not None
         true = case.moment(0.0).real.log()
-        assert ball(found.lower) <= true, case
-        assert true <= ball(found.upper), case
+        assert arb_of(found.lower) <= true, case
+        assert true <= arb_of(found.upper), case
         assert found.width <= Fraction(10) ** -9 * found.upper + Fraction(10) ** -15, case
 
 

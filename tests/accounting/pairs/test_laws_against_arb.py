@@ -25,6 +25,7 @@ from certdp.accounting.pairs import (
     SampledGaussian,
 )
 from certdp.accounting.relations import Direction
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 SETTINGS = examples(25)
@@ -38,11 +39,6 @@ ORDERS = st.fractions(Fraction(17, 16), 60, max_denominator=16)
 def _precision(bits: Callable[[int], AbstractContextManager[None]]) -> Iterator[None]:
     with bits(3000):
         yield
-
-
-def ball(value: Fraction | int) -> flint.arb:
-    number = Fraction(value)
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
 def check(found: Enclosure, truth: flint.arb, ends: Ends, *, relative: Fraction = Fraction(1, 2**80)) -> None:
@@ -61,7 +57,7 @@ def survival(x: flint.arb) -> flint.arb:
 @given(shift=SHIFTS, level=LEVELS)
 @example(shift=Fraction(1), level=Fraction(37))
 def test_gaussian_delta(shift: Fraction, level: Fraction, ends: Ends) -> None:
-    s, e = ball(shift), ball(level)
+    s, e = arb_of(shift), arb_of(level)
     truth = survival(e / s - s / 2) - e.exp() * survival(e / s + s / 2)
     found = GaussianPair(Enclosure.of(shift, precision=128)).delta(Enclosure.of(level, precision=128), Direction.ADD)
     if found.upper > Fraction(1, 2**30000):
@@ -70,10 +66,10 @@ def test_gaussian_delta(shift: Fraction, level: Fraction, ends: Ends) -> None:
 
 def test_gaussian_delta_in_the_far_tail(ends: Ends) -> None:
     """δ near 10^-300 keeps its digits."""
-    e = ball(36)
+    e = arb_of(36)
     found = GaussianPair(Enclosure.of(1)).delta(Enclosure.of(36), Direction.REMOVE)
     assert found.upper < Fraction(1, 10**270)
-    half = ball(Fraction(1, 2))
+    half = arb_of(Fraction(1, 2))
     check(found, survival(e - half) - e.exp() * survival(e + half), ends)
 
 
@@ -84,7 +80,7 @@ def test_renyi_of_two_normal_laws(
 ) -> None:
     """By its integral; the zero-concentrated cost is what an order costs, whichever it is."""
     with bits(200):
-        s, a = ball(shift), ball(order)
+        s, a = arb_of(shift), arb_of(order)
         moment = flint.acb.integral(
             lambda x, _: (-(a * (x - s) ** 2 + (1 - a) * x**2) / 2).exp(), -30, 30 + a * s, rel_tol=flint.arb(2) ** -150
         )
@@ -97,7 +93,7 @@ def test_renyi_of_two_normal_laws(
 @SETTINGS
 @given(shift=SHIFTS, order=ORDERS)
 def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: Ends) -> None:
-    s, a, own = ball(shift), ball(order), Enclosure.of(shift, precision=128)
+    s, a, own = arb_of(shift), arb_of(order), Enclosure.of(shift, precision=128)
     towards, away = ((a - 1) * s).exp(), (-a * s).exp()
     laplace = ((a * towards + (a - 1) * away) / (2 * a - 1)).log() / (a - 1)
     check(LaplacePair(own).renyi(order, Direction.ADD), laplace, ends)
@@ -109,7 +105,7 @@ def test_renyi_of_laplace_and_response(shift: Fraction, order: Fraction, ends: E
 @pytest.mark.parametrize(("shift", "order"), [(Fraction(10**13), 10**6 + 1), (Fraction(1, 2), 2**64)])
 def test_moments_beyond_any_exponent(shift: Fraction, order: int, ends: Ends) -> None:
     """e^{(α−1)s} cannot be written here; the divergence is next to s."""
-    s, a, own = ball(shift), ball(order), Enclosure.of(shift)
+    s, a, own = arb_of(shift), arb_of(order), Enclosure.of(shift)
     towards, apart = a / (2 * a - 1), (-(2 * a - 1) * s).exp()
     laplace = s + (towards + (1 - towards) * apart).log() / (a - 1)
     check(LaplacePair(own).renyi(Fraction(order), Direction.ADD), laplace, ends)
@@ -123,7 +119,7 @@ def test_zero_concentrated_costs_are_mean_losses(
     shift: Fraction, ends: Ends, bits: Callable[[int], AbstractContextManager[None]]
 ) -> None:
     with bits(200):
-        s, own = ball(shift), Enclosure.of(shift, precision=128)
+        s, own = arb_of(shift), Enclosure.of(shift, precision=128)
         between = flint.acb.integral(lambda x, _: (x - s).exp() * (2 * x - s) / 2, 0, s).real
         check(LaplacePair(own).zero_concentrated, between + s / 2 - s * (-s).exp() / 2, ends)
         truth, lie = 1 / (1 + (-s).exp()), 1 / (1 + s.exp())
@@ -137,10 +133,10 @@ def test_the_gaussian_cost_of_a_pure_loss_meets_the_response(
 ) -> None:
     """A midpoint test between N(0, 1) and N(μ, 1) is as often right as a response is true."""
     with bits(200):
-        truth = 1 / (1 + (-ball(shift)).exp())
+        truth = 1 / (1 + (-arb_of(shift)).exp())
         for pair in (LaplacePair, RandomisedResponsePair):
             mu = pair(Enclosure.of(shift, precision=128)).gaussian
-            assert survival(-ball(mu.lower) / 2) <= truth <= survival(-ball(mu.upper) / 2)
+            assert survival(-arb_of(mu.lower) / 2) <= truth <= survival(-arb_of(mu.upper) / 2)
             assert mu.width <= Fraction(1, 2**80) * mu.upper
 
 
@@ -175,8 +171,8 @@ def test_the_gaussian_cost_of_a_pure_loss_bounds_its_delta(shift: Fraction) -> N
 
 def responses(own: Fraction, level: Fraction, times: int) -> flint.arb:
     """Every term of the sum, in Arb."""
-    growth, factor = ball(own).exp(), ball(level).exp()
-    chance, ratio = 1 / (1 + growth) ** times, (-ball(own) * times).exp()
+    growth, factor = arb_of(own).exp(), arb_of(level).exp()
+    chance, ratio = 1 / (1 + growth) ** times, (-arb_of(own) * times).exp()
     total = flint.arb(0)
     for k in range(times + 1):
         if ratio > factor:
@@ -236,7 +232,7 @@ def test_a_hair_below_the_pure_loss_of_many_responses(ends: Ends) -> None:
     times, hair = 2**16 + 1, Fraction(1, 2**92)
     own = 12 + hair
     found = RepeatedResponse(Enclosure.of(own), times).delta(Enclosure.of(own * times - hair), Direction.ADD)
-    check(found, -(-ball(hair)).expm1() / (1 + (-ball(own)).exp()) ** times, ends)
+    check(found, -(-arb_of(hair)).expm1() / (1 + (-arb_of(own)).exp()) ** times, ends)
 
 
 def test_no_rounding_takes_delta_above_one() -> None:
@@ -251,7 +247,7 @@ def test_other_losses_of_independent_responses(
     """From the law of the number of truths."""
     own, order = Fraction(1, 10), Fraction(5, 2)
     with bits(300):
-        s, above = ball(own), ball(order - 1)
+        s, above = arb_of(own), arb_of(order - 1)
         truth, lie = 1 / (1 + (-s).exp()), 1 / (1 + s.exp())
         losses = [((2 * k - times) * s, comb(times, k) * truth**k * lie ** (times - k)) for k in range(times + 1)]
         pair = RepeatedResponse(Enclosure.of(own), times)
@@ -271,7 +267,7 @@ def test_the_sum_serves_a_hundred_thousand_responses(
         check(pair.delta(Enclosure.of(level), Direction.ADD), responses(own, level, times), ends)
         found = pair.smallest_epsilon(Enclosure.of("1e-3"), Direction.ADD)
         assert found is not None
-        assert responses(own, found.upper, times) <= ball(Fraction(1, 1000)) <= responses(own, found.lower, times)
+        assert responses(own, found.upper, times) <= arb_of(Fraction(1, 1000)) <= responses(own, found.lower, times)
         assert found.width < Fraction(1, 10**12)
 
 
@@ -300,7 +296,7 @@ def test_responses_at_and_beyond_their_pure_loss_have_no_delta(times: int) -> No
 )
 def test_sampled_gaussian_delta_by_its_threshold(shift: Fraction, rate: Fraction, level: Fraction, ends: Ends) -> None:
     """P(x > t) − e^ε·Q(x > t) where the density ratio crosses e^ε; the library amplifies the unsampled δ instead."""
-    s, q, e = ball(shift), ball(rate), ball(level)
+    s, q, e = arb_of(shift), arb_of(rate), arb_of(level)
     pair = SampledGaussian(Enclosure.of(shift, precision=128), Enclosure.of(rate, precision=128))
     at = Enclosure.of(level, precision=128)
     crossing = (((e.exp() - 1 + q) / q).log() + s * s / 2) / s
@@ -324,14 +320,14 @@ def test_sampled_gaussian_delta_by_its_threshold(shift: Fraction, rate: Fraction
 )
 def test_discrete_laplace(unit: Fraction, steps: int, order: Fraction, share: Fraction, ends: Ends) -> None:
     """Against the sums over its outputs, the two tails lumped."""
-    stay, a, level = (-ball(unit)).exp(), ball(order), share * unit * steps
+    stay, a, level = (-arb_of(unit)).exp(), arb_of(order), share * unit * steps
     inner = (1 - stay) / (1 + stay)
     present = [stay**steps / (1 + stay), *(inner * stay ** (steps - x) for x in range(1, steps)), 1 / (1 + stay)]
     absent = present[::-1]
     pair = DiscreteLaplacePair(Enclosure.of(unit, precision=160), Enclosure.of(steps))
     moment = sum(((a * p.log() + (1 - a) * q.log()).exp() for p, q in zip(present, absent, strict=True)), flint.arb(0))
     check(pair.renyi(order, Direction.ADD), moment.log() / (a - 1), ends)
-    factor = ball(level).exp()
+    factor = arb_of(level).exp()
     delta = sum(
         (max(p - factor * q, flint.arb(0), key=float) for p, q in zip(present, absent, strict=True)), flint.arb(0)
     )
@@ -370,7 +366,7 @@ def test_the_whole_part_of_a_distance_counts() -> None:
 
 
 def lattice(variance: Fraction, centre: Fraction | int, reach: int) -> list[flint.arb]:
-    return [(-((ball(x) - ball(centre)) ** 2) / (2 * ball(variance))).exp() for x in range(-reach, reach + 1)]
+    return [(-((arb_of(x) - arb_of(centre)) ** 2) / (2 * arb_of(variance))).exp() for x in range(-reach, reach + 1)]
 
 
 @examples(20)
@@ -391,12 +387,12 @@ def test_discrete_gaussian(
     with bits(400):
         reach = steps * 9 + isqrt(int(600 * variance)) + 3
         present, absent = lattice(variance, steps, reach), lattice(variance, 0, reach)
-        total, factor = sum(absent, flint.arb(0)), ball(level).exp()
+        total, factor = sum(absent, flint.arb(0)), arb_of(level).exp()
         delta = (
             sum((p - factor * q for p, q in zip(present, absent, strict=True) if p > factor * q), flint.arb(0)) / total
         )
         around = sum(lattice(variance, order * steps, reach), flint.arb(0))
-        renyi = ball(order * steps**2 / (2 * variance)) + (around / total).log() / ball(order - 1)
+        renyi = arb_of(order * steps**2 / (2 * variance)) + (around / total).log() / arb_of(order - 1)
     pair = DiscreteGaussianPair(variance, Enclosure.of(steps))
     low, high = ends(delta)
     room = Fraction(1, 2**300)  # what lies beyond the reach
@@ -425,7 +421,7 @@ def test_a_wide_discrete_gaussian_is_compared_with_its_integral(
             (Fraction(1), Fraction(1, 100)),
             (Fraction(6), Fraction(1, 4)),
         ):
-            factor = ball(level).exp()
+            factor = arb_of(level).exp()
             above = (p - factor * q for p, q in zip(present, absent, strict=True) if p > factor * q)
             check(
                 pair.delta(Enclosure.of(level), Direction.ADD),

@@ -29,6 +29,7 @@ def vectors(dimension: int | None, *, sigma: int = 1000) -> DiscreteGaussianVect
     return DiscreteGaussianVectorPair(Fraction(sigma**2), Enclosure.of(sigma), dimension)
 
 
+@pytest.mark.slow
 @given(variance=st.integers(8, 400), distance=st.integers(0, 400))
 @examples(60)
 def test_the_weights_of_one_coordinate(variance: int, distance: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import flint
 import pytest
-from flint import acb, arb, fmpq
+from flint import acb, arb
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,6 +17,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.pairs import sampled_gaussian_renyi as sampled_gaussian_renyi_module
 from certdp.accounting.pairs.sampled_gaussian_renyi import sampled_gaussian_renyi, sampled_gaussian_renyi_add
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 LAWS = {"remove": sampled_gaussian_renyi, "add": sampled_gaussian_renyi_add}
@@ -41,14 +42,10 @@ CASES = [  # rate, shift, order
 ]
 
 
-def ball(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))
-
-
 def arb_divergence(rate: float, shift: float, order: Fraction, direction: str) -> arb:
     """log(1 + E[(1 + y)^γ − 1 − γ·y])/(α − 1), by adaptive quadrature with a proven error."""
     gamma = order if direction == "remove" else 1 - order
-    q, s, g = acb(rate), acb(shift), acb(ball(gamma))
+    q, s, g = acb(rate), acb(shift), acb(arb_of(gamma))
 
     def integrand(x: acb, analytic: bool) -> acb:
         density = 1 + q * ((s * (x - s / 2)).exp() - 1)
@@ -58,7 +55,7 @@ def arb_divergence(rate: float, shift: float, order: Fraction, direction: str) -
     low, high = -70.0 + min(0.0, float(gamma) * shift), 70.0 + max(0.0, float(gamma) * shift)
     integral: Any = acb.integral(integrand, low, high, rel_tol=arb(2) ** -110, eval_limit=10**6, depth_limit=10**4)
     excess = integral.real / (2 * arb.pi()).sqrt()
-    divergence: arb = excess.log1p() / ball(order - 1)
+    divergence: arb = excess.log1p() / arb_of(order - 1)
     return divergence
 
 
@@ -70,9 +67,9 @@ def test_encloses_the_integral(rate: float, shift: float, order: str, direction:
     true = arb_divergence(rate, shift, alpha, direction)
     found = LAWS[direction](Enclosure.of(rate), Enclosure.of(shift), alpha, precision=80)
     assert true.rel_accuracy_bits() > 60
-    assert ball(found.lower) <= true + abs(true) * arb(2) ** -60
-    assert ball(found.upper) >= true - abs(true) * arb(2) ** -60
-    assert true.overlaps(ball(found.lower).union(ball(found.upper)))
+    assert arb_of(found.lower) <= true + abs(true) * arb(2) ** -60
+    assert arb_of(found.upper) >= true - abs(true) * arb(2) ** -60
+    assert true.overlaps(arb_of(found.lower).union(arb_of(found.upper)))
     width = found.relative_width
     assert width is not None
     assert width < Fraction(1, 2**70)
@@ -90,7 +87,7 @@ def test_encloses_the_integral_at_random(direction: str, rate: float, shift: flo
     flint.ctx.prec = 250
     true = arb_divergence(rate, shift, order, direction)
     found = LAWS[direction](Enclosure.of(rate), Enclosure.of(shift), order, precision=64)
-    assert true.overlaps(ball(found.lower).union(ball(found.upper)))
+    assert true.overlaps(arb_of(found.lower).union(arb_of(found.upper)))
     width = found.relative_width
     assert width is not None
     assert width < Fraction(1, 2**55)
@@ -104,12 +101,12 @@ def test_encloses_the_integral_at_many_more(direction: str, rate: float, shift: 
     flint.ctx.prec = 400
     true = arb_divergence(rate, shift, order, direction)
     found = LAWS[direction](Enclosure.of(rate), Enclosure.of(shift), order, precision=64)
-    assert true.overlaps(ball(found.lower).union(ball(found.upper)))
+    assert true.overlaps(arb_of(found.lower).union(arb_of(found.upper)))
 
 
 def explicit_sum(rate: Fraction, shift: Fraction, order: int) -> arb:
     """Σ C(α, k)(1 − q)^(α−k) q^k e^(k(k−1)s²/2), as DPIS and Mironov et al. print it."""
-    q, s = ball(rate), ball(shift)
+    q, s = arb_of(rate), arb_of(shift)
     terms = (
         math.comb(order, k) * (1 - q) ** (order - k) * q**k * (s * s * (k * (k - 1)) / 2).exp()
         for k in range(order + 1)
@@ -123,7 +120,7 @@ def test_integer_orders_are_the_binomial_sum(rate: str, shift: str, order: int) 
     flint.ctx.prec = 300
     found = sampled_gaussian_renyi(Enclosure.of(rate), Enclosure.of(shift), Fraction(order))
     true = explicit_sum(Fraction(rate), Fraction(shift), order)
-    assert true.overlaps(ball(found.lower).union(ball(found.upper)))
+    assert true.overlaps(arb_of(found.lower).union(arb_of(found.upper)))
     assert found.upper - found.lower < found.upper / 2**80
 
 

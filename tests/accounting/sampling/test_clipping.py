@@ -18,6 +18,7 @@ from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Public
 from certdp.accounting.sampling.clipping import Outside, confine, hold, largest_radius
 from certdp.accounting.sampling.domains import NormBall
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 TINY = 5e-324
@@ -59,9 +60,7 @@ def within(row: Any, domain: NormBall, share: Fraction = Fraction(1)) -> bool:
 
 
 def _power(value: Fraction, order: Fraction) -> flint.arb:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator)) ** flint.arb(
-        flint.fmpq(order.numerator, order.denominator)
-    )
+    return arb_of(value) ** arb_of(order)
 
 
 @pytest.mark.slow

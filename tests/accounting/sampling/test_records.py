@@ -22,6 +22,7 @@ from certdp.accounting.sampling.rate import ALWAYS, SamplingRate, norm_roundings
 from certdp.accounting.sampling.records import Features, Realisation, psi_upper, realise
 from certdp.samplers.importance import Importance
 from certdp.samplers.poisson import Poisson
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 SETTINGS = examples(150)
@@ -37,30 +38,25 @@ PROBABILITIES = st.fractions(0, 1) | st.floats(0, 1) | st.integers(1, 1080).map(
 POSITIVE = st.floats(1e-320, 1e300) | st.floats(1e-3, 10)
 
 
-def ball(value: Any) -> flint.arb:
-    number = Fraction(value)
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
-
-
 def norm_of(row: list[float], order: Norm) -> flint.arb:
     sizes = [abs(Fraction(x)) for x in row]
     match order:
         case Norm.L1:
-            return ball(sum(sizes))
+            return arb_of(sum(sizes))
         case Norm.L2:
-            return ball(sum(x * x for x in sizes)).sqrt()
+            return arb_of(sum(x * x for x in sizes)).sqrt()
         case Norm.LINF:
-            return ball(max(sizes))
+            return arb_of(max(sizes))
         case _:
             return power_norm_of([size for size in sizes if size], order)
 
 
 def power_norm_of(sizes: list[Fraction], order: Norm) -> flint.arb:
     if not sizes:
-        return ball(0)
+        return arb_of(0)
     largest = max(sizes)
-    total = sum((ball(size / largest) ** (1 / ball(order.reciprocal)) for size in sizes), ball(0))
-    return ball(largest) * total ** ball(order.reciprocal)
+    total = sum((arb_of(size / largest) ** (1 / arb_of(order.reciprocal)) for size in sizes), arb_of(0))
+    return arb_of(largest) * total ** arb_of(order.reciprocal)
 
 
 def features(*rows: list[float]) -> Features:
@@ -83,17 +79,17 @@ def _precision(bits: Any) -> Any:
 def check(rate: SamplingRate, q: flint.arb, found: Realisation) -> None:
     """The first row of `found` against the declared probability q."""
     probability, weight = Fraction(float(found.probability[0])), float(found.weight[0])
-    eta = ball(rate.rounding)
+    eta = arb_of(rate.rounding)
     if probability == 0:
         assert weight == np.inf
-        assert q <= ball(SMALLEST) * (1 + eta)
+        assert q <= arb_of(SMALLEST) * (1 + eta)
         return
     assert probability >= SMALLEST
     assert probability <= 1
-    assert abs(ball(probability) - q) <= eta * q
+    assert abs(arb_of(probability) - q) <= eta * q
     if rate.weighted:
         assert weight >= 1
-        assert abs(ball(weight) - 1 / q) <= eta / q
+        assert abs(arb_of(weight) - 1 / q) <= eta / q
     else:
         assert weight == 1
 
@@ -108,7 +104,7 @@ def check(rate: SamplingRate, q: flint.arb, found: Realisation) -> None:
 @example([1e308, 1e308], 1e-308, 0.0, Norm.L1)
 def test_importance_draws_what_it_declares(row: list[float], slope: float, floor: float, order: Norm) -> None:
     rate = Importance(rate=Public(slope), norm=Public(order), floor=Public(floor)).rate
-    q = (ball(slope) * norm_of(row, order)).max(ball(floor)).min(ball(1))
+    q = (arb_of(slope) * norm_of(row, order)).max(arb_of(floor)).min(arb_of(1))
     check(rate, q, realise(rate, features(row)))
 
 
@@ -119,7 +115,7 @@ def test_importance_draws_what_it_declares(row: list[float], slope: float, floor
 @example(Fraction(1, 49), True)
 def test_poisson_draws_what_it_declares(q: Any, weighted: bool) -> None:
     rate = Poisson(rate=Public(q), weighted=Public(weighted)).rate
-    check(rate, ball(q), realise(rate, features([1.0])))
+    check(rate, arb_of(q), realise(rate, features([1.0])))
 
 
 def test_exact_rates_have_no_rounding() -> None:
@@ -171,9 +167,9 @@ def test_rounding_never_lifts_a_probability_above_one(slopes: list[Fraction], ro
     rate = SamplingRate(root, weighted=True)
     found = realise(rate, features(row))
     size = norm_of(row, Norm.L1)
-    q = ball(1)
+    q = arb_of(1)
     for slope in slopes:
-        q = q * size.min(ball(1 / slope)) * ball(slope)
+        q = q * size.min(arb_of(1 / slope)) * arb_of(slope)
     check(rate, q, found)
 
 
@@ -208,11 +204,11 @@ def test_psi_is_proven_and_tight_for_what_is_drawn(
     if found.probability[0] == 0:
         assert value == 0
         return
-    epsilon = ball(float(found.weight[0])) * norm_of(row, Norm.L1) / ball(scale)
+    epsilon = arb_of(float(found.weight[0])) * norm_of(row, Norm.L1) / arb_of(scale)
     assume(epsilon < 1e308)
-    truth = psi(epsilon, ball(float(found.probability[0])))
-    assert ball(value) >= truth
-    assert ball(value) <= truth * (1 + ball(Fraction(1, 10**12))) + ball(Fraction(1, 2**1070))
+    truth = psi(epsilon, arb_of(float(found.probability[0])))
+    assert arb_of(value) >= truth
+    assert arb_of(value) <= truth * (1 + arb_of(Fraction(1, 10**12))) + arb_of(Fraction(1, 2**1070))
 
 
 LOSSES = [
@@ -237,7 +233,7 @@ def test_psi_of_other_losses(loss: Any, arb: Any, ends: Any) -> None:
         row = rows[i].tolist()
         at: dict[Any, Any] = {norm(p): norm_of(row, p) for p in NORMS}
         epsilon = arb(loss, {**at, W: Fraction(float(found.weight[i]))}, 2500)
-        low, high = ends(psi(epsilon, ball(float(found.probability[i]))))
+        low, high = ends(psi(epsilon, arb_of(float(found.probability[i]))))
         assert low <= Fraction(float(values[i])) <= high * (1 + Fraction(1, 10**12)) + Fraction(1, 2**1070)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import lzma
 import os
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from certdp import Delta, Epsilon, Order, Public
+from certdp import Public
 from certdp.accounting.errors import InvalidValue
-from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
+from certdp.dpis.budget import NormSums, PublicSize
 from certdp.dpis.checkpoints import Checkpoints
 from certdp.dpis.engine import Progress, Report, resume, train
 from certdp.dpis.forecast import dp_sgd
@@ -23,25 +23,12 @@ from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.torch import TensorRecords, TorchModel, small_cnn
 from certdp.plugins.contract import Coins
-from certdp.runs.calibration import Budget
+from tests.support.training_plans import training_plan
 
 DATA = os.environ.get("CERTDP_DATA")
 
 
-def plan_of(**changes: Any) -> RunPlan:
-    stated: dict[str, Any] = {
-        "budget": Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-        "batch": Public(20),
-        "epochs": 2,
-        "steps_per_epoch": 5,
-        "size": PublicSize(size=Public(200)),
-        "clip": FixedClip(bound=Public(1)),
-        "norm_sums": NormSums(noise_multiplier=Public(8)),
-        "accounting": RenyiAccounting(order=Order(4)),
-    }
-    return RunPlan(**(stated | changes))
-
-
+plan_of = partial(training_plan, records=200)
 PLANS = {"dpis": plan_of(), "dp-sgd": dp_sgd(plan_of())}
 
 

@@ -12,12 +12,11 @@ import pytest
 from attrs import define
 
 import certdp
-from certdp import Coins, Delta, Epsilon, Full, KeyCounts, Order, PrivateWeightedSampling, Public, SampledRun
+from certdp import Coins, Full, KeyCounts, Order, PrivateWeightedSampling, Public, SampledRun
 from certdp.accounting.draws.source import PROBE
 from certdp.accounting.errors import InvalidType, InvalidValue
 from certdp.accounting.individual.filter import IndividualFilter
 from certdp.accounting.provenance import Private
-from certdp.dpis.budget import FixedClip, NormSums, PublicSize, RenyiAccounting, RunPlan
 from certdp.dpis.engine import train
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
@@ -25,8 +24,8 @@ from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.contract import draw
 from certdp.plugins.contract.coins import release_coins
 from certdp.records.statistics import LossHistogram, release_count, release_quantile
-from certdp.runs.calibration import Budget
 from certdp.weighted_sampling.threshold_samples import bottom_k_sample, threshold_sample
+from tests.support.training_plans import training_plan
 
 RECORDS = np.eye(3)
 KEYS = {"a": 5, "b": 700}
@@ -55,16 +54,7 @@ def sampling() -> PrivateWeightedSampling:
 
 
 def trained(coins: Coins) -> object:
-    plan = RunPlan(
-        budget=Budget(epsilon=Epsilon(8), delta=Delta("1e-5")),
-        batch=Public(2),
-        epochs=1,
-        steps_per_epoch=1,
-        size=PublicSize(size=Public(20)),
-        clip=FixedClip(bound=Public(1)),
-        norm_sums=NormSums(noise_multiplier=Public(8)),
-        accounting=RenyiAccounting(order=Order(4)),
-    )
+    plan = training_plan(batch=2, epochs=1, steps_per_epoch=1, records=20)
     data = LabelledData(features=np.ones((20, 2)), labels=np.arange(20) % 2)
     return train(RecordModel(Logistic(features=2, classes=2), data, Sgd(rate=1.0)), plan, coins=coins)
 

@@ -47,6 +47,7 @@ from certdp.notions import Pure
 from certdp.pairs import PureLoss, RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Real, W, WeightedSample, positive
 from certdp.runs.certificates import pure_claim
+from tests.support.arb_numbers import arb_of
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 MECHANISMS = {"sum": LaplaceSum(scale=Public("1.7")), "count": Count(scale=Public(3))}
@@ -68,13 +69,8 @@ def data(rows: int = 40, columns: int = 3, seed: int = 1) -> Matrix:
     return records
 
 
-def arb(value: Any) -> flint.arb:
-    exact = Fraction(value)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
-
-
 def ball_norm(row: Iterable[float], norm: Norm) -> flint.arb:
-    sizes = [abs(arb(float(x))) for x in row]
+    sizes = [abs(arb_of(float(x))) for x in row]
     match norm:
         case Norm.L1:
             return sum(sizes, flint.arb(0))
@@ -83,33 +79,33 @@ def ball_norm(row: Iterable[float], norm: Norm) -> flint.arb:
         case Norm.LINF:
             return max(sizes, key=lambda x: float(x.mid()))
         case _:
-            powers = (x ** (1 / arb(norm.reciprocal)) for x in sizes if x != 0)
+            powers = (x ** (1 / arb_of(norm.reciprocal)) for x in sizes if x != 0)
             total = sum(powers, flint.arb(0))
-            return total ** arb(norm.reciprocal) if total != 0 else total
+            return total ** arb_of(norm.reciprocal) if total != 0 else total
 
 
 def direct(mechanism: str, sampler: str, row: Iterable[float]) -> tuple[flint.arb, flint.arb]:
     """q and ψ of one record, written out by hand from the definitions."""
     row = list(row)
     q, w = {
-        "full": lambda: (arb(1), arb(1)),
-        "poisson": lambda: (arb("0.3"), arb(1)),
-        "weighted": lambda: (arb("0.3"), 1 / arb("0.3")),
-        "never": lambda: (arb(0), arb(1)),
-        "l1": lambda: _proportional(arb("0.2") * ball_norm(row, Norm.L1), arb(0)),
-        "l2": lambda: _proportional(arb("0.35") * ball_norm(row, Norm.L2), arb("0.01")),
-        "l3/2": lambda: _proportional(arb("0.35") * ball_norm(row, Norm("3/2")), arb("0.01")),
-        "linf": lambda: _proportional(arb("0.35") * ball_norm(row, Norm.LINF), arb("1/3")),
+        "full": lambda: (arb_of(1), arb_of(1)),
+        "poisson": lambda: (arb_of("0.3"), arb_of(1)),
+        "weighted": lambda: (arb_of("0.3"), 1 / arb_of("0.3")),
+        "never": lambda: (arb_of(0), arb_of(1)),
+        "l1": lambda: _proportional(arb_of("0.2") * ball_norm(row, Norm.L1), arb_of(0)),
+        "l2": lambda: _proportional(arb_of("0.35") * ball_norm(row, Norm.L2), arb_of("0.01")),
+        "l3/2": lambda: _proportional(arb_of("0.35") * ball_norm(row, Norm("3/2")), arb_of("0.01")),
+        "linf": lambda: _proportional(arb_of("0.35") * ball_norm(row, Norm.LINF), arb_of("1/3")),
     }[sampler]()
     if q == 0:
         return q, flint.arb(0)
-    loss = w * ball_norm(row, Norm.L1) / arb("1.7") if mechanism == "sum" else w / 3
+    loss = w * ball_norm(row, Norm.L1) / arb_of("1.7") if mechanism == "sum" else w / 3
     return q, (1 + q * (loss.exp() - 1)).log()
 
 
 def _proportional(value: flint.arb, floor: flint.arb) -> tuple[flint.arb, flint.arb]:
-    q = value.max(floor).min(arb(1))
-    return q, arb(0) if q == 0 else 1 / q
+    q = value.max(floor).min(arb_of(1))
+    return q, arb_of(0) if q == 0 else 1 / q
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -123,11 +119,11 @@ def test_the_figures_are_those_of_a_direct_evaluation(mechanism: str, sampler: s
     assert measured.values.shape == (len(records),)
     for value, (_, psi) in zip(measured.values, truth, strict=True):
         # an upper bound of the ψ really lost; rounding of probability and weight moves that itself a little
-        assert arb(float(value)) > psi * (1 - arb(2) ** -44) or value == 0 == psi
-        assert arb(float(value)) < psi * (1 + arb(2) ** -40) or value == 0 == psi
+        assert arb_of(float(value)) > psi * (1 - arb_of(2) ** -44) or value == 0 == psi
+        assert arb_of(float(value)) < psi * (1 + arb_of(2) ** -40) or value == 0 == psi
     size = sum((q for q, _ in truth), flint.arb(0))
     low, high = measured.expected_sample_size
-    assert (arb(low) <= size <= arb(high) and low >= high * (1 - 1e-12)) or size == 0
+    assert (arb_of(low) <= size <= arb_of(high) and low >= high * (1 - 1e-12)) or size == 0
     assert measured.largest == max(measured.values)
     assert (measured.records, measured.outside) == (len(records), 0)
     assert set(measured.quantiles.values()) <= set(measured.values.tolist())
@@ -408,6 +404,7 @@ class TestWhatADomainCosts:
         with pytest.raises(InvalidValue, match="dimension: got 2; admissible: 100"):
             use(run, np.full((1, 100), 0.1))
 
+    @pytest.mark.slow
     def test_a_lower_end_is_reached_by_a_record(self) -> None:
         """With ‖x‖₁ = 9, ‖x‖₂ = 1 and ‖x‖∞ ≤ 1, which no record has, ψ would be 87; Cauchy–Schwarz gives at most 30."""
         sampler = Importance(rate=Public("0.1"), norm=Public(2), floor=Public("0.01"))

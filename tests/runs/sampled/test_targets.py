@@ -59,6 +59,7 @@ from certdp.notions import Approximate, Pure, Renyi
 from certdp.pairs import Direction, PureLoss, RandomisedResponsePair
 from certdp.plugins.contract import Expression, W, norm
 from certdp.records.weights import RecordWeights, record_weights
+from tests.support.arb_numbers import arb_of
 from tests.support.stated import losing
 
 CHUNKS = (1, 7, None)
@@ -95,13 +96,8 @@ def weighed(
     return figures, weights, probabilities
 
 
-def exact(value: Any) -> Any:
-    number = Fraction(value)
-    return arb(fmpq(number.numerator, number.denominator))
-
-
 def ell(row: Any, order: int) -> Any:
-    sizes = [abs(exact(float(x))) for x in row]
+    sizes = [abs(arb_of(float(x))) for x in row]
     return sum(sizes, arb(0)) if order == 1 else sum((x * x for x in sizes), arb(0)).sqrt()
 
 
@@ -153,13 +149,13 @@ def test_every_weight_up_to_a_pure_one_is_feasible_and_none_beyond(name: str, do
             assert (size, probability) == (0, 0)
             continue
         assert Fraction(weight) * Fraction(probability) <= 1 <= weight <= cap
-        assert psi(formula(exact(weight), size), exact(weight), exact(probability)) <= exact(target) + NEGLIGIBLE
+        assert psi(formula(arb_of(weight), size), arb_of(weight), arb_of(probability)) <= arb_of(target) + NEGLIGIBLE
         for share in range(12):
-            below = exact(weight) ** (arb(share) / 12)
-            assert psi(formula(below, size), below, 1 / below) <= exact(target) + NEGLIGIBLE
+            below = arb_of(weight) ** (arb(share) / 12)
+            assert psi(formula(below, size), below, 1 / below) <= arb_of(target) + NEGLIGIBLE
         if weight < min(cap, 2.0**1022):
-            beyond = exact(weight) * (1 + exact(figures.gap) * 2)
-            assert psi(formula(beyond, size), beyond, 1 / beyond) > exact(target)
+            beyond = arb_of(weight) * (1 + arb_of(figures.gap) * 2)
+            assert psi(formula(beyond, size), beyond, 1 / beyond) > arb_of(target)
 
 
 @pytest.mark.slow
@@ -233,10 +229,10 @@ def test_several_releases_share_the_target(plan: Releases, loss: str) -> None:
     drawn = [i for i in range(16) if 0 < probabilities[i] > 2.0**-1000]
     assert len(drawn) >= 14
     for i in drawn:
-        weight, size = exact(weights[i]), ell(records[i], 1)
-        assert of_run(weight, exact(probabilities[i]), size) <= exact("3/2") + NEGLIGIBLE
+        weight, size = arb_of(weights[i]), ell(records[i], 1)
+        assert of_run(weight, arb_of(probabilities[i]), size) <= arb_of("3/2") + NEGLIGIBLE
         beyond = weight * (1 + arb(10) ** -11)
-        assert of_run(beyond, 1 / beyond, size) > exact("3/2")
+        assert of_run(beyond, 1 / beyond, size) > arb_of("3/2")
     verdict = check(certdp.profile_certificate(run.on(ball(5))))
     assert verdict.outcome.value == ("holds" if loss == "a sum" else "holds assuming the profile"), verdict
     assert verdict.claim is not None
@@ -370,10 +366,10 @@ def test_a_gaussian_sum_is_within_a_renyi_target(plan: Releases) -> None:
         return plan.steps // together * total.log() / (order - 1)
 
     for index in (0, 5, 11):
-        weight, shift = exact(weights[index]), ell(records[index], 2) / 20
-        assert tau(weight, exact(probabilities[index]), shift) <= exact("1/2") + NEGLIGIBLE
+        weight, shift = arb_of(weights[index]), ell(records[index], 2) / 20
+        assert tau(weight, arb_of(probabilities[index]), shift) <= arb_of("1/2") + NEGLIGIBLE
         beyond = weight * (1 + arb(10) ** -4)
-        assert tau(beyond, 1 / beyond, shift) > exact("1/2")
+        assert tau(beyond, 1 / beyond, shift) > arb_of("1/2")
     bound = run.on(ball(3, Norm.L2)).target.bound
     assert isinstance(bound, Renyi)
     assert bound.order == 4

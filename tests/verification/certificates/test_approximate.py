@@ -233,6 +233,7 @@ class TestWhatIsTrue:
         assert (loss["family"], loss["dimension"]) == ("discrete-gaussian", None)
         assert check(found.content).accepted
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("dimension", [1, 3])
     def test_discrete_gaussian_noise_as_rounded_normal_noise(self, dimension: int) -> None:
         """On a fine lattice it costs what normal noise does; the certificate's line costs both the same."""
@@ -283,6 +284,7 @@ class TestWhatIsTrue:
         assert body_of(content)["parts"][0]["loss"]["family"] == "pure"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [

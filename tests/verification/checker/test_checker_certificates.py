@@ -10,7 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from hypothesis import strategies as st
 
 from certdp.verification import checker
 from certdp.verification.checker import Budget, Outcome, Verdict, check
+from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
-from tests.support.forgeries import Body, assert_refused, seal, with_change
+from tests.support.forgeries import Body, assert_refused, places, seal, with_change
 from tests.support.stated import Rows
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
@@ -74,14 +75,12 @@ def estimate(tree: Any, point: dict[str, Any]) -> Any:
     """Evaluate an expression in 200-bit balls: what the truth is, to far more than a float."""
     operation, *rest = tree
     if operation == "constant":
-        value = Fraction(rest[0])
-        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+        return arb_of(rest[0])
     if operation in ("norm", "rounding"):
-        value = Fraction(point[f"{operation}({rest[0]})"])
-        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+        return arb_of(point[f"{operation}({rest[0]})"])
     if operation == "power":
-        base, exponent = estimate(rest[0], point), Fraction(rest[1])
-        return base ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator))
+        base, exponent = estimate(rest[0], point), rest[1]
+        return base ** arb_of(exponent)
     operands = [estimate(item, point) for item in rest]
     operations: dict[str, Callable[..., Any]] = {
         "add": lambda a, b: a + b,
@@ -98,11 +97,6 @@ def estimate(tree: Any, point: dict[str, Any]) -> Any:
         "select": lambda a, b, x, y: x if a <= b else y,
     }
     return operations[operation](*operands)
-
-
-def fraction_of(ball: Any) -> Fraction:
-    mantissa, exponent = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def truth(tree: Any, point: dict[str, Any]) -> Fraction:
@@ -213,7 +207,7 @@ def importance(rate: Any, floor: Any, p: Any = 1) -> Any:
 def just_above(base: int, exponent: Fraction) -> str:
     """A rational above base^exponent by less than 2^-99."""
     flint.ctx.prec = 300
-    power = fraction_of(flint.arb(base) ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator)))
+    power = fraction_of(flint.arb(base) ** arb_of(exponent))
     return str(Fraction(math.floor(power * 2**100) + 1, 2**100))
 
 
@@ -655,13 +649,6 @@ def test_any_object_is_refused(content: Body) -> None:
     assert_refused(check(seal({key: item for key, item in content.items() if key != "digest"} | kinds)))
 
 
-def places(tree: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
-    for key in keys:
-        yield (*way, key)
-        yield from places(tree[key], (*way, key))
-
-
 PLACES = list(places(RICH))
 
 
@@ -797,7 +784,7 @@ def owner(body: Body, rows: list[list[float]], outside: str) -> Body:
     for row in rows:
         sizes = [abs(Fraction(value)) for value in row]
         square = sum(size**2 for size in sizes)
-        two = fraction_of(flint.arb(flint.fmpq(square.numerator, square.denominator)).sqrt())
+        two = fraction_of(arb_of(square).sqrt())
         norms = {"norm(1)": sum(sizes), "norm(2)": two, "norm(inf)": max(sizes)}
         norms |= {f"norm({p})": power_norm(sizes, Fraction(p)) for p in ORDERS[3:]}
         own = norms[f"norm({domain['norm']})"]
@@ -826,8 +813,8 @@ def owner(body: Body, rows: list[list[float]], outside: str) -> Body:
 
 
 def power_norm(sizes: list[Fraction], order: Fraction) -> Fraction:
-    exponent = flint.arb(flint.fmpq(order.numerator, order.denominator))
-    powers = (flint.arb(flint.fmpq(x.numerator, x.denominator)) ** exponent for x in sizes if x)
+    exponent = arb_of(order)
+    powers = (arb_of(x) ** exponent for x in sizes if x)
     total = sum(powers, flint.arb(0))
     return fraction_of(total ** (1 / exponent)) if total != 0 else Fraction(0)
 

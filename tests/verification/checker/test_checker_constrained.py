@@ -5,7 +5,7 @@ import hashlib
 import math
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -22,8 +22,9 @@ from certdp.verification.checker.homogeneous import prove_proportional
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exact
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
+from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
-from tests.support.forgeries import Body, assert_refused, seal, with_change
+from tests.support.forgeries import Body, assert_refused, places, seal, with_change
 from tests.support.stated import Rows
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
@@ -405,13 +406,6 @@ JSON = st.recursive(
 )
 
 
-def places(tree: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    keys = tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
-    for key in keys:
-        yield (*way, key)
-        yield from places(tree[key], (*way, key))
-
-
 RICH = build(lloyd(2), 3, largest=8, cost="1/7", dimension=9)
 
 
@@ -471,22 +465,17 @@ def test_hostile_losses_get_a_quick_verdict(loss: Any, counted: Counted) -> None
 # The parts of the proof.
 
 
-def fraction_of(ball: Any) -> Fraction:
-    mantissa, exponent = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
 def value(tree: Any, weight: Fraction, size: Fraction) -> Any:
     """The value in 300-bit balls, not finite where it is undefined."""
     operation, *rest = tree
     if operation in ("weight", "norm", "constant"):
         known = {"weight": weight, "norm": size}.get(operation) or Fraction(0)
         chosen = Fraction(rest[0]) if operation == "constant" else known
-        return flint.arb(flint.fmpq(chosen.numerator, chosen.denominator))
+        return arb_of(chosen)
     parts = [value(item, weight, size) for item in rest if isinstance(item, list)]
     if operation == "power":
         exponent = Fraction(rest[1])
-        return parts[0] ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator))
+        return parts[0] ** arb_of(exponent)
     operations: dict[str, Callable[..., Any]] = {
         "add": lambda a, b: a + b,
         "subtract": lambda a, b: a - b,
@@ -528,7 +517,7 @@ def test_what_is_called_proportional_is(tree: Any) -> None:
         for weight in (Fraction(9, 7), Fraction(40)):
             at_weight = value(tree, weight, size)
             if at_one.is_finite() and at_weight.is_finite():
-                assert (at_weight - at_one * flint.arb(flint.fmpq(weight.numerator, weight.denominator))).contains(0)
+                assert (at_weight - at_one * arb_of(weight)).contains(0)
 
 
 @pytest.mark.parametrize(

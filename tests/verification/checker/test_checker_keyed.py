@@ -20,6 +20,7 @@ from certdp.verification.checker.keyed.release import _geometric_sum
 from certdp.verification.checker.keyed.units import Units
 from certdp.verification.checker.statement import in_decimals
 from certdp.verification.checker.verdict import Refused
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 Body = dict[str, Any]
@@ -184,8 +185,8 @@ def truth(scheme: Body, frequency: int) -> Any:
     if not frequency:
         return flint.arb(0)
     power, threshold = Fraction(scheme["power"]), Fraction(scheme["threshold"])
-    exponent = flint.arb(flint.fmpq(power.numerator, power.denominator))
-    size = flint.arb(frequency) ** exponent * flint.arb(flint.fmpq(threshold.numerator, threshold.denominator))
+    exponent = arb_of(power)
+    size = flint.arb(frequency) ** exponent * arb_of(threshold)
     if scheme["name"] == "pps":
         return size if size < 1 else flint.arb(1)
     return -((-size).expm1())

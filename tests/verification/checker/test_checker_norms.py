@@ -9,16 +9,13 @@ import pytest
 
 from certdp.verification.checker.intervals import Arithmetic
 from certdp.verification.checker.norms import is_order, norm_of_sizes, reciprocal, whole_root
+from tests.support.arb_numbers import arb_of
 
 
 def exactly(value: Any) -> Fraction:
     sign, mantissa, exponent, _ = value
     exact: Fraction = (-1) ** int(sign) * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return exact
-
-
-def ball(value: Fraction) -> flint.arb:
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def rows() -> list[list[float]]:
@@ -41,10 +38,10 @@ def test_norms_of_rows_are_enclosed(p: str) -> None:
             if not exact:
                 assert low == high == 0
                 continue
-            total = sum((ball(size / max(exact)) ** ball(order) for size in exact), flint.arb(0))
-            true = ball(max(exact)) * total ** ball(1 / order)
-            assert not ball(low) > true
-            assert not ball(high) < true
+            total = sum((arb_of(size / max(exact)) ** arb_of(order) for size in exact), flint.arb(0))
+            true = arb_of(max(exact)) * total ** arb_of(1 / order)
+            assert not arb_of(low) > true
+            assert not arb_of(high) < true
             assert high - low <= low / 2**48
     finally:
         flint.ctx.prec = 53

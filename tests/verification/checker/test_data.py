@@ -14,6 +14,7 @@ from certdp.verification.checker.data import Measured, _norms, compare
 from certdp.verification.checker.expressions import norm
 from certdp.verification.checker.intervals import ZERO, Interval
 from certdp.verification.checker.verdict import Refused
+from tests.support.arb_numbers import arb_of
 
 ORDERS = ("1", "2", "3", "3/2", "inf")
 
@@ -26,9 +27,9 @@ def ball(value: Any) -> Any:
 def truth(row: list[float], order: str) -> Any:
     sizes = [abs(Fraction(value)) for value in row]
     if order == "inf":
-        return flint.arb(flint.fmpq(max(sizes).numerator, max(sizes).denominator))
+        return arb_of(max(sizes))
     p = flint.fmpq(Fraction(order).numerator, Fraction(order).denominator)
-    powers = [flint.arb(flint.fmpq(s.numerator, s.denominator)) ** flint.arb(p) for s in sizes if s]
+    powers = [arb_of(s) ** flint.arb(p) for s in sizes if s]
     return sum(powers, flint.arb(0)) ** (1 / flint.arb(p))
 
 

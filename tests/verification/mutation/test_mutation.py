@@ -278,6 +278,7 @@ def test_records_are_kept_as_they_were_written(monkeypatch: pytest.MonkeyPatch, 
     assert exemptions()[0].argument in text
 
 
+@pytest.mark.slow
 def test_a_module_that_moves_keeps_its_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(records, "RECORD", tmp_path / "recorded.json")
     psi = next(each for each in everything() if each.module == "accounting.amplification.psi")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from certdp.accounting.errors import InvalidType, InvalidValue, OutsideDomain
 from certdp.accounting.keyed.reporting import DyadicBudget, EveryKey, ListedRates, PoissonPps, Ppswor
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.arb_numbers import arb_of
 
 EPSILONS = st.fractions(0, 4, max_denominator=100) | st.sampled_from([Fraction(1, 10**12), Fraction(40), Fraction(900)])
 DELTAS = st.fractions(Fraction(1, 1000), 1, max_denominator=1000) | st.integers(1, 30).map(lambda k: Fraction(1, 10**k))
@@ -31,7 +32,7 @@ def test_rounding_is_to_the_safe_side_and_small(epsilon: Fraction, delta: Fracti
     assert delta * (1 - Fraction(1, 2**52)) < told <= delta
     flint.ctx.prec = 600
     try:
-        exact = flint.arb(flint.fmpq(epsilon.numerator, epsilon.denominator)).exp()
+        exact = arb_of(epsilon).exp()
         growth = flint.arb(units.growth) / flint.arb(2) ** units.bits
         assert growth <= exact.upper()
         assert growth >= (exact - flint.arb(2) ** -units.bits).lower() or growth == flint.arb(2) ** units.bits

@@ -33,6 +33,7 @@ from certdp.accounting.keyed.reporting import (
     tables,
 )
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
 
 EPSILONS = st.fractions(0, 3, max_denominator=20) | st.sampled_from([Fraction(1, 10**12), Fraction(60), Fraction(700)])
@@ -51,11 +52,9 @@ def below_growth(epsilon: Fraction) -> Fraction:
     """A rational number just below e^ε, by Arb."""
     flint.ctx.prec = 400
     try:
-        ball = flint.arb(flint.fmpq(epsilon.numerator, epsilon.denominator)).exp()
-        mantissa, exponent = ball.lower().man_exp()
+        return fraction_of(arb_of(epsilon).exp().lower())
     finally:
         flint.ctx.prec = 53
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def outcomes(row: FrequencyRow, edges: list[int]) -> list[Fraction]:

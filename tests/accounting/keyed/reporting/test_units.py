@@ -18,6 +18,7 @@ from certdp.accounting.keyed.reporting import DyadicBudget, Inclusion, KeyTable,
 from certdp.accounting.keyed.reporting import inclusion as inclusions
 from certdp.accounting.keyed.reporting.decay import SHORT, WIDEST, decayed
 from certdp.accounting.units import Delta, Epsilon
+from tests.support.arb_numbers import arb_of
 from tests.support.cases import examples
 
 THRESHOLDS = st.fractions(Fraction(1, 10**6), 2, max_denominator=10**6) | st.integers(1, 15).map(
@@ -25,10 +26,6 @@ THRESHOLDS = st.fractions(Fraction(1, 10**6), 2, max_denominator=10**6) | st.int
 )
 POWERS = st.sampled_from([Fraction(p) for p in ("0", "1/3", "1/2", "4/5", "1", "4/3", "3/2", "2", "3")])
 FREQUENCIES = st.integers(1, 100) | st.integers(1, 2**53)
-
-
-def arb(number: Fraction) -> flint.arb:
-    return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
 @given(st.integers(64, WIDEST), st.fractions(0, 1500, max_denominator=10**9), st.integers(0, 2**40))
@@ -67,7 +64,7 @@ def test_units_are_exact(
             assert units**bottom <= scaled
             assert units == 2**bits or scaled < (units + 1) ** bottom
             return
-        size = arb(threshold) * arb(Fraction(frequency)) ** arb(power)
+        size = arb_of(threshold) * arb_of(Fraction(frequency)) ** arb_of(power)
         left = (-size).exp() * flint.arb(2) ** bits
         assert left < 2**bits - units
         assert left > 2**bits - units - 1
@@ -209,6 +206,7 @@ def test_every_pair_of_a_stretch_lies_below_its_corners_where_units_are_0_too(
         assert any(inside) or right_of_all, i
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [Ppswor, PoissonPps])
 def test_the_comparisons_of_keys_end_at_every_threshold(
     sampler: type[Ppswor | PoissonPps], counted: Callable[..., tuple[int, int]]
