@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import flint
 import mpmath
 import pytest
 from hypothesis import given
@@ -55,10 +56,10 @@ def test_the_tail_of_all_noise(coordinates: int, digits: float) -> None:
     bound = noise.beyond(spread)
     assert spread >= 1
     assert bound.log().upper_float <= -digits * (1 - 1e-9)
-    with mp.workdps(40):
-        half = mp.mpf(coordinates) / 2
-        tail = mpmath.gammainc(half, half * spread.numerator / spread.denominator, mp.inf, regularized=True)
-        assert tail <= mpmath.mpf(bound.upper_float)
+    with flint.ctx.workprec(200):
+        half = flint.arb(coordinates) / 2
+        tail = (half * flint.fmpq(spread.numerator, spread.denominator)).gamma_upper(half, regularized=1)
+        assert tail <= flint.arb(flint.fmpq(*bound.upper.as_integer_ratio()))
 
 
 def test_beside_other_releases() -> None:
