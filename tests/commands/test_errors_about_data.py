@@ -243,7 +243,7 @@ def test_no_reader_tells_what_it_refuses(
         lambda: KeyCounts.of({TEXT: NUMBER}),
         lambda: KeyCounts.of({TEXT: TEXT}),
         lambda: KeyCounts.of({NUMBER: 1}),
-        lambda: KeyCounts.of([TEXT]),
+        lambda: KeyCounts.of([TEXT, NUMBER]),
         lambda: KeyCounts.of(TEXT),
         lambda: KeyCounts.of(([TEXT, TEXT], [1, 2])),
         lambda: KeyCounts.of(([TEXT, TEXT], [1 << 53, 1 << 53]), aggregate=True),

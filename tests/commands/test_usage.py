@@ -74,3 +74,18 @@ def test_an_error_does_nothing_to_the_terminal(certdp: Run) -> None:
     assert ran.code == 2
     assert "\x1b" not in ran.err
     assert "only: got \\x1b[31m; admissible" in ran.err
+
+
+CORESET = ("psi", "--mechanism", "laplace-sum", "--sampler", "coreset", "--option", "scale=1", "--option", "n=100")
+CORESET_RUN = (*CORESET, "--option", "m=10", "--option", "mean_squared_norm=1", "--option", "run.radius=1")
+
+
+def test_an_option_of_two_owners_is_named_with_its_own(refusal: Refusal) -> None:
+    """As it has to be written: run and sampler both have a radius."""
+    wrong = refusal(*CORESET_RUN, "--option", "sampler.radius=-1")
+    assert (wrong["parameter"], wrong["value"]) == ("sampler.radius", "-1")
+    missing = refusal(*CORESET_RUN)
+    assert missing["parameter"] == "sampler.radius"
+    assert missing["remedy"].endswith("--option sampler.radius=…")
+    alone = refusal("psi", "--mechanism", "laplace-sum", "--sampler", "poisson", "--option", "scale=1")
+    assert (alone["parameter"], alone["remedy"][-15:]) == ("rate", "--option rate=…")

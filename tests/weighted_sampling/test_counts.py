@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -387,8 +388,21 @@ def test_single_keys_in_memory(data: Any) -> None:
     found = pairs(KeyCounts.of(data, aggregate=True))
     assert found[b"a"] == 2
     assert sorted(found.values()) == [1, 1, 1, 2]
-    with pytest.raises(InvalidType, match="For single keys: aggregate=True"):
-        KeyCounts.of(data)
+    assert pairs(KeyCounts.of(data)) == found
+
+
+def test_columns_of_data_frames() -> None:
+    """Series of words, and counts with words as their labels, as pandas makes them."""
+    words = ["a", "b", "a"]
+    for series in (pandas.Series(words), pandas.Series(words, dtype="category")):
+        assert pairs(KeyCounts.of(series)) == {b"a": 2, b"b": 1}
+        assert pairs(KeyCounts.of(series.value_counts())) == {b"a": 2, b"b": 1}
+    with pytest.raises(InvalidValue, match="count"):
+        KeyCounts.of(pandas.Series(words).value_counts(normalize=True))
+    with pytest.raises(InvalidType, match="key: got one of type"):
+        KeyCounts.of(pandas.Series([1, 1, 2]).value_counts())
+    with pytest.raises(InvalidType, match="key: got one of type float"):
+        KeyCounts.of(pandas.Series(["a", None]).value_counts(dropna=False))
 
 
 def test_names_are_for_columns() -> None:

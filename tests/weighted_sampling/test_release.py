@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pytest
 from attrs import evolve
@@ -123,8 +124,17 @@ def test_what_may_be_given() -> None:
         assert everything.release(one).keys.to_pylist() == ["", "a", "b"]
 
 
+def test_a_file_is_read_in_chunks(tmp_path: Path) -> None:
+    """As on the command line; a key that comes twice is found before anything is released."""
+    everything, file = PrivateWeightedSampling.within(epsilon=1, delta=1), tmp_path / "counts.csv"
+    file.write_bytes(b"key,count\nb,3\na,1\n")
+    assert everything.release(file).keys.to_pylist() == ["a", "b"]
+    file.write_bytes(b"key,count\nb,3\nb,1\n")
+    with pytest.raises(InvalidValue, match="aggregate=True, on the command line --aggregate"):
+        everything.release(file)
+
+
 def test_data_frames() -> None:
-    pandas = pytest.importorskip("pandas")
     everything = PrivateWeightedSampling.within(epsilon=1, delta=1, frequencies=True)
     sample = everything.release(pandas.DataFrame({"key": ["b", "a"], "count": [3, 1]}))
     assert list(sample.to_pandas().columns) == ["key", "token"]

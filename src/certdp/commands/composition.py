@@ -6,12 +6,13 @@ sanitiser has `reporting`, a sampler of keys `inclusion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
 
-from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.errors import CertdpError, InvalidValue, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
 from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
@@ -140,11 +141,7 @@ def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Regis
 
 def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequence[str]) -> Composition:
     sorted_options = _sorted([*given, *shared], kinds, _RUN_OPTIONS)
-    result = Composition(
-        mechanism=build(kinds[Role.MECHANISM], "mechanism", sorted_options["mechanism"]),
-        sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
-        run=sorted_options["run"],
-    )
+    result = Composition(**_built(kinds, sorted_options, _RUN_OPTIONS), run=sorted_options["run"])
     _declared(result.mechanism, "mechanism", "loss", lambda: declared_loss(result.mechanism))
     _declared(result.sampler, "sampler", "rate", lambda: drawing_of(result.mechanism, result.sampler))
     return result
@@ -152,13 +149,35 @@ def _of_records(kinds: Mapping[Role, type], given: Sequence[str], shared: Sequen
 
 def _of_keyed_data(kinds: Mapping[Role, type], given: Sequence[str], _: Sequence[str]) -> KeyedComposition:
     sorted_options = _sorted(given, kinds, ())
-    result = KeyedComposition(
-        mechanism=build(kinds[Role.MECHANISM], "mechanism", sorted_options["mechanism"]),
-        sampler=build(kinds[Role.SAMPLER], "sampler", sorted_options["sampler"]),
-    )
+    result = KeyedComposition(**_built(kinds, sorted_options, ()))
     inclusion = _declared(result.sampler, "sampler", "inclusion", lambda: result.sampler.inclusion)
     _declared(result.mechanism, "mechanism", "reporting", lambda: result.mechanism.reporting(inclusion))
     return result
+
+
+def _built(kinds: Mapping[Role, type], given: Mapping[str, Mapping[str, str]], of_run: Sequence[str]) -> dict[str, Any]:
+    """Mechanism and sampler, with errors that name an option as it has to be written."""
+    names = {role: [option.name for option in options(kind)] for role, kind in kinds.items()}
+    found = {}
+    for role, other in ((Role.MECHANISM, Role.SAMPLER), (Role.SAMPLER, Role.MECHANISM)):
+        shared = {*names[other], *(of_run if role is Role.SAMPLER else ())}
+        name = role.name.lower()
+        with _written_out(name, shared.intersection(names[role])):
+            found[name] = build(kinds[role], name, given[name])
+    return found
+
+
+@contextmanager
+def _written_out(role: str, shared: Container[str]) -> Iterator[None]:
+    """Have errors about an option that others share name its owner too."""
+    try:
+        yield
+    except InvalidValue as error:
+        if error.parameter not in shared:
+            raise
+        name = f"{role}.{error.parameter}"
+        remedy = error.remedy and error.remedy.replace(f"--option {error.parameter}=", f"--option {name}=")
+        raise restated(error, parameter=name, remedy=remedy) from None
 
 
 def _declared(plugin: Plugin, role: str, attribute: str, declaration: Callable[[], T]) -> T:

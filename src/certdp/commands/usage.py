@@ -86,7 +86,7 @@ def _as_error(error: Any, words: Sequence[str]) -> InvalidValue:
             near = f"Did you mean {' or '.join(error.possibilities)}? " if error.possibilities else ""
             return InvalidValue("option", error.option_name, f"an option of `{command}`", f"{near}{manual}")
     said = " ".join(word for word in words if word != "--json")
-    return InvalidValue("command", said, "words that can be read", f"{error.format_message()} {manual}")
+    return InvalidValue("command", said, f"what `{command}` takes", f"{error.format_message()} {manual}")
 
 
 def _name(parameter: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Protocol, final, runtime_checkable
 
 import numpy as np
 from attrs import field, frozen
@@ -24,7 +24,19 @@ _FORMATS: dict[str, Callable[[Stream, Columns], CountTable]] = {
     "parquet": parquet,
 }
 _ROWS = 1 << 20
-_FORMS = "a mapping, an Arrow table, a data frame, or a pair (keys, counts)"
+_FORMS = "a mapping, an Arrow table, a data frame, a pair (keys, counts), or a list of keys"
+
+
+@runtime_checkable
+class _Labelled(Protocol):
+    """A Series of pandas, or what is like one: numbers, each with a label."""
+
+    index: Any
+    dtype: Any
+
+    def to_numpy(self) -> NDArray[Any]:
+        """The numbers."""
+        ...
 
 
 @final
@@ -52,8 +64,9 @@ class KeyCounts:
         """The counts of data in memory.
 
         Args:
-            data: a mapping from keys to counts, an Arrow table, a data frame of pandas (2.2 or newer) or Polars, or a
-                pair of keys and counts; with `aggregate` also a list or column of keys.
+            data: a mapping from keys to counts, an Arrow table, a data frame of pandas (2.2 or newer) or Polars, a pair
+                of keys and counts, or a Series of counts with keys as its index, such as `value_counts()` of pandas
+                gives; also a list, array or column of keys, each of which is one element.
             key: name of the column of keys; by default key, or the first of two columns.
             count: name of the column of counts; by default count, or the second of two columns.
             aggregate: sum the counts of a key; a row without a count is one element.
@@ -73,14 +86,15 @@ class KeyCounts:
             case tuple() if len(data) == 2:
                 columns.require_unnamed()
                 batch = Batch(_column(data[0]), _numbers(data[1]))
+            case _Labelled() if data.dtype.kind in "iuf":
+                columns.require_unnamed()
+                batch = Batch(_listed(data.index), _numbers(data.to_numpy()))
             case _:
                 batch = _of_table(data, columns)
         if batch.counts is not None and len(batch.counts) != len(batch.keys):
             raise InvalidValue("count", f"{len(batch.counts)} counts for {len(batch.keys)} keys", "one for each")
-        if aggregate:
+        if aggregate or batch.counts is None:
             return _summed([batch])
-        if batch.counts is None:
-            raise InvalidType("data", type(data).__name__, _FORMS, "For single keys: aggregate=True")
         distinct = Distinct()
         distinct.add(batch.keys)
         distinct.require(lambda: [batch.keys])

@@ -17,7 +17,7 @@ Keys: TypeAlias = Any
 
 _TEXT, _BYTES = ({name, f"large_{name}", f"{name}_view"} for name in ("string", "binary"))
 _AGREEING = 1 << 12
-_REMEDY = "Sum their counts: aggregate=True"
+_REMEDY = "Sum their counts: aggregate=True, on the command line --aggregate"
 
 
 def arrow() -> Any:

@@ -43,7 +43,7 @@ from ..plugins.registry import Registry, Role
 from ..runs.certificates import guarantee_certificate
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
-from .counts import KeyCounts
+from .counts import KeyCounts, open_counts
 from .drawing import Drawn, draw_reports, sanitise_reports
 from .estimation import SampleEstimates, SumEstimate
 from .keys import Keys, arrow, gathered, order
@@ -170,12 +170,15 @@ class PrivateWeightedSampling:
 
         Args:
             data: keys and counts: KeyCounts, or whatever `KeyCounts.of` takes (a mapping, an Arrow table, a data
-                frame, a pair).
+                frame, a pair, a list of keys), or the path of a file, which is read in chunks: see `open_counts`.
             coins: of the operating system unless given; a release with seeded coins is not private, and says so.
 
         Raises:
             InvalidValue: for counts that are none.
         """
+        if isinstance(data, PathLike):
+            with open_counts(data) as stream:
+                return self.release_chunks(stream.chunks(), coins)
         return self.release_chunks([KeyCounts.of(data)], coins)
 
     def release_chunks(
