@@ -46,7 +46,7 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.freeze()
+        gc.freeze()  # the scoring of mutants, which looks for functions among objects, takes it back
         gc.enable()
 
 

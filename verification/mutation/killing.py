@@ -239,7 +239,11 @@ def _answer(connection: Connection, items: Mapping[str, Any]) -> None:
 
 
 def _settle(items: Mapping[str, Any]) -> None:
-    """Find what every fork needs, and keep the collector from all that was loaded, so that forks share its memory."""
+    """Find what every fork needs, and keep the collector from all that was loaded, so that forks share its memory.
+
+    What is kept from the collector is not found, so that nothing may be at first.
+    """
+    gc.unfreeze()
     gc.collect()
     loaded_functions()
     memories(_in_scope())
