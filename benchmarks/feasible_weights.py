@@ -12,11 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 from bulk_psi import fastest
-from numba import njit
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from certdp.accounting._kernels import types
+from certdp.accounting._kernels.compile import READ, WRITE, kernel
 from certdp.accounting._kernels.elementary import expm1_between
 from certdp.accounting.bulk import arrays as bulk
 from certdp.accounting.expressions import W, log1p, sqrt
@@ -37,7 +38,7 @@ ACCURACY = 1e-12
 LANES = 256
 
 
-@njit(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel(types.void, READ, types.float64, WRITE)
 def bisected(losses: Floats, target: float, out: Floats) -> None:
     """Record by record."""
     odds = math.expm1(target)
@@ -56,7 +57,7 @@ def bisected(losses: Floats, target: float, out: Floats) -> None:
         out[i] = low
 
 
-@njit(error_model="numpy")  # type: ignore[untyped-decorator]
+@kernel(types.void, READ, types.float64, WRITE)
 def bisected_side_by_side(losses: Floats, target: float, out: Floats) -> None:
     """In lanes of a vector, without branches."""
     odds = math.expm1(target)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
+from . import types
 from .compile import READ, READ_ROWS, WRITE, Floats, fma, inlined, kernel
 from .elementary import exp, expm1, expm1_between, log, log1p
 from .error_function import LAST_BELL, LEAST, bell, mills, slope

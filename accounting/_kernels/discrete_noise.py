@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import kernel
 
-_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
-_TABLE = types.Array(types.int64, 1, "C", readonly=True)
-_CELLS = types.Array(types.int64, 1, "C")
+_WORDS = types.array(types.uint64, 1, "C", readonly=True)
+_TABLE = types.array(types.int64, 1, "C", readonly=True)
+_CELLS = types.array(types.int64, 1, "C")
 _MAGNITUDE = 2**63 - 1
 
 

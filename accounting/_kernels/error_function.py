@@ -21,8 +21,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba.core import types
 
+from . import types
 from .compile import READ, WRITE, Floats, fma, inlined, kernel
 from .elementary import exp
 

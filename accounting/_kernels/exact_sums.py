@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import READ, WRITE, Floats, bits, fma, inlined, kernel
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -26,7 +26,7 @@ ROWS = 1 << 9
 LOW_BITS = 26
 """Of a block's sum; they are added up apart, so that both parts stay within 64 bits for 2^35 records."""
 
-_INTEGERS = types.Array(types.int64, 1, "C")
+_INTEGERS = types.array(types.int64, 1, "C")
 _MAGNITUDE = 2**63 - 1
 _TOO_LARGE = (1023 + 53) << 52  # the bits of 2^53; larger numbers, infinity and NaN have larger ones
 

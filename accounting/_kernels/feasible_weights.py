@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
+from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import expm1_between, log
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 from math import isqrt
 
 import numpy as np
-from numba.core import types
 
+from . import types
 from .compile import READ, WRITE, Floats, inlined, kernel
 
 STAGE_UNITS = 10

@@ -18,9 +18,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import expm1_between, log, log1p, log1p_between
 from .sampled_gaussian import _epsilon_tangents, _log_moment, _tangent
@@ -37,9 +37,9 @@ _TANGENTS = 600.0
 
 Whole: TypeAlias = NDArray[np.int64]
 
-WHOLE = types.Array(types.int64, 1, "C", readonly=True)
-ROWS = types.Array(types.float64, 2, "C")
-READ_TABLE = types.Array(types.float64, 2, "C", readonly=True)
+WHOLE = types.array(types.int64, 1, "C", readonly=True)
+ROWS = types.array(types.float64, 2, "C")
+READ_TABLE = types.array(types.float64, 2, "C", readonly=True)
 
 
 @inlined

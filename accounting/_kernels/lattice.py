@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.core import types
 
+from . import types
 from .compile import READ, WRITE, Floats, fma, inlined, kernel
 from .elementary import exp, expm1, log, log1p
 from .error_function import bell

@@ -11,9 +11,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import READ, READ_ROWS, WRITE, Floats, bits, fma, kernel
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -28,10 +28,10 @@ _ROWS = 64  # rows side by side, one in each lane of a vector
 _COLUMNS = 64  # columns transposed at a time: the tile fits in the first-level cache
 _FLUSH = 2048  # rows whose whole numbers, each below 2^51 in magnitude, add up within 64 bits
 
-_ROWWISE = types.Array(types.float64, 2, "C", readonly=True)
-_LABELS = types.Array(types.int64, 1, "C", readonly=True)
-_NEW_LABELS = types.Array(types.int64, 1, "C")
-_SUMS = types.Array(types.int64, 2, "C")
+_ROWWISE = types.array(types.float64, 2, "C", readonly=True)
+_LABELS = types.array(types.int64, 1, "C", readonly=True)
+_NEW_LABELS = types.array(types.int64, 1, "C")
+_SUMS = types.array(types.int64, 2, "C")
 
 
 @kernel(types.void, READ_ROWS, _ROWWISE, READ, _NEW_LABELS)

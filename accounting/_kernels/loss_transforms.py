@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.core import types
 
+from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import exp, log, log1p
 from .sampled_gaussian import _bend, _log_mixture, _share
@@ -25,8 +25,8 @@ MOST_NODES = 1 << 15
 LAST_NODE = 1 << 29
 """k·h is exact up to this k."""
 
-_TWO: types.Type = types.UniTuple(types.float64, 2)  # type: ignore[no-untyped-call]  # numba is untyped
-_THREE: types.Type = types.UniTuple(types.float64, 3)  # type: ignore[no-untyped-call]
+_TWO = types.tuple_of(types.float64, 2)
+_THREE = types.tuple_of(types.float64, 3)
 
 _U = 2.0**-53
 _LARGEST = 700.0

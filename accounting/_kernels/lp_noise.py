@@ -23,9 +23,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import Floats, inlined, kernel
 from .elementary import exp, log
 
@@ -38,9 +38,9 @@ _LN2 = math.log(2)
 _ROOM = 900  # bits that a product of levels may lose before it is scaled
 _LARGEST = 2.0**50  # cells from here on are left to the exact routine
 
-_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
-_STATES = types.Array(types.int8, 1, "C")
-_CELLS = types.Array(types.int64, 1, "C")
+_WORDS = types.array(types.uint64, 1, "C", readonly=True)
+_STATES = types.array(types.int8, 1, "C")
+_CELLS = types.array(types.int64, 1, "C")
 _MAGNITUDE = 2**63 - 1
 
 REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2

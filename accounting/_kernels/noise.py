@@ -21,9 +21,9 @@ Smaller p meet the last row, which is no segment's: its bound exceeds every half
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import Floats, fma, high_product, kernel, leading_zeros
 
 POINT = 58
@@ -33,10 +33,10 @@ PLACE = 63
 SEGMENTS = 64
 """In an octave."""
 
-_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
-_WHOLE = types.Array(types.int64, 2, "C", readonly=True)
-_BROKEN = types.Array(types.float64, 2, "C", readonly=True)
-_CELLS = types.Array(types.int64, 1, "C")
+_WORDS = types.array(types.uint64, 1, "C", readonly=True)
+_WHOLE = types.array(types.int64, 2, "C", readonly=True)
+_BROKEN = types.array(types.float64, 2, "C", readonly=True)
+_CELLS = types.array(types.int64, 1, "C")
 _MAGNITUDE = 2**63 - 1
 _LOWEST = -(2**63)
 _SEGMENT = 56  # bits after those that choose the segment, which are shifted to the top

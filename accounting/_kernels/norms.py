@@ -13,9 +13,9 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import READ_ROWS, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import exp, log_between
 

@@ -10,17 +10,17 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from . import types
 from .compile import READ, WRITE, Floats, bits, from_bits, kernel
 from .elementary import exp, expm1_between, log
 
 Integers: TypeAlias = NDArray[np.int64]
 
-_ROWS = types.Array(types.float64, 2, "C")
-_READ_ROWS = types.Array(types.float64, 2, "C", readonly=True)
-_LABELS = types.Array(types.int64, 1, "C", readonly=True)
+_ROWS = types.array(types.float64, 2, "C")
+_READ_ROWS = types.array(types.float64, 2, "C", readonly=True)
+_LABELS = types.array(types.int64, 1, "C", readonly=True)
 _POINT = 52  # bits of a binary64 below its exponent
 _BIAS = 1023
 _MAGNITUDE = 2**63 - 1  # all bits but the sign

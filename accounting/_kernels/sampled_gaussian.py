@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
+from . import types
 from .compile import READ, WRITE, Floats, bits, fma, from_bits, inlined, kernel
 from .elementary import exp, expm1, expm1_between, log, log1p, log1p_between, log_between
 

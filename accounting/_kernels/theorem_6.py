@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.core import types
 
+from . import types
 from .compile import READ, WRITE, Floats, bits, from_bits, inlined, kernel
 from .elementary import exp, expm1_between, log, log1p_between
 

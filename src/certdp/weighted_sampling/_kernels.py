@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types
 from numpy.typing import NDArray
 
+from ..accounting._kernels import types
 from ..accounting._kernels.compile import inlined, kernel
 
-_POSITIONS = types.Array(types.int64, 1, "C", readonly=True)
-_BYTES = types.Array(types.uint8, 1, "C", readonly=True)
-_WORDS = types.Array(types.uint64, 1, "C", readonly=True)
-_WORDS_OUT = types.Array(types.uint64, 1, "C")
-_PLACES_OUT = types.Array(types.int64, 1, "C")
-_TRUTHS_OUT = types.Array(types.boolean, 1, "C")
+_POSITIONS = types.array(types.int64, 1, "C", readonly=True)
+_BYTES = types.array(types.uint8, 1, "C", readonly=True)
+_WORDS = types.array(types.uint64, 1, "C", readonly=True)
+_WORDS_OUT = types.array(types.uint64, 1, "C")
+_PLACES_OUT = types.array(types.int64, 1, "C")
+_TRUTHS_OUT = types.array(types.boolean, 1, "C")
 
 _FIRST, _SECOND, _THIRD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))

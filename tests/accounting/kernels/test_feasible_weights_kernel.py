@@ -15,6 +15,7 @@ import pytest
 
 from certdp.accounting import _kernels
 from certdp.accounting._kernels import feasible_weights as compiled
+from certdp.accounting._kernels import types
 from certdp.accounting.feasible_weights.linear import _Given
 from tests.support.bits import bits, from_bits
 
@@ -40,6 +41,7 @@ def interpreted() -> Iterator[Any]:
     """The kernel's module, executed without a compiler."""
     package, stub = ModuleType(NAME), ModuleType(f"{NAME}.compile")
     package.__path__ = []
+    package.__dict__["types"] = types
     stub.__dict__.update(fma=fma, bits=bits, from_bits=from_bits, inlined=unchanged, READ=None, WRITE=None, Floats=Any)
     stub.__dict__["kernel"] = lambda *signature: unchanged
     modules: dict[str, Any] = {NAME: package, stub.__name__: stub}

@@ -26,6 +26,7 @@ from certdp.accounting._kernels import (
     lattice,
     loss_transforms,
     sampled_gaussian,
+    types,
 )
 from certdp.accounting._kernels import norms as norm_kernels
 from certdp.accounting.bulk import arrays as bulk
@@ -68,6 +69,7 @@ def interpreted() -> Iterator[dict[str, Any]]:
     """The kernel modules, executed without a compiler."""
     package, stub = ModuleType(NAME), ModuleType(f"{NAME}.compile")
     package.__path__ = []
+    package.__dict__["types"] = types
     contents = {"fma": fma, "bits": bits, "from_bits": from_bits, "inlined": unchanged}
     stub.__dict__.update(contents, READ=None, WRITE=None, READ_ROWS=None, Floats=Any)
     stub.__dict__["kernel"] = lambda *signature: unchanged
