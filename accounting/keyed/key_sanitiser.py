@@ -35,7 +35,8 @@ from typing import final
 from attrs import frozen
 
 from ..enclosures import DEFAULT_PRECISION, Enclosure, Truth, decide
-from ..errors import InvalidType, InvalidValue, OutsideDomain, Undecided
+from ..enclosures.arguments import whole
+from ..errors import InvalidValue, OutsideDomain, Undecided
 from ..units import Delta, Epsilon
 
 _GUARD = 32
@@ -77,7 +78,7 @@ def reporting_probability(epsilon: Enclosure, delta: Enclosure, frequency: int) 
         OutsideDomain: where δ reaches 0, or ε and δ do not tell ⌊L⌋ to within one.
     """
     steps = _growing_steps(epsilon, delta)
-    if checked_frequency(frequency) > 2 * steps[-1]:
+    if whole("frequency", frequency, 0) > 2 * steps[-1]:
         return Enclosure.of(1, precision=epsilon.precision)
     bounds = [_reported(epsilon, delta, min(n, frequency), frequency) for n in steps]
     return bounds[0].minimum(bounds[-1])
@@ -90,7 +91,7 @@ def withheld_probability(epsilon: Enclosure, delta: Enclosure, frequency: int) -
         Holds 1 − π_i, relatively accurate where 1 − π_i is small but far from 0; exactly 0 from 2⌊L⌋ + 3 on.
     """
     steps = _growing_steps(epsilon, delta)
-    if checked_frequency(frequency) > 2 * steps[-1]:
+    if whole("frequency", frequency, 0) > 2 * steps[-1]:
         return Enclosure.of(0, precision=epsilon.precision)
     bounds = [_withheld(epsilon, delta, min(n, frequency), frequency) for n in steps]
     return bounds[0].maximum(bounds[-1])
@@ -160,13 +161,13 @@ class KeyReporting:
             InvalidValue, InvalidType: for a frequency that is no whole number ≥ 0.
             Undecided: where no admissible working precision reaches that accuracy.
         """
-        if checked_frequency(frequency) >= self.certain_from:
+        if whole("frequency", frequency, 0) >= self.certain_from:
             return Enclosure.of(1, precision=precision)
         return self._accurate(lambda e, d: reporting_probability(e, d, frequency), precision)
 
     def withheld(self, frequency: int, *, precision: int = DEFAULT_PRECISION) -> Enclosure:
         """1 − π_i, relatively accurate to about `precision` bits; as `probability` otherwise."""
-        if checked_frequency(frequency) >= self.certain_from:
+        if whole("frequency", frequency, 0) >= self.certain_from:
             return Enclosure.of(0, precision=precision)
         return self._accurate(lambda e, d: withheld_probability(e, d, frequency), precision)
 
@@ -242,19 +243,6 @@ class KeyReporting:
             f"{working // 2} bits do not tell the value for ε = {self.epsilon}, δ = {self.delta} to {precision} bits: "
             "ask for less precision, or call the function on enclosures, which gives an absolute bound."
         )
-
-
-def checked_frequency(frequency: int) -> int:
-    """`frequency` if it is a whole number of at least 0.
-
-    Raises:
-        InvalidType: for anything but an int. InvalidValue: below 0.
-    """
-    if isinstance(frequency, bool) or not isinstance(frequency, int):
-        raise InvalidType("frequency", frequency, "a whole number ≥ 0")
-    if frequency < 0:
-        raise InvalidValue("frequency", frequency, "a whole number ≥ 0")
-    return frequency
 
 
 def _is_zero(epsilon: Enclosure) -> bool:

@@ -38,7 +38,6 @@ from ..enclosures.arguments import whole
 from ..errors import InvalidValue, Undecided
 from ..exact import Number, exact
 from ..units import Delta, Epsilon
-from .key_sanitiser import checked_frequency
 
 MOMENT_PRECISION = 64
 """Bits of moments where nothing else is asked for."""
@@ -77,7 +76,7 @@ def reporting_probability(
         InvalidValue, InvalidType: for a frequency that is no whole number ≥ 0.
         OutsideDomain: where δ reaches 0.
     """
-    if not checked_frequency(frequency):
+    if not whole("frequency", frequency, 0):
         return Enclosure.of(0, precision=epsilon.precision)
     # ε(i − T); each half of the law counts where it is the one, the other is constant there
     margin = epsilon * (frequency - 1) + (threshold.factor * delta).log()
@@ -281,7 +280,7 @@ class StabilityHistogram:
             InvalidValue, InvalidType: for a frequency that is no whole number ≥ 0.
             Undecided: where no admissible working precision reaches that accuracy.
         """
-        if not checked_frequency(frequency):
+        if not whole("frequency", frequency, 0):
             return Enclosure.of(0, precision=precision)
         return self._accurate(frequency, self.sampling.kept, precision, lambda value: value)
 

@@ -25,6 +25,7 @@ from ...accounting.keyed.key_sanitiser import (
 from ...accounting.units import Delta, Epsilon
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ..oracles.linear_programmes import maximum
+from ..oracles.sanitisers import algorithm_3 as recursion
 from .enclosed import PRECISION, agrees, enclosed, enclosed_log
 from .rates_of_keys import ascending_rates
 
@@ -37,15 +38,6 @@ _BLUR = Fraction(1, 2**40)
 _ONE = Fraction(1)
 
 _Form: TypeAlias = Callable[[Fraction, Fraction, Fraction, int], Fraction]
-
-
-def recursion(growth: Fraction, delta: Fraction, rates: Sequence[Fraction]) -> list[Fraction]:
-    """PWS Algorithm 3 as printed, in rational numbers: π_1, π_2, …"""
-    found, before = [], Fraction(0)
-    for rate in rates:
-        before = min(rate, growth * before + delta, 1 + (before + delta - 1) / growth)
-        found.append(before)
-    return found
 
 
 def _power_at_crossover(growth: Fraction, delta: Fraction) -> Fraction:

@@ -14,9 +14,9 @@ from attrs import frozen
 
 from ..accounting.errors import CertdpError, InvalidValue, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
-from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sampler, Sanitiser, build, options
+from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
-from ..runs.declared import declared_loss, drawing_of, stating
+from ..runs.declared import declared_loss, drawing_of
 from ..runs.keyed import KeyedRun
 from ..runs.run import Plugin
 from .options import key_and_value
@@ -42,15 +42,6 @@ class Composition:
     mechanism: Mechanism
     sampler: AnySampler
     run: Mapping[str, str]
-
-    @property
-    def stating_sampler(self) -> Sampler:
-        """The sampler, where it states its rate.
-
-        Raises:
-            InvalidValue: for a sampler that solves for its rate.
-        """
-        return stating(self.sampler)
 
 
 @frozen(kw_only=True)

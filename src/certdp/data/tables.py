@@ -60,10 +60,9 @@ class Held(Table):
             yield np.ascontiguousarray(self.matrix[start : start + rows])
 
 
-@final
 @frozen(eq=False)
-class ByRows(Table):
-    """Entries that lie row after row.
+class _Lying(Table):
+    """Entries of one type that lie one after the other.
 
     Attributes:
         content: where they lie.
@@ -83,6 +82,12 @@ class ByRows(Table):
     def shape(self) -> tuple[int | None, int]:
         """The numbers of rows and columns, as stated when the table was opened."""
         return self.lines, self.columns
+
+
+@final
+@frozen(eq=False)
+class ByRows(_Lying):
+    """Entries that lie row after row."""
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """Read one after the other, to the very end of the content."""
@@ -96,27 +101,8 @@ class ByRows(Table):
 
 @final
 @frozen(eq=False)
-class ByColumns(Table):
-    """Entries that lie column after column, in content that is fast to read in any order.
-
-    Attributes:
-        content: where they lie.
-        start: position of the first.
-        lines: number of rows.
-        columns: number of columns.
-        kind: type of an entry.
-    """
-
-    content: BinaryIO
-    start: int
-    lines: int
-    columns: int
-    kind: np.dtype[Any]
-
-    @property
-    def shape(self) -> tuple[int | None, int]:
-        """The numbers of rows and columns, as stated when the table was opened."""
-        return self.lines, self.columns
+class ByColumns(_Lying):
+    """Entries that lie column after column, in content that is fast to read in any order."""
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """Read as one piece of each column."""

@@ -337,13 +337,3 @@ class RunPlan:
     def bounded_size(self, released: Fraction) -> Fraction:
         """Ñ: what was released, raised to `least_size` where it lies below; free, as post-processing."""
         return max(released, self.least_size)
-
-    def bounded_norm_sum(self, released: Fraction, *, size: Fraction, clip: Fraction) -> Fraction:
-        """K̃ = min(max(K', least·C), ÑC) (DPIS Equation 12); free, as post-processing.
-
-        Args:
-            released: K', any number.
-            size: Ñ, at least `least_size`.
-            clip: C > 0.
-        """
-        return min(max(released, self.least_norm_sum * clip), size * clip)

@@ -12,6 +12,7 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.keyed import key_sanitiser as key_reporting
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import private_weighted_sampling as claims
+from certdp.verification.oracles.sanitisers import algorithm_3
 from certdp.verification.running.results import Outcome
 from tests.support.claims import check
 
@@ -127,7 +128,7 @@ def test_the_known_witness_against_the_printed_equation() -> None:
     power = claims._power_at_crossover(growth, delta)
     assert round(float(claims._printed_form(growth, delta, power, 5)), 4) == 0.3636
     assert round(float(claims._integral_form(growth, delta, power, 5)), 4) == 0.6364
-    assert claims._integral_form(growth, delta, power, 5) == claims.recursion(growth, delta, [Fraction(1)] * 5)[-1]
+    assert claims._integral_form(growth, delta, power, 5) == algorithm_3(growth, delta, [Fraction(1)] * 5)[-1]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_the_known_witness_against_the_printed_equation() -> None:
         (
             "pws/equation-4-any-crossover",
             "_integral_form",
-            lambda growth, delta, power, frequency: claims.recursion(growth, delta, [Fraction(1)] * frequency)[-1],
+            lambda growth, delta, power, frequency: algorithm_3(growth, delta, [Fraction(1)] * frequency)[-1],
         ),
     ],
 )
