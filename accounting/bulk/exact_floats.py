@@ -36,7 +36,7 @@ def exact_floats(parameter: str, values: ArrayLike, *, flags: bool = False) -> F
         ) from None
     if array.dtype.kind not in ("biuf" if flags else "iuf"):
         raise InvalidType(parameter, f"dtype {array.dtype}", numbers, "Convert it to numbers, without rounding.")
-    if array.dtype.kind in "iu" and array.dtype.itemsize > 4:
+    if array.dtype.kind in "iu":
         exact = (array <= LARGEST_INTEGER) & (array >= -LARGEST_INTEGER)
         require_each(parameter, array, exact, "integers up to 2^53 in magnitude", "Larger ones would be rounded.")
     floats = array.astype(np.float64, copy=False)

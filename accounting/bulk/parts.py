@@ -45,7 +45,7 @@ def flat(array: Floats, shape: Sequence[int]) -> Floats:
     """`array` broadcast to `shape` as a contiguous vector, or as one entry where it is constant."""
     if array.size != 1:
         array = np.broadcast_to(array, shape)
-    return np.require(array, requirements=["C", "A"]).reshape(-1)
+    return np.require(array, requirements=["C", "A"]).ravel()
 
 
 def part(vector: Floats, start: int, stop: int) -> Floats:

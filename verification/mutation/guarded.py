@@ -168,7 +168,7 @@ RULES = (
     Rule("accounting.expressions.*", (), ("accounting/expressions",)),
     Rule("accounting.enclosures.arguments", (), ("accounting/notions", "accounting/conversions", "accounting/filters")),
     Rule("accounting.bulk.sampled_gaussian", (), ("accounting/kernels/test_sampled_gaussian_kernel.py",)),
-    Rule("accounting.bulk.parts", (), ("accounting/kernels/test_ieee_semantics.py",)),
+    Rule("accounting.bulk.parts", (), ("accounting/bulk/test_arrays.py",)),
     Rule("accounting.sampling.worst_cases", (), ("runs/sampled/test_costs.py", "runs/sampled/test_records.py")),
     Rule("accounting.accountants.composed_runs", (), ("runs/sampled/test_costs.py", "runs/test_plan.py")),
     Rule("accounting.enclosures.corners", (), ("accounting/pairs", "accounting/amplification/test_psi.py")),
