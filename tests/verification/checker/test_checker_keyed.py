@@ -1,5 +1,6 @@
 """Certificates of keyed releases made here, from the format alone, and the checker's numbers against Arb."""
 
+import hashlib
 import random
 from fractions import Fraction
 from itertools import pairwise
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from mpmath import libmp
 
 from certdp.verification.checker import Outcome, check
+from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.envelope import seal
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf
+from certdp.verification.checker.keyed.frequencies import _Rule, prove_rows
 from certdp.verification.checker.keyed.keys import _Proof
 from certdp.verification.checker.keyed.rates import read_rates
-from certdp.verification.checker.keyed.release import _geometric_sum
-from certdp.verification.checker.keyed.units import Units
+from certdp.verification.checker.keyed.release import _geometric_sum, _hold_budget
+from certdp.verification.checker.keyed.units import MARGIN, Units
 from certdp.verification.checker.statement import in_decimals
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_numbers import arb_of
@@ -340,3 +343,89 @@ def test_geometric_sums(terms: int, factor: Fraction) -> None:
     low, high = (Fraction(*libmp.to_rational(end)) for end in found)
     assert low <= exact <= high
     assert high - low <= exact / 2**140
+
+
+def ruled(kept: list[int], units: Units, subdivision: int) -> tuple[str, list[Any]]:
+    """The digest of the rows that the rule gives, and the last state but for the place of its tokens."""
+    rule, digest, states = _Rule(units, 1 << subdivision, Budget()), hashlib.sha256(), list[Any]()
+    for frequency, most in enumerate(kept, 1):
+        rule.step(most)
+        runs = ";".join(f"{run.first},{run.width},{run.units}" for run in rule.runs)
+        digest.update(f"{rule.unreported}:{runs}\n".encode("ascii"))
+        end = frequency << subdivision
+        states.append((rule.unreported, [(end - run.first, run.width, run.units) for run in rule.runs]))
+    return digest.hexdigest(), states
+
+
+@pytest.mark.parametrize("subdivision", [0, 1, 3])
+def test_the_tokens_of_a_row_lie_in_order_among_those_there_are(subdivision: int) -> None:
+    """Each in one place, new ones after all others, and all units are given out."""
+    units, stream = Units(12, 5000, 301), random.Random(3)
+    rule, kept, uneven = _Rule(units, 1 << subdivision, Budget()), 0, 0
+    for frequency in range(1, 40):
+        kept = min(units.certain, kept + stream.randrange(500))
+        rule.step(kept)
+        end = frequency << subdivision
+        assert rule.runs[0].first >= 0
+        assert rule.runs[-1].first + rule.runs[-1].width <= end
+        assert all(one.first + one.width <= other.first for one, other in pairwise(rule.runs))
+        assert rule.unreported + sum(run.width * run.units for run in rule.runs) == units.certain
+        uneven += len([run for run in rule.runs if run.first >= end - (1 << subdivision)]) > 1
+    assert uneven > 0 or subdivision == 0
+
+
+def test_rows_that_go_on_as_copies_keep_the_same_share() -> None:
+    """A row may be a copy while what is kept goes up and down: what comes further on is then no copy by the rule."""
+    units, rates = Units(8, 512, 64), read_rates({"name": "every-key"}, FINE)
+    for kept, admitted in (([128] * 40, True), ([128, 120] * 20, False)):
+        digest, states = ruled(kept, units, 0)
+        assert states[-1] == states[-3]
+        table = {"kept": [*map(str, kept)], "digest": digest, "then": "shifted", "period": 2}
+        if admitted:
+            assert prove_rows(table, rates, 0, units) is None
+        else:
+            with pytest.raises(Refused, match="the last row is not the one of 2 frequencies before"):
+                prove_rows(table, rates, 0, units)
+
+
+def test_a_stretch_leaves_room_for_how_far_a_drawn_rate_may_fall() -> None:
+    """From none to a first rate q: beside D/C there is room for the margin times G, which the row before may lack."""
+    units = Units(8, 1024, 20)
+    most = Fraction(units.scaled_allowance - MARGIN * units.growth, units.certain**2)
+    for rate, admitted in ((most, True), (most + Fraction(1, 2**40), False)):
+        proof = _Proof(read_rates({"name": "listed-rates", "rates": [str(rate)]}, FINE), units)
+        assert proof._holds(1, 1) is admitted
+
+
+def test_a_stretch_goes_beyond_what_is_proven() -> None:
+    units = Units(30, 1_300_000_000, 5_000_000)
+    proof = _Proof(read_rates({"name": "ppswor", "threshold": "1/1000", "power": "1"}, FINE), units)
+    proof.stretch(5)
+    for last in (4, 5):
+        with pytest.raises(Refused, match="must increase"):
+            proof.stretch(last)
+    proof.stretch(6)
+
+
+@pytest.mark.parametrize("subdivision", [0, 3])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3)])
+def test_units_are_those_to_which_a_sanitiser_rounds_its_budget(epsilon: Fraction, subdivision: int) -> None:
+    """The growth is the largest of at most e^epsilon, the allowance the largest of at most delta in whole columns."""
+    delta, bits = Fraction(1, 1000), 52 + 10 + subdivision
+    growth = (flint.arb(flint.fmpq(epsilon.numerator, epsilon.denominator)).exp() * (1 << bits)).floor()
+    units = Units(bits, int(growth.unique_fmpz()), int(delta * 2 ** (bits - subdivision)) << subdivision)
+    _hold_budget(units, subdivision, epsilon, delta)
+    for changed in (
+        units._replace(growth=units.growth - 1),
+        units._replace(growth=units.certain),
+        units._replace(allowance=units.allowance - 1),
+        units._replace(allowance=units.allowance - (1 << subdivision)),
+        units._replace(allowance=units.allowance + (1 << subdivision)),
+        units._replace(bits=bits - 1),
+        units._replace(bits=bits + 1),
+    ):
+        with pytest.raises(Refused, match=r"of the mechanism's option delta|below the mechanism's option epsilon"):
+            _hold_budget(changed, subdivision, epsilon, delta)
+    for wrong in (Fraction(0), Fraction(-1), Fraction(1001, 1000)):
+        with pytest.raises(Refused, match="no probability above 0"):
+            _hold_budget(units, subdivision, epsilon, wrong)

@@ -10,10 +10,11 @@ import mpmath
 import pytest
 from mpmath import libmp, mp
 
+from certdp.verification.checker.approximate import lattice as comparison
 from certdp.verification.checker.approximate.factors import DISCRETE_GAUSSIAN, GAUSSIAN, PURE, REMOVE, Factor, Lattice
 from certdp.verification.checker.approximate.lattice import compare
 from certdp.verification.checker.budget import Budget
-from certdp.verification.checker.intervals import INFINITY, Mpf
+from certdp.verification.checker.intervals import INFINITY, Arithmetic, Mpf
 from certdp.verification.checker.verdict import Refused
 
 LATTICE = Lattice(Fraction(400), 3, Fraction(4))
@@ -92,3 +93,25 @@ def test_the_work_is_paid_for_each_factor() -> None:
     compare(Recording(libmp.fzero), [NOISE, NOISE], ASKED, REMOVE, Budget(800_000))
     with pytest.raises(Refused, match="work budget"):
         compare(Recording(libmp.fzero), [NOISE, NOISE], ASKED, REMOVE, Budget(799_999))
+
+
+def test_all_of_epsilon_may_be_taken() -> None:
+    """What is left is then a level of 0, and nothing below."""
+    delta = Recording(libmp.from_rational(1, 1000, 100))
+    compare(delta, [NOISE], ASKED, REMOVE, Budget())
+    taken, delta.epsilon = ASKED - delta.epsilon, ASKED
+    assert compare(delta, [NOISE], taken, REMOVE, Budget()) != INFINITY
+    assert delta.epsilon == 0
+    assert compare(delta, [NOISE], taken - Fraction(1, 10**60), REMOVE, Budget()) == INFINITY
+
+
+def test_the_least_term_of_the_comparison_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is far below the last bit of the others at the precision of a check."""
+    monkeypatch.setattr(comparison, "_ARITHMETIC", Arithmetic(600))
+    few = NOISE._replace(lattice=Lattice(Fraction(8), 1, Fraction(4)), together=1, samples=1)
+    delta = Recording(libmp.from_rational(1, 1000, 100))
+    compare(delta, [few], ASKED, REMOVE, Budget())
+    with mp.workprec(500):
+        _, shifted, _ = margin(few)
+        taken = ASKED - delta.epsilon
+        assert mp.almosteq(mpmath.mpf(taken.numerator) / taken.denominator, shifted, 1e-120)
