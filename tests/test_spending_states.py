@@ -96,6 +96,9 @@ NO_BUDGET = {
         "src.certdp.dpis.step_sums.ImportanceSampling",
         "src.certdp.dpis.torch.recorded_calls.Recorder",
     },
+    "what is compiled once, and the same whoever asked for it": {
+        "accounting._kernels.compile.Kernel",
+    },
     "readers, writers and tallies of one pass": {
         "plugins.conformance.mechanism_releases._Searches",
         "src.certdp.commands.groups._Loaded",

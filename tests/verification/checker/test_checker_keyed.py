@@ -412,7 +412,7 @@ def test_a_stretch_goes_beyond_what_is_proven() -> None:
 def test_units_are_those_to_which_a_sanitiser_rounds_its_budget(epsilon: Fraction, subdivision: int) -> None:
     """The growth is the largest of at most e^epsilon, the allowance the largest of at most delta in whole columns."""
     delta, bits = Fraction(1, 1000), 52 + 10 + subdivision
-    growth = (flint.arb(flint.fmpq(epsilon.numerator, epsilon.denominator)).exp() * (1 << bits)).floor()
+    growth: Any = (flint.arb(flint.fmpq(epsilon.numerator, epsilon.denominator)).exp() * (1 << bits)).floor()
     units = Units(bits, int(growth.unique_fmpz()), int(delta * 2 ** (bits - subdivision)) << subdivision)
     _hold_budget(units, subdivision, epsilon, delta)
     for changed in (
