@@ -190,3 +190,31 @@ def test_a_range_of_one_value_is_that_value(worst: Worst | None) -> None:
     checker._hold("a scale", "within 3 to 3", "3", worst)
     with pytest.raises(Refused):
         checker._hold("a scale", "within 8 to 8", "3", worst)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "covered"),
+    [
+        ("lloyd", {"scale_count": "2", "radius": "3"}, True),
+        ("lloyd", {"split": "derived", "radius": "3"}, False),
+        ("lloyd", {"radius": "3"}, False),
+        ("laplace-sum", {"scale_count": "2", "radius": "3"}, False),
+    ],
+)
+def test_a_radius_may_be_any_only_where_no_scale_follows_from_it(
+    name: str, options: dict[str, str], covered: bool
+) -> None:
+    """Where the noise of counts is derived, it is from the radius: the bound moves with that."""
+    part: dict[str, Any] = {"distribution": "certdp", "name": name, "options": options}
+    full: dict[str, Any] = {"distribution": "certdp", "name": "full", "options": {}}
+    said = [{"name": "mechanism.radius was released", "value": "any value"}]
+
+    def assumed() -> dict[str, str]:
+        holders = {"": {"mechanism": part, "sampler": full}}
+        return checker.released_assumed(said, holders, domain=None, norms_matter=True, cost=True)
+
+    if covered:
+        assert assumed() == {"mechanism.radius was released": "any value"}
+    else:
+        with pytest.raises(Refused, match="needs a public range"):
+            assumed()

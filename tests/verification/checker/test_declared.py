@@ -119,6 +119,37 @@ def hold_to(loss: StatedLoss, about: dict[str, Any]) -> None:
             hold(other)
 
 
+LENGTH = ["multiply", ["weight"], ["norm", "2"]]
+OF_DISTANCE = ["divide", ["power", ["divide", LENGTH, ["constant", "8"]], "2"], ["constant", "2"]]
+STEPS = ["divide", LENGTH, ["constant", "1/2"]]
+OF_STEPS = ["multiply", ["multiply", STEPS, STEPS], ["constant", "1/512"]]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "rho", "other"),
+    [
+        ({}, OF_DISTANCE, OF_STEPS),
+        ({"dimension": "1"}, OF_STEPS, OF_DISTANCE),
+        ({"dimension": "2"}, OF_DISTANCE, OF_STEPS),
+    ],
+)
+def test_discrete_noise_may_be_stated_by_its_concentration(dimension: Options, rho: Any, other: Any) -> None:
+    """As earlier versions did: (‖x‖/σ)²/2, and of one column steps²/(2·16²), as σ = 8 is 16 steps of 1/2."""
+    _, about = plugin("mechanism", "discrete-gaussian", {"scale": "8", "granularity": "1/2", **dimension})
+
+    def hold(tree: Any, family: str = "zero-concentrated") -> None:
+        given: Any = {"families": (family,), "relation": "add-remove", "domain": None, "lattice": None}
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+
+    hold(rho)
+    for tree in (*other_numbers(rho), other, ["constant", "1"]):
+        with pytest.raises(Refused, match="loss stated"):
+            hold(tree)
+    for family in set(FAMILIES) - {"zero-concentrated"}:
+        with pytest.raises(Refused, match="loss stated"):
+            hold(rho, family)
+
+
 @pytest.mark.parametrize("per_count", ["0", "-1", "-1/7", "1", "1/1000"])
 @pytest.mark.parametrize("split", ["derived", "published"])
 def test_the_loss_of_a_count_is_that_of_the_split(split: str, per_count: str) -> None:

@@ -197,3 +197,12 @@ def test_artefacts_are_compared_by_their_digests() -> None:
     for digit, met in (("a", True), ("b", True), ("c", False)):
         assert status(bound, artefacts=(("another name", "sha256:" + digit * 64),)) == (0 if met else 1)
         assert status(HOLDS, artefacts=(("another name", "sha256:" + digit * 64),)) == 1
+
+
+def test_what_was_released_is_found_beside_what_was_wanted() -> None:
+    released = Artefacts(coins="operating system", files=(("a", "sha256:1"), ("b", "sha256:2")))
+    policy = Policy(artefacts=(("b", "sha256:2"), ("b", "sha256:3")))
+    met, not_met = policy.demands(replace(HOLDS, artefacts=released))
+    assert (met.met, met.found) == (True, "sha256:1, sha256:2")
+    assert (not_met.met, not_met.found) == (False, "sha256:1, sha256:2")
+    assert [demand.found for demand in policy.demands(HOLDS)] == [None, None]
