@@ -284,3 +284,31 @@ def test_a_file_of_errors_holds_no_codes_of_terminals(tmp_path: Path, monkeypatc
             die_of(signal.SIGTERM)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
         assert errors.read_bytes() == b""
+
+
+@pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
+@pytest.mark.parametrize(
+    ("terminal", "kind", "shown"),
+    [(True, "xterm", True), (True, "dumb", False), (True, None, False), (False, "xterm", False)],
+)
+def test_the_cursor_is_shown_again_on_terminals_that_hide_it(
+    terminal: bool, kind: str | None, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kind is None:
+        monkeypatch.delenv("TERM", raising=False)
+    else:
+        monkeypatch.setenv("TERM", kind)
+    reading, writing = os.openpty() if terminal else os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(writing, 2)
+        _State.owner = os.getpid()
+        die_of(signal.SIGTERM)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+    os.write(writing, b"end")
+    found = b""
+    while not found.endswith(b"end"):
+        found += os.read(reading, 100)
+    os.close(reading)
+    os.close(writing)
+    assert (b"\x1b[?25h" in found) == shown
