@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accounting._kernels.exact_sums import LOW_BITS, ROWS, add_cut
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, Number
 from ..accounting.provenance import Declared, declared_number
@@ -27,7 +28,6 @@ _LARGEST = Fraction(sys.float_info.max)
 _FINEST, _COARSEST = Fraction(1, 2**500), Fraction(2**500)
 _WHOLE = 2.0**53  # below it, binary64 holds every whole number
 _MARGIN = 2.0**-50
-_LOW_BITS = 26
 _FINE = 30  # bits of the least scale in units of its grid
 _SUMMABLE = 1 << 62
 _ENTRIES = 1 << 17  # of a block of columns, or one column
@@ -81,8 +81,6 @@ def lattice_sum(sample: WeightedSample, spacing: Fraction) -> list[int]:
 
 def _sums_in_bulk(sample: WeightedSample, spacing: Fraction) -> list[int]:
     """What `lattice_sum` gives, for a spacing that is a power of two, by a compiled kernel."""
-    from ..accounting._kernels.exact_sums import LOW_BITS, ROWS, add_cut
-
     columns = sample.records.shape[1]
     stretch = columns * max(1, min(ROWS, -(-_STRETCH // columns)))
     high, low = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
@@ -90,7 +88,7 @@ def _sums_in_bulk(sample: WeightedSample, spacing: Fraction) -> list[int]:
     weights, records = np.ascontiguousarray(sample.weights), np.ascontiguousarray(sample.records)
     room = np.empty(stretch), np.empty(stretch, dtype=np.int64)
     opened = add_cut(weights, records.reshape(-1), float(1 / spacing), *room, high, low, left)
-    totals = [(upper << LOW_BITS) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
+    totals = _joined(high, low)
     for block in left[:opened].tolist():
         rows = slice(block * ROWS, (block + 1) * ROWS)
         extra = _totals(weights[rows], records[rows], spacing)
@@ -156,12 +154,17 @@ def _totals(weights: Floats, block: Floats, spacing: Fraction) -> list[int]:
     counts[rows[told], columns[told]] = close[told]
     signed = np.where(block < 0, -counts, counts)
     # |count| < 2^53: the sums of the upper and of the lower bits of up to 2^35 of them stay within int64
-    high, low = (signed >> _LOW_BITS).sum(axis=0), (signed & ((1 << _LOW_BITS) - 1)).sum(axis=0)
-    totals = [(upper << _LOW_BITS) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
+    high, low = (signed >> LOW_BITS).sum(axis=0), (signed & ((1 << LOW_BITS) - 1)).sum(axis=0)
+    totals = _joined(high, low)
     for row, column in zip(rows[~told].tolist(), columns[~told].tolist(), strict=True):
         count = _exact_count(float(weights[row]), float(magnitudes[row, column]), spacing)
         totals[column] += -count if block[row, column] < 0 else count
     return totals
+
+
+def _joined(high: _Counts, low: _Counts) -> list[int]:
+    """Sums of which the upper and the lower bits were added up apart."""
+    return [(upper << LOW_BITS) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
 
 
 def _is_power_of_two(number: Fraction) -> bool:

@@ -1,1 +1,1 @@
-"""Compiled loops. The only modules that import numba; `certdp.accounting.bulk` is their face."""
+"""Compiled loops. Of all modules `machine` alone imports numba; `certdp.accounting.bulk` is their face."""

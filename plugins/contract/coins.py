@@ -17,8 +17,9 @@ from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.lp_noise import lp_cells
 from ...accounting.draws.noise import LARGEST_SCALE, Integers, noise_cells
 from ...accounting.draws.source import Seeded, Source, private_source, require_working
-from ...accounting.errors import InvalidType, InvalidValue
+from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats
+from ...accounting.guarantees import require
 from ...accounting.norms import Norm
 from .exact_draws import ExactDraws
 
@@ -318,9 +319,7 @@ def release_coins(coins: Coins | None) -> Coins:
             away.
     """
     used = Coins() if coins is None else coins
-    if not isinstance(used, Coins):
-        remedy = "Leave them out for the operating system's, or give Coins.seeded(…)"
-        raise InvalidType("coins", coins, "Coins", remedy)
+    require("coins", used, Coins, "Leave them out for the operating system's, or give Coins.seeded(…)")
     require_working(used.source)
     return used
 

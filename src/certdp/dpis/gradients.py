@@ -159,11 +159,10 @@ class RecordGradients(Protocol):
 def cut_to_units(added: FloatArray, unit: float) -> Integers:
     """What one record adds in whole units of a grid, cut toward zero: int64; ±2^62 beyond, 0 for NaN.
 
-    No entry grows, so no norm does. Division by the unit, a power of two, is exact where a whole unit is left.
+    No entry grows, so no norm does. Sums of these are exact modulo 2^64, as is the noise that is added to them: what is
+    released is a function of the sum with noise.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        counts = np.clip(np.trunc(added / unit), -_LARGEST, _LARGEST)
-    return np.asarray(np.nan_to_num(counts, nan=0.0), dtype=np.int64)
+    return _whole_units(added, unit, np.trunc)
 
 
 def in_units(total: FloatArray, unit: float) -> Integers:
@@ -171,6 +170,11 @@ def in_units(total: FloatArray, unit: float) -> Integers:
 
     This is for models whose sums are of floats: they assume real-valued noise.
     """
+    return _whole_units(total, unit, np.rint)
+
+
+def _whole_units(numbers: FloatArray, unit: float, rounded: Callable[[FloatArray], FloatArray]) -> Integers:
+    """Numbers over a unit, a power of two, rounded to whole ones."""
     with np.errstate(over="ignore", invalid="ignore"):
-        counts = np.clip(np.rint(total / unit), -_LARGEST, _LARGEST)
+        counts = np.clip(rounded(numbers / unit), -_LARGEST, _LARGEST)
     return np.asarray(np.nan_to_num(counts, nan=0.0), dtype=np.int64)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import torch
 from attrs import frozen
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.optim import Optimizer
@@ -147,17 +148,15 @@ class TorchModel:
 
         The sum is one of floats and rounded, or where records pass one by one each w·g is cut toward zero.
         """
-        total, exact, parts = np.zeros(self.dimension), np.zeros(self.dimension, dtype=np.int64), []
+        total: NDArray[Any] = np.zeros(self.dimension, dtype=np.int64 if self._exact_sums else np.float64)
+        parts = []
         for part in self._parts(indices):
             passed = self._passed(part)
             found = passed.evaluation()
             added = passed.weighted_sum(weighting(found.norms))
-            if self._exact_sums:
-                exact += cut_to_units(added, unit)
-            else:
-                total += added
+            total += cut_to_units(added, unit) if self._exact_sums else added
             parts.append(found)
-        return exact if self._exact_sums else in_units(total, unit), Evaluation.joined(parts)
+        return total if self._exact_sums else in_units(total, unit), Evaluation.joined(parts)
 
     def step(self, gradient: FloatArray) -> None:
         """Let the optimiser change the parameters."""
