@@ -25,6 +25,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._kernels import amplification_rows as kernels
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue
 from ..exact import Floats
@@ -103,8 +104,6 @@ def gaussian_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thr
         InvalidType: for anything but arrays of real numbers.
         InvalidValue: for numbers outside the ranges above, or shapes that do not broadcast.
     """
-    from .._kernels import amplification_rows as kernels
-
     return _epsilon(kernels.gaussian_level, rate, finite_non_negative("shift", shift), delta, threads)
 
 
@@ -113,7 +112,6 @@ def laplace_epsilon(rate: ArrayLike, shift: ArrayLike, delta: ArrayLike, *, thre
 
     At δ = 0 the level is s itself.
     """
-    from .._kernels import amplification_rows as kernels
 
     def level(q: Floats, s: Floats, d: Floats, out: Floats) -> None:
         kernels.pure_level(q, s, d, True, out)
@@ -126,8 +124,6 @@ def response_epsilon(rate: ArrayLike, loss: ArrayLike, delta: ArrayLike, *, thre
 
     In closed form: L = ε + log(1 − (1 + e^−ε)·δ/q), at least 0; ε = `loss`, inf admitted.
     """
-    from .._kernels import amplification_rows as kernels
-
     losses = non_negative("loss", loss)
 
     def level(q: Floats, e: Floats, d: Floats, out: Floats) -> None:
@@ -148,8 +144,6 @@ def laplace_moments(shift: ArrayLike, order: int, *, threads: int = 1) -> Floats
         An array of the shape of `shift`; each value is at least the log-moment and exceeds it by at most the factor
         2^-46·(1 + αs) of it plus 2^-1060.
     """
-    from .._kernels import amplification_rows as kernels
-
     return _moments(kernels.laplace_moments, finite_non_negative("shift", shift), order, threads)
 
 
@@ -158,8 +152,6 @@ def response_moments(loss: ArrayLike, order: int, *, threads: int = 1) -> Floats
 
     Arguments and guarantees are those of `laplace_moments`, with ε in place of s, `inf` admitted.
     """
-    from .._kernels import amplification_rows as kernels
-
     return _moments(kernels.response_moments, non_negative("loss", loss), order, threads)
 
 
@@ -188,8 +180,6 @@ def sampled_moments(moments: ArrayLike, rate: ArrayLike, *, threads: int = 1) ->
     if rates.shape not in ((), (1,), rows.shape[:1]):
         raise InvalidValue("rate", f"shape {rates.shape}", "one rate per record, or one for all")
     q, binomials = flat(rates, rows.shape[:1]), _log_binomials(rows.shape[1] + 1)
-
-    from .._kernels import amplification_rows as kernels
 
     out = np.empty(rows.shape[0])
 
@@ -248,8 +238,6 @@ def _delta(
         raise InvalidType("direction", direction, "Direction.REMOVE or Direction.ADD")
     rates, shifts = probabilities("rate", rate), finite_non_negative("shift", shift)
     epsilons = non_negative("epsilon", epsilon)
-
-    from .._kernels import amplification_rows as kernels
 
     add = direction is Direction.ADD
 

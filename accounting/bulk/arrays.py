@@ -22,6 +22,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._kernels import elementary, theorem_6
+from .._kernels import norms as kernels
 from ..errors import InvalidType, InvalidValue
 from ..exact import Floats
 from ..norms import Norm
@@ -109,8 +111,6 @@ def norms(records: ArrayLike, norm: Norm, *, threads: int = 1) -> Floats:
     if rows.shape[1] > LONGEST_ROW:
         raise InvalidValue("records", f"{rows.shape[1]} columns", f"at most {LONGEST_ROW} columns")
 
-    from .._kernels import norms as kernels
-
     out = np.empty(rows.shape[0])
     common = _KERNEL_ORDERS.get(norm)
     order = float(min(_LARGEST_ORDER, 1 / norm.reciprocal)) if common is None else 0.0
@@ -134,8 +134,6 @@ def exp(values: ArrayLike, *, threads: int = 1) -> Floats:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for NaN, or integers beyond 2^53.
     """
-    from .._kernels import elementary
-
     return _elementwise(elementary.exp_each, values, -np.inf, "numbers, infinities included", threads)
 
 
@@ -146,8 +144,6 @@ def expm1(values: ArrayLike, *, threads: int = 1) -> Floats:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for NaN, or integers beyond 2^53.
     """
-    from .._kernels import elementary
-
     return _elementwise(elementary.expm1_each, values, -np.inf, "numbers, infinities included", threads)
 
 
@@ -158,8 +154,6 @@ def log(values: ArrayLike, *, threads: int = 1) -> Floats:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for NaN, x < 0, or integers beyond 2^53.
     """
-    from .._kernels import elementary
-
     return _elementwise(elementary.log_each, values, 0.0, "numbers ≥ 0", threads)
 
 
@@ -170,16 +164,12 @@ def log1p(values: ArrayLike, *, threads: int = 1) -> Floats:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for NaN, x < −1, or integers beyond 2^53.
     """
-    from .._kernels import elementary
-
     return _elementwise(elementary.log1p_each, values, -1.0, "numbers ≥ −1", threads)
 
 
 def _psi(loss: ArrayLike, rate: ArrayLike, *, add: bool, threads: int) -> Floats:
     losses, rates = exact_floats("loss", loss), exact_floats("rate", rate)
     shape = common_shape(rate=rates, loss=losses)
-
-    from .._kernels import theorem_6
 
     out = np.empty(shape)
     results, e, q = out.reshape(-1), flat(losses, shape), flat(rates, shape)

@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels import lloyd
 from ..enclosures.arguments import whole
 from ..errors import InvalidValue
 from ..exact import Floats
@@ -47,8 +48,6 @@ def nearest_centres(records: Floats, centres: Floats, *, threads: int = 1) -> In
     Raises:
         InvalidValue, InvalidType: for threads < 1.
     """
-    from .._kernels import lloyd
-
     clusters, columns = centres.shape
     negated = np.zeros((_padded(clusters, lloyd.GROUP), _padded(columns, lloyd.GROUP)))
     negated[:clusters, :columns] = -centres
@@ -133,8 +132,6 @@ def cluster_totals(
         Adding a record changes the exact sums of its own cluster alone, by numbers that are at most w·|x| in magnitude,
         entry by entry: every norm of the change is at most w·‖x‖. The result is the same for any number of threads.
     """
-    from .._kernels import lloyd
-
     shape = clusters, records.shape[1]
     rows = np.ascontiguousarray(records)
 
@@ -157,8 +154,6 @@ def cluster_totals(
 
 def squared_distances(records: Floats, centres: Floats, labels: Integers, *, threads: int = 1) -> Floats:
     """‖x − c‖² of each record and the centre of its label, in binary64: float64 (n,)."""
-    from .._kernels import lloyd
-
     out = np.empty(len(records))
     whole_centres = np.ascontiguousarray(centres)
 

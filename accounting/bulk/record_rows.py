@@ -14,6 +14,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from .._kernels import record_rows
 from ..errors import InvalidValue
 from ..exact import Floats
 
@@ -47,8 +48,6 @@ class WholeRows:
             width: bits of the entry that is largest in magnitude, in [1, 52].
             with_one: whether a 1 is put behind each row first.
         """
-        from .._kernels import record_rows
-
         if not 1 <= width < EXACT:
             raise InvalidValue("width", width, f"from 1 to {EXACT - 1} bits")
         count, columns = rows.shape
@@ -126,8 +125,6 @@ def outer_sum(left: Floats, right: WholeRows) -> Integers:
 
 def tanh(values: Floats) -> Floats:
     """The hyperbolic tangent, NaN at NaN: float64 of the same shape, each entry a function of its own alone."""
-    from .._kernels import record_rows
-
     given = np.ascontiguousarray(values)
     out = np.empty(given.size)
     record_rows.tanh_each(given.reshape(-1), out)
@@ -140,8 +137,6 @@ def cross_entropy(scores: Floats, labels: Integers) -> tuple[Floats, Floats]:
     The entry of the true class is the negative sum of the others, which keeps its digits where it is near 0. What is
     given for a record depends on its scores alone; NaN where one of them is NaN or infinite.
     """
-    from .._kernels import record_rows
-
     derivatives, losses = np.array(scores, order="C"), np.empty(len(scores))
     record_rows.cross_entropy(derivatives, np.ascontiguousarray(labels, dtype=np.int64), losses)
     return losses, derivatives

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._kernels import sampled_gaussian as kernels
 from ..exact import Floats
 from .exact_floats import LARGEST_INTEGER, exact_floats, finite_non_negative, non_negative, probabilities, require_each
 from .parts import common_shape, each, flat, part, shared
@@ -51,8 +52,6 @@ def renyi_upper(rate: ArrayLike, shift: ArrayLike, order: ArrayLike, *, threads:
     orders = exact_floats("order", order)
     require_each("order", orders, (orders > 1) & np.isfinite(orders), "finite orders α > 1")
 
-    from .._kernels import sampled_gaussian as kernels
-
     return each(kernels.renyi, _SHARE, threads, rate=rates, shift=shifts, order=orders)
 
 
@@ -81,8 +80,6 @@ def epsilon_upper(
         InvalidType: for anything but arrays of real numbers.
         InvalidValue: for numbers outside the ranges above, or shapes that do not broadcast.
     """
-    from .._kernels import sampled_gaussian as kernels
-
     return _searched(kernels.epsilon, rate, shift, steps, "delta", probabilities("delta", delta), threads)
 
 
@@ -98,8 +95,6 @@ def delta_upper(
         value v of δ. Where the formula exceeds 1 the value is 1, which every mechanism satisfies. δ = 0 where
         q = 0, s = 0, T = 0 or ε = inf. α is the order used, inf where none was needed.
     """
-    from .._kernels import sampled_gaussian as kernels
-
     return _searched(kernels.delta, rate, shift, steps, "epsilon", non_negative("epsilon", epsilon), threads)
 
 

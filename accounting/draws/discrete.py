@@ -28,6 +28,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from .._kernels.discrete_noise import cells
 from ..enclosures import Enclosure, Truth, normal_survival, pi
 from .exact import LazyNumber, last_cell, signed
 from .laws import GAUSSIAN, LAPLACE
@@ -265,8 +266,6 @@ def _accepts(law: DiscreteGaussian, y: int, level: LazyNumber) -> bool:
 
 
 def _tabled(law: DiscreteLaw, size: int, source: Source) -> Integers:
-    from .._kernels.discrete_noise import cells
-
     rows, drawn = _table(law), np.empty(size, dtype=np.int64)
     places = np.empty(min(size, _BLOCK), dtype=np.int64)
     for start in range(0, size, _BLOCK):

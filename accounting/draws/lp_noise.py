@@ -25,6 +25,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from .._kernels import lp_noise
+from .._kernels.lp_noise import decide
 from ..enclosures import Enclosure, Truth
 from ..norms import Norm
 from .exact import LazyNumber
@@ -217,8 +219,6 @@ def kernel_cells(
     words: Bits, levels: Bits, proposal: Proposal | None, scale: Fraction, drawn: Integers
 ) -> Sequence[int]:
     """Write the cells of all vectors that the kernel decides, and give the numbers of the others."""
-    from .._kernels import lp_noise
-
     count, size = drawn.shape
     undecided, cells = np.empty(count, dtype=np.int64), drawn.reshape(-1)
     if proposal is None:
@@ -252,8 +252,6 @@ _REJECTED, _UNDECIDED = 0, 2
 
 def kernel_states(proposal: Proposal, words: Bits, levels: Bits) -> NDArray[np.int8]:
     """Per word 0 where its length is rejected, 1 where it is accepted, 2 where binary64 does not decide."""
-    from .._kernels.lp_noise import decide
-
     states = np.full(len(words), _UNDECIDED, dtype=np.int8)
     if proposal.order <= _LARGEST_ORDER:
         decide(words, levels, *proposal.for_kernel, -math.log(_ENVELOPE), states)

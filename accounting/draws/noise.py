@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._kernels.noise import cells
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from .exact import exact_cell, signed
@@ -125,7 +126,5 @@ def words_of(source: Source, count: int) -> Bits:
 
 
 def _decide(words: Bits, rows: Table, factor: int, fraction: int, offset: int, slack: int, drawn: Integers) -> Integers:
-    from .._kernels.noise import cells
-
     places = np.empty(len(words), dtype=np.int64)
     return places[: cells(words, rows.whole, rows.broken, factor, fraction, offset, slack, drawn, places)]

@@ -15,6 +15,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
+from .._kernels import feasible_weights as kernels
 from ..bulk.exact_floats import exact_floats, require_each
 from ..bulk.parts import shared
 from ..enclosures import Enclosure, Truth, lambert_wm1
@@ -98,8 +99,6 @@ def largest_weights(
         _check_domain_loss(domain_loss, target)
         rounded_over = np.flatnonzero(losses > given.top)
         losses = np.minimum(losses, given.top)  # NaN stays NaN
-
-    from .._kernels import feasible_weights as kernels
 
     weight, probability = np.empty(losses.shape), np.empty(losses.shape)
     worst: list[int] = []

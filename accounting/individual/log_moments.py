@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .._kernels import individual as kernels
 from ..bulk.parts import part, shared
 from ..errors import InvalidValue
 from ..exact import Floats
@@ -52,8 +53,6 @@ class LogMoments:
             totals: running totals.
             threads: threads for the kernels; the result is the same for any number.
         """
-        from .._kernels import individual as kernels
-
         values, summed, integrated = self._orders.values, self._orders.summed, self._orders.integrated
         whole = values[summed].astype(np.int64)
 
@@ -99,8 +98,6 @@ class RateTable:
 
     def add(self, rate: Floats, times: int, totals: Floats, *, threads: int = 1) -> None:
         """totals += times·Λ, for rates in [0, 1] as in `LogMoments.add_each`."""
-        from .._kernels import individual as kernels
-
         least = float(np.min(rate, where=rate > 0, initial=2.0))
         if least > 1.0:
             return  # no record is ever drawn

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._kernels import individual as kernels
 from ..bulk.parts import shared
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
@@ -97,8 +98,6 @@ class IndividualLosses(SpendingState):
 
         Guarantees: the outputs with and without a record are (ε, δ)-close. inf at δ = 0, where no order bounds it.
         """
-        from .._kernels import individual as kernels
-
         delta = Delta.of(delta)
         target = Enclosure.of(delta.value).lower_float  # ε falls with δ
         if not 0.0 < target < 1.0:

@@ -18,6 +18,7 @@ from typing import final
 import numpy as np
 from attrs import evolve, frozen
 
+from .._kernels import lattice as kernels
 from ..enclosures import Enclosure
 from ..exact import Floats
 from ..relations import Direction
@@ -153,14 +154,10 @@ class NormalSpread(Spread):
     @property
     def cut(self) -> float:
         """A bound of the mass that is left out: both laws are cut far out."""
-        from .._kernels import lattice as kernels
-
         return kernels.TINY
 
     def inside(self, losses: Floats, *, up: bool) -> tuple[int, Floats]:
         """Find the losses at which neither law is cut, as `Spread.inside` says; coordinates are the values x."""
-        from .._kernels import lattice as kernels
-
         x = np.empty_like(losses)
         kernels.gaussian_coordinates(losses, self.shift, up, x)
         first, last = np.searchsorted(x, [-kernels.EDGE, self.shift + kernels.EDGE])
@@ -168,8 +165,6 @@ class NormalSpread(Spread):
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
         """Compute the masses of the cells by Gauss's rule, as `Spread.ends` says."""
-        from .._kernels import lattice as kernels
-
         masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
         kernels.gaussian_cells(coordinates, self.shift, present, absent, *masses)
         return Ends(*masses)
@@ -207,8 +202,6 @@ class LaplaceSpread(Spread):
 
     def ends(self, coordinates: Floats, *, present: bool, absent: bool) -> Ends:
         """Compute the masses of the cells in closed form, as `Spread.ends` says."""
-        from .._kernels import lattice as kernels
-
         masses = tuple(np.empty(coordinates.size + 1) for _ in range(5))
         kernels.laplace_cells(coordinates, self.shift, *masses)
         return Ends(*masses)
@@ -283,8 +276,6 @@ class Law:
 
     def losses(self, base: Floats, *, up: bool) -> Floats:
         """Bounds of the losses after sampling that belong to bounds of those before, which `bounds` gives."""
-        from .._kernels import lattice as kernels
-
         out = np.empty(base.size)
         kernels.mixed_each(base, self.rate, self._swapped, up, out)
         return out
@@ -341,7 +332,6 @@ def single_losses(
         above: which of the two.
         elsewhere: a bound of what is missing from the masses; it is added at an unknown loss.
     """
-    from .._kernels import lattice as kernels
 
     def rounded(masses: Floats) -> Floats:
         return np.where((masses < kernels.TINY) & (masses > 0), kernels.TINY if above else 0.0, masses)
@@ -364,8 +354,6 @@ NOTHING = Law(None, Atoms(np.ones(1), np.ones(1), np.zeros(1), np.zeros(1), np.z
 
 @lru_cache(maxsize=64)
 def _split(law: Law, lattice: Lattice, up: bool) -> Split:
-    from .._kernels import lattice as kernels
-
     left, right, units = (np.zeros(lattice.count + 1) for _ in range(3))
     split = Split(left, right, units, 0.0 if up else _certain(law))
 
@@ -399,8 +387,6 @@ def _certain(law: Law) -> float:
 
 def _add_spread(law: Law, spread: Spread, lattice: Lattice, up: bool, split: Split) -> None:
     """Add the part with a density to the cells, step 6."""
-    from .._kernels import lattice as kernels
-
     swapped, count = law._swapped, lattice.count
     base = np.empty(count)
     # the loss at a boundary must not exceed that of its lattice point above, and not fall short of it below

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from .._kernels import loss_transforms as kernels
 from ..bulk.parts import require_default_arithmetic
 from ..enclosures import Enclosure, pi
 from ..enclosures.arguments import non_negative, probability, whole
@@ -284,8 +285,6 @@ class _Contour:
         return Enclosure.between(low, high)
 
     def _sum(self, epsilon: Fraction) -> tuple[float, float, float]:
-        from .._kernels import loss_transforms as kernels
-
         terms = self.logarithms
         offset = float(self.centre - epsilon)
         return kernels.contour_sum(self.c, terms.step, offset, terms.size, terms.phase, terms.error)

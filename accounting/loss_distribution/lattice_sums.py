@@ -14,6 +14,8 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
+from .._kernels import fft
+from .._kernels import lattice as kernels
 from ..bulk import arrays as bulk
 from ..enclosures import Enclosure, Truth
 from ..errors import InvalidValue
@@ -88,8 +90,6 @@ class _Term:
         return (_point(sums[0]) - missing).maximum(0) * self._scaled(first)
 
     def _sums(self, side: _Side, first: int, distance: float, spacing: float) -> list[float]:
-        from .._kernels import lattice as kernels
-
         sums = np.zeros(5)
         if first < self.window.end:  # an index beyond the window may be beyond the machine's integers, too
             kernels.hockey_stick(side.masses, self.window.start, first, self.window.tilt, spacing, distance, sums)
@@ -322,8 +322,6 @@ def _at_infinity(masses: Iterable[float], counts: Iterable[int]) -> Enclosure:
 
 def _rest(every: Sequence[_Masses], plan: Plan) -> Enclosure:
     """A bound of the masses of all terms with more rare losses than the plan has."""
-    from .._kernels import lattice as kernels
-
     if plan.degree >= sum(piece.times for piece in plan.rare):
         return Enclosure.of(0, precision=_BITS)
     expected = common = Enclosure.of(0, precision=_BITS)
@@ -340,9 +338,6 @@ def _rest(every: Sequence[_Masses], plan: Plan) -> Enclosure:
 
 def _term(every: Sequence[_Masses], window: Window, two_sided: bool) -> _Term:
     """Add up the losses of some pieces."""
-    from .._kernels import fft
-    from .._kernels import lattice as kernels
-
     length = 1 << window.log_points
     roots = fft.roots_of_unity(window.log_points)
     half = length // 2 + 1
@@ -390,8 +385,6 @@ class _Tally:
 
     def count(self, masses: Floats, piece: Piece, window: Window, log_scale: float, size: float) -> None:
         """Add what is known of a piece to the sums."""
-        from .._kernels import lattice as kernels
-
         if size == math.inf:
             raise InvalidValue("parts", "losses far apart", "losses whose moments binary64 holds at the tilt used")
         times, first = piece.times, piece.first
@@ -427,8 +420,6 @@ class _Tally:
 @lru_cache(maxsize=32)
 def _upper_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
     """Masses at the points, and at infinity, of a law that dominates."""
-    from .._kernels import lattice as kernels
-
     split = law.split(lattice, up=True)
     masses = np.empty(lattice.count)
     kernels.dominating(split.left, split.right, split.units, masses)
@@ -439,8 +430,6 @@ def _upper_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
 @lru_cache(maxsize=32)
 def _lower_masses(law: Law, lattice: Lattice) -> tuple[Floats, float]:
     """Masses at the points, and at infinity, of a law that is dominated."""
-    from .._kernels import lattice as kernels
-
     split = law.split(lattice, up=False)
     keep, masses = np.empty(lattice.count + 1), np.empty(lattice.count)
     kernels.dominated(split.left, split.right, split.units, lattice.spacing, keep, masses)

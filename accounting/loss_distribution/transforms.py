@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from attrs import frozen
 
+from .._kernels import loss_transforms as kernels
 from ..enclosures import Enclosure
 from ..enclosures.arguments import non_negative, probability
 from ..exact import exact
@@ -261,8 +262,6 @@ class SampledGaussianTransform(Transform):
 
     def estimate(self, c: float) -> tuple[float, float, float]:
         """Estimate log M(c) and its first two derivatives by the trapezoid rule."""
-        from .._kernels import loss_transforms as kernels
-
         q, s = self.rate.upper_float, self.shift.upper_float
         if not self._within(c):
             return math.nan, math.nan, math.nan
@@ -327,8 +326,6 @@ class _SampledLine(Line):
         nats: float,
         flat: bool,
     ) -> _SampledLine | None:
-        from .._kernels import loss_transforms as kernels
-
         step, first, count = kernels.plan(rate, shift, sign, tilt, reach, nats, flat)
         if not (_FEWEST <= count <= kernels.MOST_NODES and abs(first) + count < kernels.LAST_NODE):
             return None
@@ -368,8 +365,6 @@ class _SampledLine(Line):
 
     @property
     def log_moment(self) -> Enclosure | None:
-        from .._kernels import loss_transforms as kernels
-
         value, hidden = kernels.log_moment(*self._nodes, self.loss)
         if not hidden < 1:
             return None
@@ -391,8 +386,6 @@ class _SampledLine(Line):
                 line = self.reaching(end * to.step, self.nats) or line
 
     def _add(self, times: int, to: Logarithms, begin: int, end: int, centre: float) -> None:
-        from .._kernels import loss_transforms as kernels
-
         nu, omega, _ = kernels.rounding(
             self.shift, self.tilt, self.step, self.first, self.scale, self.total, self.loss, self.weight, centre
         )
@@ -420,8 +413,6 @@ class _SampledLine(Line):
 
     def tail(self, y: float, wanted: float) -> float:
         """Bound the tail: by the variation of the density beyond some y, before it by values of |φ| (steps 8 and 9)."""
-        from .._kernels import loss_transforms as kernels
-
         below, height = np.empty(self.nodes), np.empty(self.nodes)
         kernels.variation(*self._nodes, self.loss, below, height)
         known = float(np.min(below + height / y)) * (1 + 2.0**-40)
@@ -437,8 +428,6 @@ class _SampledLine(Line):
 
     def _covers(self, y: float, stop: float, lost: float) -> bool:
         """Whether |φ|² ≤ 1 − lost is proven between y and `stop`."""
-        from .._kernels import loss_transforms as kernels
-
         spread = kernels.deviation(*self._nodes[1:], self.loss, self.mean)
         nats = _FIRST_NATS  # where |φ| is close to what is to be proven
         for _ in range(_MOST_OCTAVES):

@@ -23,6 +23,7 @@ from ..accounting.errors import CertdpError, InvalidType
 from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
+from ._kernels import sections
 from .frequencies import LARGEST_COUNT, Words, capped
 
 Places: TypeAlias = NDArray[np.int64]
@@ -295,8 +296,6 @@ class _Edges:
 
     def drawn(self, size: int, coins: Coins) -> Places:
         """The sections of `size` independent numbers below the bound."""
-        from ._kernels import sections
-
         leads = np.array(self.leads, dtype=np.uint64)
         starts = np.arange(1 << _GUIDED_BITS, dtype=np.uint64) << np.uint64(_WORD - _GUIDED_BITS)
         guide = np.append(np.searchsorted(leads, starts), len(leads)).astype(np.int64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..accounting.errors import InvalidType
 from ..accounting.exact import exact
 from ..accounting.private import InvalidData, Private
+from ._kernels import decimals
 from .keys import Keys, arrow, buffers, formatted_key, whole_array
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -86,8 +87,6 @@ def written_counts(column: Keys, *, first: int = 0, remedy: str = "") -> Words:
     Raises:
         InvalidValue: as `counts_of`.
     """
-    from ._kernels import decimals
-
     counts, read = np.empty(len(column), dtype=np.uint64), np.empty(len(column), dtype=np.bool_)
     decimals(*buffers(column), counts, read)
     for row in np.flatnonzero(~read | (counts < 1) | (counts > LARGEST_COUNT)).tolist():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import InvalidData, Private
+from ._kernels import hashes, prefixes, shared
 
 Keys: TypeAlias = Any
 """A pyarrow.Array of type large_string or large_binary, without nulls."""
@@ -120,8 +121,6 @@ def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 
 def order(keys: Keys) -> NDArray[np.int64]:
     """The places of the keys in the order of their bytes."""
-    from ._kernels import prefixes, shared
-
     found = np.empty(len(keys), dtype=np.uint64)
     if len(keys):
         offsets, data = buffers(keys)
@@ -195,8 +194,6 @@ class Distinct:
         return np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
 
     def _hashed(self, keys: Keys) -> NDArray[np.uint64]:
-        from ._kernels import hashes
-
         found = np.empty(len(keys), dtype=np.uint64)
         hashes(*buffers(keys), self._secret, found)
         return found
