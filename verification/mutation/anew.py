@@ -41,10 +41,13 @@ def attempt_anew(mutant: Mutant, guards: Sequence[Guard]) -> Ending:
     """Run guards in a process that imports the package with the mutant in it, until the first that notices.
 
     Guarantees:
-        Killed only where all of these guards are as expected in such a process without the mutant.
+        Killed only where all of these guards are as expected in such a process without the mutant; not planted where
+        the module that was imported is not that with the mutant.
     """
     code = marshal.dumps(compile(mutated(mutant), file_of(mutant.module), "exec"))
     ended = _status(mutant, code, guards)
+    if ended == fresh.UNPLANTED:
+        return Ending(Outcome.UNPLANTED, "", 0, 0.0)
     if ended == fresh.HELD or _status(mutant, b"", guards) != fresh.HELD:
         return Ending(Outcome.SURVIVED, "", len(guards), 0.0)
     if ended == -signal.SIGXCPU:

@@ -18,7 +18,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import NoReturn, TypedDict, final
 
 PACKAGE = "certdp"
-HELD, NOTICED = 0, 3
+HELD, NOTICED, UNPLANTED = 0, 3, 4
 
 
 class Job(TypedDict):
@@ -43,35 +43,53 @@ class Job(TypedDict):
 
 @final
 class _Planted(MetaPathFinder):
-    """Finds one module whose code is given."""
+    """Finds one module whose code is given.
+
+    Attributes:
+        loader: what has loaded it; None as long as it was not asked for.
+    """
 
     def __init__(self, module: str, code: CodeType) -> None:
         self._module, self._code = module, code
+        self.loader: _Given | None = None
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         spec = PathFinder.find_spec(name, path, target) if name == self._module else None
         if spec is not None and spec.origin is not None:
-            spec.loader = _Given(name, spec.origin, self._code)
+            spec.loader = self.loader = _Given(name, spec.origin, self._code)
         return spec
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the module that importers see has executed the code that is given."""
+        spec = getattr(sys.modules.get(self._module), "__spec__", None)
+        return spec is not None and self.loader is not None and spec.loader is self.loader and self.loader.executed
 
 
 @final
 class _Given(SourceFileLoader):
     def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
-        self._code = code
+        self._code, self.executed = code, False
 
     def get_code(self, fullname: str) -> CodeType:
+        self.executed = True
         return self._code
 
 
 def _run(job: Job) -> int:
-    """Run the guards; HELD where each is as expected, NOTICED where one is not, or nothing can be imported."""
-    if job["code"]:
-        sys.meta_path.insert(0, _Planted(job["module"], marshal.loads(job["code"])))
+    """Run the guards; HELD where each is as expected, NOTICED where one is not, or nothing can be imported.
+
+    UNPLANTED where the module that the guards would see is not that with the mutant.
+    """
+    planted = _Planted(job["module"], marshal.loads(job["code"])) if job["code"] else None
+    if planted is not None:
+        sys.meta_path.insert(0, planted)
     try:
         importlib.import_module(job["module"])
         killing = importlib.import_module(f"{PACKAGE}.verification.mutation.killing")
+        if planted is not None and not planted.is_there:
+            return UNPLANTED
         held = killing.all_held(job["claims"], job["tests"], job["files"], job["seconds"])
     except Exception:
         return NOTICED

@@ -3,7 +3,8 @@
 Every importer sees the mutant, because it is the function objects whose code is exchanged, and what functions remember
 of earlier calls is forgotten. A constant's mutant reaches the constants of its module that are made of it; what else
 was computed when a module was imported stays as it was, for which there is `anew`. Kernels compiled by Numba are
-machine code and out of reach.
+machine code and out of reach. What was planted is held against what is there to be run: a mutant that nobody could run
+would look like one that nobody notices.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import _lru_cache_wrapper, cache
 from types import CodeType, FunctionType, ModuleType
 from typing import TypeAlias
 
-from .mutants import PACKAGE, Mutant, mutated
+from .mutants import PACKAGE, Mutant, mutated, source_of
 
 _IMPORTERS = (PACKAGE, "tests.")
 Memory: TypeAlias = "_lru_cache_wrapper[object]"
@@ -28,7 +29,7 @@ class CannotBeImported(Exception):
 
 
 class CannotBePlanted(Exception):
-    """A function that is loaded holds other variables of the function around it than it would with the mutant."""
+    """No function that is loaded would run the mutant's code, or one holds other variables than that code needs."""
 
 
 def plant(mutant: Mutant) -> None:
@@ -37,10 +38,14 @@ def plant(mutant: Mutant) -> None:
     Raises:
         InvalidValue: where today's source has no such place.
         CannotBeImported: where the module could not be imported with the mutant.
-        CannotBePlanted: where a loaded function cannot have the code that it would have with the mutant.
+        CannotBePlanted: where a loaded function cannot have the code that it would have with the mutant, or none is
+            there to have it.
     """
     tree = mutated(mutant)
-    module = exchange(mutant.module, tree)
+    planted = exchange(mutant.module, tree)
+    module = sys.modules[f"{PACKAGE}.{mutant.module}"]
+    if mutant.in_function:
+        _hold_planted(mutant.module, planted)
     changed: set[str] = set()
     for statement in tree.body:
         match statement:
@@ -55,22 +60,51 @@ def plant(mutant: Mutant) -> None:
             changed.add(name)
 
 
-def exchange(name: str, tree: ast.Module) -> ModuleType:
+def exchange(name: str, tree: ast.Module) -> CodeType:
     """Give all functions of a loaded module, named within the package, the code that a tree of its source has.
 
+    Returns:
+        The code of the module, that of its functions among its constants.
+
     Raises:
-        CannotBePlanted: where that code captures other variables than the function holds.
+        CannotBePlanted: where that code captures other variables than the function holds, or could be that of two.
     """
-    module = sys.modules[f"{PACKAGE}.{name}"]
-    file = module.__file__ or ""
-    codes = {_name(code): code for code in _codes(compile(tree, file, "exec"))}
-    for function in loaded_functions().get(file, ()):
-        code = codes.get(_name(function.__code__))
-        if code is not None:
+    file = _loaded_file(name)
+    compiled = compile(tree, file, "exec")
+    codes: dict[tuple[str, int], list[CodeType]] = {}
+    for *_, code in _codes(compiled):
+        codes.setdefault(_name(code), []).append(code)
+    for function in _functions_of(file):
+        named = codes.get(_name(function.__code__), ())
+        if len(named) > 1:  # on one line, and which is which is not told
+            raise CannotBePlanted(function.__qualname__)
+        for code in named:
             if code.co_freevars != function.__code__.co_freevars:
                 raise CannotBePlanted(code.co_qualname)
             function.__code__ = code
-    return module
+    return compiled
+
+
+def _hold_planted(name: str, planted: CodeType) -> None:
+    """Refuse unless all code that is not the module's own is run by a loaded function, or made into one by it."""
+    file = _loaded_file(name)
+    right = {_alone(code) for *_, code in _codes(compile(source_of(name), file, "exec"))}
+    running = {id(function.__code__) for function in _functions_of(file)}
+    for within in _codes(planted):
+        if _alone(within[-1]) not in right and not any(id(code) in running for code in within):
+            raise CannotBePlanted(within[-1].co_qualname)
+
+
+def _loaded_file(name: str) -> str:
+    return sys.modules[f"{PACKAGE}.{name}"].__file__ or ""
+
+
+def _functions_of(file: str) -> Iterator[FunctionType]:
+    """The functions whose source is a file: those that there were at first, and those made since."""
+    yield from loaded_functions().get(file, ())
+    for each in gc.get_objects():  # without what is kept from the collector, in which those that there were are
+        if isinstance(each, FunctionType) and each.__code__.co_filename == file:
+            yield each
 
 
 @cache
@@ -106,8 +140,14 @@ def _name(code: CodeType) -> tuple[str, int]:
     return code.co_qualname, code.co_firstlineno
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def _codes(code: CodeType, *around: CodeType) -> Iterator[tuple[CodeType, ...]]:
+    """The code of each function, after those of the functions that it stands in."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield constant
-            yield from _codes(constant)
+            yield (*around, constant)
+            yield from _codes(constant, *around, constant)
+
+
+def _alone(code: CodeType) -> CodeType:
+    """The code without that of the functions in it."""
+    return code.replace(co_consts=tuple(each for each in code.co_consts if not isinstance(each, CodeType)))

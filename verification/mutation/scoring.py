@@ -255,6 +255,8 @@ def _verdict(mutant: Mutant, exemption: Exemption | None, ending: Ending) -> Ver
     match ending.outcome, exemption:
         case Outcome.BROKEN, _:
             raise InvalidValue("mutant", ending.by, f"guards that can be run with {mutant}")
+        case Outcome.UNPLANTED, _:
+            raise InvalidValue("mutant", str(mutant), "a mutant that can be planted: none of the guards has seen it")
         case Outcome.SURVIVED, None:
             fate, by = Fate.SURVIVED, ""
         case Outcome.SURVIVED, Exemption():
