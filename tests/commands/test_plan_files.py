@@ -144,7 +144,7 @@ DOMAIN = "[domain]\nradius=1\n"
         (f"{DOMAIN}{RELEASE}option={{mechanism=1, rate=0.5}}\n", "release[1].option.mechanism", "a table"),
         (f"{DOMAIN}{RELEASE}option=3\n", "release[1].option", "a table"),
         (GOOD, "release[1].radius", "public bound"),
-        (f"[domain]\nnorm=1\n{GOOD}", "domain.norm", "State a radius too"),
+        (f"[domain]\nnorm=1\n{GOOD}", "domain.norm", "Declare a radius too"),
         (f"[domain]\nradius=-1\n{GOOD}", "domain.radius", "a number > 0"),
         (f"[domain]\nradius=[1]\n{GOOD}", "domain.radius", "a number"),
         (f"[domain]\nradius=1\nnorm=0.5\n{GOOD}", "domain.norm", ""),

@@ -11,9 +11,6 @@ from attrs import asdict, frozen
 
 from ..accounting.accountants import ALL, BEST, Accountant
 from ..accounting.errors import InvalidValue
-from ..accounting.feasible_weights.rates import ONE_RELEASE
-from ..accounting.provenance import Public
-from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
 from ..durable.files import Rank, published
 from ..runs.keyed import KeyedRun
@@ -24,8 +21,9 @@ from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .composition import Composition, KeyedComposition, chosen
 from .digits import Numbers
+from .domain import domain_of
 from .options import Accountant as AccountantName
-from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps, whole_or_none
+from .options import AnyMechanism, AnySampler, Options, PlanFile, Plot, Resample, Steps
 from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
@@ -245,25 +243,7 @@ def _names(request: Request) -> tuple[str, str]:
 
 def run_of(given: Composition, releases: Releases) -> SampledRun:
     """The run of a mechanism and a sampler on the public domain that its options state."""
-    return _without_domain(given, releases).on(domain_of(given))
-
-
-def _without_domain(given: Composition, releases: Releases) -> SampledRun:
-    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases)
-
-
-def domain_of(given: Composition) -> NormBall | None:
-    """The public domain that the run's options state; None where they state none."""
-    if "radius" not in given.run:
-        if "dimension" in given.run:
-            raise InvalidValue("dimension", given.run["dimension"], "nothing, without a radius", "Declare a radius too")
-        return None
-    dimension = given.run.get("dimension")
-    return NormBall(
-        norm=_without_domain(given, ONE_RELEASE).norm,
-        radius=Public(given.run["radius"]),
-        dimension=whole_or_none("dimension", dimension),
-    )
+    return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain_of(given))
 
 
 def _order(order: Fraction | None) -> float | None:

@@ -16,24 +16,21 @@ from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
 from ..audits.of_runs import AnyRun, RunAudit, audit_run, neighbours_among
 from ..data import read_records
-from ..plugins.contract import Coins, LossSampler
+from ..plugins.contract import Coins
 from ..plugins.registry import Role
-from ..runs.sampled import SampledRun
 from ..verification.audit import Count
 from .account import run_of
 from .advice import about_options, advising
 from .answer import Answer
 from .answering import application
 from .composition import Composition, KeyedComposition, chosen
-from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials, whole
+from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials
 from .output import FAILED, Terminal
 from .page import Page
 from .plan import plan_of
 from .progress import counting, watched
-from .psi.request import domain_of
 from .requests import Admission
 
-_DIMENSION = 2
 _SHARE_OF_AUDITS = "Give a share of all audits, such as --confidence 0.999"
 _DEFAULT_SAMPLERS = {False: "full", True: "every-key"}
 """What draws every record, and every key."""
@@ -195,11 +192,8 @@ def _run(given: Composition | KeyedComposition, plan: Releases) -> AnyRun:
     match given:
         case KeyedComposition():
             return given.run(plan)
-        case Composition(sampler=LossSampler()):
-            solved = SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=plan)
-            columns = whole("dimension", given.run.get("dimension", str(_DIMENSION)))
-            return solved.on(domain_of(given.run, solved.norm, solved.features, columns))
-    return run_of(given, plan)
+        case Composition():
+            return run_of(given, plan)
 
 
 command = application(audit)

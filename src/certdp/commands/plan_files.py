@@ -26,7 +26,6 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.norms import Norm
-from ..accounting.provenance import Public
 from ..accounting.relations import ELEMENT, RECORD, Element, Record
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases, ResampleEach
@@ -35,6 +34,7 @@ from ..runs.plan import Plan
 from ..runs.run import RunPart
 from ..runs.sampled import SampledRun
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
+from .domain import stated_domain
 from .plan import WAYS
 
 _LARGEST = 1 << 20
@@ -193,15 +193,10 @@ def _releases(place: str, stated: Mapping[str, Any]) -> Releases:
 
 
 def _domain(stated: Mapping[str, Any], parts: Iterable[Composition]) -> NormBall | None:
-    if "radius" not in stated:
-        for name in ("dimension", "norm"):
-            if name in stated:
-                raise InvalidValue(f"domain.{name}", stated[name], "nothing, without a radius", "State a radius too")
-        return None
     with _placed("domain"):
-        norm = Norm.of(_scalar("norm", stated["norm"])) if "norm" in stated else _common_norm(parts)
-        radius = Public(_scalar("radius", stated["radius"]))
-        return NormBall(norm=norm, radius=radius, dimension=stated.get("dimension"))
+        return stated_domain(
+            {name: _scalar(name, value) for name, value in stated.items()}, lambda: _common_norm(parts)
+        )
 
 
 def _of_records(given: AnyComposition) -> Iterator[Composition]:
@@ -213,15 +208,12 @@ def _of_records(given: AnyComposition) -> Iterator[Composition]:
 
 def _common_norm(parts: Iterable[Composition]) -> Norm:
     """The norm of the parts in which one matters."""
-    norms = {
-        run.norm.value: None
-        for run in (SampledRun(mechanism=given.mechanism, sampler=given.sampler) for given in parts)
-        if run.norms_matter
-    }
+    runs = (SampledRun(mechanism=given.mechanism, sampler=given.sampler) for given in parts)
+    norms = dict.fromkeys(run.norm for run in runs if run.norms)
     if len(norms) > 1:
-        known = " or ".join(norms)
+        known = " or ".join(norm.value for norm in norms)
         raise InvalidValue("norm", "nothing", known, "Records are measured in these norms: say which one is bounded")
-    return Norm.of(next(iter(norms), Norm.L1.value))
+    return next(iter(norms), Norm.L1)
 
 
 def _known(place: str, stated: Mapping[str, Any], names: tuple[str, ...]) -> None:

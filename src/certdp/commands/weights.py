@@ -32,6 +32,7 @@ from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from .answering import application
 from .composition import Composition, composed
 from .digits import Numbers
+from .domain import domain_of
 from .options import (
     Certificate,
     Data,
@@ -48,7 +49,7 @@ from .outputs import check_places, checked_certificate
 from .page import Page, whom
 from .plan import plan_of
 from .progress import counting, watched
-from .psi.request import domain_of, outside_of
+from .psi.request import outside_of
 from .requests import Admission, FileOptions
 
 _LONG = 2_000_000  # entries from which a progress bar is worth it
@@ -246,7 +247,7 @@ def weights(
     require_weights_path(output)
     check_places(data, {"output": output, "certificate": certificate})
     with open_records(data, file.reading) as records:
-        domain = domain_of(given.run, anywhere.norm, anywhere.features, records.columns)
+        domain = domain_of(given, records.columns)
         run_of, proven = _proven(anywhere, domain, given.run.get("radius", ""))
         content = None if certificate is None else checked_certificate("certificate", profile_certificate(run_of))
         # the weights appear once all are there, and the certificate with them

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any, Self, final
 
 from attrs import evolve, frozen
@@ -153,18 +154,15 @@ class SampledRun(RunPart[U]):
         return tuple(dict.fromkeys([*loss.features, *pure, *self.drawing.features]))
 
     @property
-    def norm(self) -> Norm:
-        """The norm that a domain of the run is best stated in: the mechanism's, else the sampler's, else ℓ1."""
-        for root in self.features:
-            orders = sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM)
-            if orders:
-                return Norm.of(orders[0])
-        return Norm.L1
+    def norms(self) -> tuple[Norm, ...]:
+        """The norms of a record on which its loss depends: the mechanism's, then the sampler's."""
+        orders = (sorted(v.index for v in variables(root) if v.symbol is Symbol.NORM) for root in self.features)
+        return tuple(map(Norm.of, dict.fromkeys(chain.from_iterable(orders))))
 
     @property
-    def norms_matter(self) -> bool:
-        """Whether what is lost about a record depends on a norm of it."""
-        return any(v.symbol is Symbol.NORM for root in self.features for v in variables(root))
+    def norm(self) -> Norm:
+        """The norm that a domain of the run is best stated in: the mechanism's, else the sampler's, else ℓ1."""
+        return next(iter(self.norms), Norm.L1)
 
     def on(self, domain: NormBall | None) -> Self:
         """Return the same run with its records held within another public domain."""

@@ -8,16 +8,13 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...accounting.exact import Floats
 from ...accounting.expressions import ZERO, Symbol, prune, simplify, substitute, variables
 from ...accounting.expressions.suprema import NoFiniteSupremum
 from ...accounting.provenance import Private
-from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
-from ...data import refuse_without_file
 from ...durable.files import Rank, published
 from ...records.certificates import owner_certificate
-from ...records.losses import RecordLosses, record_losses
+from ...records.losses import RecordLosses
 from ...runs.certificates import pure_claim
 from ...runs.declared import declared_loss
 from ...runs.sampled import SampledRun
@@ -25,9 +22,9 @@ from ...verification.certificates.writing import SampledPureClaim, public_certif
 from ..answer import Answer, path_as_json
 from ..composition import Composition
 from ..output import Terminal
-from ..outputs import check_places, checked_certificate
+from ..outputs import checked_certificate
 from ..page import Page, whom
-from .request import OwnersFigures, Request, domain_of, outside_of, progress_over
+from .request import OwnersFigures, Request, Subject
 
 
 @frozen(kw_only=True)
@@ -36,12 +33,12 @@ class PureProfile(Answer):
 
     Attributes:
         claim: what is proven, and certified.
-        owners: what the data's owner may know.
+        owners: what the data's owner may know; None without records.
         request: where something was written.
     """
 
     claim: SampledPureClaim
-    owners: OwnersFigures
+    owners: OwnersFigures | None
     request: Request
 
     def as_json(self) -> Mapping[str, object]:
@@ -67,7 +64,7 @@ class PureProfile(Answer):
             "owner_certificate": path_as_json(request.owner_certificate),
             "plot": path_as_json(request.plot),
             "owner_plot": path_as_json(request.owner_plot),
-            "private": self.owners.as_json(),
+            "private": None if self.owners is None else self.owners.as_json(),
         }
 
     def show(self, page: Page) -> None:
@@ -90,7 +87,8 @@ class PureProfile(Answer):
             page.print(f"ψ(x) = {page.numbers.words(self._psi)}, and a relative rounding of q and W", 2)
         page.files({"certificate": request.certificate, "plot": request.plot})
         page.assumptions(claim.assumptions)
-        self.owners.show(page, ("owner certificate", request.owner_certificate), ("owner plot", request.owner_plot))
+        if self.owners is not None:
+            self.owners.show(page, ("owner certificate", request.owner_certificate), ("owner plot", request.owner_plot))
 
     @property
     def _psi(self) -> str:
@@ -110,19 +108,12 @@ def pure_profile(request: Request, given: Composition, terminal: Terminal) -> Pu
             "a mechanism with a pure ε, or a δ or an order",
             f"{name} has no pure ε: state --delta D or --order A",
         )
-    outside = outside_of(request.outside, "radius" in given.run)
-    check_places(request.data, request.places)
-    if request.data is None:
-        refuse_without_file(request.reading)
-    anywhere = SampledRun(mechanism=given.mechanism, sampler=given.sampler)
-    records = request.records
-    domain = domain_of(given.run, anywhere.norm, anywhere.features, records.shape[1])
-    run_of, claim = _claimed(anywhere, domain, given.run.get("radius", ""))
-    with progress_over(records, terminal) as advance:
-        private = record_losses(run_of, records, outside, progress=advance)
-    _write(request, run_of, claim, records, outside, private)
+    subject = request.subject(given)
+    run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
+    losses = subject.losses(run_of, terminal)
+    _write(request, run_of, claim, subject, losses)
     supremum = math.inf if claim.supremum is None else claim.supremum.enclosure.upper_float
-    return PureProfile(claim=claim, owners=OwnersFigures.of(request, private, supremum, "ψ"), request=request)
+    return PureProfile(claim=claim, owners=OwnersFigures.of(request, losses, supremum, "ψ"), request=request)
 
 
 def _claimed(anywhere: SampledRun, domain: NormBall | None, radius: str) -> tuple[SampledRun, SampledPureClaim]:
@@ -138,19 +129,14 @@ def _claimed(anywhere: SampledRun, domain: NormBall | None, radius: str) -> tupl
 
 
 def _write(
-    request: Request,
-    run_of: SampledRun,
-    claim: SampledPureClaim,
-    records: Floats,
-    outside: Outside,
-    private: Private[RecordLosses],
+    request: Request, run: SampledRun, claim: SampledPureClaim, subject: Subject, losses: Private[RecordLosses] | None
 ) -> None:
     with published() as files:
         if request.certificate is not None:
             certificate = checked_certificate("certificate", public_certificate(claim))
             files.write(request.certificate, certificate, Rank.STATEMENT)
-        if request.owner_certificate is not None:
-            owned = owner_certificate(run_of, records, outside, claim=claim, losses=private)
+        if request.owner_certificate is not None and subject.records is not None:
+            owned = owner_certificate(run, subject.records, subject.outside, claim=claim, losses=losses)
             files.write(
                 request.owner_certificate, checked_certificate("owner-certificate", owned), Rank.RECORD, secret=True
             )
@@ -158,7 +144,7 @@ def _write(
             from ...plots.runs import plot_profile
 
             files.write(request.plot, plot_profile(claim), Rank.STATEMENT)
-        if request.owner_plot is not None:
+        if request.owner_plot is not None and losses is not None:
             from ...plots.runs import plot_measured
 
-            files.write(request.owner_plot, plot_measured(claim, private).reveal(), Rank.RECORD, secret=True)
+            files.write(request.owner_plot, plot_measured(claim, losses).reveal(), Rank.RECORD, secret=True)

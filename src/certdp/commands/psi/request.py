@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Floats
-from ...accounting.expressions import Expression, Symbol, variables
-from ...accounting.norms import Norm
-from ...accounting.provenance import Private, Public
+from ...accounting.provenance import Private
 from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
-from ...data import Reading, example_records, read_records
-from ...records.losses import RecordLosses
-from ..options import AnyData, Certificate, Plot
+from ...data import Reading, example_records, read_records, refuse_without_file
+from ...records.laws import At
+from ...records.losses import RecordLosses, record_losses
+from ...runs.sampled import SampledRun
+from ..composition import Composition
+from ..domain import dimension_of, domain_of
+from ..options import AnyData, Certificate, Plot, refuse_unused
 from ..options import Outside as OutsideWord
 from ..output import Terminal
+from ..outputs import check_places
 from ..page import Page
 from ..progress import counting, watched
 from ..requests import FileOptions
@@ -58,10 +61,33 @@ class Request:
         """How the file is read."""
         return self.file.reading
 
-    @property
-    def records(self) -> Floats:
-        """The records of the file, or of the embedded example."""
-        return example_records() if self.data is None else read_records(self.data, self.reading)
+    def subject(self, given: Composition) -> Subject:
+        """What is looked at, read; nothing is written yet.
+
+        Raises:
+            InvalidValue: for what serves nothing here, and for what the data or the domain do not admit.
+        """
+        outside = outside_of(self.outside, "radius" in given.run)
+        check_places(self.data, self.places)
+        if self.data is None:
+            refuse_without_file(self.reading)
+        records = self._records(dimension_of(given))
+        if records is None:
+            owners = {"owner-certificate": self.owner_certificate, "owner-plot": self.owner_plot}
+            refuse_unused(owners, "where no records are read", "Name the owner's file: --data FILE")
+        return Subject(
+            run=SampledRun(mechanism=given.mechanism, sampler=given.sampler),
+            domain=domain_of(given, None if records is None else records.shape[1]),
+            records=records,
+            outside=outside,
+        )
+
+    def _records(self, dimension: int | None) -> Floats | None:
+        """The records of the file, or of the embedded example; None for a dimension that is not the example's."""
+        if self.data is not None:
+            return read_records(self.data, self.reading)
+        example = example_records()
+        return example if dimension in (None, example.shape[1]) else None
 
     @property
     def places(self) -> Mapping[str, Path | None]:
@@ -74,19 +100,28 @@ class Request:
         }
 
 
-def domain_of(stated: Mapping[str, str], norm: Norm, roots: Iterable[Expression], columns: int) -> NormBall | None:
-    """The public domain. The number of columns counts only where another norm than the domain's matters."""
-    if stated.get("dimension", str(columns)) != str(columns):
-        raise InvalidValue("dimension", stated["dimension"], f"{columns}, the number of columns of the data")
-    if "radius" not in stated:
-        return None
-    norms = {v.index for root in roots for v in variables(root) if v.symbol is Symbol.NORM}
-    several = bool(norms - {norm.value})
-    return NormBall(
-        norm=norm,
-        radius=Public(stated["radius"]),
-        dimension=columns if several or "dimension" in stated else None,
-    )
+@frozen(kw_only=True, eq=False)
+class Subject:
+    """A mechanism, a sampler, and what they are about.
+
+    Attributes:
+        run: the release, on records that nothing bounds.
+        domain: the public domain, where one is stated.
+        records: matrix (n, d) of the owner, or of the example; None where there are none.
+        outside: what happens to those outside the domain.
+    """
+
+    run: SampledRun
+    domain: NormBall | None
+    records: Floats | None
+    outside: Outside
+
+    def losses(self, run: SampledRun, terminal: Terminal, at: At = None) -> Private[RecordLosses] | None:
+        """What a run loses about each of the records; None where there are none."""
+        if self.records is None:
+            return None
+        with progress_over(self.records, terminal) as advance:
+            return record_losses(run, self.records, self.outside, at=at, progress=advance)
 
 
 def outside_of(word: str, bounded: bool) -> Outside:
@@ -129,8 +164,10 @@ class OwnersFigures:
     from_file: bool
 
     @classmethod
-    def of(cls, request: Request, measured: Private[RecordLosses], most: float, sign: str) -> OwnersFigures:
-        """The figures for the owner who asked."""
+    def of(cls, request: Request, measured: Private[RecordLosses] | None, most: float, sign: str) -> Self | None:
+        """The figures for the owner who asked; None where there are no records."""
+        if measured is None:
+            return None
         return cls(
             measured=measured.reveal(),
             most=most,

@@ -12,17 +12,14 @@ from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.guarantees import Guarantee
 from ...accounting.units import Delta, Order
-from ...data import refuse_without_file
-from ...records.losses import record_losses
 from ...runs.declared import statement_of
 from ...runs.run import Interval
 from ...runs.sampled import SampledRun
 from ..answer import Answer, assumptions_as_json, domain_as_json
 from ..composition import Composition
 from ..output import Terminal
-from ..outputs import check_places
 from ..page import Page, whom
-from .request import OwnersFigures, Request, domain_of, outside_of, progress_over
+from .request import OwnersFigures, Request
 
 
 @frozen(kw_only=True)
@@ -65,13 +62,13 @@ class LossAt(Answer):
         releases: the run.
         target: what was asked for.
         found: what is proven for the domain.
-        owners: what the data's owner may know.
+        owners: what the data's owner may know; None without records.
     """
 
     releases: SampledRun
     target: _Target
     found: _Proven
-    owners: OwnersFigures
+    owners: OwnersFigures | None
 
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types; the keys that only the pure notion has are null."""
@@ -96,7 +93,7 @@ class LossAt(Answer):
             "owner_certificate": None,
             "plot": None,
             "owner_plot": None,
-            "private": self.owners.as_json(),
+            "private": None if self.owners is None else self.owners.as_json(),
         }
 
     def show(self, page: Page) -> None:
@@ -113,24 +110,19 @@ class LossAt(Answer):
         page.print(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.print(str(guarantee.derivation), 2)
         page.assumptions(guarantee.assumptions)
-        self.owners.show(page)
+        if self.owners is not None:
+            self.owners.show(page)
 
 
 def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
     """Compose, prove and measure at the target that was asked for."""
     target = _target(request)
     _refuse_files(request)
-    outside = outside_of(request.outside, "radius" in given.run)
-    check_places(request.data, request.places)
-    if request.data is None:
-        refuse_without_file(request.reading)
-    records = request.records
-    anywhere = SampledRun(mechanism=given.mechanism, sampler=given.sampler)
-    releases = anywhere.on(domain_of(given.run, anywhere.norm, anywhere.features, records.shape[1]))
+    subject = request.subject(given)
+    releases = subject.run.on(subject.domain)
     found = target.prove(releases)
-    with progress_over(records, terminal) as advance:
-        private = record_losses(releases, records, outside, at=target.at, progress=advance)
-    owners = OwnersFigures.of(request, private, found.bounds.upper, target.sign)
+    losses = subject.losses(releases, terminal, target.at)
+    owners = OwnersFigures.of(request, losses, found.bounds.upper, target.sign)
     return LossAt(releases=releases, target=target, found=found, owners=owners)
 
 
