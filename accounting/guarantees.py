@@ -13,7 +13,7 @@ from .enclosures import Truth
 from .errors import InvalidType, InvalidValue
 from .notions import Bound
 from .private import Private
-from .relations import Relation, Unit
+from .relations import Relation, Unit, require_same
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
@@ -128,14 +128,8 @@ def compose(first: Guarantee[B, R, U], *others: Guarantee[B, R, U]) -> Guarantee
         require(f"guarantees[{position}]", other, Guarantee, "Compose guarantees only")
         refuse_ex_post(f"guarantees[{position}]", other)
         _same_notion(first.bound, other.bound)
-        for name, mine, theirs in (
-            ("relation", first.relation, other.relation),
-            ("unit", first.unit, other.unit),
-        ):
-            if mine != theirs:
-                raise InvalidValue(
-                    name, theirs, f"{mine!r} as in the first", "Convert to a common one before composing"
-                )
+        mine, theirs = (first.relation, first.unit), (other.relation, other.unit)
+        require_same(f"guarantees[{position}]", theirs, mine, "in the first", "Convert to a common one first")
     notion = first.bound.notion
     return Guarantee(
         bound=notion.compose([guarantee.bound for guarantee in everything]),

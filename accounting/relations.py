@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -88,3 +88,18 @@ ADD_REMOVE = AddRemove()
 REPLACE = Replace()
 RECORD = Record()
 ELEMENT = Element()
+
+
+Protection: TypeAlias = tuple[Relation, Unit]
+"""Against what change of the data, and for whom, something is stated."""
+
+
+def require_same(parameter: str, found: Protection, wanted: Protection, whose: str, remedy: str = "") -> None:
+    """Refuse a protection that is not the one that `whose` says in words; the error is about a part of `parameter`.
+
+    Raises:
+        InvalidValue: about parameter.relation or parameter.unit.
+    """
+    for name, one, other in zip(("relation", "unit"), found, wanted, strict=True):
+        if one != other:
+            raise InvalidValue(f"{parameter}.{name}", one, f"{other!r}, as {whose}", remedy)

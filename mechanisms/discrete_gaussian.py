@@ -83,7 +83,8 @@ class DiscreteGaussian:
         variance = (self.scale.value / spacing) ** 2
         if dimension == 1:
             return DiscreteGaussianLoss(W * norm(2) / spacing, variance)
-        if LEAST_VARIANCE <= variance <= GREATEST_VARIANCE:
+        known = isinstance(variance, Fraction)  # not where the scale is any of a released range
+        if known and LEAST_VARIANCE <= variance <= GREATEST_VARIANCE:
             number = None if dimension is None else int(dimension)
             return DiscreteGaussianVectorLoss(W * norm(2) / spacing, variance, number)
         return ZeroConcentratedLoss((W * norm(2) / self.scale.value) ** 2 / 2, symmetric=True)  # by reflection

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from .._kernels.discrete_noise import cells
 from ..enclosures import Enclosure, Truth, normal_survival, pi
-from .exact import LazyNumber, last_cell, signed
+from .exact import LazyNumber, exact_number, signed
 from .laws import GAUSSIAN, LAPLACE
 from .noise import LARGEST_SCALE, Integers, cells_with_offset, noise_cells, words_of
 from .source import Bits, Source
@@ -190,7 +190,11 @@ def discrete_laplace(scale: Fraction, size: int, source: Source) -> Integers | N
         return _tabled(law, size, source) if law.entries <= _WORTH * size else None
     if scale > LARGEST_SCALE:
         return None
-    return cells_with_offset(LAPLACE, scale, _offset(law), size, source, _ExactLaplace(law, source))
+
+    def exactly(word: int, lower: int | None) -> int:
+        return exact_number(law.tail, lambda p: int(Fraction(LAPLACE.guess(p)) * scale), word, source, lower)
+
+    return cells_with_offset(LAPLACE, scale, _offset(law), size, source, exactly)
 
 
 def discrete_gaussian(scale: Fraction, size: int, source: Source) -> Integers | None:
@@ -222,26 +226,6 @@ def _offset(law: DiscreteLaplace) -> Enclosure:
     """c = s·ln(2/(1 + q))."""
     precision = 2 * _WORD + 2 * int(law.scale).bit_length()
     return (2 / (1 + law.ratio(precision))).log() * law.scale
-
-
-@final
-@frozen
-class _ExactLaplace:
-    """What a word that the kernel does not decide means."""
-
-    law: DiscreteLaplace
-    source: Source
-
-    def __call__(self, word: int, lower: int | None) -> int:
-        number = LazyNumber(word >> 1, _PLACE, self.source)
-
-        def reaches(k: int) -> bool:
-            return k <= 0 or number.below(lambda precision: self.law.tail(k, precision))
-
-        if lower is not None:
-            return signed(lower + reaches(lower + 1), word)
-        about = Fraction(LAPLACE.guess(float(Fraction(2 * number.known + 1, 2 << _PLACE))))
-        return signed(last_cell(reaches, int(about * self.law.scale)), word)
 
 
 def _kept(law: DiscreteGaussian, drawn: Integers, source: Source) -> NDArray[np.bool_]:

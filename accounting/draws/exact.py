@@ -19,6 +19,7 @@ from .source import Source
 
 _WORD = 64
 _MOST = 1 << 14
+_HALF = Fraction(1, 2)
 _MARGIN = 32  # bits of a tail beyond those of the number that it is compared with
 
 
@@ -88,24 +89,46 @@ def exact_cell(law: Law, ratio: Fraction, word: int, source: Source, lower: int 
     Guarantees:
         ±⌊m·ratio + 1/2⌋ for the magnitude m = G(p) of the number p, of which the word is the beginning.
     """
+
+    def tail(cell: int, precision: int) -> Enclosure:
+        return law.tail(Enclosure.of((cell - _HALF) / ratio, precision=precision))
+
+    return exact_number(tail, lambda p: int(Fraction(law.guess(p)) * ratio + _HALF), word, source, lower)
+
+
+def exact_number(
+    tail: Callable[[int, int], Enclosure],
+    guess: Callable[[float], int],
+    word: int,
+    source: Source,
+    lower: int | None = None,
+) -> int:
+    """The whole number that a word and the words drawn after it mean, by the tails of its magnitude.
+
+    Args:
+        tail: encloses the probability of a magnitude of at least k ≥ 1, by k and a precision.
+        guess: the magnitude of which the tail is about p.
+        word, source: as for `exact_cell`.
+        lower: a number, where the magnitude is proven to be that one or the next.
+
+    Guarantees:
+        The largest k of which the tail is above p, else 0, with the sign; p is the number that the word begins.
+    """
     number = LazyNumber(word >> 1, _WORD - 1, source)
 
-    def reaches(cell: int) -> bool:
-        """Whether the magnitude is at least that of the cell's lower end."""
-        end = (cell - Fraction(1, 2)) / ratio
-        return end <= 0 or number.below(lambda precision: law.tail(Enclosure.of(end, precision=precision)))
+    def reaches(k: int) -> bool:
+        return k <= 0 or number.below(lambda precision: tail(k, precision))
 
     if lower is not None:
         return signed(lower + reaches(lower + 1), word)
-    about = law.guess(float(Fraction(2 * number.known + 1, 2 << number.bits)))
-    return signed(last_cell(reaches, int(Fraction(about) * ratio + Fraction(1, 2))), word)
+    return signed(_last(reaches, guess(float(Fraction(2 * number.known + 1, 2 << number.bits)))), word)
 
 
-def last_cell(reaches: Callable[[int], bool], about: int) -> int:
-    """The last cell that a magnitude reaches.
+def _last(reaches: Callable[[int], bool], about: int) -> int:
+    """The last number that a magnitude reaches.
 
     Args:
-        reaches: whether the magnitude is at least a cell's lower end; true of 0, and false from some cell on.
+        reaches: whether the magnitude is at least a number; true of 0, and false from some cell on.
         about: where the search begins.
     """
     low, step = max(0, about), 1

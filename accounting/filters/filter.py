@@ -19,7 +19,7 @@ from ..enclosures import Enclosure, Truth
 from ..errors import InvalidType, InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
-from ..relations import Relation, Unit
+from ..relations import Protection, Relation, Unit, require_same
 from ..sampling.domains import NormBall
 from ..units import Delta, Order
 from .spending import SpendingState, owned
@@ -237,11 +237,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         )
 
     def _check(self, cost: Guarantee[B, R, U]) -> None:
-        require_cost(cost, self._kind(), relation=self.relation, unit=self.unit, domain=self.domain)
+        require_cost(cost, self._kind(), (self.relation, self.unit), self.domain)
 
 
-def require_cost(cost: object, kind: type[Any], *, relation: Relation, unit: Unit, domain: NormBall | None) -> None:
-    """Raise unless `cost` is a guarantee with a bound of this kind, for this relation, unit and domain.
+def require_cost(cost: object, kind: type[Any], protection: Protection, domain: NormBall | None) -> None:
+    """Raise unless `cost` is a guarantee with a bound of this kind, with this protection and domain.
 
     Raises:
         InvalidType: for anything but a guarantee in that notion.
@@ -252,9 +252,7 @@ def require_cost(cost: object, kind: type[Any], *, relation: Relation, unit: Uni
         raise InvalidType("cost", cost, "a Guarantee", remedy)
     if type(cost.bound) is not kind:
         raise InvalidType("cost", cost.bound, f"a bound of type {kind.__name__}", "Convert the guarantee to it first")
-    for name, mine, theirs in (("relation", relation, cost.relation), ("unit", unit, cost.unit)):
-        if mine != theirs:
-            raise InvalidValue(name, theirs, f"{mine!r}, as for the account", "Convert the guarantee to it first")
+    require_same("cost", (cost.relation, cost.unit), protection, "for the account", "Convert the guarantee to it first")
     known = () if domain is None else domain.assumptions
     for stated in cost.assumptions:
         if stated.name in _OF_A_DOMAIN and stated not in known:

@@ -75,7 +75,7 @@ class _Account(SpendingState, Generic[R, U]):
         self._premises: dict[Derivation, None] = {}
 
     def check(self, cost: object, kind: type[Any]) -> None:
-        require_cost(cost, kind, relation=self.relation, unit=self.unit, domain=self.domain)
+        require_cost(cost, kind, (self.relation, self.unit), self.domain)
 
     def add(self, amounts: Sequence[Enclosure], premises: Sequence[Derivation]) -> None:
         with self._own():

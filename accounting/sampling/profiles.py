@@ -17,7 +17,7 @@ from ..expressions.suprema import Supremum, supremum
 from ..guarantees import Guarantee, compose, conditions, require
 from ..notions import PURE, Pure
 from ..provenance import Payment, named_costs
-from ..relations import Relation, Unit
+from ..relations import Relation, Unit, require_same
 from .domains import NormBall
 
 R = TypeVar("R", bound=Relation)
@@ -155,11 +155,11 @@ def compose_profiles(first: PureProfile[R, U], *others: PureProfile[R, U]) -> Pu
         InvalidValue: for profiles with different relations or units.
     """
     everything = (first, *others)
-    for other in everything:
-        require("profiles", other, PureProfile, "Compose profiles only")
-        if (other.relation, other.unit) != (first.relation, first.unit):
-            raise InvalidValue("profiles", f"{other.relation!r}, {other.unit!r}", f"{first.relation!r}, {first.unit!r}")
-
+    for position, other in enumerate(everything):
+        require(f"profiles[{position}]", other, PureProfile, "Compose profiles only")
+        require_same(
+            f"profiles[{position}]", (other.relation, other.unit), (first.relation, first.unit), "in the first"
+        )
     if not others:
         return first
 
@@ -189,12 +189,9 @@ def plus_cost(profile: PureProfile[R, U], cost: Guarantee[Pure, R, U]) -> PurePr
     Raises:
         InvalidValue: where relation, unit or notion of the cost differ from the profile's.
     """
-    if (cost.relation, cost.unit) != (profile.relation, profile.unit) or cost.bound.notion is not PURE:
-        raise InvalidValue(
-            "cost",
-            f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
-            f"pure DP, {profile.relation!r}, {profile.unit!r}",
-        )
+    require_same("cost", (cost.relation, cost.unit), (profile.relation, profile.unit), "in the profile")
+    if cost.bound.notion is not PURE:
+        raise InvalidValue("cost", cost.bound, "a bound of pure DP")
     spent = profile.released_cost + cost.bound.epsilon.upper
     return PureProfile(
         remove=_without_cost(profile.remove, profile.released_cost) + spent,

@@ -90,6 +90,17 @@ class About:
         """What the guarantee of a plugin with these options assumes beside them."""
         return (*self.assumptions, *(assumption for key, assumption in self.assumed_with if key in options))
 
+    def require(self, role: str, unit: Unit, relation: Relation) -> None:
+        """Refuse a plugin about another unit of privacy, or that does not cover a neighbouring relation.
+
+        Raises:
+            InvalidValue: for such a plugin, in this role.
+        """
+        if self.unit != unit:
+            raise InvalidValue(role, self.name, f"a plugin whose unit is: {unit.name}")
+        if relation not in self.relations:
+            raise InvalidValue(role, self.name, f"a plugin that covers {relation.name}")
+
     def declaration(self, role: str, options: dict[str, str]) -> Derivation:
         """The premise that this plugin's declaration is: its evidence and its public constants.
 

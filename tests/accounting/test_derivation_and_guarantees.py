@@ -108,9 +108,9 @@ def test_there_is_no_guarantee_without_a_derivation() -> None:
 @pytest.mark.parametrize(
     ("second", "parameter", "message"),
     [
-        (pure(relation=REPLACE), "relation", "Convert to a common one before composing"),
-        (pure(unit=ELEMENT), "unit", "Convert to a common one before composing"),
-        (pure(unit=User(contributions=2)), "unit", "Convert to a common one before composing"),
+        (pure(relation=REPLACE), "guarantees[1].relation", "Convert to a common one first"),
+        (pure(unit=ELEMENT), "guarantees[1].unit", "Convert to a common one first"),
+        (pure(unit=User(contributions=2)), "guarantees[1].unit", "Convert to a common one first"),
         (pure(bound=Other()), "bound", "Convert one notion into the other first"),
         (Pure(Enclosure.of(1)), "guarantees[1]", "Compose guarantees only"),
         (1.0, "guarantees[1]", "Compose guarantees only"),

@@ -19,7 +19,7 @@ from typing import final
 
 from attrs import frozen
 
-from ...accounting.derivation import Assumption, Evidence
+from ...accounting.derivation import Assumption
 from ...accounting.enclosures import Enclosure
 from ...accounting.enclosures.arguments import whole
 from ...accounting.errors import InvalidType, InvalidValue
@@ -38,10 +38,9 @@ from ...accounting.keyed.reporting import (
 )
 from ...accounting.notions import APPROXIMATE, Approximate, Bound, Pure
 from ...accounting.provenance import Payment
-from ...accounting.relations import ADD_REMOVE, ELEMENT
+from ...accounting.relations import ADD_REMOVE, ELEMENT, require_same
 from ...accounting.sampling.every_value import ExPost, released_within
 from ...plugins.contract import KeySampler, Sanitiser, open_parameters, payments, stated
-from ...plugins.registry import origin
 from ..checker import check
 from .writing import FORMAT, Json, PluginStatement, sealed
 
@@ -250,21 +249,9 @@ class _Statement:
 
 
 def _statement(role: str, plugin: Sanitiser | KeySampler) -> PluginStatement:
-    about = plugin.about
-    if about.unit != ELEMENT or ADD_REMOVE not in about.relations:
-        raise InvalidValue(role, about.name, "a plugin whose unit is an element under add/remove")
-    if about.evidence is Evidence.HEURISTIC:
-        raise InvalidValue(
-            role, about.name, "proved or cited evidence", "A heuristic declaration supports no guarantee"
-        )
-    return PluginStatement(
-        name=about.name,
-        version=about.version,
-        distribution=origin(plugin)[0],
-        evidence=about.evidence.value,
-        citation=about.citation,
-        options=stated(plugin),
-    )
+    plugin.about.require(role, ELEMENT, ADD_REMOVE)
+    plugin.about.declaration(role, stated(plugin))  # which heuristic evidence is none
+    return PluginStatement.of(plugin)
 
 
 def _assumed(plugin: Sanitiser | KeySampler) -> tuple[Assumption, ...]:
@@ -273,10 +260,8 @@ def _assumed(plugin: Sanitiser | KeySampler) -> tuple[Assumption, ...]:
 
 def _cost_of(payment: Payment) -> Approximate:
     """What a release of parameters cost one element."""
-    cost = payment.cost
-    if cost.unit != ELEMENT or cost.relation != ADD_REMOVE:
-        raise InvalidValue("cost", f"{cost.relation!r}, {cost.unit!r}", f"{ADD_REMOVE!r}, {ELEMENT!r}")
-    return _approximate(cost.bound)
+    require_same("cost", (payment.cost.relation, payment.cost.unit), (ADD_REMOVE, ELEMENT), "in every release of keys")
+    return _approximate(payment.cost.bound)
 
 
 @singledispatch

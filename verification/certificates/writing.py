@@ -46,6 +46,8 @@ from ...accounting.sampling.profiles import PureProfile
 from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases
 from ...accounting.sampling.theorem_6 import THEOREM_6
+from ...plugins.contract import stated
+from ...plugins.registry import origin
 from ..checker.declared import DISTRIBUTION
 from ..checker.domain import Domain
 from ..checker.options import PLUGINS, hold_domain
@@ -67,6 +69,19 @@ class PluginStatement:
     evidence: str
     citation: str
     options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, plugin: Any) -> PluginStatement:
+        """What is said of a mechanism or a sampler."""
+        about = plugin.about
+        return cls(
+            name=about.name,
+            version=about.version,
+            distribution=origin(plugin)[0],
+            evidence=about.evidence.value,
+            citation=about.citation,
+            options=stated(plugin),
+        )
 
     def as_json(self) -> Json:
         """Return the statement as the certificate holds it."""
@@ -394,10 +409,10 @@ def sealed(body: Json) -> bytes:
         InvalidValue: for what rests on a release with seeded coins.
         ValueError: for NaN and infinities.
     """
-    for stated in body.get("assumptions", ()):
-        if stated["name"].rpartition(": ")[2] == SEEDED_COINS.name:
+    for assumption in body.get("assumptions", ()):
+        if assumption["name"].rpartition(": ")[2] == SEEDED_COINS.name:
             raise InvalidValue(
-                "certificate", stated["name"], "releases with private coins", "Release it without a seed first"
+                "certificate", assumption["name"], "releases with private coins", "Release it without a seed first"
             )
     text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False, separators=(",", ": "))
     digest = hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -23,7 +23,7 @@ from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.pairs.domination import dominates
 from ..accounting.provenance import Released
-from ..accounting.relations import RECORD, Record, Relation
+from ..accounting.relations import RECORD, Record, Relation, require_same
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.sampling.worst_cases import Case
@@ -267,10 +267,7 @@ class DominatedRun(SpendingState):
     def _check_parameters(self, step: SampledRun) -> None:
         if step.domain not in (None, self.plan.domain):
             raise InvalidValue("step.domain", step.domain, f"{self.plan.domain}, as in the plan")
-        if step.unit != self.plan.unit:
-            raise InvalidValue("step", step.unit, f"{self.plan.unit!r}, as in the plan")
-        if step.relation != self.plan.relation:
-            raise InvalidValue("step", step.relation, f"{self.plan.relation!r}, as in the plan")
+        require_same("step", (step.relation, step.unit), (self.plan.relation, self.plan.unit), "in the plan")
         of_plan = self.plan.payments
         for payment in step.payments:
             if payment not in of_plan and payment.cost.derivation.theorem != CHOSEN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..accounting.derivation import Derivation
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue
 from ..accounting.sampling.drawing import Rate, StatedRate
 from ..accounting.sampling.every_value import ExPost
@@ -18,7 +19,6 @@ from ..plugins.contract import (
     open_parameters,
     stated,
 )
-from ..plugins.registry import origin
 from ..verification.certificates.writing import PluginStatement
 
 
@@ -115,6 +115,16 @@ def drawing_of(mechanism: Mechanism, sampler: AnySampler) -> Rate:
     return StatedRate(declared_rate(sampler))
 
 
+def premises_of(mechanism: Mechanism | Sanitiser, sampler: AnySampler | KeySampler) -> list[Derivation]:
+    """The declarations that what is said of a run rests on.
+
+    Raises:
+        InvalidValue: for heuristic evidence.
+    """
+    roles = {"mechanism": mechanism, "sampler": sampler}
+    return [plugin.about.declaration(role, stated(plugin)) for role, plugin in roles.items()]
+
+
 def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> PluginStatement:
     """What certificates and reports say about a plugin.
 
@@ -123,12 +133,4 @@ def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> Plu
     """
     if not isinstance(plugin, Mechanism | Sampler | LossSampler | Sanitiser | KeySampler):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
-    distribution, _ = origin(plugin)
-    return PluginStatement(
-        name=plugin.about.name,
-        version=plugin.about.version,
-        distribution=distribution,
-        evidence=plugin.about.evidence.value,
-        citation=plugin.about.citation,
-        options=stated(plugin),
-    )
+    return PluginStatement.of(plugin)

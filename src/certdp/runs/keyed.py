@@ -16,7 +16,7 @@ from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidType, InvalidValue, OutsideDomain
+from ..accounting.errors import InvalidType, OutsideDomain
 from ..accounting.guarantees import Guarantee, for_groups
 from ..accounting.keyed.key_sanitiser import crossover
 from ..accounting.keyed.reporting import (
@@ -35,7 +35,8 @@ from ..accounting.notions import APPROXIMATE, Approximate
 from ..accounting.pairs import FinitePair, Pair, compose_pairs
 from ..accounting.relations import ADD_REMOVE, ELEMENT, AddRemove, Direction, Element, User
 from ..accounting.sampling.every_value import ExPost, released_within
-from ..plugins.contract import KeySampler, Sanitiser, open_parameters, stated
+from ..plugins.contract import KeySampler, Sanitiser, open_parameters
+from .declared import premises_of
 from .run import RunPart, refuse_chosen
 
 _ROWS = Theorem("law", "rows of every two neighbouring frequencies of a key, in whole units of probability")
@@ -106,10 +107,7 @@ class KeyedRun(RunPart[Element]):
     def relation(self) -> AddRemove:
         """Add/remove: one element is in one data set and not in the other."""
         for role, plugin in (("mechanism", self.mechanism), ("sampler", self.sampler)):
-            if plugin.about.unit != ELEMENT:
-                raise InvalidValue(role, plugin.about.name, "a plugin whose unit is an element")
-            if ADD_REMOVE not in plugin.about.relations:
-                raise InvalidValue(role, plugin.about.name, "a plugin that covers add/remove")
+            plugin.about.require(role, ELEMENT, ADD_REMOVE)
         return ADD_REMOVE
 
     @cached_property
@@ -303,11 +301,7 @@ class KeyedRun(RunPart[Element]):
     @cached_property
     def derivation(self) -> Derivation:
         """What the pairs rest on."""
-        premises = [
-            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
-            self.sampler.about.declaration("sampler", stated(self.sampler)),
-            *(cost.derivation for cost in self._costs),
-        ]
+        premises = [*premises_of(self.mechanism, self.sampler), *(cost.derivation for cost in self._costs)]
         released = [released_within(name, value) for name, value in self.open_parameters.items()]
         found = _ROWS.conclude(premises, [*_OF_ELEMENTS, *self._constants, *released])
         return EX_POST.conclude([found]) if self._is_ex_post else found

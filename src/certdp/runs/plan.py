@@ -18,7 +18,7 @@ from ..accounting.display import EXACT_UP_TO, shorten
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.pairs import Pair, compose_pairs
 from ..accounting.provenance import Payment
-from ..accounting.relations import AddRemove, Replace
+from ..accounting.relations import AddRemove, Replace, require_same
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.domains import NormBall
 from ..plugins.contract import Coins, Release
@@ -80,15 +80,9 @@ class Plan(Run[U]):
                     _KINDS,
                     "An adaptive run composes by its filter alone: its guarantee says what all of it costs",
                 )
-            if part.relation != self.relation:
-                raise InvalidValue(f"parts[{number}]", part.relation, f"{self.relation!r}, as in the first part")
-            if part.unit != self.unit:
-                raise InvalidValue(
-                    f"parts[{number}]",
-                    part.unit,
-                    f"{self.unit!r}, as in the first part",
-                    "Beside releases of keyed data say that each record is one element: unit=ELEMENT",
-                )
+            mine, theirs = (self.relation, self.unit), (part.relation, part.unit)
+            remedy = "All parts protect alike: beside releases of keyed data each record is one element, unit=ELEMENT"
+            require_same(f"parts[{number}]", theirs, mine, "in the first part", remedy)
             known = known or part.domain
             if part.domain is not None and known is not None and part.domain != known:
                 raise InvalidValue(

@@ -36,7 +36,7 @@ from ..accounting.notions import (
 )
 from ..accounting.pairs import Pair, RandomisedResponsePair, compose_pairs
 from ..accounting.provenance import Payment, Released, named_costs
-from ..accounting.relations import AddRemove, Direction, Record, Replace, Unit
+from ..accounting.relations import AddRemove, Direction, Record, Replace, Unit, require_same
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.every_value import is_open
 from ..accounting.units import Delta, Epsilon, Order
@@ -404,13 +404,9 @@ class Run(Displayed, ABC, Generic[U]):
         """The guarantees of the releases of parameters, each once."""
         spent = named_costs(self.payments)
         for cost in spent:
-            mine = (cost.relation, cost.unit) == (self.relation, self.unit)
-            if not mine or cost.bound.notion not in (PURE, APPROXIMATE):
-                raise InvalidValue(
-                    "cost",
-                    f"{cost.bound.notion} DP, {cost.relation!r}, {cost.unit!r}",
-                    f"pure or approximate DP, {self.relation!r}, {self.unit!r}",
-                )
+            require_same("cost", (cost.relation, cost.unit), (self.relation, self.unit), "in the run")
+            if cost.bound.notion not in (PURE, APPROXIMATE):
+                raise InvalidValue("cost", cost.bound, "a bound of pure or approximate DP")
         return spent
 
     @property

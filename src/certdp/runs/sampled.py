@@ -42,7 +42,6 @@ from ..plugins.contract import (
     Release,
     open_parameters,
     payments,
-    stated,
     stated_ends,
     with_values,
 )
@@ -51,6 +50,7 @@ from .declared import (
     declared_rate,
     drawing_of,
     loss_for_every_value,
+    premises_of,
     pure_loss_of,
     rate_for_every_value,
 )
@@ -461,10 +461,7 @@ class SampledRun(RunPart[U]):
 
     @property
     def _premises(self) -> list[Derivation]:
-        return [
-            self.mechanism.about.declaration("mechanism", stated(self.mechanism)),
-            self.sampler.about.declaration("sampler", stated(self.sampler)),
-        ]
+        return premises_of(self.mechanism, self.sampler)
 
     @cached_property
     def derivation(self) -> Derivation:

@@ -370,8 +370,8 @@ ANYWHERE: dict[str, Callable[[Body], None]] = {
     "a stronger theorem": put("PWS Theorem 9.9", "theorem"),
     "group privacy for an element": put(lambda theorem: theorem + " and group privacy", "theorem"),
     "no assumptions": put([], "assumptions"),
-    "no assumption about the unit": assumed("unit is an element", None),
-    "a record as the unit": assumed("unit is an element", "one record"),
+    "no assumption about the unit": assumed("unit is: element", None),
+    "a record as the unit": assumed("unit is: element", "one record"),
     "coins of the keys together": assumed("coins of each key", "the same for all keys"),
     "an altered assumption": assumed("mechanism.epsilon", "1/4"),
     "an altered option": put("1/4", "mechanism", "options", "epsilon"),
@@ -655,13 +655,13 @@ class TestWhatHasNoCertificate:
             name="x", version="1", contract=CONTRACT_VERSION, evidence=Evidence.PROVED, citation="x", unit=RECORD
         )
         other: Any = type("Other", (), {"about": about, "reporting": None})()
-        with pytest.raises(InvalidValue, match="unit is an element"):
+        with pytest.raises(InvalidValue, match="unit is: element"):
             keyed_certificate(other, EveryKey())
 
     def test_heuristic_evidence(self) -> None:
         about = About(
             name="x", version="1", contract=CONTRACT_VERSION, evidence=Evidence.HEURISTIC, citation="x", unit=ELEMENT
         )
-        other: Any = type("Other", (), {"about": about, "inclusion": None})()
+        other: Any = frozen(type("Other", (), {"about": about, "inclusion": None}))()
         with pytest.raises(InvalidValue, match="proved or cited"):
             keyed_certificate(keys(), other)
