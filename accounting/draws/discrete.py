@@ -121,11 +121,11 @@ class DiscreteGaussian(DiscreteLaw):
         else:
             first = Enclosure.of(exponent, precision=places + _MARGIN).exp() * one
             low, high = math.floor(first.lower), math.ceil(first.upper)
-        square = low * low >> places, (high * high >> places) + 1
+        square = low * low >> places, _shifted_up(high * high, places)
         step, mass, masses = (low, high), (one, one), [(one, one)]
         while mass[1] >> _MARGIN // 2:
-            mass = mass[0] * step[0] >> places, (mass[1] * step[1] >> places) + 1
-            step = step[0] * square[0] >> places, (step[1] * square[1] >> places) + 1
+            mass = mass[0] * step[0] >> places, _shifted_up(mass[1] * step[1], places)
+            step = step[0] * square[0] >> places, _shifted_up(step[1] * square[1], places)
             masses.append(mass)
         beyond = masses[-1][1] * one // (one - step[1]) + 1
         total, sums = (0, beyond), []
@@ -149,6 +149,11 @@ class DiscreteGaussian(DiscreteLaw):
         above = normal_survival(inner) - normal_survival(outer) if y else 1 - 2 * normal_survival(outer)
         exponent = -(Fraction(1, 4) + y * y) / (2 * scale.square())
         return exponent.exp() / (above * scale * (2 * pi(work)).sqrt())
+
+
+def _shifted_up(number: int, places: int) -> int:
+    """number/2^places, rounded up."""
+    return -(-number >> places)
 
 
 @final

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -51,6 +53,22 @@ def test_words_beside_tails_get_their_number(gaussian: bool, scale: Fraction) ->
     drawn = DRAW[gaussian](scale, 1000, Handed(words + padding))
     assert drawn is not None
     assert drawn[: len(words)].tolist() == right
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_rounded_masses_enclose_the_tails(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 4 bits more than are asked for, what each rounding loses is seen."""
+    monkeypatch.setattr(discrete, "_MARGIN", 4)
+    stream = random.Random(seed)
+    scale = Fraction(stream.randint(1, 100), stream.randint(3, 60))
+    with mpmath.workprec(160):
+        exponent = mpmath.mpf(scale.denominator) ** 2 / (2 * mpmath.mpf(scale.numerator) ** 2)
+        masses = [mpmath.exp(-exponent * k * k) for k in range(60 + int(20 * scale))]
+        every = masses[0] + 2 * mpmath.fsum(masses[1:])
+        for bits in range(4 + 2 * int(scale).bit_length(), 24):
+            ends = DiscreteGaussian(scale).tails(bits)
+            for k, (low, high) in enumerate(ends, 1):
+                assert low <= 2**bits * 2 * mpmath.fsum(masses[k:]) / every <= high
 
 
 @pytest.mark.parametrize("scale", [Fraction(100), Fraction(1000), Fraction(2**20, 3)], ids=str)

@@ -22,7 +22,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.verification import checker
-from certdp.verification.checker import Budget, Outcome, Verdict, check
+from certdp.verification.checker import Budget, Outcome, Verdict, check, profile
+from certdp.verification.checker.intervals import Arithmetic
+from certdp.verification.checker.statement import domain_of
+from certdp.verification.checker.verdict import Refused
 from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
 from tests.support.forgeries import Body, assert_refused, places, seal, with_change
@@ -328,6 +331,48 @@ def test_the_interior_suprema_lie_inside() -> None:
 def test_any_precision_will_do(precision: int) -> None:
     for body in (RICH, BODIES["coreset"]):
         assert check(seal(body | {"precision": precision})).accepted
+
+
+def least(accepts: Callable[[int], bool], most: int) -> int:
+    """The least number that is accepted, where all above one are; `most` is."""
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if accepts(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize("digits", [20, 30, 40])
+def test_the_arithmetic_has_64_bits_beyond_those_stated_and_at_least_128(digits: int) -> None:
+    """Of a difference of long numbers so many digits are lost, and no upper end is proven without what is left."""
+    difference = ["subtract", number(10**digits + Fraction(1, 3)), number(10**digits)]
+    loss = ["multiply", W, ["multiply", norm(1), difference]]
+    body = build(loss, number("1/2"), eta="0", maximiser={"norm(1)": "1"})
+
+    def proves(bits: int) -> bool:
+        arithmetic, supremum = Arithmetic(bits), body["claim"]["supremum"]
+        composed = profile._compose(body, Budget())
+        domain = domain_of(body)
+        assert domain is not None
+        try:
+            profile._check_supremum(composed, domain, [], supremum, Fraction(0), arithmetic)
+        except Refused:
+            return False
+        return True
+
+    needed = least(proves, 4096)
+    assert least(lambda precision: check(seal(body | {"precision": precision})).accepted, 4096) == (
+        24 if needed <= 128 else needed - 64
+    )
+    assert (needed <= 128) is (digits == 20)
+
+
+def test_a_supremum_of_one_point_holds() -> None:
+    """Nothing is lost: both ends are 0."""
+    body = build(["multiply", number(0), norm(1)], ONE, weighted=False, eta="0", maximiser={"norm(1)": "1"})
+    body["claim"]["supremum"] |= {"lower": 0.0, "upper": 0.0}
+    verdict = check(seal(body))
+    assert verdict.accepted, verdict.reason
 
 
 def test_a_profile_without_a_domain_holds() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -17,8 +18,8 @@ from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.envelope import seal
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf
 from certdp.verification.checker.keyed.frequencies import _Rule, prove_rows
-from certdp.verification.checker.keyed.keys import _Proof
-from certdp.verification.checker.keyed.rates import read_rates
+from certdp.verification.checker.keyed.keys import TABLE, _Proof
+from certdp.verification.checker.keyed.rates import ListedRates, Rates, read_rates
 from certdp.verification.checker.keyed.release import _geometric_sum, _hold_budget
 from certdp.verification.checker.keyed.units import MARGIN, Units
 from certdp.verification.checker.statement import in_decimals
@@ -153,6 +154,36 @@ class TestSmallTables:
         body["assumptions"].append({"name": "each user contributes at most so many elements in all", "value": "3"})
         assert check(seal(body)).accepted is accepted
 
+    @pytest.mark.parametrize(
+        ("delta", "reason"), [("1", None), ("1000001/1000000", "no probability"), ("3/2", "no probability")]
+    )
+    def test_delta_is_a_probability_whatever_epsilon_is(self, delta: str, reason: str | None) -> None:
+        verdict = check(seal(certificate(rows(1), epsilon="3", delta=delta)))
+        assert verdict.accepted is (reason is None), verdict
+        assert reason is None or reason in verdict.reason
+
+    @pytest.mark.parametrize(("delta", "accepted"), [("7/12", True), ("699999/1200000", False)])
+    def test_one_step_is_added_up_exactly(self, delta: str, accepted: bool) -> None:
+        """1/4 of one release and 1/3 that was paid before, none of which is rounded."""
+        body = certificate(rows(1), delta=delta, released_cost={"epsilon": "0", "delta": "1/3"})
+        body["theorem"] += " and basic composition"
+        body["mechanism"]["options"] = {"scale": "2"}
+        body["assumptions"] += [
+            {"name": "mechanism.scale", "value": "2"},
+            {"name": "mechanism.scale was released", "value": "within 2 to 2"},
+            {"name": "released delta", "value": "1/3"},
+        ]
+        verdict = check(seal(body))
+        assert verdict.accepted is accepted, verdict
+
+    @pytest.mark.parametrize(("delta", "accepted"), [("1/2", True), ("49/100", False), ("1/4", False)])
+    def test_two_elements_of_a_user(self, delta: str, accepted: bool) -> None:
+        body = certificate(rows(1, 2, 3), delta=delta)
+        body["claim"] |= {"unit": "user", "contributions": 2}
+        body["theorem"] += " and group privacy"
+        body["assumptions"].append({"name": "each user contributes at most so many elements in all", "value": "2"})
+        assert check(seal(body)).accepted is accepted
+
     @given(st.lists(st.integers(0, 5), min_size=1, max_size=5), st.integers(1, 3), st.integers(8, 20))
     @example([1, 1, 1, 1, 1, 1, 1, 1], 1, 8)
     @example([1, 2, 2, 2, 1], 1, 16)
@@ -258,6 +289,38 @@ class TestRates:
     def test_what_is_no_scheme(self, scheme: Body) -> None:
         with pytest.raises(Refused):
             read_rates(scheme, FINE)
+
+
+UNIT = 512
+"""What an operation of weight 1 costs at low precisions."""
+WORK = [  # of a rate, of what is left out, of a rise, of a fall, of both premises of a stretch
+    ({"name": "every-key"}, (0, 0, 0, 0, 24)),
+    ({"name": "listed-rates", "rates": ["1/4", "1/2", "3/4"]}, (0, 0, 0, 0, 24)),
+    ({"name": "pps", "threshold": "1/9", "sizes": ["1", "2", "3"]}, (3, 3, 9, 12, 48)),
+    ({"name": "pps", "threshold": "1/9", "power": "1"}, (3, 3, 9, 12, 48)),
+    ({"name": "pps", "threshold": "1/9", "power": "1/2"}, (67, 67, 207, 274, 572)),
+    ({"name": "ppswor", "threshold": "1/9", "power": "1"}, (35, 35, 73, 181, 313)),
+    ({"name": "ppswor", "threshold": "1/9", "power": "1/2"}, (99, 99, 271, 641, 1035)),
+]
+
+
+@pytest.mark.parametrize(("scheme", "weights"), WORK, ids=str)
+def test_what_is_computed_of_rates_is_taken_from_the_budget(scheme: Body, weights: tuple[int, ...]) -> None:
+    """In weights that were measured once: at lower ones a file would be worked on for longer than the budget says."""
+    low, growth = Arithmetic(64), Arithmetic(64).rational(Fraction(2))
+
+    def spent(call: Callable[[Rates], object]) -> float:
+        budget = Budget(10**9)
+        call(read_rates(scheme, low, budget))
+        return (10**9 - budget.left) / UNIT
+
+    assert weights == (
+        spent(lambda rates: rates.rate(3)),
+        spent(lambda rates: rates.left_out(3)),
+        spent(lambda rates: rates.rise(3, 3)),
+        spent(lambda rates: rates.fall(3, 3, growth)),
+        spent(lambda rates: _Proof(rates, Units(8, 512, 64))._holds(3, 3)),
+    )
 
 
 class TestStretches:
@@ -385,6 +448,41 @@ def test_rows_that_go_on_as_copies_keep_the_same_share() -> None:
             assert prove_rows(table, rates, 0, units) is None
         else:
             with pytest.raises(Refused, match="the last row is not the one of 2 frequencies before"):
+                prove_rows(table, rates, 0, units)
+
+
+@pytest.mark.parametrize(
+    ("last", "admitted"), [(0, False), (-1, False), (1, True), (2**53, True), (2**53 + 1, False), (1.0, False)]
+)
+def test_a_stretch_ends_at_a_frequency(last: Any, admitted: bool) -> None:
+    """Whether one that lies before the stretch, or beyond what is counted, is stated at all."""
+    table = {"segments": [{"kept_through": last}], "then": "kept"}
+    if admitted:
+        TABLE(table, "inputs.table")
+    else:
+        with pytest.raises(Refused, match="kept_through"):
+            TABLE(table, "inputs.table")
+
+
+def test_all_that_is_kept_may_be_reported_and_a_rate_is_looked_up_where_more_is_kept() -> None:
+    """Rates do not fall: where no more is kept than before, what the rate admits was held before."""
+    units = Units(8, 512, 64)
+    asked: list[int] = []
+
+    class Counted(ListedRates):
+        def rate(self, frequency: int) -> Interval:
+            asked.append(frequency)
+            return super().rate(frequency)
+
+    rates = Counted(["1/4", "1/4", "3/8", "1/2", "1/2"], FINE, Budget())
+    for kept, admitted in (([64, 64, 96, 96, 32], True), ([64, 65, 65, 65, 65], False)):
+        asked.clear()
+        table = {"kept": [*map(str, kept)], "digest": ruled(kept, units, 0)[0], "then": "constant", "period": None}
+        if admitted:
+            assert prove_rows(table, rates, 0, units) is None
+            assert asked == [1, 3]
+        else:
+            with pytest.raises(Refused, match="more is kept of frequency 2 than the rate admits"):
                 prove_rows(table, rates, 0, units)
 
 

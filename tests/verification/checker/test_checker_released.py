@@ -185,6 +185,26 @@ def test_a_coreset_looks_at_its_radius_nowhere() -> None:
     assert rates[0] == rates[1] == rates[2]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_of_one"),
+    [
+        ("mechanism.scale was released", True),
+        ("part 2: domain.radius was released", True),
+        ("mechanism.scale", False),
+        ("mechanism.scale was released ", False),
+        ("released parameter 1: mechanism.scale was released", False),
+        ("released parameter 12: part 1: mechanism.scale was released", False),
+        ("released parameter 1: mechanism.scale", False),
+        ("released parameter 0: mechanism.scale was released", True),
+        ("part 1: released parameter 1: mechanism.scale was released", True),
+    ],
+)
+def test_what_a_released_parameters_own_release_rests_on_is_no_parameter_of_the_claim(
+    name: str, is_of_one: bool
+) -> None:
+    assert checker.is_of_release(name) is is_of_one
+
+
 @pytest.mark.parametrize("worst", [None, Worst.LOWEST, Worst.HIGHEST])
 def test_a_range_of_one_value_is_that_value(worst: Worst | None) -> None:
     checker._hold("a scale", "within 3 to 3", "3", worst)
