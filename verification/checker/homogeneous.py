@@ -30,7 +30,7 @@ def prove_proportional(pool: Pool, root: int, where: str) -> None:
             degrees[number] = Fraction(node.value == WEIGHT)
         elif node.operation == "constant":
             degrees[number] = _CONSTANT if node.value else None
-        elif node.operation == "power" and isinstance(node.value, Fraction):
+        elif isinstance(node.value, Fraction):  # a power
             degrees[number] = _power(operands[0], node.value)
         else:
             try:

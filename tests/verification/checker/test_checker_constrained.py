@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from certdp.verification.checker import Outcome, check
 from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.feasible import Rule
-from certdp.verification.checker.homogeneous import prove_proportional
+from certdp.verification.checker.homogeneous import is_proportional, prove_proportional
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exact
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.verdict import Refused
@@ -520,6 +520,18 @@ def test_what_is_called_proportional_is(tree: Any) -> None:
                 assert (at_weight - at_one * arb_of(weight)).contains(0)
 
 
+def powers(*exponents: object) -> Any:
+    """The weight to the product of these powers, one after the other."""
+    tree = W
+    for exponent in exponents:
+        tree = ["power", tree, str(exponent)]
+    return tree
+
+
+UP_TO = [4096] * 5 + [16]  # 2^64
+DOWN = [f"1/{exponent}" for exponent in UP_TO]
+
+
 @pytest.mark.parametrize(
     "tree",
     [
@@ -531,11 +543,50 @@ def test_what_is_called_proportional_is(tree: Any) -> None:
         ["select", norm(1), number(3), W, number(0)],
         ["maximum", number(0), ["subtract", W, laplace(2)]],
         ["multiply", ["expm1", ["divide", W, W]], W],
+        ["multiply", ["expm1", number(0)], W],
+        ["multiply", W, ["power", ["multiply", W, number(0)], "0"]],  # 0^0 is 1
+        ["multiply", W, number(0)],
+        ["multiply", number(0), W],
+        ["multiply", number(0), ["power", W, "7"]],
+        ["divide", number(0), W],
+        ["divide", W, number(0)],  # defined nowhere
+        ["sqrt", number(0)],
+        powers("1/2", 2),
+        powers(-1, -1),
+        powers(*UP_TO, *DOWN),
+        powers(-1, *UP_TO, *DOWN, -1),
+        powers(*DOWN, *UP_TO),
     ],
 )
 def test_what_is_proportional_by_structure_is_called_so(tree: Any) -> None:
     pool = Pool()
     prove_proportional(pool, pool.parse(tree, "loss"), "loss")
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        *((tree, "is not proportional") for tree in (ONE, norm(1), powers(2), powers("1/2"), powers(-1), powers(0))),
+        *((tree, "is not proportional") for tree in (["multiply", W, W], ["divide", W, W], ["divide", ONE, W])),
+        *((tree, "is not proportional") for tree in (["sqrt", W], ["expm1", norm(1)], ["divide", powers(3), W])),
+        *((["select", W, W, part, part], "is not proportional") for part in (ONE, powers(2))),
+        *(([of, *parts], "could not be") for of in ("add", "subtract") for parts in ((W, ONE), (ONE, W))),
+        *(([of, W, powers(2)], "could not be") for of in ("minimum", "maximum")),
+        *((["multiply", W, [of, W]], "could not be") for of in ("expm1", "log1p")),
+        *((["select", *order, W, W], "could not be") for order in ((W, ONE), (ONE, powers(2)))),
+        *((["select", W, W, *parts], "could not be") for parts in ((W, ONE), (powers(2), W))),
+        (powers(*UP_TO, 2, "1/2", *DOWN), "too large a power"),
+        (powers(*UP_TO, "4096/4095", "4095/4096", *DOWN), "too large a power"),
+        (powers(-1, *UP_TO, 2, "1/2", *DOWN, -1), "too large a power"),
+        (powers(*DOWN, "1/2", 2, *UP_TO), "too large a power"),
+        (powers("2/3", *DOWN, *UP_TO, "3/2"), "too large a power"),
+    ],
+)
+def test_what_is_not_proportional_by_structure_is_refused(tree: Any, reason: str) -> None:
+    pool = Pool()
+    with pytest.raises(Refused, match=reason):
+        prove_proportional(pool, pool.parse(tree, "loss"), "loss")
+    assert not is_proportional(pool, pool.parse(tree, "loss"))
 
 
 @given(TREES, st.fractions(0, 3, max_denominator=50), st.fractions(0, 3, max_denominator=50))
