@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 quick test test-torch check soundness: export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run quick test test-torch check soundness bench experiments docs clean rebuild
+.PHONY: run quick test test-torch check soundness bench experiments kernels docs clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -99,6 +99,10 @@ experiments: .venv/installed-all
 	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/fashion_mnist.npz.xz" --divide-by 255 --output run/fashion && \
 	  $(TRAINING) dpis-table$$table --data "$$CERTDP_DATA/imdb_pad80_top20k.npz.xz" --output run/imdb || exit; \
 	done
+
+# What hatch_build.py adds to a wheel; it serves as long as the sources of the kernels stay as they are.
+kernels: .venv/installed-test
+	$(PYTHON) hatch_build.py accounting/_kernels/ahead.zip
 
 # NO_MKDOCS_2_WARNING silences the theme's notice about a program that is not in use here.
 docs: .venv/installed-docs

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 import certdp
+from certdp.accounting._kernels import ahead
+from certdp.accounting._kernels.compile import Kernel
 
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "src/certdp"
@@ -26,6 +28,7 @@ INNER = {  # of the face itself
     *("commands", "data", "dpis", "durable", "experiments", "interoperation"),
     *("plots", "records", "runs", "weighted_sampling"),
 }
+KERNELS = "certdp/accounting/_kernels/ahead.zip"  # which `hatch_build.py` adds
 TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
@@ -103,9 +106,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     files = {entry.filename for entry in zipfile.ZipFile(wheel).infolist() if not entry.is_dir()}
     described = {name for name in files if name.split("/")[0].endswith(".dist-info")}
-    assert files - described == package_files()
+    assert files - described == package_files() | {KERNELS}
     assert "certdp/py.typed" in files
     assert any(name.endswith("/licenses/LICENSE") for name in described)
+
+
+def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
+    modules = [f"certdp.accounting._kernels.{file.stem}" for file in (ROOT / "accounting/_kernels").glob("[!_]*.py")]
+    loaded = [importlib.import_module(name) for name in [*modules, "certdp.weighted_sampling._kernels"]]
+    kernels = {kernel for module in loaded for kernel in vars(module).values() if isinstance(kernel, Kernel)}
+    with zipfile.ZipFile(wheel) as files, zipfile.ZipFile(files.open(KERNELS)) as archive:
+        assert set(archive.namelist()) == {ahead.entry_name(kernel.declaration) for kernel in kernels}
 
 
 def test_entry_points_lead_into_the_wheel(wheel: Path) -> None:

@@ -1,20 +1,22 @@
-"""Kernels: loops that are compiled at their first call, with IEEE semantics, no global lock and a cache on disk.
+"""Kernels: loops that are compiled once, with IEEE semantics and no global lock.
 
-A kernel and its building blocks are plain functions of their modules. Numba and LLVM are loaded when one is compiled.
+A kernel and its building blocks are plain functions of their modules. `ahead` has the code of those that were compiled
+when the package was built; the others are compiled at their first call, for which `machine` loads Numba.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
-from threading import RLock
-from types import FunctionType
+from threading import Event, RLock, Timer
 from typing import Any, TypeAlias, TypeVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import types
+from . import ahead, types
 from .operations import BLOCKS, bits, fma, from_bits, high_product, leading_zeros
 
 __all__ = [
@@ -42,8 +44,10 @@ READ_ROWS = types.array(types.float64, 2, "A", readonly=True)
 """A matrix of any strides that is only read."""
 
 COMPILED: list[str] = []
-"""The kernels of this process that have machine code, by dotted names."""
+"""The kernels that this process has asked Numba for, by dotted names."""
 _ONE_AT_A_TIME = RLock()
+_PATIENCE = 0.5  # seconds before a wait is explained
+_EXPLAINED = Event()
 
 
 def inlined(function: Function) -> Function:
@@ -52,39 +56,36 @@ def inlined(function: Function) -> Function:
     return function
 
 
-def kernel(result: str, *arguments: str) -> Callable[[Function], Function]:
-    """Declare a loop that is compiled for one signature at its first call, or read from the cache on disk.
-
-    Where no cache directory is writable the kernel is compiled afresh in each process.
+def kernel(result: types.Result, *arguments: types.Argument) -> Callable[[Function], Function]:
+    """Declare a loop that is compiled for one signature, ahead or at its first call.
 
     Args:
         result: its type, of `types`.
         arguments: the types of its arguments.
     """
-    signature = f"{result}({', '.join(arguments)})"
 
     def declared(function: Function) -> Function:
-        return cast(Function, Kernel(cast(FunctionType, function), signature))
+        return cast(Function, Kernel(types.Declaration(function, result, arguments)))
 
     return declared
 
 
 @final
 class Kernel:
-    """A loop, compiled at its first call.
+    """A loop that is compiled.
 
     Attributes:
-        source: the function, which plain Python can run, too.
-        signature: the types of what it takes and returns.
+        declaration: its function, which plain Python can run, too, and its types.
+        source: that function.
     """
 
     __module__: str
     __qualname__: str
 
-    def __init__(self, source: FunctionType, signature: str) -> None:
+    def __init__(self, declaration: types.Declaration) -> None:
         """Compile nothing yet."""
-        update_wrapper(self, source)
-        self.source, self.signature = source, signature
+        update_wrapper(self, declaration.source)
+        self.declaration, self.source = declaration, declaration.source
         self._machine_code: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -97,10 +98,32 @@ class Kernel:
         return self.__qualname__
 
     def _compiled(self) -> Callable[..., Any]:
-        from .._kernels.machine import machine_code
-
         with _ONE_AT_A_TIME:
             if self._machine_code is None:
-                self._machine_code = machine_code(self.source, self.signature)
-                COMPILED.append(f"{self.__module__}.{self.__qualname__}")
+                self._machine_code = ahead.machine_code(self.declaration) or self._compiled_here()
             return self._machine_code
+
+    def _compiled_here(self) -> Callable[..., Any]:
+        with _waiting_explained():
+            from .._kernels.machine import machine_code
+
+            COMPILED.append(self.declaration.name)
+            return machine_code(self.declaration)
+
+
+@contextmanager
+def _waiting_explained() -> Iterator[None]:
+    """Tell who watches a terminal, once, what takes long."""
+    explanation = Timer(_PATIENCE, _explain)
+    explanation.daemon = True
+    if sys.stderr.isatty() and not _EXPLAINED.is_set():
+        explanation.start()
+    try:
+        yield
+    finally:
+        explanation.cancel()
+
+
+def _explain() -> None:
+    _EXPLAINED.set()
+    print("certdp compiles loops for this machine; the next run will find them", file=sys.stderr)

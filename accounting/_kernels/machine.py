@@ -2,46 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from hashlib import sha256
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
 from . import operations
+from .ahead import DIGEST, SYMBOL, entry_name
+from .types import Declaration
 
 # `numpy`: division follows IEEE instead of raising. Without fastmath LLVM neither reorders nor contracts.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True}
 _BLOCK_OPTIONS: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}  # Python never calls a block's machine code
 
 
-def _source_digest() -> str:
-    """A digest of every kernel source, because numba's cache watches only the caller's own file."""
-    digest = sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-_DIGEST = _source_digest()
-
-
-def machine_code(source: FunctionType, signature: str) -> Callable[..., Any]:
-    """What a kernel is compiled to, from the cache on disk if it is there."""
-    function = _with_names(source)
+def machine_code(kernel: Declaration) -> Callable[..., Any]:
+    """What a kernel is compiled to, from Numba's cache on disk if it is there."""
+    function, signature = _with_names(kernel.source), kernel.signature
     # numba names the cache file after the qualified name: a changed source never meets an old binary.
-    function.__qualname__ += "_" + _DIGEST
+    function.__qualname__ += "_" + DIGEST
     try:
         compiled: Callable[..., Any] = njit(signature, cache=True, **_OPTIONS)(function)
     except (RuntimeError, OSError):  # "no locator available", or the disk is full
         compiled = njit(signature, **_OPTIONS)(function)
     return compiled
 
+
+def bitcode(kernel: Declaration) -> bytes:
+    """What a kernel is compiled to before a processor is chosen, in LLVM's form."""
+    function = _with_names(kernel.source)
+    compiled: Any
+    (compiled,) = njit(kernel.signature, **_BLOCK_OPTIONS)(function).overloads.values()
+    module = llvm.parse_assembly(compiled.library.get_llvm_str())
+    module.link_in(llvm.parse_assembly(_MEMORY))
+    module.verify()
+    asked = {function.name for function in module.functions if function.is_declaration}
+    if unknown := {name for name in asked if not name.startswith("llvm.")} - _FOUND_ANYWHERE:
+        raise NotImplementedError(f"{kernel.name} calls {sorted(unknown)}, which may not be there elsewhere")
+    module.get_function(compiled.fndesc.llvm_func_name).name = SYMBOL
+    code: bytes = module.as_bitcode()
+    return code
+
+
+_FOUND_ANYWHERE = {"malloc", "free", "sqrt"}  # sqrt is correctly rounded, as IEEE 754 has it
+
+
+def write_archive(path: Path, kernels: Iterable[Declaration]) -> None:
+    """Compile kernels into an archive, as `ahead` reads it."""
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for kernel in kernels:
+            archive.writestr(entry_name(kernel), bitcode(kernel))
+
+
+# Arrays of kernels' own: a head that Numba's code reads (a count, and at 24 where entries begin), then the entries.
+_MEMORY = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
+
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {
+  %all = add i64 %size, 128
+  %head = call ptr @malloc(i64 %all)
+  %none = icmp eq ptr %head, null
+  br i1 %none, label %done, label %some
+some:
+  store i64 1, ptr %head
+  %address = ptrtoint ptr %head to i64
+  %room = add i64 %address, 127
+  %entries = and i64 %room, -64
+  %data = inttoptr i64 %entries to ptr
+  %place = getelementptr i8, ptr %head, i64 24
+  store ptr %data, ptr %place
+  br label %done
+done:
+  ret ptr %head
+}
+
+define void @NRT_MemInfo_call_dtor(ptr %head) {
+  call void @free(ptr %head)
+  ret void
+}
+"""
 
 _blocks: dict[object, object] = {}
 _modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
