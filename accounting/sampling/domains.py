@@ -119,7 +119,7 @@ class NormBall:
             what each norm is in the box's variables, and the range of each of these.
 
         Raises:
-            InvalidValue: where another norm occurs and `dimension` is None.
+            InvalidValue: where `dimension` is None and another norm occurs, unless it is alone and never the larger one.
         """
         ordered = sorted(occurring, key=lambda v: v.name)
         norms = [v for v in ordered if v.symbol is Symbol.NORM]
@@ -127,8 +127,8 @@ class NormBall:
         own = norm(self.norm)
         meaning: dict[Variable, Expression] = {}
         if len(norms) == 1 and norms != [own]:
-            largest = self._ratio(Norm(norms[0].index)).upper
-            assert largest is not None
+            other = Norm(norms[0].index)
+            largest = self._extreme_ratio(other).upper if self._grows(other) else 1  # as on an axis, in any dimension
             ranges[norms[0]] = Range(Fraction(0), self.radius.value * largest)
             return meaning, ranges
         for variable in norms:
@@ -151,8 +151,8 @@ class NormBall:
                 return min(value, max(Fraction(1), extreme.lower))
             return max(value, min(Fraction(1), extreme.upper))
         if variable.symbol is Symbol.NORM:
-            largest = self._extreme_ratio(Norm(variable.index)) if variable.index != self.norm.value else None
-            ratio = Fraction(1) if largest is None else max(Fraction(1), largest.lower)
+            other = Norm(variable.index)
+            ratio = max(Fraction(1), self._extreme_ratio(other).lower) if self._grows(other) else Fraction(1)
             return min(value, self.radius.value * ratio)
         return value
 

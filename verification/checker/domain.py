@@ -71,6 +71,10 @@ class Domain(NamedTuple):
             raise Refused(f"norm({other}) over a domain in norm({self.p}) needs a dimension")
         return Extreme(self.dimension, reciprocal(other) - reciprocal(self.p))
 
+    def largest_ratio(self, other: str) -> Extreme:
+        """Give the largest norm(other)/norm(p): 1, as on an axis, where it never grows, whatever the dimension."""
+        return self.extreme_ratio(other) if reciprocal(other) > reciprocal(self.p) else Extreme(1, Fraction(0))
+
     def ratio_range(self, other: str, arithmetic: Arithmetic) -> Interval:
         """Enclose the ratio norm(other)/norm(p) of every record."""
         return intervals.hull(_ONE, self.extreme_ratio(other).enclose(arithmetic))
@@ -83,7 +87,7 @@ class Domain(NamedTuple):
     def norms(self, others: list[str], arithmetic: Arithmetic) -> dict[str, Interval]:
         """Enclose what each norm is over all records of the domain."""
         side = Interval(intervals.ZERO, arithmetic.rational(self.radius).hi)
-        ranges = {norm(p): arithmetic.multiply(side, self.ratio_range(p, arithmetic)) for p in others}
+        ranges = {norm(p): arithmetic.multiply(side, self.largest_ratio(p).enclose(arithmetic)) for p in others}
         return {norm(self.p): side, **ranges}
 
     def place(self, pool: Pool, root: int, arithmetic: Arithmetic) -> tuple[int, dict[str, Interval]]:
@@ -103,9 +107,8 @@ class Domain(NamedTuple):
 
     def check_point(self, point: dict[str, Fraction], box: Box, others: list[str], arithmetic: Arithmetic) -> None:
         """Hold the coordinates of a maximiser against the domain, exactly."""
-        extremes = {p: self.extreme_ratio(p) for p in others}
-        ratios = {_ratio(p): extreme for p, extreme in extremes.items()}
-        largest = {norm(p): extreme for p, extreme in extremes.items()} | {norm(self.p): Extreme(1, Fraction(0))}
+        ratios = {_ratio(p): self.extreme_ratio(p) for p in others if _ratio(p) in box}
+        largest = {norm(p): self.largest_ratio(p) for p in (*others, self.p)}
         for name, value in point.items():
             if name not in box:
                 raise Refused(f"the maximiser names an unknown variable {name!a}")
@@ -113,8 +116,7 @@ class Domain(NamedTuple):
                 # between 1 and the extreme, whichever is the larger
                 inside = value > 0 and ratios[name].order(value, arithmetic) * _sign(value - 1) <= 0
             elif name in largest:
-                extreme = largest[name] if largest[name].exponent > 0 else Extreme(1, Fraction(0))
-                inside = not value or (value > 0 and self._within(value, extreme, arithmetic))
+                inside = not value or (value > 0 and self._within(value, largest[name], arithmetic))
             else:
                 inside = abs(value) <= 1
             if not inside:

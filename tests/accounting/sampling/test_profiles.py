@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from certdp.accounting.derivation import Assumption, Theorem
 from certdp.accounting.enclosures import Enclosure
@@ -85,11 +86,16 @@ def test_a_profile_that_is_nowhere_positive_gives_zero() -> None:
 
 
 def test_another_norm_is_bounded_through_the_dimension() -> None:
-    profile = plain(norm(2) / 7)
+    profile, cube = plain(norm(2) / 7), NormBall(norm=Norm.LINF, radius=Public(3))
     with pytest.raises(InvalidValue, match="dimension"):
-        profile.supremum(BALL)
-    guarantee, _ = profile.supremum(NormBall(norm=Norm.LINF, radius=Public(3), dimension=4))
+        profile.supremum(cube)
+    guarantee, _ = profile.supremum(evolve(cube, dimension=4))
     assert guarantee.bound.epsilon.contains(Fraction(6, 7))
+
+
+def test_a_norm_that_is_never_the_larger_one_needs_no_dimension() -> None:
+    guarantee, _ = plain(norm(2) / 7).supremum(BALL)
+    assert guarantee.bound == plain(norm(1) / 7).supremum(BALL)[0].bound
 
 
 def test_a_rate_that_falls_faster_than_the_loss_has_no_supremum() -> None:

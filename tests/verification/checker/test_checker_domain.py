@@ -97,6 +97,21 @@ def test_another_norm_needs_a_dimension() -> None:
     assert Domain("2", Fraction(1), None).others(["weight", norm("2"), norm("1"), "rounding(rate)"]) == ["1"]
 
 
+def test_a_norm_that_never_grows_needs_no_dimension_unless_it_stands_beside_another() -> None:
+    domain, pool = Domain("1", Fraction(3), None), Pool()
+    alone = pool.variable(norm("2"))
+    root, box = domain.place(pool, alone, FINE)
+    assert (root, list(box)) == (alone, [norm("2")])
+    assert box[norm("2")] == domain.norms([], FINE)[norm("1")]
+    domain.check_point({norm("2"): Fraction(3)}, box, ["2"], FINE)
+    with pytest.raises(Refused, match="leaves the range"):
+        domain.check_point({norm("2"): Fraction(3) + Fraction(1, 2**60)}, box, ["2"], FINE)
+    with pytest.raises(Refused, match="needs a dimension"):
+        domain.place(pool, pool.node("add", alone, pool.variable(norm("1"))), FINE)
+    with pytest.raises(Refused, match="needs a dimension"):
+        Domain("2", Fraction(3), None).place(pool, pool.variable(norm("1")), FINE)
+
+
 def test_an_expression_is_the_same_in_the_coordinates_of_the_domain() -> None:
     """At every record: norms alone, the domain's own, another one alone, and both."""
     domain, source = Domain("2", Fraction(2), 3), random.Random(8)
