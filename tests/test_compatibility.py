@@ -29,7 +29,12 @@ GUIDE = ROOT / "docs/plugins.md"
 
 FACE = "certdp"
 FOR_AUTHORS = ("certdp.plugins.contract", "certdp.plugins.conformance")  # with the members of their classes
-FOR_TRAINING = ("certdp.dpis", "certdp.dpis.models", "certdp.interoperation")  # what their packages name again
+FOR_TRAINING = (
+    "certdp.dpis",
+    "certdp.dpis.models",
+    "certdp.interoperation",
+    "certdp.queries",
+)  # what their packages name again
 PARTS = {  # modules that are not public as a whole
     "certdp.mechanisms.exponential": ("Exponential", "FiniteExponential", "Normaliser"),
     "certdp.mechanisms.lattice": ("granularity", "lattice_sum", "on_lattice"),

@@ -32,7 +32,7 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
         ("data", "runs"),
         ("clustering", "interoperation", "records"),
         ("plots",),
-        ("dpis", "weighted_sampling"),
+        ("dpis", "queries", "weighted_sampling"),
         ("audits", "experiments"),
         ("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),  # names
         ("commands",),

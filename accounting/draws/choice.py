@@ -1,4 +1,4 @@
-"""One of finitely many outputs, with probabilities exactly proportional to e^−x for exact numbers x.
+"""One of finitely many outputs, exactly: with probabilities proportional to e^−x, or by permute-and-flip.
 
 With a = e^−(x − the least x), cumulative sums A_0 = 0 to A_m and a uniform number w, the choice is the i with
 A_i < w·A_m ≤ A_(i+1). The sums are enclosed: where a word's interval lies between two of them, it is decided, and where
@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
@@ -70,6 +71,33 @@ def exact_choice(above: Sequence[Fraction], word: int, source: Source) -> int:
         if surely == maybe:
             return surely
         number.extend()
+
+
+def accepted(exponents: Sequence[Fraction], which: Integers, source: Source) -> NDArray[np.bool_]:
+    """Independent coins, coin j true with probability exactly e^−exponents[which[j]].
+
+    Permute-and-flip takes outputs in random order until a coin is true; that is a uniform one of those with a true coin
+    (McKenna, Sheldon 2020, Algorithm 1).
+
+    Args:
+        exponents: the different ones, each at least 0.
+        which: int64 (n,), the exponent of each coin.
+        source: of random bits.
+    """
+    shares = [_share(exponent, _PRECISION) for exponent in exponents]
+    # w lies in [v, v + 1]·2^-64: surely below the lower end for v < first, and not below the upper one for v > last
+    first = np.array([min(math.floor(p.lower * 2**_WORD), 2**_WORD - 1) for p in shares], dtype=np.uint64)
+    last = np.array([math.ceil(p.upper * 2**_WORD) - 1 for p in shares], dtype=np.uint64)
+    words = words_of(source, len(which))
+    told = words < first[which]
+    for place in np.flatnonzero(~told & (words <= last[which])).tolist():
+        exponent = exponents[int(which[place])]
+
+        def probability(precision: int, exponent: Fraction = exponent) -> Enclosure:
+            return (-Enclosure.of(exponent, precision=precision)).exp()
+
+        told[place] = LazyNumber(int(words[place]), _WORD, source).below(probability)
+    return told
 
 
 def _ends(above: Sequence[Fraction], precision: int) -> list[tuple[Fraction, Fraction]]:

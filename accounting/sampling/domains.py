@@ -119,7 +119,7 @@ class NormBall:
             what each norm is in the box's variables, and the range of each of these.
 
         Raises:
-            InvalidValue: where `dimension` is None and another norm occurs, unless it is alone and never the larger one.
+            InvalidValue: where `dimension` is None and another norm occurs, but for one alone that is never larger.
         """
         ordered = sorted(occurring, key=lambda v: v.name)
         norms = [v for v in ordered if v.symbol is Symbol.NORM]

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ...accounting.draws.choice import choose
+from ...accounting.draws.choice import accepted, choose
 from ...accounting.draws.discrete import discrete_gaussian, discrete_laplace
 from ...accounting.draws.laws import GAUSSIAN, LAPLACE
 from ...accounting.draws.lp_noise import lp_cells
@@ -227,6 +227,21 @@ class Coins:
             InvalidValue: for no exponents.
         """
         return choose(exponents, size, self.source)
+
+    def permute_and_flip(self, exponents: Sequence[Fraction], which: Integers) -> int:
+        """The output that permute-and-flip takes: of those in random order the first whose coin e^−exponent is true.
+
+        Args:
+            exponents: the different ones, exact numbers ≥ 0, of which one is 0.
+            which: int64 (n,), the place of each output's exponent; each exponent belongs to some output.
+
+        Raises:
+            InvalidValue: where no exponent is 0, or one is below.
+        """
+        if min(exponents, default=1):
+            raise InvalidValue("exponents", "a least one other than 0", "numbers ≥ 0, the best output's 0")
+        candidates = np.flatnonzero(accepted(exponents, which, self.source))
+        return int(candidates[self.integers(len(candidates), 1)[0]])
 
     def integers(self, bound: int, size: int) -> list[int]:
         """`size` independent integers, exactly uniform in {0, …, bound − 1}.

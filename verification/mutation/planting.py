@@ -29,7 +29,7 @@ class CannotBeImported(Exception):
 
 
 class CannotBePlanted(Exception):
-    """No function that is loaded would run the mutant's code, or one holds other variables than that code needs."""
+    """A mutant whose code no loaded function would run, or of which one holds other variables than that code needs."""
 
 
 def plant(mutant: Mutant) -> None:

@@ -21,15 +21,24 @@ _BUFFER = 1 << 20
 
 def parquet(stream: Stream, how: Reading) -> Table:
     """The columns of a Parquet file; one that is compressed is read from a copy."""
+    table = _Parquet(parquet_file(stream))
+    return turned(table, stream.stack) if how.transpose else table
+
+
+def parquet_file(stream: Stream) -> Any:
+    """The file as Arrow reads it, not more of it at a time than is asked for.
+
+    Raises:
+        InvalidValue: where Arrow is not installed.
+    """
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise InvalidValue(
-            "data", "a Parquet file", "npy, npz or CSV in this installation", "pip install 'certdp[parquet]'"
+            "data", "a Parquet file", "CSV in this installation", "pip install 'certdp[parquet]'"
         ) from None
     # without a buffer, and with reading ahead, whole row groups would be held
-    table = _Parquet(ParquetFile(stream.in_any_order(), buffer_size=_BUFFER, pre_buffer=False))
-    return turned(table, stream.stack) if how.transpose else table
+    return ParquetFile(stream.in_any_order(), buffer_size=_BUFFER, pre_buffer=False)
 
 
 @final

@@ -1,0 +1,45 @@
+"""Queries about a table of private rows: counts, sums, means, variances, histograms, quantiles, of all or of groups.
+
+>>> from certdp import queries as q
+>>> people = q.table({"age": [31, 44, 59, 23]}, [q.Column("age", 0, 120)], epsilon=1)
+>>> answers = people.release(q.count(), q.mean("age"))
+>>> print(answers.cost.bound, "of", people.guarantee.bound)  # doctest: +SKIP
+"""
+
+from .account import Account
+from .bounds import NoBounds
+from .columns import Category, Column, Condition
+from .kinds import (
+    Query,
+    count,
+    histogram,
+    mean,
+    median,
+    quantiles,
+    standard_deviation,
+    sum,
+    variance,
+)
+from .results import Result, Results
+from .table import Table, table
+
+__all__ = [
+    "Account",
+    "Category",
+    "Column",
+    "Condition",
+    "NoBounds",
+    "Query",
+    "Result",
+    "Results",
+    "Table",
+    "count",
+    "histogram",
+    "mean",
+    "median",
+    "quantiles",
+    "standard_deviation",
+    "sum",
+    "table",
+    "variance",
+]

@@ -1,0 +1,175 @@
+"""How much of a budget a query gets, the noise that it buys, and how wide that noise is."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Protocol, TypeAlias, final
+
+from attrs import frozen
+
+from ..accounting.provenance import Public
+from ..mechanisms.discrete_laplace import DiscreteLaplace
+from ..mechanisms.gaussian_sum import GaussianSum
+
+_ROOM = 1 - Fraction(1, 2**40)  # so that sums of costs are provably within what they were split from
+_FINE = 2**60
+_STANDARD = NormalDist()
+_FAR = 8.0
+
+
+@final
+@frozen
+class LaplaceNoise:
+    """Discrete Laplace noise on the multiples of a unit.
+
+    Attributes:
+        scale: of the noise.
+        unit: spacing of its values; sums are multiples of it.
+    """
+
+    scale: Fraction
+    unit: Fraction
+
+    @property
+    def mechanism(self) -> DiscreteLaplace:
+        """What releases sums with this noise."""
+        return DiscreteLaplace(scale=Public(self.scale), granularity=Public(self.unit))
+
+    @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of one value: unit·√(2r)/(1 − r) with r = e^(−unit/scale)."""
+        step = float(self.unit / self.scale)
+        return float(self.unit) * math.sqrt(2 * math.exp(-step)) / -math.expm1(-step)
+
+    def half_width(self, confidence: float) -> float:
+        """The least multiple t of the unit with |noise| ≤ t at least that often.
+
+        P(|Z| > k) = 2·r^(k + 1)/(1 + r) for k = 0, 1, …
+        """
+        step = float(self.unit / self.scale)
+        steps = (math.log(2 / (1 - confidence)) - math.log1p(math.exp(-step))) / step - 1
+        return max(0, math.ceil(steps)) * float(self.unit)
+
+    def half_width_of_sums(self, confidence: float) -> float:
+        """A t with |Σ a_j·noise_j| ≤ t·Σ |a_j| at least that often, for independent noises.
+
+        The noise is within a unit of Laplace noise of the same scale, drawn together with it: both P(|Z| ≥ k) and the
+        tail of Laplace noise at k units lie between r^(k + 1) and r^(k − 1). Of that the weights' worst case is one.
+        """
+        return float(self.scale) * -math.log1p(-confidence) + float(self.unit)
+
+    def __str__(self) -> str:
+        return f"discrete Laplace noise of scale {float(self.scale):.6g}"
+
+
+@final
+@frozen
+class GaussianNoise:
+    """Normal noise, correctly rounded to a public grid.
+
+    Attributes:
+        scale: standard deviation.
+    """
+
+    scale: Fraction
+
+    @property
+    def mechanism(self) -> GaussianSum:
+        """What releases sums with this noise."""
+        return GaussianSum(scale=Public(self.scale))
+
+    @property
+    def standard_deviation(self) -> float:
+        """The standard deviation of one value, but for rounding."""
+        return float(self.scale)
+
+    def half_width(self, confidence: float) -> float:
+        """A t with |noise| ≤ t at least that often: of normal noise, and half a cell of the grid."""
+        (unit,) = self.mechanism.grids.values()
+        return float(self.scale) * _STANDARD.inv_cdf((1 + confidence) / 2) + float(unit) / 2
+
+    def half_width_of_sums(self, confidence: float) -> float:
+        """A t with |Σ a_j·noise_j| ≤ t·Σ |a_j| at least that often, for independent noises."""
+        return self.half_width(confidence)
+
+    def __str__(self) -> str:
+        return f"normal noise of standard deviation {float(self.scale):.6g}"
+
+
+Noise: TypeAlias = LaplaceNoise | GaussianNoise
+
+
+class Share(Protocol):
+    """A part of a budget."""
+
+    def split(self, parts: int) -> Share:
+        """An equal share for each of so many parts; together they cost at most this one."""
+        ...
+
+    def noise(self, contributions: int, unit: Fraction) -> Noise:
+        """The noise for sums of multiples of a unit that one unit of privacy moves by at most so much, in ℓ1."""
+        ...
+
+    @property
+    def pure(self) -> Fraction:
+        """A pure ε that costs at most this share."""
+        ...
+
+
+@final
+@frozen
+class PureShare:
+    """A share of a budget for pure DP.
+
+    Attributes:
+        epsilon: ε, above 0.
+    """
+
+    epsilon: Fraction
+
+    def split(self, parts: int) -> PureShare:
+        """ε over their number, and a little less."""
+        return PureShare(self.epsilon / parts * _ROOM)
+
+    def noise(self, contributions: int, unit: Fraction) -> LaplaceNoise:
+        """Laplace noise of scale contributions/ε."""
+        return LaplaceNoise(contributions / self.epsilon, unit)
+
+    @property
+    def pure(self) -> Fraction:
+        """The whole ε of the share."""
+        return self.epsilon
+
+
+@final
+@frozen
+class GaussianShare:
+    """A share of a budget for Gaussian DP.
+
+    Attributes:
+        mu: μ, above 0.
+    """
+
+    mu: Fraction
+
+    @classmethod
+    def of_square(cls, square: Fraction) -> GaussianShare:
+        """The share of a μ², rounded down."""
+        return cls(Fraction(math.isqrt(math.floor(square * _FINE**2)), _FINE))
+
+    def split(self, parts: int) -> GaussianShare:
+        """μ over the root of their number, and a little less: squares add up."""
+        return GaussianShare(self.of_square(self.mu**2 / parts).mu * _ROOM)
+
+    def noise(self, contributions: int, unit: Fraction) -> GaussianNoise:
+        """Normal noise of standard deviation contributions/μ: no ℓ2 norm exceeds the ℓ1 norm."""
+        return GaussianNoise(contributions / self.mu)
+
+    @property
+    def pure(self) -> Fraction:
+        """The ε of randomised response that is μ-GDP, log(Φ(μ/2)/Φ(−μ/2)), and a little less: at most 35."""
+        half = min(float(self.mu) / 2, _FAR)
+        tail = math.erfc(half / math.sqrt(2)) / 2
+        return Fraction(math.log1p(-tail) - math.log(tail)) * (1 - Fraction(1, 2**30))

@@ -1,0 +1,131 @@
+"""The releases that answer queries: noisy sums of groups, and choices of a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.bulk.clusters import Integers
+from ..accounting.exact import Floats
+from ..plugins.contract import Mechanism, Release, WeightedSample
+from .noise import Noise
+from .quantile_choice import QuantileChoice
+from .results import Result
+from .row_sums import Statistic
+from .rows import Rows
+
+Groups: TypeAlias = tuple[tuple[Any, ...], ...]
+
+_UPPER = 1 << 32
+
+
+class Part(Protocol):
+    """One release, for a query that was put to certain columns with its share of the budget."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What releases the answer."""
+        ...
+
+    def sample(self, rows: Rows) -> WeightedSample:
+        """What all rows add up to, as the mechanism takes it: each adds an ℓ1 norm of at most 1."""
+        ...
+
+    def result(self, release: Release, confidence: float) -> Result:
+        """What follows from the release."""
+        ...
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class Sums:
+    """A statistic of each group, from sums with noise.
+
+    Attributes:
+        name: the query.
+        groups: the public values of each group.
+        statistic: what is told of a group.
+        noise: of the sums.
+        cells: the group of each row, −1 for none.
+        numbers: the number of each row; NaN for none, which adds nothing.
+    """
+
+    name: str
+    groups: Groups
+    statistic: Statistic
+    noise: Noise
+    cells: Callable[[Rows], Integers]
+    numbers: Callable[[Rows], Floats]
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The sum with this noise."""
+        return self.noise.mechanism
+
+    def sample(self, rows: Rows) -> WeightedSample:
+        """All rows as two records, upper and lower bits of the sums: both are exact in binary64."""
+        cells, numbers = self.cells(rows), self.numbers(rows)
+        used = (cells >= 0) & ~np.isnan(numbers)
+        totals = np.zeros((len(self.groups), self.statistic.width), dtype=np.int64)
+        np.add.at(totals, cells[used], self.statistic.entries(numbers[used]))
+        flat = totals.reshape(-1)
+        upper = flat // _UPPER * _UPPER
+        return WeightedSample(np.stack([upper, flat - upper]) * float(self.statistic.unit), np.ones(2))
+
+    def result(self, release: Release, confidence: float) -> Result:
+        """The statistic of each group, from its noisy sums."""
+        sums = release.reshape(len(self.groups), self.statistic.width)
+        told = np.array([self.statistic.estimate(row, self.noise, confidence) for row in sums])
+        return Result(
+            name=self.name,
+            groups=self.groups,
+            values=told[:, 0],
+            low=told[:, 1],
+            high=told[:, 2],
+            confidence=confidence,
+            noise=str(self.noise),
+        )
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class Choice:
+    """A candidate near a quantile.
+
+    Attributes:
+        name: the query.
+        group: the quantile, as the answer shows it.
+        mechanism: what chooses.
+        candidates: float64, in order.
+        numbers: the number of each row; NaN for none.
+    """
+
+    name: str
+    group: tuple[Any, ...]
+    mechanism: QuantileChoice
+    candidates: Floats
+    numbers: Callable[[Rows], Floats]
+
+    def sample(self, rows: Rows) -> WeightedSample:
+        """How many numbers are nearest to each candidate."""
+        numbers = self.numbers(rows)
+        middles = (self.candidates[1:] + self.candidates[:-1]) / 2
+        nearest = np.searchsorted(middles, numbers[~np.isnan(numbers)])
+        counts = np.bincount(nearest, minlength=len(self.candidates))
+        return WeightedSample(counts[np.newaxis].astype(np.float64), np.ones(1))
+
+    def result(self, release: Release, confidence: float) -> Result:
+        """The candidate; how far its rank may be off is said in words, as what lies between ranks is private."""
+        off = self.mechanism.reach(len(self.candidates), confidence)
+        return Result(
+            name=self.name,
+            groups=(self.group,),
+            values=self.candidates[release.astype(np.int64)],
+            low=np.full(1, np.nan),
+            high=np.full(1, np.nan),
+            confidence=confidence,
+            noise=f"permute-and-flip: {off:.3g} values from the quantile's rank at most, {confidence:.4g} of the time",
+        )

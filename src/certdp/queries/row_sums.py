@@ -1,0 +1,163 @@
+"""What a row adds to the sums of a statistic, in whole units, and what is told from the noisy sums."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import ClassVar, Protocol, final
+
+import numpy as np
+from attrs import frozen
+
+from ..accounting.bulk.clusters import Integers
+from ..accounting.exact import Floats
+from .intervals import mean_interval, variance_interval
+from .noise import Noise
+
+UNITS = 1 << 30
+"""Units of a row: what a row adds has an ℓ1 norm of at most so many."""
+
+Estimate = tuple[float, float, float]
+"""Value, lower and upper end."""
+
+
+class Statistic(Protocol):
+    """A statistic of a group of rows."""
+
+    width: ClassVar[int]
+    """How many sums it needs."""
+    unit: ClassVar[Fraction]
+    """Of its sums, where a row adds at most 1."""
+
+    def entries(self, numbers: Floats) -> Integers:
+        """What rows add, in units: int64 (n, width), of ℓ1 norm at most 1/unit."""
+        ...
+
+    def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
+        """The statistic and an interval for it, from noisy sums (width,)."""
+        ...
+
+
+@final
+@frozen
+class Counted:
+    """The number of rows."""
+
+    width: ClassVar[int] = 1
+    unit: ClassVar[Fraction] = Fraction(1)
+
+    def entries(self, numbers: Floats) -> Integers:
+        """Every row adds 1."""
+        return np.ones((len(numbers), 1), dtype=np.int64)
+
+    def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
+        """The noisy sum itself; it may be below 0."""
+        value, reach = float(sums[0]), noise.half_width(confidence)
+        return value, value - reach, value + reach
+
+
+@final
+@frozen
+class Summed:
+    """The sum of the numbers, each held within the bounds.
+
+    Attributes:
+        low: lower bound.
+        high: upper bound.
+    """
+
+    width: ClassVar[int] = 1
+    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    low: float
+    high: float
+
+    @property
+    def largest(self) -> float:
+        """The largest size that a number can have."""
+        return max(abs(self.low), abs(self.high))
+
+    def entries(self, numbers: Floats) -> Integers:
+        """Shares of the largest size, rounded to the nearest unit."""
+        return _units(np.clip(numbers, self.low, self.high) / self.largest)[:, np.newaxis]
+
+    def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
+        """The noisy sum itself, in units of the data."""
+        value, reach = float(sums[0]), noise.half_width(confidence)
+        return value * self.largest, (value - reach) * self.largest, (value + reach) * self.largest
+
+
+@final
+@frozen
+class Averaged:
+    """The mean of the numbers, each held within the bounds; nothing is known of how many there are.
+
+    Attributes:
+        low: lower bound.
+        high: upper bound.
+    """
+
+    width: ClassVar[int] = 2
+    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    low: float
+    high: float
+
+    def entries(self, numbers: Floats) -> Integers:
+        """How far each number is from the upper and from the lower bound, as shares that add up to 1."""
+        above = _units(_shares(numbers, self.low, self.high))
+        return np.stack([UNITS - above, above], axis=1)
+
+    def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
+        """The ratio of noisy sums, held within the bounds; the middle where the noisy count is not above 0."""
+        whole, span = float(sums.sum()), self.high - self.low
+        share = min(max(float(sums[1]) / whole, 0.0), 1.0) if whole > 0 else 0.5
+        low, high = mean_interval((float(sums[0]), float(sums[1])), noise.half_width_of_sums(confidence))
+        return self.low + span * share, self.low + span * low, self.low + span * high
+
+
+@final
+@frozen
+class Spread:
+    """The variance of the numbers, each held within the bounds, or its root.
+
+    Attributes:
+        low: lower bound.
+        high: upper bound.
+        root: whether the standard deviation is told.
+    """
+
+    width: ClassVar[int] = 3
+    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    low: float
+    high: float
+    root: bool = False
+
+    def entries(self, numbers: Floats) -> Integers:
+        """(1 − t)², 2t(1 − t) and t² for the share t of the way up from the lower bound: they add up to 1."""
+        shares = _shares(numbers, self.low, self.high)
+        square = _units(shares**2)
+        mixed = np.minimum(_units(2 * shares * (1 - shares)), UNITS - square)
+        return np.stack([UNITS - square - mixed, mixed, square], axis=1)
+
+    def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
+        """The mean square less the squared mean, held within what numbers of these bounds can have."""
+        whole = float(sums.sum())
+        mean, square = ((float(sums[1]) / 2 + float(sums[2])) / whole, float(sums[2]) / whole) if whole > 0 else (0, 0)
+        value = min(max(square - mean**2, 0.0), 0.25)
+        low, high = variance_interval(
+            (float(sums[0]), float(sums[1]), float(sums[2])), noise.half_width_of_sums((1 + confidence) / 2)
+        )
+        return self._scaled(value), self._scaled(low), self._scaled(high)
+
+    def _scaled(self, share: float) -> float:
+        span = self.high - self.low
+        return span * math.sqrt(share) if self.root else span**2 * share
+
+
+def _shares(numbers: Floats, low: float, high: float) -> Floats:
+    """How much of the way from the lower to the upper bound each number is: in [0, 1]."""
+    return np.clip((np.clip(numbers, low, high) - low) / (high - low), 0.0, 1.0)
+
+
+def _units(shares: Floats) -> Integers:
+    """Shares in [−1, 1] to the nearest unit."""
+    return np.rint(shares * UNITS).astype(np.int64)

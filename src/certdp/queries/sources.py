@@ -1,0 +1,220 @@
+"""The declared columns of whatever holds a table: data frames, Arrow tables, mappings, files and database cursors.
+
+What a single entry becomes depends on that entry alone: one that is no number is a missing number, one that is no
+public value belongs to no group. So nothing that is read can fail by what a person's row holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..accounting.bulk.clusters import Integers
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Floats
+from ..data.parquet import parquet_file
+from ..data.streams import Stream, opened, well_formed
+from .columns import Category, Column, Declared
+from .rows import Rows
+
+Entries: TypeAlias = Sequence[Any] | NDArray[Any]
+Read: TypeAlias = dict[str, Entries]
+
+_KINDS = "a data frame, an Arrow table, a mapping of columns, a .csv or .parquet file, or a database cursor"
+_NUMERIC = "biuf"
+
+
+@runtime_checkable
+class Cursor(Protocol):
+    """Rows of a query, as every Python database module gives them (PEP 249)."""
+
+    @property
+    def description(self) -> Sequence[Sequence[Any]] | None:
+        """One sequence for each column, its name first."""
+        ...
+
+    def fetchmany(self, size: int = ..., /) -> Sequence[Sequence[Any]]:
+        """The next rows."""
+        ...
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """Columns by their names, as pandas, polars and Arrow give them."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """The columns, or their names."""
+        ...
+
+    def __getitem__(self, name: str, /) -> Any:
+        """The column of a name."""
+        ...
+
+
+def rows_of(data: Any, declared: Mapping[str, Declared], user: str | None) -> Rows:
+    """Read the declared columns, and no other.
+
+    Args:
+        data: a data frame of pandas or polars, an Arrow table, a mapping of columns, the path of a CSV or Parquet file
+            (.csv, .csv.xz, .parquet), or a database cursor that has executed a query.
+        declared: the columns by name.
+        user: name of the column that says whose row it is. Rows without such an entry are nobody's, and left out.
+
+    Raises:
+        InvalidType, InvalidValue: for anything else, a column that is missing or holds no numbers by its type, and
+            columns of different lengths.
+    """
+    names = [*declared] if user is None or user in declared else [*declared, user]
+    read = _read(data, names)
+    lengths = {len(column) for column in read.values()}
+    if len(lengths) > 1:
+        raise InvalidValue("data", f"columns of {len(lengths)} lengths", "columns of one length")
+    rows = Rows(
+        length=lengths.pop(),
+        numbers={name: _numbers(name, read[name]) for name, kind in declared.items() if isinstance(kind, Column)},
+        codes={name: _codes(read[name], kind) for name, kind in declared.items() if isinstance(kind, Category)},
+        users=None if user is None else _users(read[user]),
+    )
+    return rows if rows.users is None else rows.where(rows.users >= 0)
+
+
+def _read(data: Any, names: Sequence[str]) -> Read:
+    match data:
+        case str() | PathLike():
+            return _file(Path(data), names)
+        case Cursor():
+            return _cursor(data, names)
+        case Mapping():
+            return _columns(names, list(data), data.__getitem__)
+        case Frame():
+            known = getattr(data, "column_names", data.columns)  # of Arrow tables `columns` are the data
+            return _columns(names, [str(name) for name in known], data.__getitem__)
+        case _:
+            raise InvalidType("data", type(data).__name__, _KINDS)
+
+
+def _columns(names: Sequence[str], known: Sequence[str], column: Callable[[str], Any]) -> Read:
+    _require_columns(names, known)
+    return {name: _entries(column(name)) for name in names}
+
+
+def _entries(column: Any) -> Entries:
+    if isinstance(column, list | tuple):
+        return column
+    return np.asarray(column)
+
+
+def _require_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InvalidValue("column", name, f"one of {', '.join(known) or 'no columns'}")
+
+
+def _file(path: Path, names: Sequence[str]) -> Read:
+    readers = {".csv": _csv, ".parquet": _parquet}
+    with ExitStack() as stack:
+        stream = opened(path, stack)
+        suffix = Path(path.name.lower().removesuffix(".xz")).suffix
+        if suffix not in readers:
+            raise InvalidValue("data", str(path), "a file ending in .csv, .csv.xz, .parquet or .parquet.xz")
+        with well_formed(path, suffix.removeprefix(".")):
+            return readers[suffix](stream, names)
+
+
+def _csv(stream: Stream, names: Sequence[str]) -> Read:
+    with io.TextIOWrapper(stream.bytes, encoding="utf-8-sig", errors="replace", newline="") as text:
+        lines = csv.reader(text)
+        header = next(lines, [])
+        _require_columns(names, header)
+        return _transposed(names, header, lines)
+
+
+def _parquet(stream: Stream, names: Sequence[str]) -> Read:
+    file = parquet_file(stream)
+    _require_columns(names, file.schema_arrow.names)
+    table = file.read(columns=list(names))
+    return {name: _entries(table[name]) for name in names}
+
+
+def _cursor(cursor: Cursor, names: Sequence[str]) -> Read:
+    if cursor.description is None:
+        raise InvalidValue("data", "a cursor without rows", "one that has executed a query")
+    header = [str(column[0]) for column in cursor.description]
+    _require_columns(names, header)
+
+    def rows() -> Iterator[Sequence[Any]]:
+        while block := cursor.fetchmany(1 << 16):
+            yield from block
+
+    return _transposed(names, header, rows())
+
+
+def _transposed(names: Sequence[str], header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Read:
+    places = [header.index(name) for name in names]
+    found: list[list[Any]] = [[] for _ in names]
+    for row in rows:
+        for column, place in zip(found, places, strict=True):
+            column.append(row[place] if place < len(row) else None)
+    return cast(Read, dict(zip(names, found, strict=True)))
+
+
+def _numbers(name: str, entries: Entries) -> Floats:
+    """Every entry as binary64; NaN for what is no number."""
+    array = entries if isinstance(entries, np.ndarray) else None
+    if array is not None and array.ndim != 1:
+        raise InvalidValue("data", f"column {name} of {array.ndim} dimensions", "columns of one dimension")
+    if array is not None and array.dtype.kind in _NUMERIC:
+        return np.asarray(array, dtype=np.float64)
+    if array is not None and array.dtype.kind not in "OUST":
+        raise InvalidValue("column", name, "a column of numbers", f"It holds {array.dtype}: leave it out")
+    return np.fromiter(map(_number, entries), dtype=np.float64, count=len(entries))
+
+
+def _number(entry: Any) -> float:
+    try:
+        return float(entry)
+    except OverflowError:
+        return float("inf") if entry > 0 else float("-inf")
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _codes(entries: Entries, category: Category) -> Integers:
+    """The place of each entry among the public values, −1 for others; entries may be the values' text."""
+    places: dict[Any, int] = {str(value): place for place, value in enumerate(category.values)}
+    places |= {value: place for place, value in enumerate(category.values)}
+    return np.fromiter((_place(places, entry) for entry in entries), dtype=np.int64, count=len(entries))
+
+
+def _place(places: Mapping[Any, int], entry: Any) -> int:
+    try:
+        return places.get(entry, -1)
+    except TypeError:  # what cannot be a key is no public value
+        return -1
+
+
+def _users(entries: Entries) -> Integers:
+    """A number for each user; −1 for rows without one."""
+    numbers: dict[Any, int] = {}
+    listed = entries.tolist() if isinstance(entries, np.ndarray) else entries
+    return np.fromiter(
+        (-1 if _is_missing(entry) else numbers.setdefault(entry, len(numbers)) for entry in listed),
+        dtype=np.int64,
+        count=len(listed),
+    )
+
+
+def _is_missing(entry: Any) -> bool:
+    try:
+        return entry is None or entry == "" or bool(entry != entry)
+    except TypeError:  # as of pandas.NA, of which nothing is known
+        return True

@@ -1,0 +1,54 @@
+"""Intervals hold the true statistic as often as they say: counted over noise of both kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from certdp.plugins.contract import Coins, WeightedSample
+from certdp.queries.intervals import WHOLE, mean_interval, ratio_interval, variance_interval
+from certdp.queries.noise import GaussianNoise, LaplaceNoise, Noise
+from certdp.queries.row_sums import UNITS, Averaged, Counted, Spread, Statistic, Summed
+
+TIMES, CONFIDENCE = 2000, 0.8
+DATA = {
+    "low": np.full(40, 0.5),
+    "spread": np.linspace(-1, 7, 60),
+    "ends": np.repeat([-1.0, 7.0], [50, 3]),
+    "one": np.array([3.0]),
+}
+NOISES: list[Noise] = [LaplaceNoise(Fraction(2), Fraction(1, UNITS)), GaussianNoise(Fraction(3))]
+TRUE: dict[type[Any], Callable[[Any], Any]] = {Counted: len, Summed: np.sum, Averaged: np.mean, Spread: np.var}
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("statistic", [Counted(), Summed(-1.0, 7.0), Averaged(-1.0, 7.0), Spread(-1.0, 7.0)])
+def test_intervals_cover(statistic: Statistic, data: str, noise: Noise) -> None:
+    numbers = DATA[data]
+    true = float(TRUE[type(statistic)](numbers))
+    sums = (statistic.entries(numbers).sum(axis=0) * float(statistic.unit))[np.newaxis]
+    drawn = noise.mechanism.release_many(WeightedSample(sums, np.ones(1)), TIMES, Coins.seeded(7))
+    ends = [statistic.estimate(row, noise, CONFIDENCE)[1:] for row in drawn]
+    covered = sum(low - 1e-6 <= true <= high + 1e-6 for low, high in ends)
+    assert binom.cdf(covered, TIMES, CONFIDENCE) > 1e-9
+
+
+def test_an_interval_of_half_the_width_does_not() -> None:
+    """The control: the count above misses an interval that is too short."""
+    noise, sums = NOISES[0], np.zeros((1, 1))
+    drawn = noise.mechanism.release_many(WeightedSample(sums, np.ones(1)), TIMES, Coins.seeded(7))
+    covered = int((np.abs(drawn) <= noise.half_width(CONFIDENCE) / 2).sum())
+    assert binom.cdf(covered, TIMES, CONFIDENCE) < 1e-9
+
+
+def test_ratios_of_noise_alone_say_nothing() -> None:
+    assert ratio_interval(1.0, -2.0, 0.1) == WHOLE
+    assert ratio_interval(9.0, 2.0, 0.1) == WHOLE
+    assert mean_interval((-1.0, 0.5), 3.0) == WHOLE
+    assert variance_interval((0.0, 0.0, 0.0), 1.0) == (0.0, 0.25)

@@ -1,0 +1,62 @@
+"""Shares of a budget, the noise they buy, and how wide it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.queries.noise import GaussianNoise, GaussianShare, LaplaceNoise, PureShare
+from tests.support.cases import examples
+
+positive = st.fractions(Fraction(1, 1000), 20)
+
+
+@examples(100)
+@given(total=positive, parts=st.integers(1, 50))
+def test_the_parts_of_a_share_are_within_it_and_use_it_up(total: Fraction, parts: int) -> None:
+    pure = PureShare(total).split(parts)
+    assert (1 - Fraction(1, 2**30)) * total < parts * pure.epsilon < total
+    gaussian = GaussianShare(total).split(parts)
+    assert (1 - Fraction(1, 2**30)) * total**2 < parts * gaussian.mu**2 < total**2
+
+
+@examples(50)
+@given(mu=st.fractions(Fraction(1, 1000), 5))
+def test_the_pure_cost_of_a_gaussian_share_is_within_it(mu: Fraction) -> None:
+    """Randomised response with ε is exactly 2Φ⁻¹(e^ε/(1 + e^ε))-GDP."""
+    epsilon = mpmath.mpf(GaussianShare(mu).pure.numerator) / GaussianShare(mu).pure.denominator
+    odds = mpmath.exp(epsilon)
+    reached = 2 * mpmath.sqrt(2) * mpmath.erfinv(2 * odds / (1 + odds) - 1)
+    limit = mpmath.mpf(mu.numerator) / mu.denominator
+    assert limit * (1 - mpmath.mpf(10) ** -6) < reached < limit
+
+
+@pytest.mark.parametrize("scale", ["1/3", "1", "17", "900"])
+@pytest.mark.parametrize("unit", ["1", "1/8"])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999999])
+def test_the_half_width_of_discrete_laplace_noise_is_the_least_one(scale: str, unit: str, confidence: float) -> None:
+    noise = LaplaceNoise(Fraction(scale), Fraction(unit))
+    base = mpmath.exp(-mpmath.mpf(noise.unit.numerator) / noise.unit.denominator / noise.scale * 1)
+    steps = noise.half_width(confidence) / float(noise.unit)
+    assert steps == int(steps)
+
+    def within(k: int) -> mpmath.mpf:
+        return (1 - base) / (1 + base) * (1 + 2 * sum(base**j for j in range(1, k + 1)))
+
+    assert within(int(steps)) >= confidence * (1 - 1e-15)
+    assert not steps or within(int(steps) - 1) < confidence
+    variance = 2 * base / (1 - base) ** 2 * float(noise.unit) ** 2
+    assert noise.standard_deviation == pytest.approx(float(mpmath.sqrt(variance)), rel=1e-12)
+
+
+def test_the_half_width_of_normal_noise() -> None:
+    assert GaussianNoise(Fraction(2)).half_width(0.95) == pytest.approx(2 * 1.959963984540054, rel=1e-8)
+
+
+def test_contributions_and_costs_scale_the_noise() -> None:
+    assert PureShare(Fraction(1, 2)).noise(3, Fraction(1)) == LaplaceNoise(Fraction(6), Fraction(1))
+    assert GaussianShare(Fraction(1, 2)).noise(3, Fraction(1)) == GaussianNoise(Fraction(6))

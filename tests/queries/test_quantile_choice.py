@@ -1,0 +1,100 @@
+"""The choice of a quantile: its gaps by another definition, its exact law, and what the law proves of privacy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from certdp import Public
+from certdp.accounting.errors import InvalidValue
+from certdp.plugins.contract import Coins, WeightedSample
+from certdp.queries.quantile_choice import QuantileChoice
+from tests.support.cases import examples
+
+quantiles = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
+histograms = st.lists(st.integers(0, 4), min_size=2, max_size=4)
+
+
+def choice(quantile: Fraction, scale: Fraction = Fraction(2)) -> QuantileChoice:
+    return QuantileChoice(quantile=Public(quantile), scale=Public(scale))
+
+
+def sample(counts: list[int]) -> WeightedSample:
+    return WeightedSample(np.array([counts], dtype=np.float64), np.ones(1))
+
+
+def misses(counts: list[int], quantile: Fraction) -> list[Fraction]:
+    """By how much the ranks of each candidate's values, from the values before to those up to it, miss q·n."""
+    rank, found = quantile * sum(counts), []
+    for place, count in enumerate(counts):
+        before = sum(counts[:place])
+        found.append(max(Fraction(0), before - rank, rank - before - count))
+    return found
+
+
+def law(gaps: list[Fraction], base: float) -> list[float]:
+    """Permute-and-flip by its coins: given which are true, each candidate with a true coin is equally likely."""
+    chances = [base ** float(gap - min(gaps)) for gap in gaps]
+    found = [0.0] * len(gaps)
+    for coins in product([False, True], repeat=len(gaps)):
+        weight = float(np.prod([p if coin else 1 - p for coin, p in zip(coins, chances, strict=True)]))
+        for place in np.flatnonzero(coins):
+            found[place] += weight / sum(coins)
+    return found
+
+
+@examples(100)
+@given(counts=histograms, quantile=quantiles)
+def test_gaps_are_how_far_ranks_are_off(counts: list[int], quantile: Fraction) -> None:
+    mechanism = choice(quantile)
+    found = [Fraction(int(gap), quantile.denominator) for gap in mechanism._gaps(np.array(counts))]
+    assert found == misses(counts, quantile)
+
+
+@examples(200)
+@given(counts=histograms, quantile=quantiles, extra=st.integers(0, 3))
+def test_one_more_value_moves_no_probability_by_more_than_the_loss(
+    counts: list[int], quantile: Fraction, extra: int
+) -> None:
+    """In e^(−1/scale) = 1/2: the pure loss is 2·max(q, 1 − q)·log 2."""
+    more = list(counts)
+    more[min(extra, len(counts) - 1)] += 1
+    bound = 4.0 ** float(max(quantile, 1 - quantile)) * (1 + 1e-12)
+    for p, r in zip(law(misses(counts, quantile), 0.5), law(misses(more, quantile), 0.5), strict=True):
+        assert p <= bound * r
+        assert r <= bound * p
+
+
+def test_half_the_loss_would_be_too_little() -> None:
+    """The control: without the factor 2 some probability moves by more."""
+    p, r = (law(misses(counts, Fraction(1, 2)), 0.5) for counts in ([0, 0, 9], [0, 1, 9]))
+    assert max(max(a / b, b / a) for a, b in zip(p, r, strict=True)) > 2.0**0.5 * 1.005
+
+
+@pytest.mark.parametrize(("counts", "quantile"), [([1, 0, 2, 1], "1/2"), ([3, 0, 0], "1/4"), ([0, 0], "1/2")])
+def test_choices_follow_the_exact_law(counts: list[int], quantile: str) -> None:
+    mechanism, coins, times = choice(Fraction(quantile)), Coins.seeded(3), 4000
+    drawn = [int(mechanism.release(sample(counts), coins)[0]) for _ in range(times)]
+    expected = np.array(law(misses(counts, Fraction(quantile)), float(np.exp(-0.5)))) * times
+    assert chisquare(np.bincount(drawn, minlength=len(counts)), expected).pvalue > 1e-9
+
+
+def test_the_reach_holds_as_often_as_it_says() -> None:
+    counts, coins = [0] * 40 + [30] + [0] * 40, Coins.seeded(5)
+    mechanism = choice(Fraction(1, 2))
+    reach = mechanism.reach(len(counts), 0.9)
+    gaps = misses(counts, Fraction(1, 2))
+    off = [float(gaps[int(mechanism.release(sample(counts), coins)[0])]) for _ in range(300)]
+    assert np.mean(np.array(off) <= reach) >= 0.9
+
+
+@pytest.mark.parametrize("counts", [[0.5, 1.0], [-1.0, 2.0], [2.0**53, 1.0]])
+def test_counts_that_are_not_whole_are_refused(counts: list[float]) -> None:
+    with pytest.raises(InvalidValue, match="whole counts"):
+        choice(Fraction(1, 2)).require(WeightedSample(np.array([counts]), np.ones(1)))

@@ -1,0 +1,72 @@
+"""What rows add to sums: never more than 1, whatever they hold; and without noise the statistic comes out."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.queries.noise import LaplaceNoise
+from certdp.queries.row_sums import UNITS, Averaged, Counted, Spread, Statistic, Summed
+from tests.support.cases import examples
+
+NOTHING = LaplaceNoise(Fraction(1, 2**200), Fraction(1, UNITS))
+
+
+def statistics(low: float, high: float) -> list[Statistic]:
+    return [Counted(), Summed(low, high), Averaged(low, high), Spread(low, high), Spread(low, high, root=True)]
+
+
+anything = st.one_of(
+    st.floats(allow_nan=False), st.sampled_from([-math.inf, math.inf, 0.0, -0.0, 5e-324, 1.7976931348623157e308])
+)
+
+
+@examples(300)
+@given(numbers=st.lists(anything, min_size=1, max_size=20), ends=st.tuples(anything, anything))
+def test_no_row_adds_more_than_its_share(numbers: list[float], ends: tuple[float, float]) -> None:
+    low, high = sorted(ends)
+    if not low < high or not math.isfinite(high - low):
+        low, high = -1.0, 3.0
+    for statistic in statistics(low, high):
+        entries = statistic.entries(np.array(numbers))
+        assert entries.shape == (len(numbers), statistic.width)
+        assert (np.abs(entries).sum(axis=1) <= 1 / statistic.unit).all()
+        for number, row in zip(numbers, entries, strict=True):  # each row for itself
+            assert (statistic.entries(np.array([number])) == row).all()
+
+
+@examples(100)
+@given(numbers=st.lists(st.floats(-2, 9), min_size=2, max_size=50))
+def test_without_noise_the_statistic_comes_out(numbers: list[float]) -> None:
+    """Up to the rounding of each number to 2^-30 of the bounds."""
+    held = np.clip(np.array(numbers), -1, 7)
+    wanted = {
+        "Counted": len(numbers),
+        "Summed": held.sum(),
+        "Averaged": held.mean(),
+        "Spread": held.var(),
+    }
+    for statistic in statistics(-1.0, 7.0):
+        sums = statistic.entries(np.array(numbers)).sum(axis=0) * float(statistic.unit)
+        value, low, high = statistic.estimate(sums, NOTHING, 0.95)
+        true = wanted[type(statistic).__name__]
+        if getattr(statistic, "root", False):
+            assert value**2 == pytest.approx(true, abs=1e-6)
+        else:
+            assert value == pytest.approx(true, abs=1e-6)
+        assert low - 1e-6 <= value <= high + 1e-6
+
+
+@pytest.mark.parametrize("sums", [(0.0, 0.0, 0.0), (-3.0, -1.0, -2.0), (1e-300, 0.0, 0.0), (5.0, -9.0, 2.0)])
+def test_sums_that_are_mostly_noise_give_what_the_bounds_allow(sums: tuple[float, ...]) -> None:
+    for statistic in (Averaged(2.0, 6.0), Spread(2.0, 6.0), Spread(2.0, 6.0, root=True)):
+        noisy = np.array(sums[: statistic.width])
+        value, low, high = statistic.estimate(noisy, LaplaceNoise(Fraction(3), Fraction(1, UNITS)), 0.9)
+        least, most = (2.0, 6.0) if statistic.width == 2 else (0.0, 4.0)
+        assert least <= low <= high <= most
+        assert least <= value <= most
