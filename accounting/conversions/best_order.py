@@ -14,6 +14,7 @@ from attrs import frozen
 
 from ..enclosures import Enclosure
 from ..errors import OutsideDomain
+from .minimum import least_place
 from .renyi_moment import delta_at_order, epsilon_at_order, require_positive
 from .renyi_search import choose_ratio, choose_touching
 
@@ -24,7 +25,7 @@ _STEP = 2.0  # in log(α − 1)
 _FIRST, _LAST = math.log(1e-6), math.log(1e6)  # of α − 1: searched at least, unless a larger order cannot help
 _LOWEST, _HIGHEST = -40.0, 40.0
 _ORDER_BITS = 24  # so short a fraction misses the best order by 1e-7 of it, and the smallest bound by 1e-14
-_REFINEMENTS = 24
+_REFINEMENTS, _NEAR = 24, 1e-6
 _TRIVIAL = -1e-9  # of log δ
 _UNUSABLE = 1e100  # finite, because the search subtracts values
 _LARGEST_MOMENT = 2.0**61  # of (α − 1)τ, whose exponential the enclosures must hold
@@ -122,11 +123,8 @@ class _Search:
 
     def run(self, start: Fraction) -> Fraction:
         """Return the best order found, from `start` on."""
-        from scipy.optimize import minimize_scalar
-
         best = self.scan(min(max(math.log(start - 1), _LOWEST), _HIGHEST))
-        bounds = (best - _STEP, best + _STEP)
-        minimize_scalar(self.at, bounds=bounds, method="bounded", options={"maxiter": _REFINEMENTS, "xatol": 1e-6})
+        least_place(self.at, best - _STEP, best + _STEP, tolerance=_NEAR, evaluations=_REFINEMENTS)
         found = min(self.values, key=self.values.__getitem__)
         if math.log(found - 1) <= _LAST:  # some curves are chords between integers
             self.value(max(Fraction(math.floor(found)), Fraction(2)))

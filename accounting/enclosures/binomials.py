@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import InvalidType, InvalidValue, OutsideDomain
 from ._monotone import increasing_image, of_bracket
@@ -157,6 +158,7 @@ def _falling_tail(trials: int, least: int, a: int, b: int, precision: int) -> En
     return log_first.exp() * of_bracket(_ratio_sum(trials, least, a, b, work), work)
 
 
+@lru_cache(maxsize=1024)  # searches ask for the same ones
 def _log_factorial(count: int, precision: int) -> Enclosure:
     return log_gamma(Enclosure.of(count + 1, precision=max(precision, count.bit_length() + 1)))
 
