@@ -30,7 +30,7 @@ class PrivacyConstrained:
     """Poisson sampling in which each record has the largest weight w found, and probability 1/w, within a target.
 
     Args:
-        target: ε* of the whole run: the pure ε, from 2^-40 to 700; ε at `delta`; or τ at `order`. A record that loses
+        target: ε* of the whole run: the pure ε, from 2^-40 to 1024; ε at `delta`; or τ at `order`. A record that loses
             more than that at weight 1 cannot be drawn: the public domain is checked for such records before any is
             read.
         delta: δ of the whole run, for Gaussian sums: in (0, 1]. Not beside `order`.

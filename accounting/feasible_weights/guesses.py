@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
+from attrs import frozen
 
 from ..bulk import arrays as bulk
+from ..enclosures import Enclosure
 from ..exact import Floats
 from ..expressions import Algebra, Expression, Operation, Variable, W, fold
 
@@ -21,33 +23,46 @@ _LARGE = 2.0**30
 _LARGEST_EXPONENT = 16
 
 
-def crossings(loss: Expression, norms: Mapping[Variable, Floats], odds: float, cap: float, size: int) -> Floats:
+def crossings(loss: Expression, norms: Mapping[Variable, Floats], odds: Enclosure, cap: float, size: int) -> Floats:
     """Per record, a weight from 1 to `cap` below which ε(w) ≤ log(1 + c·w), and above which not, if there is one.
 
     Args:
         loss: ε in W and the norms.
         norms: estimates per record.
-        odds: c.
+        odds: c; above 0, and of any size.
         cap: where to stop.
         size: number of records.
     """
     low = np.full(size, _ONE)  # binary64 numbers above 0 are ordered like the integers of their bits
     high = np.full(size, np.float64(cap).view(np.int64))
+    allowed = _Allowed(odds.lower_float, odds.log().lower_float)
     for _ in range(_HALVINGS):
         middle = low + (high - low + 1) // 2
         weight = np.asarray(middle.view(np.float64))
-        feasible = _value(loss, {**norms, W: weight}) <= _allowed(weight, odds)
+        feasible = _value(loss, {**norms, W: weight}) <= allowed(weight)
         low = np.where(feasible, middle, low)
         high = np.where(feasible, high, np.maximum(middle - 1, low))
     return np.asarray(low.view(np.float64))
 
 
-def _allowed(weight: Floats, odds: float) -> Floats:
-    """log(1 + c·w), where c·w may be beyond the range."""
-    with np.errstate(over="ignore"):
-        product = weight * odds
-    small = product <= _LARGE
-    return np.where(small, bulk.log1p(np.where(small, product, 0.0)), bulk.log(weight) + bulk.log(odds + 1.0 / weight))
+@frozen
+class _Allowed:
+    """log(1 + c·w), where c·w may be beyond the range, and c too.
+
+    Attributes:
+        odds: c, or the largest binary64.
+        level: log c.
+    """
+
+    odds: float
+    level: float
+
+    def __call__(self, weight: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            product = weight * self.odds
+        small = product <= _LARGE
+        large = bulk.log(weight) + self.level + 1.0 / np.maximum(product, _LARGE)
+        return np.where(small, bulk.log1p(np.where(small, product, 0.0)), large)
 
 
 def _value(root: Expression, values: Mapping[Variable, Floats]) -> Floats:

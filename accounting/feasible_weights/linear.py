@@ -8,6 +8,7 @@ constraint holds from 1 to that root and nowhere beyond it.
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import NoReturn, Self, final
 
@@ -28,7 +29,8 @@ LARGEST_RELATIVE_GAP = 1e-12
 
 _SHARE = 1 << 13  # records worth a thread
 _PRECISIONS = (192, 384, 768, 1536)
-_LEAST_TARGET, _MOST_TARGET = Fraction(1, 2**40), Fraction(700)
+_LARGEST_FLOAT = Fraction(sys.float_info.max)
+_LEAST_TARGET, _MOST_TARGET = Fraction(1, 2**40), Fraction(1024)
 LARGEST_WEIGHT = 2.0**1022
 """Weights beyond this are not used: the reciprocal would no longer be a normal number."""
 
@@ -69,7 +71,7 @@ def largest_weights(
 
     Args:
         unit_loss: float64 (n,), an upper bound of the loss A at weight 1 of each record; ≥ 0.
-        target: ε*, from 2^-40 to 700.
+        target: ε*, from 2^-40 to 1024.
         largest: a cap on the weights, ≥ 1; None for none: then a record with A = 0 is never drawn.
         domain_loss: a proven upper bound of the true A of every record, such as its supremum over the public domain,
             at most `target`. A record whose bound in `unit_loss` exceeds the target, by rounding, then has weight 1.
@@ -171,8 +173,10 @@ class _Given:
     def of(cls, target: Fraction, largest: float | None) -> Self:
         exact_target = checked_target(target)
         odds = exact_target.expm1()
-        high = float(odds.lower)
-        low = Enclosure.of(odds.lower - Fraction(high), precision=_PRECISIONS[0]).lower_float
+        high, low = math.inf, 0.0  # beyond binary64, where the logarithm of c is enough
+        if odds.lower <= _LARGEST_FLOAT:
+            high = float(odds.lower)
+            low = Enclosure.of(odds.lower - Fraction(high), precision=_PRECISIONS[0]).lower_float
         cap = math.inf if largest is None else checked_cap(largest)
         return cls(high, low, odds.log().lower_float, exact_target.lower_float, cap)
 
@@ -181,13 +185,13 @@ def checked_target(target: Fraction) -> Enclosure:
     """ε* as an enclosure.
 
     Raises:
-        InvalidType: for anything but a Fraction. InvalidValue: outside [2^-40, 700].
+        InvalidType: for anything but a Fraction. InvalidValue: outside [2^-40, 1024].
     """
     match target:
         case Fraction():
             if _LEAST_TARGET <= target <= _MOST_TARGET:
                 return Enclosure.of(target, precision=_PRECISIONS[0])
-            raise InvalidValue("target", target, "a target ε* from 2^-40 to 700")
+            raise InvalidValue("target", target, "a target ε* from 2^-40 to 1024")
     raise InvalidType("target", target, "a Fraction", "Write exact(target) to read a float or text.")
 
 

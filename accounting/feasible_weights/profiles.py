@@ -100,7 +100,7 @@ def constrained_weight(
     Args:
         loss: the profile ε(W, x).
         norms: enclosures of the record's norms that it uses; points where they are known exactly.
-        target: ε*, from 2^-40 to 700.
+        target: ε*, from 2^-40 to 1024.
         largest: a cap on the weight, ≥ 1; None for none.
         precision: working precision in bits.
 
@@ -202,7 +202,7 @@ class _Near:
     def guesses(self, boxes: list[Mapping[Variable, Enclosure]]) -> Floats:
         used = variables(self.loss) - {W}
         norms = {v: np.array([float(box[v].upper_float) for box in boxes]) for v in used}
-        return crossings(self.loss, norms, self.odds.lower_float, self.limit, len(boxes))
+        return crossings(self.loss, norms, self.odds, self.limit, len(boxes))
 
     def solved(self, box: Mapping[Variable, Enclosure], guess: float) -> ConstrainedWeight | None:
         """The weight, if the guess is good."""

@@ -137,7 +137,7 @@ class PureConstrainedRate(ConstrainedRate):
     weight before they are used; a record for which it cannot be, because it loses more at weight 1 already, is refused.
 
     Attributes:
-        total: ε* of the whole run; its share for a sample is from 2^-40 to 700.
+        total: ε* of the whole run; its share for a sample is from 2^-40 to 1024.
         largest: a cap on the weights, or None: then a record without loss is never drawn.
     """
 

@@ -65,3 +65,17 @@ def test_refusals_name_the_parameter(certdp: Command, arguments: tuple[object, .
     ran = certdp(*arguments, "--json")
     assert ran.code == 2
     assert ran.json["error"]["parameter"] == parameter
+
+
+KEYS = ("--mechanism", "pws-keys", "--option", "epsilon=0.1", "--option", "delta=1e-6", "--sampler", "ppswor")
+
+
+def test_how_many_releases_of_keys(certdp: Command) -> None:
+    common = ("calibrate", *KEYS, "--option", "threshold=0.01", "--resample", "each", "--find", "steps")
+    data = certdp(*common, "--epsilon", "1", "--delta", "1e-5", "--json").json
+    assert (data["value"], data["refused"], data["refuted"]) == (10, 11, True)  # ten times the declared ε, and δ
+
+
+def test_of_keys_nothing_else_is_looked_for(certdp: Command) -> None:
+    ran = certdp("calibrate", *KEYS, "--find", "threshold", "--epsilon", "1", "--delta", "1e-5", "--json")
+    assert (ran.code, ran.json["error"]["parameter"]) == (2, "find")

@@ -161,7 +161,7 @@ def _read(body: dict[str, Any], budget: Budget) -> Inputs:
         raise Refused("several releases are on one sample, or each on a fresh one")
     target = Fraction(stated["target"])
     if not LEAST_TARGET <= target / samples <= MOST_TARGET:
-        raise Refused("inputs.target must lie within [2^-40, 700] for each sample")
+        raise Refused("inputs.target must lie within [2^-40, 1024] for each sample")
     if body["sampler"]["options"].get("target", stated["target"]) != stated["target"]:
         raise Refused("inputs.target is not the sampler's target")
     largest = None if stated["largest_weight"] is None else Fraction(stated["largest_weight"])

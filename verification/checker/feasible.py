@@ -16,7 +16,7 @@ from mpmath import libmp
 from .intervals import ONE, TWO, ZERO, Arithmetic, Interval, Mpf, at_most, exact
 
 LEAST_TARGET: Final = Fraction(1, 2**40)
-MOST_TARGET: Final = Fraction(700)
+MOST_TARGET: Final = Fraction(1024)
 LARGEST_WEIGHT: Final = Fraction(2**1022)
 """The range of targets and the largest weight of the rule for drawing."""
 

@@ -19,7 +19,7 @@ from ..runs.run import Answer as RunAnswer
 from ..runs.run import Run, RunPart
 from ..runs.sampled import SampledRun
 from .answer import Answer, assumptions_as_json, domain_as_json, path_as_json
-from .composition import Composition, KeyedComposition, chosen
+from .composition import AnyComposition, KeyedComposition, chosen
 from .digits import Numbers
 from .domain import domain_of
 from .options import Accountant as AccountantName
@@ -225,12 +225,7 @@ def _from_file(request: Request, plan: Path) -> Plan[Any]:
 def _one_run(request: Request) -> SampledRun[Any] | KeyedRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
-    given = chosen(mechanism, sampler, request.options, request.admission.registry)
-    match given:
-        case Composition():
-            return run_of(given, releases)
-        case KeyedComposition():
-            return given.run(releases)
+    return run_of(chosen(mechanism, sampler, request.options, request.admission.registry), releases)
 
 
 def _names(request: Request) -> tuple[str, str]:
@@ -241,8 +236,11 @@ def _names(request: Request) -> tuple[str, str]:
     return str(request.mechanism), str(request.sampler)
 
 
-def run_of(given: Composition, releases: Releases) -> SampledRun:
-    """The run of a mechanism and a sampler on the public domain that its options state."""
+def run_of(given: AnyComposition, releases: Releases) -> SampledRun[Any] | KeyedRun:
+    """The run of a mechanism and a sampler; of records, on the public domain that its options state."""
+    match given:
+        case KeyedComposition():
+            return given.run(releases)
     return SampledRun(mechanism=given.mechanism, sampler=given.sampler, releases=releases, domain=domain_of(given))
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from ..accounting.enclosures import Enclosure
 from ..accounting.sampling.releases import Releases
 from ..accounting.units import Delta, Epsilon
-from ..audits.of_runs import AnyRun, RunAudit, audit_run, neighbours_among
+from ..audits.of_runs import RunAudit, audit_run, neighbours_among
 from ..data import read_records
 from ..plugins.contract import Coins
 from ..plugins.registry import Role
@@ -23,7 +23,7 @@ from .account import run_of
 from .advice import about_options, advising
 from .answer import Answer
 from .answering import application
-from .composition import Composition, KeyedComposition, chosen
+from .composition import chosen
 from .options import AnySampler, AnySeed, Mechanism, Options, Resample, Steps, Trials
 from .output import FAILED, Terminal
 from .page import Page
@@ -162,7 +162,7 @@ def audit(
         sampler = _DEFAULT_SAMPLERS[hasattr(kind, "reporting")]
     with advising(about_options(options)):
         given = chosen(mechanism, sampler, options, registry)
-        audited = _run(given, plan)
+        audited = run_of(given, plan)
     own = None if neighbours is None else neighbours_among(audited, read_records(neighbours))
     columns = counting("auditing", "runs")
     with advising({"confidence": _SHARE_OF_AUDITS}), watched(terminal, 2 * trials, *columns) as bar:
@@ -186,14 +186,6 @@ def audit(
         runs=trials,
         audit=found,
     )
-
-
-def _run(given: Composition | KeyedComposition, plan: Releases) -> AnyRun:
-    match given:
-        case KeyedComposition():
-            return given.run(plan)
-        case Composition():
-            return run_of(given, plan)
 
 
 command = application(audit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from attrs import evolve, frozen
@@ -17,12 +17,13 @@ from ..durable.files import published
 from ..plugins.contract import options
 from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
+from ..runs.keyed import KeyedRun
 from ..runs.run import Answer as RunAnswer
 from ..runs.sampled import SampledRun
 from .account import accountant_of, run_of, statement_of
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
-from .composition import Composition, composed
+from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
 from .options import Accountant, Certificate, Epsilon, Mechanism, Options, Resample, Sampler, Steps
 from .outputs import check_places
@@ -37,6 +38,8 @@ _LARGEST = 2.0**200
 _NEAREST = 1.0
 _OCTAVES = (1, 4, 16, 64)
 _LEVELS = ("0", "1", "4")
+
+_Run: TypeAlias = SampledRun[Any] | KeyedRun
 
 
 @frozen(kw_only=True)
@@ -64,9 +67,9 @@ class Request:
         """The public constants that are stated."""
         return self.option or []
 
-    def composition(self, *more: str) -> Composition:
-        """Mechanism and sampler, with `more` options beside those stated; errors as `composed`."""
-        return composed(self.mechanism, self.sampler, [*self.options, *more], self.admission.registry)
+    def composition(self, *more: str) -> AnyComposition:
+        """Mechanism and sampler, with `more` options beside those stated; errors as `chosen`."""
+        return chosen(self.mechanism, self.sampler, [*self.options, *more], self.admission.registry)
 
 
 @frozen(kw_only=True)
@@ -151,7 +154,7 @@ def calibrate(request: Request) -> Calibrated:
 class _Family:
     """A run for each value, and the values."""
 
-    run: Callable[[Fraction], SampledRun]
+    run: Callable[[Fraction], _Run]
     over: Scale
 
 
@@ -162,7 +165,7 @@ def _steps(request: Request) -> _Family:
         raise InvalidValue("resample", "nothing", "once or each", "Several releases are asked for: say which")
     given = request.composition()
 
-    def run(steps: Fraction) -> SampledRun:
+    def run(steps: Fraction) -> _Run:
         return run_of(given, plan_of(request.resample, int(steps)))
 
     if request.at_least is not None:
@@ -180,10 +183,14 @@ def _option(request: Request) -> _Family:
     high = _number("at-most", request.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)
     given = request.composition(f"{request.find}={start!r}")
+    match given:
+        case KeyedComposition():
+            remedy = "A release of keys costs what its own epsilon and delta declare: state these"
+            raise InvalidValue("find", request.find, "steps, for keyed data", remedy)
     name = request.find.rpartition(".")[2]
     role = _owner(given, name, request.find)
 
-    def run(value: Fraction) -> SampledRun:
+    def run(value: Fraction) -> _Run:
         plugin = evolve(getattr(given, role), **{name: Public(value)})
         return run_of(evolve(given, **{role: plugin}), plan)
 
@@ -196,7 +203,7 @@ def _option(request: Request) -> _Family:
     )
 
 
-def _more_is_safer(run: Callable[[Fraction], SampledRun], low: float, start: float, high: float) -> bool:
+def _more_is_safer(run: Callable[[Fraction], _Run], low: float, start: float, high: float) -> bool:
     """Whether the loss falls as the value grows: by two values ever farther apart, until they lose differently."""
     for octaves in _OCTAVES:
         below, above = max(start / 2.0**octaves, low), min(start * 2.0**octaves, high)
@@ -206,7 +213,7 @@ def _more_is_safer(run: Callable[[Fraction], SampledRun], low: float, start: flo
     raise InvalidValue("find", str(start), "an option that the loss depends on", "Look for another one")
 
 
-def _size(run: SampledRun) -> Fraction:
+def _size(run: _Run) -> Fraction:
     """What grows with the loss: δ, summed over a few ε."""
     return sum((spent(run, _at(level)).guarantee.bound.delta.upper for level in _LEVELS), Fraction(0))
 
@@ -215,7 +222,7 @@ def _at(epsilon: str) -> Budget:
     return Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(1))
 
 
-def _admits(run: Callable[[Fraction], SampledRun], value: float) -> bool:
+def _admits(run: Callable[[Fraction], _Run], value: float) -> bool:
     try:
         _ = run(Fraction(value)).pairs
     except CertdpError:

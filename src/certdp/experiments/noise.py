@@ -43,7 +43,7 @@ def expected_size(losses: Private[Floats], scale: float, target: float) -> Priva
     Args:
         losses: per record the loss at weight 1 with noise of scale 1.
         scale: of the noise; losses are inversely proportional to it.
-        target: ε*, from 2^-40 to 700 and at least the largest loss but for rounding.
+        target: ε*, from 2^-40 to 1024 and at least the largest loss but for rounding.
     """
 
     def total(unit: Floats) -> float:

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar, final
+from typing import Any, Generic, Protocol, TypeVar, final
 
 from attrs import field, frozen, mutable
 
@@ -31,11 +31,11 @@ _HALF = 0.5
 class Accountable(Protocol):
     """A run fixed beforehand that can be asked what it costs."""
 
-    def epsilon(self, delta: Delta, *, accountant: Accountant = ...) -> Answer:
+    def epsilon(self, delta: Delta, *, accountant: Accountant = ...) -> Answer[Any]:
         """The smallest proven ε at δ."""
         ...
 
-    def delta(self, epsilon: Epsilon, *, accountant: Accountant = ...) -> Answer:
+    def delta(self, epsilon: Epsilon, *, accountant: Accountant = ...) -> Answer[Any]:
         """The smallest proven δ at ε."""
         ...
 
@@ -192,7 +192,7 @@ def calibrate(
     budget: Budget,
     over: Scale,
     *,
-    ask: Callable[[R, Budget], Answer] | None = None,
+    ask: Callable[[R, Budget], Answer[Any]] | None = None,
 ) -> Calibration[R]:
     """The best value with which a run is proven to stay within a budget.
 
@@ -224,7 +224,7 @@ def calibrate(
     return search.result()
 
 
-def spent(run: Accountable, budget: Budget, accountant: Accountant | None = None) -> Answer:
+def spent(run: Accountable, budget: Budget, accountant: Accountant | None = None) -> Answer[Any]:
     """What a run costs in the terms of a budget: its δ at the budget's ε, or its pure ε where the budget has no δ.
 
     Args:

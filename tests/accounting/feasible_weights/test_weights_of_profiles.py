@@ -70,6 +70,11 @@ def _precision() -> None:
 # ε(w) with the root of ψ = ε* in closed form, c = e^ε* − 1
 CLOSED: dict[str, tuple[Expression, str, Callable[[Any], Any]]] = {
     "linear": (W / 10, "1", lambda c: -1 / c - (-(1 / (10 * c)) * (-1 / (10 * c)).exp()).lambertw(-1) * 10),
+    "linear, to a target beyond binary64": (
+        W / 10,
+        "1000",
+        lambda c: -1 / c - (-(1 / (10 * c)) * (-1 / (10 * c)).exp()).lambertw(-1) * 10,
+    ),
     "log of a square": (log1p(W * W), "2", lambda c: c),
     "log of a cube": (log1p(W**3), "3", lambda c: c.sqrt()),
     "log of a scaled square": (log1p(W * W / 100), "0.5", lambda c: 100 * c),
@@ -218,21 +223,22 @@ def test_powers(scale: Fraction, power: Fraction, factor: Fraction) -> None:
         assert excess(found.weight * (1 + 1e-12)) > 0 or found.weight == 1
 
 
-def test_many_records_agree_with_one_and_with_the_kernel() -> None:
+@pytest.mark.parametrize("target", [1, 1000])  # e^1000 is beyond binary64
+def test_many_records_agree_with_one_and_with_the_kernel(target: int) -> None:
     sizes = [Enclosure.of(f"0.{k % 7 + 1}", precision=192) for k in range(40)]
     loss = PureLoss(W * L1)
-    many = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1))
+    many = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(target))
     public = {L1: Range(Fraction(0), Fraction(1))}
-    once = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1), public=public)
+    once = constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(target), public=public)
     assert np.all(once.weight <= many.weight)
     assert np.all(once.weight >= many.weight * (1 - 1e-12))
     assert set(once.reach) == set(many.reach) == {REACHES.index(Reach.LARGEST)}
     narrow = {L1: Range(Fraction(0), Fraction(1, 4))}
     with pytest.raises(InvalidValue, match="record 2"):
-        constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(1), public=narrow)
-    kernel = largest_weights([size.upper_float for size in sizes], Fraction(1))
+        constrained_weights(loss, lambda index: {L1: sizes[index]}, 40, Fraction(target), public=narrow)
+    kernel = largest_weights([size.upper_float for size in sizes], Fraction(target))
     for index, size in enumerate(sizes):
-        assert many.weight[index] == constrained_weight(loss, {L1: size}, Fraction(1)).weight
+        assert many.weight[index] == constrained_weight(loss, {L1: size}, Fraction(target)).weight
         assert math.isclose(many.weight[index], kernel.weight[index], rel_tol=1e-13)
     assert many.gap < 1e-15
     assert kernel.gap < 1e-13

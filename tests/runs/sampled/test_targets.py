@@ -197,10 +197,13 @@ def test_digits_trade_closeness_for_speed() -> None:
 def test_guesses_do_not_depend_on_their_neighbours() -> None:
     sizes = np.random.default_rng(1).uniform(0.001, 0.5, 101)
     loss = log1p(W * W * norm(1)) + sqrt(W) * norm(1) ** Fraction(3, 2)
-    whole = crossings(loss, {norm(1): sizes}, 3.0, 2.0**1022, 101)
+    whole = crossings(loss, {norm(1): sizes}, Enclosure.of(3), 2.0**1022, 101)
     for start in range(0, 101, 13):
         part = sizes[start : start + 13]
-        assert crossings(loss, {norm(1): part}, 3.0, 2.0**1022, len(part)).tobytes() == whole[start:][:13].tobytes()
+        assert (
+            crossings(loss, {norm(1): part}, Enclosure.of(3), 2.0**1022, len(part)).tobytes()
+            == whole[start:][:13].tobytes()
+        )
     for size, weight in zip(sizes[:9].tolist(), whole[:9].tolist(), strict=True):
         excess = [
             math.log1p(w * w * size) + math.sqrt(w) * size**1.5 - math.log1p(3 * w)
@@ -525,7 +528,7 @@ class TestRefusals:
             (lambda: solved(GaussianSum(scale=Public(1)), 1, order=2, digits=3), "digits"),
             (lambda: solved(GaussianSum(scale=Public(1)), 1, order=2, digits="9/2"), "digits"),
             (lambda: solved(LaplaceSum(scale=Public(1)), 1, digits=9), "digits"),
-            (lambda: solved(Count(scale=Public(1)), 701), "target"),
+            (lambda: solved(Count(scale=Public(1)), 1025), "target"),
             (lambda: solved(Count(scale=Public(1)), Fraction(1, 2**39), ResampleEach(4)), "target"),
         ],
     )
