@@ -126,7 +126,7 @@ def composed(mechanism: str, sampler: str, given: Sequence[str], registry: Regis
         "mechanism",
         mechanism,
         "a mechanism for records, with this command",
-        "For keyed data there are psi, epsilon, delta and the pws commands",
+        "For keyed data there are psi, epsilon, delta, calibrate and the pws commands",
     )
 
 

@@ -32,7 +32,11 @@ ShowValues = Annotated[
 
 # Which plugins, and with which constants
 
-_MECHANISM = typer.Option("--mechanism", metavar="NAME", help="What is released; `certdp plugins` lists the names.")
+_MECHANISM = typer.Option(
+    "--mechanism",
+    metavar="NAME",
+    help="What is released: `certdp plugins` lists the names, `certdp plugins show NAME` its options.",
+)
 _SAMPLER = typer.Option("--sampler", metavar="NAME", help="How records or keys are drawn.")
 Mechanism = Annotated[str, _MECHANISM]
 AnyMechanism = Annotated[str | None, _MECHANISM]
@@ -43,8 +47,8 @@ Options = Annotated[
     typer.Option(
         "--option",
         metavar="KEY=VALUE",
-        help="A public constant of mechanism, sampler or run (radius, dimension); repeatable. Where several have KEY, "
-        "write mechanism.KEY, sampler.KEY or run.KEY.",
+        help="A public constant of mechanism, sampler or run: radius, the largest norm of a record, and dimension, its "
+        "number of columns; repeatable. Where several have KEY, write mechanism.KEY, sampler.KEY or run.KEY.",
     ),
 ]
 PlanFile = Annotated[

@@ -172,8 +172,8 @@ class TestRefusals:
         assert refusal("psi", *KEYS[:4], "--option", "epsilon=-1", "--option", "delta=0.1")["parameter"] == "epsilon"
         assert refusal("psi", *KEYS[:4], "--option", "epsilon=1", "--option", "delta=0")["parameter"] == "delta"
 
-    def test_commands_about_records(self, refusal: Command) -> None:
-        error = refusal("calibrate", *KEYS, "--find", "steps", "--epsilon", 1, "--resample", "each")
+    def test_commands_about_records(self, refusal: Command, table: Path, tmp_path: Path) -> None:
+        error = refusal("weights", *KEYS, "--data", table, "--output", tmp_path / "weights.csv")
         assert (error["parameter"], error["value"]) == ("mechanism", "pws-keys")
 
 

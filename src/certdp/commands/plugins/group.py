@@ -9,6 +9,7 @@ from ..groups import Listed, group
 from .list import installed
 
 _COMMANDS = {
+    "show": Listed("plugins.show", "What a mechanism or a sampler is, and its options."),
     "new": Listed("plugins.new", "Write a package with a new plugin, and its tests."),
     "check": Listed("plugins.check", "Check a plugin against every law of its kind."),
 }
