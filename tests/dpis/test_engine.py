@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
@@ -121,7 +122,7 @@ def test_a_run_learns_and_pays_for_what_it_did(plan: RunPlan) -> None:
     model = model_of(blobs())
     reports: list[Report] = []
     result = train(model, plan, progress=reports.append, coins=Coins.seeded(1))
-    assert model.accuracy(blobs(seed=1)) > 0.8
+    assert model.accuracy(blobs(seed=1)) == pickle.loads(pickle.dumps(result.model)).accuracy(blobs(seed=1)) > 0.8
     assert 0 < result.epsilon <= 8
     rows = result.history.epochs
     assert [(row.epoch, row.steps) for row in rows] == [(0, 10), (1, 10), (2, 10)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import frozen
+from attrs import fields, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +24,7 @@ from certdp.dpis.models import (
     Relu,
     Tanh,
     TemperedSigmoid,
+    TrainedNetwork,
 )
 from certdp.dpis.optimisers import Adam, Sgd
 from certdp.dpis.sampling import FloatArray
@@ -289,6 +290,21 @@ def test_predictions_and_accuracy() -> None:
     model.parameters = np.array([0.0, 0.0, 1.0, -1.5])
     assert model.predict(np.array([[1.0], [2.0], [3.0]])).tolist() == [0, 1, 1]
     assert model.accuracy(data) == pytest.approx(2 / 3)
+
+
+def test_a_trained_network_holds_no_data_and_follows_the_conventions() -> None:
+    data = LabelledData(features=np.array([[1], [2], [3]], dtype=np.uint8), labels=np.array([0, 1, 0]))
+    model = RecordModel(Logistic(features=1, classes=2), data, Sgd())
+    model.parameters = np.array([0.0, 0.0, 1.0, -1.5])
+    trained = model.model
+    model.parameters[:] = 0.0
+    assert {field.name for field in fields(TrainedNetwork)} == {"network", "parameters"}
+    assert trained.predict([[1.0], [2.0]]).tolist() == [0, 1]
+    scores, shares = trained.scores([[2.0], [5.0]]), trained.predict_proba([[2.0], [5.0]])
+    np.testing.assert_allclose(shares, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
+    assert trained.predict(np.empty((0, 1))).shape == (0,)
+    with pytest.raises(InvalidValue, match="features"):
+        trained.predict([[1.0, 2.0]])
 
 
 def test_a_score_that_is_no_number_predicts_no_class() -> None:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ..accounting.derivation import REAL_VALUED_NOISE, Assumption, Theorem
 from ..accounting.errors import InvalidValue
@@ -103,12 +103,15 @@ class Trained:
         history: what happened.
         is_private: whether all coins came from the operating system, in all parts of a run that was resumed.
         assumptions: what the guarantee assumes of the model, if anything.
+        model: the trained model without its data, which may be published: a `TrainedNetwork` of a `RecordModel`, the
+            module of a `TorchModel`; of a `RecordGradients` of your own its `model`, None where it has none.
     """
 
     account: RunAccount
     history: History
     is_private: bool
     assumptions: tuple[Assumption, ...]
+    model: Any = field(default=None, eq=False, repr=False)
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
@@ -284,6 +287,7 @@ class _Run(SpendingState):
             history=self._history,
             is_private=self._is_private,
             assumptions=self._records.assumptions,
+            model=getattr(self._records, "model", None),
         )
 
     # Releases

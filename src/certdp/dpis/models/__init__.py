@@ -7,6 +7,7 @@ from .logistic import Logistic
 from .mlp import Mlp
 from .networks import Factors, Layer, Network
 from .record_model import RecordModel
+from .trained_network import TrainedNetwork
 
 __all__ = [
     "Activation",
@@ -21,4 +22,5 @@ __all__ = [
     "Relu",
     "Tanh",
     "TemperedSigmoid",
+    "TrainedNetwork",
 ]

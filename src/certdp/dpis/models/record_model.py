@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...accounting.bulk.record_rows import Integers
 from ...accounting.derivation import INDEPENDENT_CONTRIBUTIONS, Assumption
@@ -18,6 +19,7 @@ from ..optimisers import OptimiserOptions
 from ..sampling import FloatArray, IntArray, norm_error
 from .labelled import LabelledData
 from .networks import Factors, Network
+from .trained_network import TrainedNetwork
 
 _ENTRIES = 1 << 17
 """Entries of features that are read at a time: 1 MiB of them stays in the second-level cache."""
@@ -117,19 +119,18 @@ class RecordModel:
         )
         self.parameters = found.copy()
 
-    def predict(self, features: FloatArray) -> IntArray:
+    @property
+    def model(self) -> TrainedNetwork:
+        """The network with the parameters as they are now, without the data."""
+        return TrainedNetwork(network=self.network, parameters=self.parameters.copy())
+
+    def predict(self, features: ArrayLike) -> IntArray:
         """The class with the largest score, for each row as the network takes it; -1 where a score is NaN."""
-        with np.errstate(all="ignore"):
-            scores = self.network.logits(self.parameters, features)
-        return np.where(np.isnan(scores).any(axis=1), -1, np.argmax(scores, axis=1))
+        return self.model.predict(features)
 
     def accuracy(self, data: LabelledData) -> float:
         """The share of records whose class is predicted. As private as those records."""
-        hits = 0
-        for part in self._parts(np.arange(len(data))):
-            features, labels = data.rows(part)
-            hits += int(np.count_nonzero(self.predict(features) == labels))
-        return hits / len(data)
+        return self.model.accuracy(data)
 
     def _evaluated(self, indices: IntArray) -> tuple[Factors, Evaluation]:
         with np.errstate(all="ignore"):  # NaN and infinities are answers here: such records are dropped
