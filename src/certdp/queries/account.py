@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
@@ -145,6 +146,17 @@ class Account:
             case GaussianFilter() as rule:
                 part = (rule.spent.mu / rule.budget.mu).square()
         return f"{self.budget}, {math.ceil(part.upper * 10_000) / 100:g} % spent in {self.filter.number} payments"
+
+
+def rounded(bound: Pure | GaussianDP) -> str:
+    """A cost as people read it: rounded up to six digits."""
+    match bound:
+        case Pure():
+            symbol, value = "ε", bound.epsilon
+        case GaussianDP():
+            symbol, value = "μ", bound.mu
+    upper = Decimal(value.upper.numerator) / Decimal(value.upper.denominator)
+    return f"{symbol} ≤ {Context(prec=6, rounding=ROUND_CEILING).plus(upper).normalize():f}"
 
 
 def domain_of(rows: int) -> NormBall:

@@ -127,5 +127,5 @@ class Choice:
             low=np.full(1, np.nan),
             high=np.full(1, np.nan),
             confidence=confidence,
-            noise=f"permute-and-flip: {off:.3g} values from the quantile's rank at most, {confidence:.4g} of the time",
+            noise=f"{100 * confidence:.6g} %: within {off:,.0f} values of that rank, by permute-and-flip",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
@@ -17,6 +18,7 @@ from ..plugins.contract import Coins
 from ..plugins.contract.coins import seeded_run
 from ..runs.certificates import certificate
 from ..runs.plan import Plan
+from .account import rounded
 
 
 @final
@@ -82,21 +84,23 @@ class Result(Displayed):
             yield {"query": self.name, "group": label, "value": float(value), "low": float(low), "high": float(high)}
 
     def __str__(self) -> str:
-        (first, *rest) = (_line(row, self.confidence) for row in self.rows())
+        (first, *rest) = self.lines()
         return first if not rest else f"{first}, and {len(rest)} more"
 
     def cells(self) -> Iterator[tuple[str, str]]:
         """One line for each number, and the noise."""
-        for row in self.rows():
-            name, _, text = _line(row, self.confidence).partition(" = ")
+        for line in self.lines():
+            name, _, text = line.partition(" = ")
             yield name, text
         yield "noise", self.noise
 
-
-def _line(row: Mapping[str, Any], confidence: float) -> str:
-    group = f" [{row['group']}]" if row["group"] else ""
-    value, low, high = (f"{row[key]:,.6g}" for key in ("value", "low", "high"))
-    return f"{row['query']}{group} = {value} ({confidence:.4g}: {low} to {high})"
+    def lines(self) -> Iterator[str]:
+        """One line for each number, with its interval; for a quantile with how far its rank may be off."""
+        for row in self.rows():
+            name = f"{row['query']} [{row['group']}]" if row["group"] else row["query"]
+            value, low, high = (f"{row[key]:,.6g}" for key in ("value", "low", "high"))
+            likely = self.noise if math.isnan(row["low"]) else f"{100 * self.confidence:.6g} %: {low} to {high}"
+            yield f"{name} = {value} ({likely})"
 
 
 @final
@@ -144,11 +148,12 @@ class Results(Displayed, Mapping[str, Result]):
         return certificate(self.plan, self.plan.epsilon(delta)).content
 
     def __str__(self) -> str:
-        lines = [_line(row, result.confidence) for result in self.values() for row in result.rows()]
-        return "\n".join([*lines, f"cost: {self.cost.bound}"])
+        return "\n".join(
+            [*(line for result in self.values() for line in result.lines()), f"cost: {rounded(self.cost.bound)}"]
+        )
 
     def cells(self) -> Iterator[tuple[str, str]]:
         """Every number of every answer, and the cost."""
         for result in self.values():
             yield from result.cells()
-        yield "cost", str(self.cost.bound)
+        yield "cost", rounded(self.cost.bound)
