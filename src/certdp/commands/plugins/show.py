@@ -21,8 +21,8 @@ _ROLES = (Role.MECHANISM, Role.SAMPLER)
 
 
 @frozen(kw_only=True)
-class Shown(Answer):
-    """A plugin.
+class PluginDescription(Answer):
+    """What a plugin is and which options it takes.
 
     Attributes:
         role: mechanism or sampler.
@@ -69,13 +69,13 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A mechanism or a sampler.", show_default=False)],
     *,
     admission: Admission,
-) -> Shown:
+) -> PluginDescription:
     """What a mechanism or a sampler is, and the options that it takes: --option KEY=VALUE of every command."""
     registry = admission.registry
     known = {listing.name: listing.role for listing in registry.listings(*_ROLES)}
     if name not in known:
         raise InvalidValue("name", name, f"one of {', '.join(sorted(known))}", "Choose one of them")
-    return Shown(role=known[name], plugin=registry.get(known[name], name))
+    return PluginDescription(role=known[name], plugin=registry.get(known[name], name))
 
 
 command = application(show)
