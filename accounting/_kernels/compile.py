@@ -46,8 +46,8 @@ READ_ROWS = types.array(types.float64, 2, "A", readonly=True)
 COMPILED: list[str] = []
 """The kernels that this process has asked Numba for, by dotted names."""
 _ONE_AT_A_TIME = RLock()
-_PATIENCE = 0.5  # seconds before a wait is explained
-_EXPLAINED = Event()
+PATIENCE = 0.5  # seconds before a wait is explained
+EXPLAINED = Event()
 
 
 def inlined(function: Function) -> Function:
@@ -104,7 +104,7 @@ class Kernel:
             return self._machine_code
 
     def _compiled_here(self) -> Callable[..., Any]:
-        with _waiting_explained():
+        with waiting_explained():
             from .._kernels.machine import machine_code
 
             COMPILED.append(self.declaration.name)
@@ -112,11 +112,11 @@ class Kernel:
 
 
 @contextmanager
-def _waiting_explained() -> Iterator[None]:
+def waiting_explained() -> Iterator[None]:
     """Tell who watches a terminal, once, what takes long."""
-    explanation = Timer(_PATIENCE, _explain)
+    explanation = Timer(PATIENCE, _explain)
     explanation.daemon = True
-    if sys.stderr.isatty() and not _EXPLAINED.is_set():
+    if sys.stderr.isatty() and not EXPLAINED.is_set():
         explanation.start()
     try:
         yield
@@ -125,5 +125,5 @@ def _waiting_explained() -> Iterator[None]:
 
 
 def _explain() -> None:
-    _EXPLAINED.set()
-    print("certdp compiles loops for this machine; the next run will find them", file=sys.stderr)
+    EXPLAINED.set()
+    print("certdp prepares compiled loops; the first time takes longest", file=sys.stderr)

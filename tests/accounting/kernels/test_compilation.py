@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import math
 import os
 import pickle
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from certdp.accounting._kernels import ahead, elementary, loss_transforms, machine, operations, types
+from certdp.accounting._kernels import compile as compile_
 from certdp.accounting._kernels.compile import (
     READ,
     WRITE,
@@ -282,6 +285,19 @@ def test_what_was_compiled_ahead_needs_no_compiler_and_gives_the_same(tmp_path: 
     for run in ("ahead", "kept"):  # machine code is made from the archive, then read from the cache
         assert compiled_by(shown, tmp_path, str(tmp_path / run)) == ([], False)
         assert (tmp_path / run).read_text("utf-8") == (tmp_path / "compiled").read_text("utf-8")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_who_watches_a_terminal_is_told_once_what_takes_long(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(compile_, "EXPLAINED", Event())
+    monkeypatch.setattr(compile_, "PATIENCE", 0.0)
+    for _ in range(2):
+        with compile_.waiting_explained():
+            assert compile_.EXPLAINED.wait(60.0 if terminal else 0.1) is terminal
+    assert stream.getvalue().count("\n") == terminal
 
 
 def test_importing_every_kernel_loads_no_compiler(tmp_path: Path) -> None:
