@@ -180,6 +180,11 @@ def _long(stated: str) -> bool:
     return len(mantissa.replace(".", "").lstrip("-0")) >= _LONG_DECIMAL
 
 
+def rounded_up(value: float, digits: int) -> str:
+    """A number of so many decimal digits that is at least a finite one of binary64."""
+    return _rounded(Fraction(value), digits, ROUND_CEILING)
+
+
 def _rounded(value: Fraction, digits: int = _DIGITS, rounding: str = ROUND_HALF_EVEN) -> str:
     """Write `value` in decimals, rounded once."""
     context = Context(prec=digits, rounding=rounding, Emin=-10 * _WIDEST, Emax=10 * _WIDEST)

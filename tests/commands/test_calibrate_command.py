@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,3 +80,10 @@ def test_how_many_releases_of_keys(certdp: Command) -> None:
 def test_of_keys_nothing_else_is_looked_for(certdp: Command) -> None:
     ran = certdp("calibrate", *KEYS, "--find", "threshold", "--epsilon", "1", "--delta", "1e-5", "--json")
     assert (ran.code, ran.json["error"]["parameter"]) == (2, "find")
+
+
+def test_a_picture_is_written(certdp: Command, tmp_path: Path) -> None:
+    picture = tmp_path / "noise.png"
+    data = certdp(*LAPLACE, "--find", "scale", "--epsilon", "0.5", "--plot", picture, "--json").json
+    assert data["plot"] == str(picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from certdp.accounting.norms import Norm
 from certdp.accounting.private import Private
+from certdp.accounting.provenance import Public
+from certdp.accounting.sampling.domains import NormBall
+from certdp.accounting.sampling.releases import ResampleEach
+from certdp.accounting.units import Delta, Epsilon
+from certdp.dpis.pictures import NOISE_CURVES, plot_noise
+from certdp.mechanisms.gaussian_sum import GaussianSum
+from certdp.mechanisms.laplace_sum import LaplaceSum
+from certdp.plots.canvas import look
 from certdp.plots.records import plot_losses
+from certdp.plots.runs import CALIBRATION_PLACES, plot_accounting, plot_calibration, plot_profile
+from certdp.runs.calibration import Budget, Continuous, calibrate
+from certdp.runs.certificates import pure_claim
+from certdp.runs.sampled import SampledRun
+from certdp.samplers.poisson import Poisson
 
 FACE = Path(__file__).parents[2] / "src/certdp"
 EXPERIMENTS = FACE / "experiments"  # a whole run there is its owner's where it has read a file
@@ -91,3 +108,89 @@ def test_an_owners_figure_is_private_and_says_so(monkeypatch: pytest.MonkeyPatch
     assert isinstance(picture, Private)
     assert picture.reveal().startswith(b"\x89PNG")
     assert marks == ["private: for the data's owner, not for publication"]
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, picture: Callable[[], object]) -> Any:
+    """The figure behind a picture."""
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    figures: list[Any] = []
+    usual = figure.savefig
+
+    def savefig(self: Any, *arguments: Any, **options: Any) -> None:
+        figures.append(self)
+        usual(self, *arguments, **options)
+
+    monkeypatch.setattr(figure, "savefig", savefig)
+    picture()
+    (only,) = figures
+    return only
+
+
+def training(noise_multiplier: Fraction = Fraction(1), steps: int = 10) -> SampledRun[Any]:
+    return SampledRun(
+        mechanism=GaussianSum(noise_multiplier=Public(noise_multiplier)),
+        sampler=Poisson(rate=Public("0.1")),
+        releases=ResampleEach(steps),
+    )
+
+
+def of_accounting() -> bytes:
+    run = training()
+    return plot_accounting(run, run.epsilon(Delta("1e-5")))
+
+
+def of_calibration() -> bytes:
+    budget = Budget(epsilon=Epsilon(1), delta=Delta("1e-5"))
+    return plot_calibration(training, calibrate(training, budget, Continuous()), budget, "noise_multiplier")
+
+
+def of_a_profile() -> bytes:
+    ball = NormBall(norm=Norm.L1, radius=Public(1))
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=Poisson(rate=Public("0.1")), domain=ball)
+    return plot_profile(pure_claim(run))
+
+
+PICTURES: dict[str, Callable[[], bytes]] = {
+    "accounting": of_accounting,
+    "calibration": of_calibration,
+    "profile": of_a_profile,
+    "noise": lambda: plot_noise({method: [2.0, 1.5, 1.0] for method in NOISE_CURVES}, "noise"),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_curves_can_be_told_apart_without_colour(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    figure = drawn(monkeypatch, PICTURES[name])
+    for axes in figure.axes:
+        named = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+        looks = [
+            (str(line.get_linestyle()), str(line._unscaled_dash_pattern), str(line.get_marker())) for line in named
+        ]
+        assert len(set(looks)) == len(looks), (name, looks)
+        if named:
+            assert axes.get_xlabel()
+            assert axes.get_ylabel()
+
+
+def test_no_two_looks_are_alike_in_grey() -> None:
+    looks = [look(number) for number in range(8)]
+    for part in ("color", "linestyle", "marker"):
+        assert len({str(one[part]) for one in looks}) == len(looks)
+
+
+def test_a_calibration_shows_the_budget_kept_from_the_value_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(epsilon=Epsilon(1), delta=Delta("1e-5"))
+    found = calibrate(training, budget, Continuous())
+    calls: list[None] = []
+
+    def advance() -> None:
+        calls.append(None)
+
+    figure = drawn(monkeypatch, lambda: plot_calibration(training, found, budget, "noise_multiplier", advance=advance))
+    curve = figure.axes[0].lines[0]
+    places, losses = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    assert len(places) == len(calls) == CALIBRATION_PLACES
+    assert np.all(np.diff(places) > 0)
+    assert np.all(np.diff(losses) < 0)
+    assert np.all(losses[places >= float(found.value)] <= 1 * (1 + 1e-9))
+    assert np.all(losses[places < float(found.value)] > 1)

@@ -13,7 +13,7 @@ from ..accounting import units
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.exact import exact
 from ..accounting.provenance import Public
-from ..durable.files import published
+from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..runs.calibration import Budget, Calibration, Continuous, Scale, Whole, spent
 from ..runs.calibration import calibrate as value_within
@@ -25,10 +25,12 @@ from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .composition import AnyComposition, Composition, KeyedComposition, chosen
 from .digits import Numbers
-from .options import Accountant, Certificate, Epsilon, Mechanism, Options, Resample, Sampler, Steps
+from .options import Accountant, Certificate, Epsilon, Mechanism, Options, Plot, Resample, Sampler, Steps
+from .output import Terminal
 from .outputs import check_places
 from .page import Page
 from .plan import plan_of
+from .progress import counting, watched
 from .requests import Admission
 from .run_certificates import Certificate as WrittenCertificate
 from .run_certificates import show_certified, write_certificate
@@ -60,6 +62,7 @@ class Request:
     at_most: Annotated[str | None, typer.Option(metavar="NUMBER", help="The largest value admitted.")] = None
     accountant: Accountant = "best"
     certificate: Certificate = None
+    plot: Plot = None
     admission: Admission
 
     @property
@@ -112,6 +115,7 @@ class Calibrated(Answer):
             },
             "assumptions": assumptions_as_json(guarantee.assumptions),
             "certificate": path_as_json(self.request.certificate),
+            "plot": path_as_json(self.request.plot),
             "certified": None if self.certified is None else self.certified.as_json(),
         }
 
@@ -129,6 +133,7 @@ class Calibrated(Answer):
         page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
         show_certified(page, self.certified, answer)
+        page.files({"plot": self.request.plot})
         page.assumptions(guarantee.assumptions)
 
 
@@ -137,15 +142,20 @@ def _typed(value: Fraction, numbers: Numbers) -> str:
     return str(value) if numbers.full else Numbers(full=True).about(value)
 
 
-def calibrate(request: Request) -> Calibrated:
-    """The least noise, the most releases or the highest rate within a budget: the safe end, proven."""
+def calibrate(request: Request, terminal: Terminal) -> Calibrated:
+    """The least noise, the most releases or the highest rate within a budget: the safe end, proven.
+
+    The plot is of ε against what is looked for.
+    """
     budget = Budget(epsilon=units.Epsilon(request.epsilon), delta=units.Delta(request.delta))
     asked = accountant_of(request.accountant)
-    check_places(None, {"certificate": request.certificate})
+    check_places(None, {"plot": request.plot, "certificate": request.certificate})
     family = _steps(request) if request.find == _STEPS else _option(request)
     found = value_within(family.run, budget, family.over)
     answer = spent(found.run, budget, asked)
     with published() as files:
+        if request.plot is not None:
+            files.write(request.plot, _picture(request, family, found, budget, terminal), Rank.STATEMENT)
         certified = write_certificate(files, request.certificate, found.run, answer)
     return Calibrated(request=request, budget=budget, found=found, answer=answer, certified=certified)
 
@@ -156,6 +166,14 @@ class _Family:
 
     run: Callable[[Fraction], _Run]
     over: Scale
+
+
+def _picture(request: Request, family: _Family, found: Calibration[Any], budget: Budget, terminal: Terminal) -> bytes:
+    from ..plots.runs import CALIBRATION_PLACES, plot_calibration
+
+    with watched(terminal, CALIBRATION_PLACES, *counting("drawing", "values")) as bar:
+        advance = None if bar is None else lambda: bar.add(1)
+        return plot_calibration(family.run, found, budget, request.find, advance=advance)
 
 
 def _steps(request: Request) -> _Family:

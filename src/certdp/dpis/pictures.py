@@ -10,20 +10,20 @@ import numpy as np
 
 from ..accounting.errors import InvalidValue
 from ..accounting.private import Private
-from ..plots.canvas import blank, owners_png, png
+from ..plots.canvas import blank, look, owners_png, png
 from .history import History
 
 _WINDOW = 50
 
-NOISE_CURVES: Mapping[str, tuple[str, str]] = MappingProxyType(
+NOISE_CURVES: Mapping[str, str] = MappingProxyType(
     {
-        "dpis": ("DPIS", "#e0a000"),
-        "dp_sgd": ("DP-SGD", "#3b6fb6"),
-        "dp_sgd_decay": ("DP-SGD, decaying noise", "#2e8b57"),
-        "dp_sgd_loss_distribution": ("DP-SGD by its loss distribution", "#b03a6f"),
+        "dpis": "DPIS",
+        "dp_sgd": "DP-SGD",
+        "dp_sgd_decay": "DP-SGD, decaying noise",
+        "dp_sgd_loss_distribution": "DP-SGD by its loss distribution",
     }
 )
-"""Label and colour by method."""
+"""Label by method."""
 
 
 def plot_history(history: History) -> bytes:
@@ -37,16 +37,18 @@ def plot_history(history: History) -> bytes:
     figure = blank(10, 4)
     noise, paid = figure.subplots(1, 2)
     epochs = [row.epoch + 1 for row in history.epochs]
-    noise.plot(epochs, [row.noise_multiplier for row in history.epochs], marker=".", color="#4c72b0", label="σ_G")
-    noise.plot(epochs, [row.share for row in history.epochs], marker=".", color="#b03a6f", label="K̃/(Ñ·C)")
+    noise.plot(epochs, [row.noise_multiplier for row in history.epochs], label="noise multiplier σ_G", **look(0))
+    noise.plot(epochs, [row.share for row in history.epochs], label="norm sum K̃/(Ñ·C)", **look(1))
     noise.set_ylim(bottom=0)
     noise.set_title("noise and norm sums", fontsize="medium")
     noise.legend()
-    paid.plot(epochs, [row.epsilon for row in history.epochs], marker=".", color="black")
+    paid.plot(epochs, [row.epsilon for row in history.epochs], **look(0))
     paid.set_ylim(bottom=0)
-    paid.set_title("ε paid", fontsize="medium")
+    paid.set_title("ε spent", fontsize="medium")
+    paid.set_ylabel("ε (nats)")
     for axes in (noise, paid):
         axes.set_xlabel("epoch")
+        axes.xaxis.get_major_locator().set_params(integer=True)
     return png(figure)
 
 
@@ -59,12 +61,13 @@ def plot_steps(history: History) -> Private[bytes]:
     figure = blank(6, 4)
     axes = figure.subplots()
     columns = history.private_columns().reveal()
-    for name, label, color in (("loss", "loss", "#4c72b0"), ("stale_bias", "lost to stale bounds", "#b03a6f")):
+    shown = ("loss", "loss"), ("stale_bias", "share lost to stale bounds")
+    for number, (name, label) in enumerate(shown):
         values = np.asarray(columns[name], dtype=np.float64)
         values = values[np.isfinite(values)]
         if values.size:
             width = min(_WINDOW, values.size)
-            axes.plot(np.convolve(values, np.full(width, 1 / width), mode="valid"), color=color, label=label)
+            axes.plot(np.convolve(values, np.full(width, 1 / width), mode="valid"), label=label, **look(number))
     axes.set_xlabel("step")
     if axes.lines:  # none where no record has a loss that is a number
         axes.legend()
@@ -92,8 +95,9 @@ def plot_noise(multipliers: Mapping[str, Sequence[float]], title: str) -> bytes:
 def draw_noise(axes: Any, multipliers: Mapping[str, Sequence[float]]) -> None:
     """A curve for each method, as for `plot_noise`."""
     for method, values in multipliers.items():
-        label, colour = NOISE_CURVES[method]
-        axes.plot(range(1, len(values) + 1), values, label=label, color=colour, marker=".")
+        drawn = look([*NOISE_CURVES].index(method)) | {"markevery": 1}
+        axes.plot(range(1, len(values) + 1), values, label=NOISE_CURVES[method], **drawn)
     axes.set_xlabel("epoch")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("noise multiplier σ_G")
     axes.legend(fontsize="x-small")

@@ -16,6 +16,7 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
+from ..plots.canvas import look
 from . import training_runs
 from .experiment import ExperimentOptions, Prepared
 from .findings import Advance, Findings, Table
@@ -185,16 +186,15 @@ def _row(cell: Cell, rate: float, outcomes: Sequence[Outcome]) -> dict[str, Any]
 
 
 def _draw(panel: Any, cells: Sequence[Cell], rows: Sequence[Mapping[str, Any]], axis: str) -> None:
-    for series in dict.fromkeys(cell.series for cell in cells):
+    for number, series in enumerate(dict.fromkeys(cell.series for cell in cells)):
         chosen = [(cell.place, row) for cell, row in zip(cells, rows, strict=True) if cell.series == series]
         panel.errorbar(
             [place for place, _ in chosen],
             [row["private_test_accuracy"] for _, row in chosen],
             [row["private_half_interval"] or 0.0 for _, row in chosen],
-            marker="o",
-            markersize=3,
             capsize=3,
             label=series,
+            **(look(number) | {"markevery": 1}),
         )
     panel.set_xlabel(axis)
     panel.set_ylabel("test accuracy, with 95 % intervals")

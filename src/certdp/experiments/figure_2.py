@@ -31,7 +31,7 @@ from ..samplers.variance_optimal import variance_optimal, weighted_sum_variance
 from .contenders import coins_at
 from .findings import Advance, Findings, Plan, Table
 from .noise import noise_for_size, target_for_size, unit_losses
-from .pictures import COLOURS, Picture
+from .pictures import LOOKS, Picture
 
 RECORDS, DIMENSION, SIZE = 1000, 10, 19
 SCALES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
@@ -207,9 +207,9 @@ def _draw(picture: Picture, contest: LaplaceContest, readings: Sequence[Reading]
 
     order = np.argsort(bulk.norms(contest.features.records, Norm.L1), kind="stable")
     for panel, reading in zip(picture.axes[0], readings, strict=False):
-        for name, mark in (("unif", "-"), ("var", "."), ("opt", ".")):
+        for name, mark in (("unif", "-"), ("var", "."), ("opt", ".")):  # a thousand points: no room for marks
             weights = reading.chosen[name].weight[order]
-            panel.plot(weights, mark, markersize=3, color=COLOURS[name], label=_NAMES[name], alpha=0.6)
+            panel.plot(weights, mark, markersize=3, color=LOOKS[name]["color"], label=_NAMES[name], alpha=0.6)
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(LogFormatter())
         panel.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_LABELLED))  # the labels that one decade needs
@@ -219,10 +219,10 @@ def _draw(picture: Picture, contest: LaplaceContest, readings: Sequence[Reading]
         panel.set_title(how, fontsize="small")
         panel.legend(fontsize="small")
     right = picture.axes[0, 2]
-    for name, style in zip(_NAMES, ("-", "--", ":"), strict=True):
+    for name in _NAMES:
         of_one = [row for row in errors.dictionaries if row["sampler"] == name]
         places, heights = [row["psi_max"] for row in of_one], [row["mse"] for row in of_one]
-        right.plot(places, heights, style, marker="o", markersize=4, color=COLOURS[name], label=_NAMES[name])
+        right.plot(places, heights, label=_NAMES[name], **LOOKS[name])
     right.set_xscale("log")
     right.set_yscale("log")
     right.set_xlabel("largest certified ψ over the data (nats)")

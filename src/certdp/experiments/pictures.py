@@ -8,11 +8,13 @@ from typing import Any, final
 
 from attrs import frozen
 
-from ..plots.canvas import blank, png
+from ..plots.canvas import blank, look, png
 
-COLOURS: Mapping[str, str] = MappingProxyType(
-    {"opt": "#e0a000", "core": "#2e8b57", "unif": "#3b6fb6", "full": "black", "var": "#b03a6f"}
+_ORDER = {"opt": 0, "core": 1, "unif": 2, "full": 4, "var": 3}
+LOOKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {name: MappingProxyType(look(number) | {"markevery": 1}) for name, number in _ORDER.items()}
 )
+"""How the curve of each sampler is drawn."""
 
 
 @final

@@ -27,7 +27,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "sampling": {"color": "black", "linestyle": "--", "label": "not private"},
         "pws": {"color": "#e0a000", "linestyle": "-", "label": "PWS"},
-        "sbh": {"color": "#3b6fb6", "linestyle": "-", "label": "SbH"},
+        "sbh": {"color": "#3b6fb6", "linestyle": "-.", "label": "SbH"},
         "sbh_tight": {"color": "#3b6fb6", "linestyle": ":", "label": "SbH, tight threshold"},
     }
 )

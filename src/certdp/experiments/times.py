@@ -17,7 +17,7 @@ from ..plugins.contract import Coins, draw_from
 from ..runs.sampled import SampledRun
 from .contenders import CONTENDERS, Contest, coins_at
 from .findings import Advance, Findings, Plan, Table
-from .pictures import COLOURS, Picture
+from .pictures import LOOKS, Picture
 
 EPSILON = 3.0
 SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
@@ -129,14 +129,14 @@ def _draw_totals(panel: Any, plan: Plan, timings: Sequence[Timing]) -> None:
             of_one = [timing for timing in timings if (timing.data, timing.sampler) == (data, name)]
             places = [timing.relative_size for timing in of_one]
             shares = [timing.relative_total for timing in of_one]
-            panel.plot(places, shares, style, marker="o", markersize=3, color=COLOURS[name])
+            panel.plot(places, shares, **{**LOOKS[name], "linestyle": style})
     largest = max(timing.relative_size for timing in timings if timing.sampler != "full")
     panel.plot([0, largest], [0, largest], color="black", linewidth=1)
     panel.set_xlim(left=0)
     panel.set_ylim(bottom=0)
     panel.set_xlabel("expected sample size, share of the records (%)")
     panel.set_ylabel("share of the time of DP-Lloyd on all data (%)")
-    keys = [Line2D([], [], color=COLOURS[name], marker="o", markersize=3, label=name) for name in CONTENDERS]
+    keys = [Line2D([], [], label=name, **{**LOOKS[name], "linestyle": ""}) for name in CONTENDERS]
     keys.append(Line2D([], [], color="black", linewidth=1, label="equal shares"))
     keys += [Line2D([], [], color="grey", linestyle=style, label=data) for data, style in styles.items()]
     panel.legend(handles=keys, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -16,7 +16,7 @@ from ..runs.sampled import SampledRun
 from .contenders import CONTENDERS, EPSILONS, Contest
 from .data_sets import DataSet
 from .findings import Advance, Findings, Plan, Table
-from .pictures import COLOURS, Picture
+from .pictures import LOOKS, Picture
 
 SHARES_AGAINST_EPSILON = (0.02, 0.05, 0.1)
 SHARES_AGAINST_SIZE = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
@@ -197,7 +197,8 @@ def _draw_epsilons(panel: Any, cells: Sequence[Cell]) -> None:
     for cell in cells:
         if math.isinf(cell.epsilon):
             label = f"{cell.sampler}, ε = ∞"
-            panel.axhline(cell.cost_median, color=COLOURS[cell.sampler], linestyle=":", linewidth=1.4, label=label)
+            drawn = {**LOOKS[cell.sampler], "marker": ""}
+            panel.axhline(cell.cost_median, linewidth=0.8, label=label, **drawn)
     panel.set_xscale("log")
 
 
@@ -206,15 +207,14 @@ def _draw_sizes(panel: Any, cells: Sequence[Cell]) -> None:
         of_one = sorted((cell for cell in cells if cell.sampler == name), key=lambda cell: cell.expected_size)
         _band(panel, [cell.expected_size for cell in of_one], of_one, name)
     (full,) = (cell for cell in cells if cell.sampler == "full")
-    panel.axhline(full.cost_median, color=COLOURS["full"], linestyle="--", linewidth=1, label="full")
+    panel.axhline(full.cost_median, linewidth=1, label="full", **{**LOOKS["full"], "marker": ""})
 
 
 def _band(panel: Any, places: Sequence[float], cells: Sequence[Cell], name: str) -> None:
     """The median, and the quartiles as a band."""
-    colour = COLOURS[name]
-    panel.plot(places, [cell.cost_median for cell in cells], marker="o", markersize=3, color=colour, label=name)
+    panel.plot(places, [cell.cost_median for cell in cells], label=name, **LOOKS[name])
     low, high = [cell.cost_q25 for cell in cells], [cell.cost_q75 for cell in cells]
-    panel.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
+    panel.fill_between(places, low, high, color=LOOKS[name]["color"], alpha=0.2, linewidth=0)
 
 
 @final

@@ -9,6 +9,20 @@ from typing import Any
 from ..accounting.errors import InvalidValue
 from ..accounting.private import Private
 
+BLUE, VERMILION = "#0072b2", "#d55e00"
+
+_LOOKS: tuple[tuple[str, Any, str], ...] = (
+    (BLUE, "-", "o"),
+    (VERMILION, "--", "s"),
+    ("#009e73", "-.", "^"),
+    ("#cc79a7", ":", "D"),
+    ("#000000", (0, (6, 1, 1, 1, 1, 1)), "v"),
+    ("#e69f00", (0, (9, 2)), "P"),
+    ("#56b4e9", (0, (3, 1, 1, 1)), "X"),
+    ("#7f7f7f", (0, (1, 2)), "*"),
+)
+"""Colours of Okabe and Ito, which the colour-blind tell apart; dashes and marks, which are left in grey."""
+
 _OWNERS = "private: for the data's owner, not for publication"
 
 
@@ -33,6 +47,14 @@ def blank(width: float, height: float, *, option: str = "plot") -> Any:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def look(number: int) -> dict[str, Any]:
+    """How the curve of this number is drawn, unlike seven others: in colour, in grey and to the colour-blind."""
+    colour, dashes, mark = _LOOKS[number % len(_LOOKS)]
+    start = 0.02 * (number % len(_LOOKS))  # so that marks of curves that run together do not hide each other
+    size = {"markersize": 4} if number % 2 else {"markersize": 7, "markerfacecolor": "none"}  # seen behind the next one
+    return {"color": colour, "linestyle": dashes, "marker": mark, "markevery": (start, 0.16), **size}
 
 
 def owners_png(figure: Any) -> Private[bytes]:

@@ -7,7 +7,7 @@ import numpy as np
 from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private
-from .canvas import blank, owners_png
+from .canvas import BLUE, blank, owners_png
 
 _BINS = 60
 
@@ -23,7 +23,7 @@ def plot_losses(losses: Private[Floats]) -> Private[bytes]:
     shown = values[np.isfinite(values)]
     figure = blank(6, 4)
     axes = figure.subplots()
-    axes.hist(shown, bins=_BINS, color="#4c72b0")
+    axes.hist(shown, bins=_BINS, color=BLUE)
     axes.set_xlabel("certified ε of a record")
     axes.set_ylabel("records")
     beyond = len(values) - len(shown)

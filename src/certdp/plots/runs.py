@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..accounting.accountants import Accountant
 from ..accounting.accountants.trade_off import TradeOff
-from ..accounting.errors import InvalidValue
+from ..accounting.display import rounded_up
+from ..accounting.enclosures import Enclosure
+from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.expressions import Symbol, Variable, evaluate, variables
 from ..accounting.norms import Norm
 from ..accounting.pairs.loss_distribution import composed_masses
 from ..accounting.private import Private
 from ..accounting.relations import Direction
-from ..accounting.units import Epsilon
+from ..accounting.units import Delta, Epsilon
 from ..records.losses import RecordLosses
+from ..runs.calibration import Budget, Calibration
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 from ..verification.certificates.writing import SampledPureClaim
-from .canvas import blank, owners_png, png
+from .canvas import BLUE, blank, look, owners_png, png
 
+_DIGITS = 6
 _POINTS = 600
 _PLACES = 24
 _ERRORS = 200
 _HIDDEN = 1e-12
+
+CALIBRATION_PLACES = 13
+"""Values that a picture of a calibration shows."""
+Advance: TypeAlias = Callable[[], None] | None
 
 
 def plot_profile(claim: SampledPureClaim) -> bytes:
@@ -50,7 +61,7 @@ def plot_measured(claim: SampledPureClaim, losses: Private[RecordLosses]) -> Pri
     """
     figure = blank(6, 4, option="owner-plot")
     histogram = figure.subplots()
-    histogram.hist(losses.reveal().values, bins=60, color="#4c72b0")
+    histogram.hist(losses.reveal().values, bins=60, color=BLUE)
     histogram.set_xlabel("certified ψ (nats)")
     histogram.set_ylabel("records")
     histogram.set_title(_of(claim), fontsize="medium")
@@ -79,8 +90,67 @@ def plot_accounting(run: Run[Any], answer: Answer[Any]) -> bytes:
         trade.set_axis_off()
     else:
         plot_trade_off(found, trade)
-    figure.suptitle(f"{answer.statement} by {answer.accountant} accounting", fontsize="medium")
+    title = answer.stated(lambda upper: _written(upper, answer.asked))
+    figure.suptitle(f"{title} by {answer.accountant} accounting", fontsize="medium")
     return png(figure)
+
+
+def _written(upper: float, asked: Delta | Epsilon) -> str:
+    """A proven end, or the number asked about where that is the one that was rounded up to it."""
+    same = Enclosure.of(asked.value).upper_float == upper
+    return f"{float(asked.value):g}" if same else rounded_up(upper, _DIGITS)
+
+
+def plot_calibration(
+    run: Callable[[Fraction], Run[Any]], found: Calibration[Any], budget: Budget, name: str, *, advance: Advance = None
+) -> bytes:
+    """ε at the δ of a budget against the value that was looked for, around the one found; all of it public.
+
+    Args:
+        run: the run at a value.
+        found: what `calibrate` gave for it.
+        budget: within what.
+        name: of the value, for its axis.
+        advance: called after each of the `CALIBRATION_PLACES` values, which one run each is asked about.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    figure = blank(6, 4)
+    axes = figure.subplots()
+    places, losses = [], []
+    for value in _around(found.value):
+        try:
+            known = run(value).epsilon(budget.delta, accountant=found.answer.accountant).epsilon.upper
+        except CertdpError:  # outside the range of the value, or nothing follows there
+            known = math.inf
+        if math.isfinite(known):
+            places.append(float(value))
+            losses.append(known)
+        if advance is not None:
+            advance()
+    axes.plot(places, losses, label="ε proven", **(look(0) | {"markevery": 1}))
+    allowed = float(budget.epsilon.value)
+    axes.axhline(allowed, label=f"budget, ε = {allowed:g}", **(look(1) | {"marker": ""}))
+    stated = f"{float(found.value):.{_DIGITS}g}"
+    axes.plot(float(found.value), allowed, "*", color="black", markersize=12, zorder=3, label=f"{name} = {stated}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    ticks = [float(found.value) * 2.0**octave for octave in range(-2, 3)]
+    axes.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(name)
+    axes.set_ylabel("ε (nats)")
+    axes.set_title(f"ε at δ = {float(budget.delta.value):g} against {name}", fontsize="medium")
+    axes.legend(fontsize="small")
+    return png(figure)
+
+
+def _around(value: Fraction) -> Iterator[Fraction]:
+    """Values from a quarter of one to four times as much; whole numbers around a whole one."""
+    for step in range(-(CALIBRATION_PLACES // 2), CALIBRATION_PLACES // 2 + 1):
+        moved = value * Fraction(2.0 ** (step / 3))
+        yield Fraction(max(1, round(moved))) if value.denominator == 1 else moved
 
 
 def plot_trade_off(curve: TradeOff, axes: Any) -> None:
@@ -88,51 +158,60 @@ def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     alphas = np.linspace(0.0, 1.0, _ERRORS + 1)
     bounds = [curve.at(float(alpha)) for alpha in alphas]
     lower, upper = ([getattr(bound, end) for bound in bounds] for end in ("lower_float", "upper_float"))
-    axes.fill_between(alphas, lower, upper, color="#4c72b0", alpha=0.4, linewidth=0.5, label="the curve lies here")
-    axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="nothing is told")
-    axes.set_xlabel("first error of a test")
-    axes.set_ylabel("second error")
-    axes.set_title("trade-off curve", fontsize="medium")
+    axes.fill_between(alphas, lower, upper, color=BLUE, alpha=0.5, linewidth=1.2, label="f(α), proven band")
+    axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="1 − α, perfect privacy")
+    axes.set_xlabel("type I error α")
+    axes.set_ylabel("type II error β")
+    axes.set_title("trade-off function f", fontsize="medium")
     axes.legend()
 
 
 def plot_losses_of(run: Run[Any], axes: Any) -> None:
     """The distribution of a run's privacy loss in both directions, about, on axes of matplotlib."""
     for number, pair in enumerate(run.pairs.bounding):
-        for direction, color in zip(Direction, ("#4c72b0", "#dd8452"), strict=True):
+        for place, direction in enumerate(Direction):
             found = composed_masses(pair.releases, direction)
             if found is not None:
                 tails = np.cumsum(found[1][::-1])[::-1]
                 shown = tails > _HIDDEN
                 label = direction.value if number == 0 else None
-                axes.plot(found[0][shown], tails[shown], color=color, linewidth=1, label=label)
+                axes.plot(found[0][shown], tails[shown], linewidth=1.2, label=label, **look(place))
     if not axes.lines:
         axes.set_axis_off()
         return
     axes.set_yscale("log")
-    axes.set_xlabel("privacy loss (nats)")
-    axes.set_ylabel("probability of more")
-    axes.set_title("loss of the worst records, about", fontsize="medium")
+    axes.set_xlabel("privacy loss ℓ (nats)")
+    axes.set_ylabel("P(privacy loss > ℓ)")
+    axes.set_title("privacy loss of the worst records (estimate)", fontsize="medium")
     axes.legend()
 
 
 def _accountants(axes: Any, run: Run[Any], answer: Answer[Any]) -> None:
     farthest = 1.5 * answer.epsilon.upper or 1.0
     places = [Epsilon(float(place)) for place in np.linspace(0.0, farthest, _PLACES)]
-    for row in answer.compared.rows:
+    least = [answer.delta.upper or _HIDDEN]
+    for number, row in enumerate(answer.compared.rows):
         proven = [(place, bounds) for place in places if (bounds := _delta(run, place, row.accountant)) is not None]
         levels = [float(place.value) for place, _ in proven]
-        (line,) = axes.plot(levels, [bounds.upper or np.nan for _, bounds in proven], label=row.accountant.name)
+        best = row.accountant.name == answer.accountant.name
+        (line,) = axes.plot(
+            levels,
+            [bounds.upper or np.nan for _, bounds in proven],
+            label=row.accountant.name,
+            linewidth=2.2 if best else 1.1,
+            **look(number),
+        )
+        least.extend(bounds.upper for _, bounds in proven if bounds.upper)
         if all(bounds.lower is not None for _, bounds in proven):
             ends = [(bounds.lower or np.nan, bounds.upper or np.nan) for _, bounds in proven]
             axes.fill_between(levels, *zip(*ends, strict=True), color=line.get_color(), alpha=0.3)
-    axes.plot(answer.epsilon.upper, answer.delta.upper or np.nan, "o", color="black", markersize=4)
+    axes.plot(answer.epsilon.upper, answer.delta.upper or np.nan, "*", color="black", markersize=11, zorder=3)
     axes.set_yscale("log")
-    axes.set_ylim(bottom=(answer.delta.upper or _HIDDEN) / 1e6, top=2.0)
+    axes.set_ylim(bottom=max(min(least) / 3, least[0] / 1e6), top=2.0)
     axes.set_xlabel("ε (nats)")
     axes.set_ylabel("δ")
-    axes.set_title("what each accountant proves", fontsize="medium")
-    axes.legend()
+    axes.set_title("privacy profile δ(ε) by accountant", fontsize="medium")
+    axes.legend(fontsize="small")
 
 
 def _delta(run: Run[Any], epsilon: Epsilon, accountant: Accountant) -> Interval | None:
@@ -150,11 +229,14 @@ def _curve(axes: Any, claim: SampledPureClaim) -> None:
         order, largest = claim.domain.norm.value, float(claim.domain.radius.value)
     sizes = np.linspace(0.0, largest, _POINTS + 1)[1:]
     values: dict[Variable, Any] = dict.fromkeys(norms, sizes)
-    for direction, label in ((claim.profile.remove, "remove: ψ"), (claim.profile.add, "add")):
+    both = (claim.profile.remove, "ψ, record removed"), (claim.profile.add, "record added")
+    for number, (direction, label) in enumerate(both):
         rounding = {v: 0.0 for v in variables(direction) if v.symbol is Symbol.ROUNDING}
-        axes.plot(sizes, np.broadcast_to(evaluate(direction, {**values, **rounding}), sizes.shape), label=label)
+        losses = np.broadcast_to(evaluate(direction, {**values, **rounding}), sizes.shape)
+        axes.plot(sizes, losses, label=label, **look(number))
     if claim.supremum is not None:
-        axes.axhline(claim.supremum.enclosure.upper_float, color="black", linewidth=0.8, linestyle="--", label="ε")
+        most = claim.supremum.enclosure.upper_float
+        axes.axhline(most, color="black", linewidth=0.8, label=f"ε = {rounded_up(most, _DIGITS)}")
     axes.set_xlabel(f"‖x‖{Norm(order).subscript}")
-    axes.set_ylabel("loss (nats)")
+    axes.set_ylabel("privacy loss (nats)")
     axes.legend()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..accounting.keyed.estimates import Statistic, Total, likelihood, moment_curve
-from ..plots.canvas import blank, png
+from ..plots.canvas import BLUE, blank, look, png
 from .estimation import SampleEstimates
 
 _NODES = 200
@@ -28,19 +28,20 @@ def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = Non
     highest = max(int(frequencies[-1]) if frequencies.size else 1, 1)
     nodes = np.unique(np.geomspace(1, highest, _NODES).round().astype(np.int64))
     curve = moment_curve(likelihood(estimates.reporting, highest), statistic or Total(), nodes)
-    errors.plot(nodes, curve.bias / curve.sizes, color="#b03a6f", label="bias")
-    errors.plot(nodes, np.sqrt(curve.variance) / curve.sizes, color="#4c72b0", label="standard deviation")
-    errors.plot(nodes, curve.reported, color="black", linewidth=0.8, linestyle="--", label="probability reported")
+    errors.plot(nodes, curve.bias / curve.sizes, label="bias", **look(0))
+    errors.plot(nodes, np.sqrt(curve.variance) / curve.sizes, label="standard deviation", **look(1))
+    errors.plot(nodes, curve.reported, label="probability reported", **look(4))
     errors.axhline(0.0, color="black", linewidth=0.5)
     errors.set_xscale("log")
     errors.set_xlabel("frequency of a key")
-    errors.set_title("estimate of one key, relative to g", fontsize="medium")
+    errors.set_ylabel("share of g, or probability")
+    errors.set_title("error of the estimate of one key, relative to g", fontsize="medium")
     errors.legend(fontsize="small")
-    survival.plot(frequencies, keys, color="#4c72b0", drawstyle="steps-pre")
+    survival.plot(frequencies, keys, color=BLUE, drawstyle="steps-pre")
     survival.set_xscale("log")
     if frequencies.size:  # no scale has a logarithm of nothing
         survival.set_yscale("log")
     survival.set_xlabel("frequency")
-    survival.set_ylabel("keys with at least that, estimated")
+    survival.set_ylabel("estimated keys of at least that frequency")
     survival.set_title("infrequent keys are not reported, and missing here", fontsize="medium")
     return png(figure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..plots.canvas import blank, png
+from ..plots.canvas import blank, look, png
 from .report import baseline_of
 from .tables import ReportingTable
 
@@ -24,13 +24,13 @@ def plot_table(table: ReportingTable) -> bytes:
     nodes = frequencies[:: max(1, len(frequencies) // _NODES)]
     baseline = [] if histogram is None else [float(histogram.probability(i, precision=53).midpoint) for i in nodes]
     for axes, scale in zip(figure.subplots(1, 2), ("linear", "log"), strict=True):
-        axes.plot(frequencies, kept, color="black", linewidth=0.8, linestyle="--", label="sampled")
-        axes.plot(frequencies, reported, color="#4c72b0", label="reported")
+        axes.plot(frequencies, kept, label="sampled", **look(4))
+        axes.plot(frequencies, reported, label="sampled and reported", **look(0))
         if baseline:
-            axes.plot(nodes, baseline, color="#b03a6f", linewidth=1, label="stability-based histogram")
+            axes.plot(nodes, baseline, label="stability-based histogram", **look(1))
         axes.set_yscale(scale)
-        axes.set_xlabel("frequency")
-        axes.set_ylabel("probability")
+        axes.set_xlabel("frequency of a key")
+        axes.set_ylabel("probability that it is")
         axes.legend(fontsize="small")
     epsilon, delta = table.reporting.epsilon, table.reporting.delta
     figure.suptitle(f"ε = {epsilon}, δ = {delta} for one element", fontsize="medium")
