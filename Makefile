@@ -69,8 +69,8 @@ soundness: .venv/installed-test
 
 # PEER_PYTHON is an interpreter that has dp-accounting, Opacus (without its dependencies) and certdp's own; dp-accounting
 # needs an older attrs than certdp, hence an environment apart.
-bench: .venv/installed-test
-	$(PYTHON) benchmarks/startup.py
+bench: .venv/installed-test kernels
+	$(PYTHON) benchmarks/startup.py 15 $(PEER_PYTHON)
 	$(PYTHON) benchmarks/bulk_psi.py
 	$(PYTHON) benchmarks/enclosures.py
 	$(PYTHON) benchmarks/supremum.py
