@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -39,7 +39,7 @@ DATA = {"age": AGE, "income": INCOME, "balance": BALANCE, "smoker": SMOKER.astyp
 BOUNDS = {"age": (0, 120), "income": (0, 200_000), "balance": (-1000, 1000), "smoker": (0, 1), "city": (0, 3)}
 COLUMNS = [*(q.Column(name, *ends) for name, ends in BOUNDS.items() if name != "city"), q.Category("city", range(4))]
 
-Numbers: TypeAlias = Sequence[float]
+Numbers: TypeAlias = Any
 Release: TypeAlias = Callable[[], Any]
 
 
@@ -59,7 +59,7 @@ class Task:
     name: str
     true: Numbers
     ours: tuple[q.Query, ...]
-    peers: dict[str, Callable[[float], Release] | None]
+    peers: Mapping[str, Callable[[float], Release] | None]
     epsilon: float = 1.0
     delta: float = 0.0
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from certdp.plugins.contract import Coins, WeightedSample
 from certdp.queries.intervals import WHOLE, mean_interval, ratio_interval, variance_interval
 from certdp.queries.noise import GaussianNoise, LaplaceNoise, Noise
-from certdp.queries.row_sums import UNITS, Averaged, Counted, Spread, Statistic, Summed
+from certdp.queries.row_sums import FINEST, Averaged, Counted, Spread, Statistic, Summed
 
 TIMES, CONFIDENCE = 2000, 0.8
 DATA = {
@@ -22,7 +22,7 @@ DATA = {
     "ends": np.repeat([-1.0, 7.0], [50, 3]),
     "one": np.array([3.0]),
 }
-NOISES: list[Noise] = [LaplaceNoise(Fraction(2), Fraction(1, UNITS)), GaussianNoise(Fraction(3))]
+NOISES: list[Noise] = [LaplaceNoise(Fraction(2), FINEST), GaussianNoise(Fraction(3), Fraction(1, 2**20))]
 TRUE: dict[type[Any], Callable[[Any], Any]] = {Counted: len, Summed: np.sum, Averaged: np.mean, Spread: np.var}
 
 
@@ -32,10 +32,10 @@ TRUE: dict[type[Any], Callable[[Any], Any]] = {Counted: len, Summed: np.sum, Ave
 def test_intervals_cover(statistic: Statistic, data: str, noise: Noise) -> None:
     numbers = DATA[data]
     true = float(TRUE[type(statistic)](numbers))
-    sums = (statistic.entries(numbers).sum(axis=0) * float(statistic.unit))[np.newaxis]
+    sums = (statistic.entries(numbers, 2**20).sum(axis=0) / 2**20)[np.newaxis]
     drawn = noise.mechanism.release_many(WeightedSample(sums, np.ones(1)), TIMES, Coins.seeded(7))
     ends = [statistic.estimate(row, noise, CONFIDENCE)[1:] for row in drawn]
-    covered = sum(low - 1e-6 <= true <= high + 1e-6 for low, high in ends)
+    covered = sum(low - 1e-3 <= true <= high + 1e-3 for low, high in ends)
     assert binom.cdf(covered, TIMES, CONFIDENCE) > 1e-9
 
 

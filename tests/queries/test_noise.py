@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certdp.accounting.errors import InvalidValue
+from certdp.mechanisms.lattice import noise_unit
 from certdp.queries.noise import GaussianNoise, GaussianShare, LaplaceNoise, PureShare
 from tests.support.cases import examples
 
@@ -54,9 +56,32 @@ def test_the_half_width_of_discrete_laplace_noise_is_the_least_one(scale: str, u
 
 
 def test_the_half_width_of_normal_noise() -> None:
-    assert GaussianNoise(Fraction(2)).half_width(0.95) == pytest.approx(2 * 1.959963984540054, rel=1e-8)
+    assert GaussianNoise(Fraction(2), Fraction(1)).half_width(0.95) == pytest.approx(2 * 1.959963984540054, rel=1e-8)
 
 
 def test_contributions_and_costs_scale_the_noise() -> None:
     assert PureShare(Fraction(1, 2)).noise(3, Fraction(1)) == LaplaceNoise(Fraction(6), Fraction(1))
-    assert GaussianShare(Fraction(1, 2)).noise(3, Fraction(1)) == GaussianNoise(Fraction(6))
+    assert GaussianShare(Fraction(1, 2)).noise(3, Fraction(1)) == GaussianNoise(Fraction(6), Fraction(1))
+
+
+@examples(200)
+@given(mu=st.fractions(Fraction(1, 10**7), 100), rows=st.integers(1, 9), finest=st.sampled_from(["1", "1/1073741824"]))
+def test_the_grid_of_the_noise_rounds_no_sum(mu: Fraction, rows: int, finest: str) -> None:
+    """Sums are whole units, and the grid's unit divides theirs: so a row moves what is rounded by what it adds."""
+    noise = GaussianShare(mu).noise(rows, Fraction(finest))
+    (grid,) = noise.mechanism.grids.values()
+    assert noise.unit % grid == 0
+    assert 1 % noise.unit == 0
+    assert noise.unit >= Fraction(finest)
+
+
+def test_sums_finer_than_the_grid_are_refused() -> None:
+    """The control: of numbers cut to a grid of 2^-28 a step of 2^-30 moves some by 2^-28."""
+    with pytest.raises(InvalidValue, match="multiple"):
+        GaussianNoise(Fraction(6), Fraction(1, 2**30))
+    step = Fraction(1, 2**30)
+    grid = noise_unit(Fraction(6))
+    near = grid - step
+    assert (near + step) // grid - near // grid == 1 > step / grid
+    with pytest.raises(InvalidValue, match="share"):
+        GaussianShare(Fraction(1, 10**12)).noise(1, Fraction(1))

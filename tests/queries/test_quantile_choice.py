@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from certdp import Public
-from certdp.accounting.errors import InvalidValue
 from certdp.plugins.contract import Coins, WeightedSample
 from certdp.queries.quantile_choice import QuantileChoice
 from tests.support.cases import examples
@@ -53,7 +52,7 @@ def law(gaps: list[Fraction], base: float) -> list[float]:
 @given(counts=histograms, quantile=quantiles)
 def test_gaps_are_how_far_ranks_are_off(counts: list[int], quantile: Fraction) -> None:
     mechanism = choice(quantile)
-    found = [Fraction(int(gap), quantile.denominator) for gap in mechanism._gaps(np.array(counts))]
+    found = [Fraction(int(gap), quantile.denominator) for gap in mechanism._gaps(counts)]
     assert found == misses(counts, quantile)
 
 
@@ -94,7 +93,18 @@ def test_the_reach_holds_as_often_as_it_says() -> None:
     assert np.mean(np.array(off) <= reach) >= 0.9
 
 
-@pytest.mark.parametrize("counts", [[0.5, 1.0], [-1.0, 2.0], [2.0**53, 1.0]])
-def test_counts_that_are_not_whole_are_refused(counts: list[float]) -> None:
-    with pytest.raises(InvalidValue, match="whole counts"):
-        choice(Fraction(1, 2)).require(WeightedSample(np.array([counts]), np.ones(1)))
+@examples(100)
+@given(counts=histograms, record=st.lists(st.integers(-3, 3), min_size=4, max_size=4), quantile=quantiles)
+def test_a_record_moves_every_gap_by_no_more_than_its_norm(
+    counts: list[int], record: list[int], quantile: Fraction
+) -> None:
+    """Records of a general run: several values, of any sign."""
+    moved = [count + change for count, change in zip(counts, record, strict=False)]
+    mechanism, most = choice(quantile), max(quantile, 1 - quantile) * sum(map(abs, record[: len(counts)]))
+    for one, other in zip(mechanism._gaps(counts), mechanism._gaps(moved), strict=True):
+        assert abs(Fraction(one - other, quantile.denominator)) <= most
+
+
+def test_quantiles_of_any_denominator_are_exact() -> None:
+    mechanism = choice(Fraction("0.123456789012345678901"))
+    assert mechanism.release(sample([2**50, 2**40]), Coins.seeded(1))[0] == 0

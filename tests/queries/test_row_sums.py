@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.queries.noise import LaplaceNoise
-from certdp.queries.row_sums import UNITS, Averaged, Counted, Spread, Statistic, Summed
+from certdp.queries.row_sums import FINEST, Averaged, Counted, Spread, Statistic, Summed
 from tests.support.cases import examples
 
-NOTHING = LaplaceNoise(Fraction(1, 2**200), Fraction(1, UNITS))
+NOTHING = LaplaceNoise(Fraction(1, 2**200), FINEST)
 
 
 def statistics(low: float, high: float) -> list[Statistic]:
@@ -33,11 +33,12 @@ def test_no_row_adds_more_than_its_share(numbers: list[float], ends: tuple[float
     if not low < high or not math.isfinite(high - low):
         low, high = -1.0, 3.0
     for statistic in statistics(low, high):
-        entries = statistic.entries(np.array(numbers))
-        assert entries.shape == (len(numbers), statistic.width)
-        assert (np.abs(entries).sum(axis=1) <= 1 / statistic.unit).all()
-        for number, row in zip(numbers, entries, strict=True):  # each row for itself
-            assert (statistic.entries(np.array([number])) == row).all()
+        for units in (1, 2, 2**17, 2**30):
+            entries = statistic.entries(np.array(numbers), units)
+            assert entries.shape == (len(numbers), statistic.width)
+            assert (np.abs(entries).sum(axis=1) <= units).all()
+            for number, row in zip(numbers, entries, strict=True):  # each row for itself
+                assert (statistic.entries(np.array([number]), units) == row).all()
 
 
 @examples(100)
@@ -52,7 +53,7 @@ def test_without_noise_the_statistic_comes_out(numbers: list[float]) -> None:
         "Spread": held.var(),
     }
     for statistic in statistics(-1.0, 7.0):
-        sums = statistic.entries(np.array(numbers)).sum(axis=0) * float(statistic.unit)
+        sums = statistic.entries(np.array(numbers), 2**30).sum(axis=0) / 2**30
         value, low, high = statistic.estimate(sums, NOTHING, 0.95)
         true = wanted[type(statistic).__name__]
         if getattr(statistic, "root", False):
@@ -66,7 +67,7 @@ def test_without_noise_the_statistic_comes_out(numbers: list[float]) -> None:
 def test_sums_that_are_mostly_noise_give_what_the_bounds_allow(sums: tuple[float, ...]) -> None:
     for statistic in (Averaged(2.0, 6.0), Spread(2.0, 6.0), Spread(2.0, 6.0, root=True)):
         noisy = np.array(sums[: statistic.width])
-        value, low, high = statistic.estimate(noisy, LaplaceNoise(Fraction(3), Fraction(1, UNITS)), 0.9)
+        value, low, high = statistic.estimate(noisy, LaplaceNoise(Fraction(3), FINEST), 0.9)
         least, most = (2.0, 6.0) if statistic.width == 2 else (0.0, 4.0)
         assert least <= low <= high <= most
         assert least <= value <= most

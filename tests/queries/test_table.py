@@ -17,8 +17,9 @@ import certdp
 from certdp import Delta, User
 from certdp import queries as q
 from certdp.accounting.errors import CertdpError
+from certdp.mechanisms.lattice import lattice_sum
 from certdp.plugins.contract import Coins
-from certdp.queries.noise import PureShare
+from certdp.queries.noise import GaussianShare, PureShare, Share
 from tests.support.cases import examples
 
 AGE, CITY = q.Column("age", 0, 120), q.Category("city", ["Oslo", "Bergen"])
@@ -59,20 +60,24 @@ rows = st.lists(
 )
 
 
+@pytest.mark.parametrize("share", [PureShare(Fraction(1)), GaussianShare(Fraction(1, 9000))], ids=["pure", "Gaussian"])
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 @examples(60)
 @given(rows=rows, most=st.integers(1, 3), gone=st.integers(0, 4))
 def test_a_user_moves_what_is_summed_by_at_most_the_number_of_rows(
-    query: q.Query, rows: list[Any], most: int, gone: int
+    query: q.Query, share: Share, rows: list[Any], most: int, gone: int
 ) -> None:
-    """The premise of every guarantee: the ℓ1 distance of sums with and without one user."""
+    """The premise of every guarantee: the ℓ1 distance of sums as noise is added to them, with and without a user."""
 
     def sums(kept: list[Any]) -> list[np.ndarray[Any, Any]]:
         data = {name: [row[place] for row in kept] for place, name in enumerate(("age", "city", "who"))}
         found = q.table(data, [AGE, CITY], epsilon=1, user="who", rows_per_user=most)
         bounded = found._rows.reveal().bounded(most)
-        parts = query.parts(found.columns, PureShare(Fraction(1)), most)
-        return [part.sample(bounded).records.sum(axis=0) for part in parts]
+        parts = query.parts(found.columns, share, most)
+        grids = [getattr(part.mechanism, "grids", {}).values() for part in parts]
+        units = [min(grid, default=Fraction(1, 2**30)) for grid in grids]
+        samples = [part.sample(bounded) for part in parts]
+        return [np.array(lattice_sum(s, unit)) * float(unit) for s, unit in zip(samples, units, strict=True)]
 
     for here, there in zip(sums(rows), sums([row for row in rows if row[2] != gone]), strict=True):
         assert np.abs(here - there).sum() <= most

@@ -53,7 +53,7 @@ class BoundsSearch(Query):
                 name=self.name,
                 groups=tuple(zip(_EDGES[:-1].tolist(), _EDGES[1:].tolist(), strict=True)),
                 statistic=Counted(),
-                noise=share.noise(rows, Counted.unit),
+                noise=share.noise(rows, Counted.finest),
                 cells=self._cells,
                 numbers=self._numbers,
             ),

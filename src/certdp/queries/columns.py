@@ -29,9 +29,10 @@ def _bound(value: Number | None) -> Fraction | None:
 @final
 @frozen(eq=False)
 class Condition:
-    """A query about one row, answered by that row alone: so it may select rows without any cost.
+    """A question about one row, answered by that row alone: so it may select rows without any cost.
 
-    Conditions are joined by `&`, `|` and `~`. A missing value meets no comparison.
+    Methods of columns make conditions, and guarantees rest on what they say. They are joined by `&`, `|` and `~`. A
+    missing value meets no comparison.
 
     Attributes:
         text: the condition as people read it.

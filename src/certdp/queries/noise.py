@@ -9,9 +9,11 @@ from typing import Protocol, TypeAlias, final
 
 from attrs import frozen
 
+from ..accounting.errors import InvalidValue
 from ..accounting.provenance import Public
 from ..mechanisms.discrete_laplace import DiscreteLaplace
 from ..mechanisms.gaussian_sum import GaussianSum
+from ..mechanisms.lattice import noise_unit
 
 _ROOM = 1 - Fraction(1, 2**40)  # so that sums of costs are provably within what they were split from
 _FINE = 2**60
@@ -71,9 +73,16 @@ class GaussianNoise:
 
     Attributes:
         scale: standard deviation.
+        unit: what sums are multiples of, each row's part by itself; a multiple of the grid's unit, so that the grid
+            rounds no sum. Rounded sums would be moved by more than what a row adds.
     """
 
     scale: Fraction
+    unit: Fraction
+
+    def __attrs_post_init__(self) -> None:
+        if self.unit % noise_unit(self.scale):
+            raise InvalidValue("unit", str(self.unit), f"a multiple of {noise_unit(self.scale)}, the unit of the grid")
 
     @property
     def mechanism(self) -> GaussianSum:
@@ -87,8 +96,7 @@ class GaussianNoise:
 
     def half_width(self, confidence: float) -> float:
         """A t with |noise| ≤ t at least that often: of normal noise, and half a cell of the grid."""
-        (unit,) = self.mechanism.grids.values()
-        return float(self.scale) * _STANDARD.inv_cdf((1 + confidence) / 2) + float(unit) / 2
+        return float(self.scale) * _STANDARD.inv_cdf((1 + confidence) / 2) + float(noise_unit(self.scale)) / 2
 
     def half_width_of_sums(self, confidence: float) -> float:
         """A t with |Σ a_j·noise_j| ≤ t·Σ |a_j| at least that often, for independent noises."""
@@ -109,7 +117,15 @@ class Share(Protocol):
         ...
 
     def noise(self, contributions: int, unit: Fraction) -> Noise:
-        """The noise for sums of multiples of a unit that one unit of privacy moves by at most so much, in ℓ1."""
+        """The noise for sums that one unit of privacy moves by at most so much, in ℓ1.
+
+        Args:
+            contributions: the most that it moves them.
+            unit: the finest unit of the sums that is of use; the noise's `unit` is that or a larger one, at most 1.
+
+        Raises:
+            InvalidValue: for a share that buys so much noise that sums of whole numbers are finer than its grid.
+        """
         ...
 
     @property
@@ -165,7 +181,11 @@ class GaussianShare:
 
     def noise(self, contributions: int, unit: Fraction) -> GaussianNoise:
         """Normal noise of standard deviation contributions/μ: no ℓ2 norm exceeds the ℓ1 norm."""
-        return GaussianNoise(contributions / self.mu)
+        scale = contributions / self.mu
+        grid = noise_unit(scale)
+        if grid > 1:
+            raise InvalidValue("epsilon", f"a share of μ = {float(self.mu)!r}", f"at least {contributions / 2**30!r}")
+        return GaussianNoise(scale, max(unit, grid))
 
     @property
     def pure(self) -> Fraction:

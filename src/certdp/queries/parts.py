@@ -70,10 +70,10 @@ class Sums:
         cells, numbers = self.cells(rows), self.numbers(rows)
         used = (cells >= 0) & ~np.isnan(numbers)
         totals = np.zeros((len(self.groups), self.statistic.width), dtype=np.int64)
-        np.add.at(totals, cells[used], self.statistic.entries(numbers[used]))
+        np.add.at(totals, cells[used], self.statistic.entries(numbers[used], int(1 / self.noise.unit)))
         flat = totals.reshape(-1)
         upper = flat // _UPPER * _UPPER
-        return WeightedSample(np.stack([upper, flat - upper]) * float(self.statistic.unit), np.ones(2))
+        return WeightedSample(np.stack([upper, flat - upper]) * float(self.noise.unit), np.ones(2))
 
     def result(self, release: Release, confidence: float) -> Result:
         """The statistic of each group, from its noisy sums."""

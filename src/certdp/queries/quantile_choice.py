@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 from attrs import field, frozen
 
-from ..accounting.bulk.clusters import Integers
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue
 from ..accounting.expressions import W, norm
 from ..accounting.sampling.losses import PureLoss
+from ..mechanisms.lattice import lattice_sum
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.parameters import probability
-
-_LARGEST = 2.0**52
 
 
 @final
@@ -25,7 +23,8 @@ _LARGEST = 2.0**52
 class QuantileChoice:
     """The number of a candidate near a quantile of records that are counted at candidates.
 
-    A record is a vector of how many values it has at each candidate, in order. The gap of candidate j is by how much a
+    A record is a vector of how many values it has at each candidate, in order; each w·x is cut toward zero to whole
+    numbers. The gap of candidate j is by how much a
     quantile misses it: max(0, (1 − q)·B − q·(E + A), q·A − (1 − q)·(B + E)) for B values before it, E at it and A after
     it. Candidates are looked at in random order, and taken with probability e^(−(gap − the least gap)/scale).
 
@@ -68,32 +67,25 @@ class QuantileChoice:
         return float(self.scale.value) * math.log(candidates / (1 - confidence))
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse weighted counts that are no whole numbers below 2^52."""
-        counts = self._counts(sample)
-        if not np.all((counts >= 0) & (counts == np.rint(counts))) or counts.sum() * self._denominator > _LARGEST:
-            raise InvalidValue("sample", "other counts", "whole counts, small enough for their sums to be exact")
+        """Refuse samples whose sums leave the range of binary64."""
+        sample.require_summable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The number of one candidate: a vector of one entry."""
-        self.require(sample)
-        gaps = self._gaps(self._counts(sample).astype(np.int64))
-        different, which = np.unique(gaps, return_inverse=True)
-        unit = self._denominator * self.scale.value
-        exponents = [Fraction(gap) / unit for gap in (different - different[0]).tolist()]
+        gaps = self._gaps(lattice_sum(sample, Fraction(1)))
+        different = sorted(set(gaps))
+        places = {gap: place for place, gap in enumerate(different)}
+        unit = self.quantile.value.denominator * self.scale.value
+        exponents = [(gap - different[0]) / unit for gap in different]
+        which = np.fromiter((places[gap] for gap in gaps), dtype=np.int64, count=len(gaps))
         return np.array([coins.permute_and_flip(exponents, which)], dtype=np.float64)
 
-    @property
-    def _denominator(self) -> int:
-        return self.quantile.value.denominator
-
-    def _gaps(self, counts: Integers) -> Integers:
+    def _gaps(self, counts: Sequence[int]) -> list[int]:
         """The gaps, as whole numbers over the denominator of q."""
-        part, rest = self.quantile.value.numerator, self._denominator - self.quantile.value.numerator
-        upto = np.cumsum(counts)
-        before, after = upto - counts, upto[-1] - upto
-        below, above = rest * before - part * (counts + after), part * after - rest * upto
-        return np.asarray(np.maximum(0, np.maximum(below, above)))
-
-    @staticmethod
-    def _counts(sample: WeightedSample) -> Release:
-        return sample.weights @ sample.records
+        part, rest = self.quantile.value.numerator, (1 - self.quantile.value) * self.quantile.value.denominator
+        total, before, found = sum(counts), 0, []
+        for count in counts:
+            upto = before + count
+            found.append(max(0, int(rest) * before - part * (total - before), part * (total - upto) - int(rest) * upto))
+            before = upto
+        return found

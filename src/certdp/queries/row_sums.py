@@ -14,8 +14,8 @@ from ..accounting.exact import Floats
 from .intervals import mean_interval, variance_interval
 from .noise import Noise
 
-UNITS = 1 << 30
-"""Units of a row: what a row adds has an ℓ1 norm of at most so many."""
+FINEST = Fraction(1, 1 << 30)
+"""The finest unit of sums that is of use, where a row adds an ℓ1 norm of at most 1."""
 
 Estimate = tuple[float, float, float]
 """Value, lower and upper end."""
@@ -26,11 +26,11 @@ class Statistic(Protocol):
 
     width: ClassVar[int]
     """How many sums it needs."""
-    unit: ClassVar[Fraction]
-    """Of its sums, where a row adds at most 1."""
+    finest: ClassVar[Fraction]
+    """The finest unit of its sums that is of use."""
 
-    def entries(self, numbers: Floats) -> Integers:
-        """What rows add, in units: int64 (n, width), of ℓ1 norm at most 1/unit."""
+    def entries(self, numbers: Floats, units: int) -> Integers:
+        """What rows add, in units: int64 (n, width), of ℓ1 norm at most their number."""
         ...
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
@@ -44,11 +44,11 @@ class Counted:
     """The number of rows."""
 
     width: ClassVar[int] = 1
-    unit: ClassVar[Fraction] = Fraction(1)
+    finest: ClassVar[Fraction] = Fraction(1)
 
-    def entries(self, numbers: Floats) -> Integers:
+    def entries(self, numbers: Floats, units: int) -> Integers:
         """Every row adds 1."""
-        return np.ones((len(numbers), 1), dtype=np.int64)
+        return np.full((len(numbers), 1), units, dtype=np.int64)
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
         """The noisy sum itself; it may be below 0."""
@@ -67,7 +67,7 @@ class Summed:
     """
 
     width: ClassVar[int] = 1
-    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    finest: ClassVar[Fraction] = FINEST
     low: float
     high: float
 
@@ -76,9 +76,9 @@ class Summed:
         """The largest size that a number can have."""
         return max(abs(self.low), abs(self.high))
 
-    def entries(self, numbers: Floats) -> Integers:
+    def entries(self, numbers: Floats, units: int) -> Integers:
         """Shares of the largest size, rounded to the nearest unit."""
-        return _units(np.clip(numbers, self.low, self.high) / self.largest)[:, np.newaxis]
+        return _whole(np.clip(numbers, self.low, self.high) / self.largest, units)[:, np.newaxis]
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
         """The noisy sum itself, in units of the data."""
@@ -97,14 +97,14 @@ class Averaged:
     """
 
     width: ClassVar[int] = 2
-    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    finest: ClassVar[Fraction] = FINEST
     low: float
     high: float
 
-    def entries(self, numbers: Floats) -> Integers:
+    def entries(self, numbers: Floats, units: int) -> Integers:
         """How far each number is from the upper and from the lower bound, as shares that add up to 1."""
-        above = _units(_shares(numbers, self.low, self.high))
-        return np.stack([UNITS - above, above], axis=1)
+        above = _whole(_shares(numbers, self.low, self.high), units)
+        return np.stack([units - above, above], axis=1)
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
         """The ratio of noisy sums, held within the bounds; the middle where the noisy count is not above 0."""
@@ -126,17 +126,17 @@ class Spread:
     """
 
     width: ClassVar[int] = 3
-    unit: ClassVar[Fraction] = Fraction(1, UNITS)
+    finest: ClassVar[Fraction] = FINEST
     low: float
     high: float
     root: bool = False
 
-    def entries(self, numbers: Floats) -> Integers:
+    def entries(self, numbers: Floats, units: int) -> Integers:
         """(1 − t)², 2t(1 − t) and t² for the share t of the way up from the lower bound: they add up to 1."""
         shares = _shares(numbers, self.low, self.high)
-        square = _units(shares**2)
-        mixed = np.minimum(_units(2 * shares * (1 - shares)), UNITS - square)
-        return np.stack([UNITS - square - mixed, mixed, square], axis=1)
+        square = _whole(shares**2, units)
+        mixed = np.minimum(_whole(2 * shares * (1 - shares), units), units - square)
+        return np.stack([units - square - mixed, mixed, square], axis=1)
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
         """The mean square less the squared mean, held within what numbers of these bounds can have."""
@@ -158,6 +158,6 @@ def _shares(numbers: Floats, low: float, high: float) -> Floats:
     return np.clip((np.clip(numbers, low, high) - low) / (high - low), 0.0, 1.0)
 
 
-def _units(shares: Floats) -> Integers:
-    """Shares in [−1, 1] to the nearest unit."""
-    return np.rint(shares * UNITS).astype(np.int64)
+def _whole(shares: Floats, units: int) -> Integers:
+    """Shares in [−1, 1], as whole numbers of units, to the nearest."""
+    return np.rint(shares * units).astype(np.int64)
