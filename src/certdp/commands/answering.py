@@ -15,6 +15,7 @@ from attrs import NOTHING, fields, has
 from .answer import Answer
 from .options import Full, Json, ShowValues
 from .output import reporting
+from .waiting import waiting
 
 _FORMS: dict[str, object] = {"json": Json, "full": Full}
 _OF_DATA: dict[str, object] = {"show_values": ShowValues}
@@ -30,7 +31,7 @@ def answering(
     """The command that prints its answer: as JSON, for people, or for people in full.
 
     Args:
-        command: options to an answer; one that shows its progress takes the `Terminal` as `terminal`.
+        command: options to an answer; one that shows its progress itself takes the `Terminal` as `terminal`.
         about_data: whether it reads data, whose refusal may show what was found.
         unless_command: of a group that answers by itself, but where one of its commands is named: what is done then.
     """
@@ -49,8 +50,12 @@ def answering(
             unless_command(context)
             return
         with reporting(json, full=full, show_values=show_values) as output:
-            given = {_TERMINAL: output} if _TERMINAL in stated.parameters else {}
-            output.give(command(**_together(own, options), **given))
+            if _TERMINAL in stated.parameters:
+                answer = command(**_together(own, options), **{_TERMINAL: output})
+            else:
+                with waiting(output):
+                    answer = command(**_together(own, options))
+            output.give(answer)
 
     run.__signature__ = stated.replace(parameters=shown, return_annotation=None)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in shown}

@@ -34,6 +34,7 @@ from .progress import counting, watched
 from .requests import Admission
 from .run_certificates import Certificate as WrittenCertificate
 from .run_certificates import show_certified, write_certificate
+from .waiting import waiting
 
 _STEPS = "steps"
 _LARGEST = 2.0**200
@@ -150,9 +151,10 @@ def calibrate(request: Request, terminal: Terminal) -> Calibrated:
     budget = Budget(epsilon=units.Epsilon(request.epsilon), delta=units.Delta(request.delta))
     asked = accountant_of(request.accountant)
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
-    family = _steps(request) if request.find == _STEPS else _option(request)
-    found = value_within(family.run, budget, family.over)
-    answer = spent(found.run, budget, asked)
+    with waiting(terminal):
+        family = _steps(request) if request.find == _STEPS else _option(request)
+        found = value_within(family.run, budget, family.over)
+        answer = spent(found.run, budget, asked)
     with published() as files:
         if request.plot is not None:
             files.write(request.plot, _picture(request, family, found, budget, terminal), Rank.STATEMENT)

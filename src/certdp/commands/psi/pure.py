@@ -24,6 +24,7 @@ from ..composition import Composition
 from ..output import Terminal
 from ..outputs import checked_certificate
 from ..page import Page, whom
+from ..waiting import waiting
 from .request import OwnersFigures, Request, Subject
 
 
@@ -109,7 +110,8 @@ def pure_profile(request: Request, given: Composition, terminal: Terminal) -> Pu
             f"{name} has no pure ε: state --delta D or --order A",
         )
     subject = request.subject(given)
-    run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
+    with waiting(terminal):
+        run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
     losses = subject.losses(run_of, terminal)
     _write(request, run_of, claim, subject, losses)
     supremum = math.inf if claim.supremum is None else claim.supremum.enclosure.upper_float

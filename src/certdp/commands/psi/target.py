@@ -19,6 +19,7 @@ from ..answer import Answer, assumptions_as_json, domain_as_json
 from ..composition import Composition
 from ..output import Terminal
 from ..page import Page, whom
+from ..waiting import waiting
 from .request import OwnersFigures, Request
 
 
@@ -120,7 +121,8 @@ def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
     _refuse_files(request)
     subject = request.subject(given)
     releases = subject.run.on(subject.domain)
-    found = target.prove(releases)
+    with waiting(terminal):
+        found = target.prove(releases)
     losses = subject.losses(releases, terminal, target.at)
     owners = OwnersFigures.of(request, losses, found.bounds.upper, target.sign)
     return LossAt(releases=releases, target=target, found=found, owners=owners)
