@@ -31,7 +31,7 @@ def each(kernel: Callable[..., None], share: int, threads: int, **inputs: Floats
     """What a kernel gives for inputs that are broadcast against one another, in parts of at least `share` elements."""
     shape = common_shape(**inputs)
     out = np.empty(shape)
-    results, vectors = out.reshape(-1), [flat(array, shape) for array in inputs.values()]
+    results, vectors = out.ravel(), [flat(array, shape) for array in inputs.values()]
 
     def run(start: int, stop: int) -> bool:
         kernel(*(part(vector, start, stop) for vector in vectors), results[start:stop])

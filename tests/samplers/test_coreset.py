@@ -79,6 +79,24 @@ def test_a_size_beyond_the_limit_is_refused_by_the_limit() -> None:
     assert raised.value.parameter == "m"
 
 
+@given(n=POSITIVE, spread=POSITIVE, radius=POSITIVE, mixing=SHARES)
+def test_the_limit_itself_is_the_size_at_which_a_record_of_the_radius_is_drawn_surely(
+    n: Fraction, spread: Fraction, radius: Fraction, mixing: Fraction
+) -> None:
+    limit = largest_size(n, spread, radius, mixing)
+
+    def probability(m: Fraction) -> object:
+        sampler = Coreset(
+            m=Public(m), n=Public(n), mean_squared_norm=Public(spread), radius=Public(radius), mixing=Public(mixing)
+        )
+        return simplify(substitute(sampler.rate.probability, {norm(2): Constant(radius)}))
+
+    assert probability(limit) == Constant(Fraction(1))
+    assert probability(limit * Fraction(2**80 - 1, 2**80)) == Constant(Fraction(2**80 - 1, 2**80))
+    with pytest.raises(InvalidValue, match="m: got"):
+        probability(limit * Fraction(2**80 + 1, 2**80))
+
+
 def test_the_papers_own_run_is_admissible() -> None:
     sampler = Coreset(m=Public(20_000), **KDD)  # the printed limit is 15,532 (erratum IS-m-limit)
     most = enclose(sampler.rate.probability, {norm(2): Enclosure.of(Fraction("8020.65"))}, precision=96)

@@ -95,10 +95,29 @@ def test_parameters_are_given_by_name_and_declared() -> None:
         Poisson(rate=0.5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("digits", "admitted"), [(3, False), (4, True), (52, True), (53, False), ("9/2", False)])
-def test_digits_are_a_whole_number_within_their_range(digits: Any, admitted: bool) -> None:
-    if admitted:
-        assert PrivacyConstrained(target=Public(1), digits=Public(digits)).digits.value == digits
-        return
-    with pytest.raises(InvalidValue, match="a whole number from 4 to 52"):
-        PrivacyConstrained(target=Public(1), digits=Public(digits))
+RANGES: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
+    "digits": ("a whole number from 4 to 52", (4, 52), (3, 53, "9/2")),
+    "largest_weight": ("a number ≥ 1", (1, "10000001/10000000", 10**400), ("9999999/10000000", "1/2")),
+    "delta": (r"a number in \(0, 1\]", (1, "1/2", f"1/{10**400}"), ("10000001/10000000", 2)),
+    "order": ("a number > 1", ("10000001/10000000", 2, 10**9), (1, "1/2")),
+}
+"""Of options of `privacy-constrained`: what a refusal says, what is admitted, the ends among it, and what is not."""
+
+
+@pytest.mark.parametrize("option", RANGES)
+def test_options_of_a_target_are_admitted_up_to_their_ends(option: str) -> None:
+    admissible, admitted, refused = RANGES[option]
+    for value in admitted:
+        sampler = PrivacyConstrained(target=Public(1), **{option: Public(value)})
+        assert getattr(sampler, option).value == Fraction(value)
+    for value in refused:
+        with pytest.raises(InvalidValue, match=f"^{option}: got .*; admissible: {admissible}"):
+            PrivacyConstrained(target=Public(1), **{option: Public(value)})
+    for value in (0, "-1"):
+        with pytest.raises(InvalidValue, match=f"^{option}: got"):
+            PrivacyConstrained(target=Public(1), **{option: Public(value)})
+
+
+def test_a_target_is_at_a_delta_or_at_an_order() -> None:
+    with pytest.raises(InvalidValue, match="order: got 2; admissible: nothing, beside a δ"):
+        PrivacyConstrained(target=Public(1), delta=Public("1/10"), order=Public(2))

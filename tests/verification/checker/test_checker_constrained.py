@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.verification.checker import Outcome, check
+from certdp.verification.checker import Outcome, check, feasible
 from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.feasible import Rule
 from certdp.verification.checker.homogeneous import is_proportional, prove_proportional
@@ -655,6 +655,24 @@ def test_the_enclosed_probability_holds_that_of_the_largest_weight(seed: int) ->
         low, high = (mpmath.mpf(end.numerator) / end.denominator for end in map(fraction, found))
         assert low <= inverse <= high
         assert high - low <= 1e-9 * high
+
+
+@pytest.mark.parametrize(
+    ("steps", "eighths", "within"),
+    [(2, range(-96, -10), 1e-10), (3, range(-10, 24), 1e-11), (4, range(-10, 24), 1e-14)],
+)
+def test_few_steps_of_newtons_method_guess_the_root(
+    steps: int, eighths: range, within: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each squares the distance, because the slope is right: log((e^y - 1)/y) is half of y where that is small."""
+    monkeypatch.setattr(feasible, "_NEWTON_STEPS", steps)
+    for ratio in (10.0 ** (k / 8) for k in eighths):
+        with mpmath.workdps(60):
+            y = mpmath.mpf(2 * ratio)
+            for _ in range(12):
+                slope = 1 + 1 / mpmath.expm1(y) - 1 / y
+                y -= (mpmath.log(mpmath.expm1(y) / y) - ratio) / slope
+            assert abs(feasible._solve(ratio) / y - 1) <= within
 
 
 def test_the_probability_of_special_losses() -> None:
