@@ -95,7 +95,7 @@ def _solve(ratio: float) -> float:
     y = 2 * ratio
     for _ in range(_NEWTON_STEPS):
         if y < _SMALL:
-            value, slope = y / 2 + y**2 / 24 - y**4 / 2880, 1 / 2 + y / 12
+            value, slope = y / 2 + y**2 / 24 - y**4 / 2880, 1 / 2 + y / 12 - y**3 / 720
         else:
             value, slope = y + math.log(-math.expm1(-y) / y), -1 / math.expm1(-y) - 1 / y
         step = (value - ratio) / slope
