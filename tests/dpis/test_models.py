@@ -25,6 +25,7 @@ from certdp.dpis.models import (
     Tanh,
     TemperedSigmoid,
     TrainedNetwork,
+    trained_network,
 )
 from certdp.dpis.optimisers import Adam, Sgd
 from certdp.dpis.sampling import FloatArray
@@ -307,12 +308,54 @@ def test_a_trained_network_holds_no_data_and_follows_the_conventions() -> None:
         trained.predict([[1.0, 2.0]])
 
 
+@pytest.mark.parametrize("shape", [(), (FEATURES,), (2, FEATURES + 1), (2, FEATURES, 1), (2, 1, FEATURES)], ids=str)
+def test_a_trained_network_takes_a_row_for_each_record(shape: tuple[int, ...]) -> None:
+    network = NETWORKS["logistic"]
+    trained = TrainedNetwork(network=network, parameters=np.zeros(network.dimension))
+    for method in (trained.scores, trained.predict, trained.predict_proba):
+        with pytest.raises(InvalidValue, match="features: got shape"):
+            method(np.zeros(shape))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_trained_network_reads_records_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least one at a time, and each by itself."""
+    network, source = NETWORKS[name], np.random.default_rng(1)
+    trained = TrainedNetwork(network=network, parameters=source.normal(size=network.dimension))
+    records = source.normal(size=(RECORDS, FEATURES))
+    labels = trained.predict(records)
+    data = LabelledData(features=records, labels=labels)
+    whole = trained.scores(records)
+    for entries in (1, FEATURES - 1, 3 * FEATURES, 4 * FEATURES + 1, 10**6):
+        monkeypatch.setattr(trained_network, "_ENTRIES", entries)
+        np.testing.assert_allclose(trained.scores(records), whole, rtol=1e-12)
+        assert trained.accuracy(data) == 1.0
+        sizes = [part.stop - part.start for part in trained._parts(RECORDS)]
+        assert set(sizes) == {max(1, entries // FEATURES)}
+        assert sum(sizes) - sizes[0] < RECORDS <= sum(sizes)
+
+
+def test_probabilities_of_far_scores_are_numbers() -> None:
+    network = Logistic(features=1, classes=2)
+    parameters = np.array([0.0, 0.0, 1.0, -1.5])
+    shares = TrainedNetwork(network=network, parameters=parameters).predict_proba([[1e4], [-1e4], [0.0]])
+    assert np.isfinite(shares).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert np.isin(shares[:2], (0.0, 1.0)).all()
+
+
 def test_a_score_that_is_no_number_predicts_no_class() -> None:
     numbers = np.array([[1e300], [-1e300], [0.0], [1e-300], [np.nan]])
     data = LabelledData(features=numbers, labels=np.zeros(5, dtype=np.intp), divide_by=5e-324)
     assert np.array_equal(data.rows(np.arange(3))[0][:, 0], [np.inf, -np.inf, 0.0])
     model = RecordModel(Logistic(features=1, classes=2), data, Sgd())  # whose parameters 0 times infinity are NaN
     assert model.predict(data.rows(np.arange(5))[0]).tolist() == [-1, -1, 0, 0, -1]
+    for wrong in (0, 1):
+        parameters = np.array([1.0, 2.0, 3.0, 4.0])
+        parameters[2 * wrong] = np.nan  # of one class alone
+        trained = TrainedNetwork(network=Logistic(features=1, classes=2), parameters=parameters)
+        assert np.isnan(trained.scores([[1.0]])).tolist() == [[wrong == 0, wrong == 1]]
+        assert trained.predict([[1.0]]).tolist() == [-1]
     assert model.accuracy(data) == pytest.approx(2 / 5)
 
 

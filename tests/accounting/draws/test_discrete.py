@@ -12,7 +12,13 @@ import pytest
 from scipy import stats
 
 from certdp.accounting.draws import discrete
-from certdp.accounting.draws.discrete import TABLED, DiscreteGaussian, discrete_gaussian, discrete_laplace
+from certdp.accounting.draws.discrete import (
+    TABLED,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    discrete_gaussian,
+    discrete_laplace,
+)
 from certdp.accounting.draws.exact import LazyNumber
 from certdp.accounting.draws.noise import LARGEST_SCALE
 from certdp.accounting.draws.source import Seeded
@@ -53,6 +59,19 @@ def test_words_beside_tails_get_their_number(gaussian: bool, scale: Fraction) ->
     drawn = DRAW[gaussian](scale, 1000, Handed(words + padding))
     assert drawn is not None
     assert drawn[: len(words)].tolist() == right
+
+
+@BOTH
+@pytest.mark.parametrize("scale", [Fraction(1, 9), Fraction(1, 2), Fraction(1), Fraction(13, 4), Fraction(70)], ids=str)
+def test_tails_are_listed_to_the_first_of_one_unit_and_as_narrow_as_whole_units_are(
+    gaussian: bool, scale: Fraction
+) -> None:
+    law = (DiscreteGaussian if gaussian else DiscreteLaplace)(scale)
+    for bits in (20, 63, 64, 200):
+        ends = law.tails(bits)
+        assert all(high - low == 1 for low, high in ends)
+        assert [high <= 1 for _, high in ends] == [False] * (len(ends) - 1) + [True]
+    assert len(law.tails(64)) / 2 <= law.entries <= 2 * len(law.tails(64))
 
 
 @pytest.mark.parametrize("seed", range(20))
