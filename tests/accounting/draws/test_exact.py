@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from certdp.accounting.draws.exact import exact_cell
+from certdp.accounting.draws.exact import exact_cell, exact_number
 from certdp.accounting.draws.laws import GAUSSIAN, LAPLACE, Law
+from certdp.accounting.enclosures import Enclosure
 from tests.support.arb_noise import Handed, cell, digits
 from tests.support.cases import examples
 
@@ -79,3 +80,22 @@ def test_a_wrong_guess_costs_time_alone(law: Law, off: float, monkeypatch: pytes
     guess = law.guess
     monkeypatch.setattr(type(law), "guess", lambda _, p: max(0.0, guess(p) + off))
     assert [exact_cell(law, ratio, word, Handed([])) for word in words] == right
+
+
+@pytest.mark.parametrize("about", [-3, 0, 1, 2, 5, 40])
+@pytest.mark.parametrize("leading_zeros", [0, 1, 2, 7])
+def test_wherever_a_search_begins_it_asks_for_magnitudes_from_1_and_ends_at_the_largest(
+    about: int, leading_zeros: int
+) -> None:
+    """With T_k = 2^-k a magnitude is the number of zeros that p begins with."""
+
+    def tail(k: int, precision: int) -> Enclosure:
+        assert k >= 1
+        return Enclosure.of(Fraction(1, 2**k), precision=precision)
+
+    word = (1 << 62 - leading_zeros | 1) << 1
+    for sign in (0, 1):
+        found = exact_number(tail, lambda _: about, word | sign, Handed([]))
+        assert found == (-leading_zeros if sign else leading_zeros)
+        for lower in range(max(0, leading_zeros - 1), leading_zeros + 1):
+            assert exact_number(tail, lambda _: about, word | sign, Handed([]), lower) == found
