@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Self
 
@@ -51,6 +52,12 @@ class InvalidType(InvalidValue, TypeError):
 def restated(error: InvalidValue, *, parameter: str | None = None, remedy: str | None = None) -> InvalidValue:
     """Return the same error, of the same type, with another parameter to blame or another remedy."""
     return error.restated(parameter or error.parameter, remedy or error.remedy)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A question for who may have mistyped a name, with a space behind; empty where no known one comes close."""
+    close = get_close_matches(word, list(known), n=2, cutoff=0.6)
+    return f"Did you mean {' or '.join(close)}? " if close else ""
 
 
 @contextmanager

@@ -25,8 +25,9 @@ _GROUP = Theorem("law", "group privacy")
 def require(parameter: str, value: object, kind: type, remedy: str) -> None:
     """Raise InvalidType unless `value` is a `kind`."""
     if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
         shown = type(value).__name__ if kind is Private else value  # what should be private is not shown
-        raise InvalidType(parameter, shown, f"a {kind.__name__}", remedy)
+        raise InvalidType(parameter, shown, f"{article} {kind.__name__}", remedy)
 
 
 def _derived(_: object, __: object, value: Any) -> None:

@@ -28,7 +28,7 @@ def _order(value: Number) -> Fraction | None:
     except InvalidValue as error:
         if error.parameter != "norm":  # a refusal to read it at all, which says why
             raise
-        raise type(error)("norm", value, _ADMISSIBLE) from None
+        raise type(error)("norm", value, _ADMISSIBLE, "Write the number alone, such as 2 for the ℓ2 norm") from None
     if order < 1:
         raise InvalidValue("norm", value, _ADMISSIBLE, "Below 1 the triangle inequality fails: it is no norm")
     if order.numerator >= _LARGEST:

@@ -259,7 +259,7 @@ def declared(value: Declared[S], read: Callable[[S], T], *, parameter: str) -> D
             parameter,
             value,
             "Public(value) or Released(value, cost)",
-            "Say where it comes from: Public(value)",
+            "Say where it comes from: Public(value), for one that was fixed before the data were seen",
         )
     return _read(value, read)
 

@@ -18,7 +18,7 @@ from typing import Any, final
 import attrs
 from attrs import field, frozen
 
-from ..accounting.errors import CertdpError, InvalidValue
+from ..accounting.errors import CertdpError, InvalidValue, nearest
 from ..accounting.relations import ELEMENT
 from .contract import CONTRACT_VERSION, About, Claim, Expectation
 from .forks import can_fork
@@ -200,8 +200,9 @@ class Registry:
         """
         candidates = [listing for listing in self.listings(role) if listing.name == name]
         if not candidates:
-            known = ", ".join(dict.fromkeys(listing.name for listing in self.listings(role)))
-            raise InvalidValue(role.word, name, f"one of: {known}", "`certdp plugins` lists what is installed")
+            known = dict.fromkeys(listing.name for listing in self.listings(role))
+            remedy = f"{nearest(name, known)}`certdp plugins` lists what is installed"
+            raise InvalidValue(role.word, name, f"one of: {', '.join(known)}", remedy)
         admitted = [listing for listing in candidates if self._barred(listing) is None]
         return self._validated((admitted or candidates)[0])
 

@@ -127,7 +127,7 @@ def _coordinates(
             "radius",
             "nothing",
             "a public bound on the records",
-            f"The loss depends on {', '.join(norms)} of a record: declare a domain, such as radius=1",
+            f"The loss depends on {', '.join(norms)} of a record: declare a public domain",
         )
     return {}, {v: symbol_range(v) for v in occurring}
 

@@ -202,7 +202,13 @@ def _option(request: Request) -> _Family:
     low = _number("at-least", request.at_least, 1 / _LARGEST)
     high = _number("at-most", request.at_most, None)
     start = min(max(_NEAREST, low), high or _LARGEST)
-    given = request.composition(f"{request.find}={start!r}")
+    sought = f"{request.find}={start!r}"
+    try:
+        given = request.composition(sought)
+    except InvalidValue as error:
+        if error.value != sought:
+            raise
+        raise InvalidValue("find", request.find, f"steps, or {error.admissible}", error.remedy) from None
     match given:
         case KeyedComposition():
             remedy = "A release of keys costs what its own epsilon and delta declare: state these"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
 
-from ..accounting.errors import CertdpError, InvalidValue, restated
+from ..accounting.errors import CertdpError, InvalidValue, nearest, restated
 from ..accounting.sampling.releases import Releases, SampleOnce
 from ..plugins.contract import AnySampler, KeySampler, Mechanism, Sanitiser, build, options
 from ..plugins.registry import Registry, Role, origin
@@ -206,7 +207,8 @@ def _sorted(given: Sequence[str], kinds: Mapping[Role, type], of_run: Sequence[s
             owners, key = [prefix] if rest in declared[prefix] else [], rest
         if not owners:
             known = "; ".join(f"{role}: {', '.join(names) or 'none'}" for role, names in declared.items())
-            raise InvalidValue("option", text, f"a declared option ({known})", "Use one of these names")
+            near = nearest(key, chain.from_iterable(declared.values()))
+            raise InvalidValue("option", text, f"a declared option ({known})", f"{near}Use one of these names")
         if "run" in owners:
             owners = [owner for owner in owners if owner != "sampler"]
         elif len(owners) > 1:

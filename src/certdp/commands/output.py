@@ -23,6 +23,9 @@ from .page import Page
 
 FAILED, BAD_INPUT = 1, 2
 
+_OF_THE_DOMAIN = ("radius", "dimension")
+"""What the library takes in a NormBall, and commands in options."""
+
 
 @frozen
 class Terminal:
@@ -59,7 +62,10 @@ def _complete(error: CertdpError) -> InvalidValue:
     match error:
         case InvalidValue():
             remedy = error.remedy or "Change it to what is admissible"
-            return InvalidValue(error.parameter, error.formatted_value, error.admissible, remedy)
+            value = "nothing" if error.value is None else error.formatted_value
+            if value == "nothing" and error.parameter in _OF_THE_DOMAIN:
+                remedy = f"{remedy}: --option {error.parameter}=…"
+            return InvalidValue(error.parameter, value, error.admissible, remedy)
         case PluginError():
             value = f"{error.listing.name} of distribution {error.listing.distribution}"
             return InvalidValue(error.listing.role.word, value, "a plugin that can be used", error.reason)

@@ -80,7 +80,9 @@ class _CommaSeparated(Table):
     def _refuse_faults(self, block: list[str], first: int) -> None:
         admissible = f"exact numbers in {len(self.header)} columns, line by line"
         for place, found in _faults(len(self.header), block, first):
-            raise InvalidData("data", place, admissible, "Correct that line", found=Private(found))
+            raise InvalidData(
+                "data", place, admissible, "Correct that line, or leave out the column of text", found=Private(found)
+            )
 
 
 def _header(lines: Iterator[str]) -> tuple[list[str], int]:

@@ -17,6 +17,7 @@ from attrs import field, frozen, mutable
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
 from ..accounting.errors import InvalidValue, OutsideDomain
 from ..accounting.exact import Number, above_zero
+from ..accounting.guarantees import require
 from ..accounting.units import Delta, Epsilon
 from .run import Answer, NotionAbsent
 
@@ -218,6 +219,7 @@ def calibrate(
     >>> float(calibrate(release, budget, Continuous()).value)
     2.0
     """
+    require("over", over, Scale, "Write Continuous() for noise or a rate, Whole() for a number of releases")
     search = _Search(run, budget, over, ask or spent)
     search.bracket()
     search.narrow()

@@ -19,7 +19,7 @@ from ..accounting.display import EXACT_UP_TO, Displayed, shorten
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number
-from ..accounting.guarantees import Guarantee, conditions
+from ..accounting.guarantees import Guarantee, conditions, require
 from ..accounting.notions import (
     APPROXIMATE,
     GAUSSIAN_DP,
@@ -46,6 +46,7 @@ B = TypeVar("B", bound=Bound)
 U = TypeVar("U", bound=Unit, default=Record)
 """The unit of privacy of a run; a type without one speaks of records."""
 
+_ASK = "Ask one of certdp.accountants, such as RENYI, or leave it out for the best of all"
 _HIDDEN = Enclosure.of("1e-12")
 """The δ down to which a trade-off curve looks."""
 _FARTHEST = 64.0
@@ -324,6 +325,7 @@ class Run(Displayed, ABC, Generic[U]):
             NotionAbsent: where nothing finite follows, such as at δ = 0 for a mechanism without a pure ε.
             InvalidValue: for a δ below what released parameters have cost.
         """
+        require("accountant", accountant, Accountant, _ASK)
         return self._epsilon_at(Delta.of(delta), accountant)
 
     def _epsilon_at(self, delta: Delta, accountant: Accountant) -> Answer[U]:
@@ -352,6 +354,7 @@ class Run(Displayed, ABC, Generic[U]):
             NotionAbsent: where nothing follows.
             InvalidValue: for an ε below what released parameters have cost.
         """
+        require("accountant", accountant, Accountant, _ASK)
         return self._delta_at(Epsilon.of(epsilon), accountant)
 
     def _delta_at(self, epsilon: Epsilon, accountant: Accountant) -> Answer[U]:

@@ -111,9 +111,11 @@ class SampledRun(RunPart[U]):
                 remedy = "Of keyed data release by a KeyedRun" if about.unit == ELEMENT else ""
                 raise InvalidValue(role, about.name, "a plugin whose unit is a record", remedy)
             if about is None or not any(hasattr(type(plugin), name) for name in wanted):
-                raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`")
+                remedy = f"Build it from its options: {plugin.__name__}(…)" if isinstance(plugin, type) else ""
+                raise InvalidType(role, plugin, f"a {role}: a class with `about` and `{wanted[0]}`", remedy)
         if not isinstance(self.releases, Releases):
-            raise InvalidType("releases", self.releases, "SampleOnce(steps) or ResampleEach(steps)")
+            remedy = "Say whether each is on a fresh sample, ResampleEach, or all are on one, SampleOnce"
+            raise InvalidType("releases", self.releases, "SampleOnce(steps) or ResampleEach(steps)", remedy)
         if self.domain is not None and not isinstance(self.domain, NormBall):
             raise InvalidType("domain", self.domain, "a NormBall, or None")
         if self.unit not in _UNITS:
@@ -572,5 +574,5 @@ class SampledRun(RunPart[U]):
                 "radius",
                 "nothing",
                 "a public bound on the records",
-                "The target holds for records that lose no more at weight 1: declare a domain, such as radius=1",
+                "The target holds for records that lose no more at weight 1: declare a public domain",
             )

@@ -11,6 +11,7 @@ from ...accounting.errors import InvalidValue
 from ...accounting.expressions import ZERO, Symbol, prune, simplify, substitute, variables
 from ...accounting.expressions.suprema import NoFiniteSupremum
 from ...accounting.provenance import Private
+from ...accounting.relations import ADD_REMOVE
 from ...accounting.sampling.domains import NormBall
 from ...durable.files import Rank, published
 from ...records.certificates import owner_certificate
@@ -109,6 +110,10 @@ def pure_profile(request: Request, given: Composition, terminal: Terminal) -> Pu
             "a mechanism with a pure ε, or a δ or an order",
             f"{name} has no pure ε: state --delta D or --order A",
         )
+    if ADD_REMOVE not in given.mechanism.about.relations:
+        name = given.mechanism.about.name
+        admissible = "a mechanism about a record that is added or removed, or a δ or an order"
+        raise InvalidValue("mechanism", name, admissible, f"{name} is about one that is replaced: state --delta 0")
     subject = request.subject(given)
     with waiting(terminal):
         run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
