@@ -140,4 +140,4 @@ def test_a_gaussian_has_no_epsilon_at_delta_zero(refusal: Refusal) -> None:
 def test_a_norm_needs_a_domain(refusal: Refusal, base: Base) -> None:
     error = refusal(*base, "--delta", "1e-5")
     assert error["parameter"] == "radius"
-    assert "radius=1" in error["remedy"]
+    assert "--option radius=" in error["remedy"]
