@@ -456,7 +456,7 @@ class TestRefusals:
         """Without one each record is bounded, and no number for all of them is stated."""
         anywhere = run(LAPLACE, FULL, ResampleEach(3))
         for question in (anywhere.pure, lambda: anywhere.epsilon(Delta(0)), lambda: anywhere.renyi(Order(2))):
-            with pytest.raises(InvalidValue, match="declare a domain") as caught:
+            with pytest.raises(InvalidValue, match="declare a public domain") as caught:
                 question()
             assert caught.value.parameter == "radius"
         assert record_losses(anywhere, [[1.0], [-4.0]]).reveal().values == pytest.approx([3, 12], rel=1e-12)

@@ -289,7 +289,7 @@ def test_a_renyi_target_is_known_up_to_its_order() -> None:
 def test_without_a_domain_no_single_number_is_stated() -> None:
     run = solved(LaplaceSum(scale=Public(10)), "1/2")
     for asked in (run.pure, lambda: run.epsilon(Delta(0)), lambda: run.target, lambda: Plan([run]).pure()):
-        with pytest.raises(InvalidValue, match="declare a domain") as caught:
+        with pytest.raises(InvalidValue, match="declare a public domain") as caught:
             asked()
         assert caught.value.parameter == "radius"
     assert record_weights(run, data(5)).reveal().largest_loss <= 0.5
