@@ -20,7 +20,7 @@ from certdp.accounting.units import Delta, Epsilon
 from certdp.dpis.pictures import NOISE_CURVES, plot_noise
 from certdp.mechanisms.gaussian_sum import GaussianSum
 from certdp.mechanisms.laplace_sum import LaplaceSum
-from certdp.plots.canvas import look
+from certdp.plots.canvas import curve_style
 from certdp.plots.records import plot_losses
 from certdp.plots.runs import CALIBRATION_PLACES, plot_accounting, plot_calibration, plot_profile
 from certdp.runs.calibration import Budget, Continuous, calibrate
@@ -173,7 +173,7 @@ def test_curves_can_be_told_apart_without_colour(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_two_looks_are_alike_in_grey() -> None:
-    looks = [look(number) for number in range(8)]
+    looks = [curve_style(number) for number in range(8)]
     for part in ("color", "linestyle", "marker"):
         assert len({str(one[part]) for one in looks}) == len(looks)
 

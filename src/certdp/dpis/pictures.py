@@ -10,7 +10,7 @@ import numpy as np
 
 from ..accounting.errors import InvalidValue
 from ..accounting.private import Private
-from ..plots.canvas import blank, look, owners_png, png
+from ..plots.canvas import blank, curve_style, owners_png, png
 from .history import History
 
 _WINDOW = 50
@@ -37,12 +37,12 @@ def plot_history(history: History) -> bytes:
     figure = blank(10, 4)
     noise, paid = figure.subplots(1, 2)
     epochs = [row.epoch + 1 for row in history.epochs]
-    noise.plot(epochs, [row.noise_multiplier for row in history.epochs], label="noise multiplier σ_G", **look(0))
-    noise.plot(epochs, [row.share for row in history.epochs], label="norm sum K̃/(Ñ·C)", **look(1))
+    noise.plot(epochs, [row.noise_multiplier for row in history.epochs], label="noise multiplier σ_G", **curve_style(0))
+    noise.plot(epochs, [row.share for row in history.epochs], label="norm sum K̃/(Ñ·C)", **curve_style(1))
     noise.set_ylim(bottom=0)
     noise.set_title("noise and norm sums", fontsize="medium")
     noise.legend()
-    paid.plot(epochs, [row.epsilon for row in history.epochs], **look(0))
+    paid.plot(epochs, [row.epsilon for row in history.epochs], **curve_style(0))
     paid.set_ylim(bottom=0)
     paid.set_title("ε spent", fontsize="medium")
     paid.set_ylabel("ε (nats)")
@@ -67,7 +67,7 @@ def plot_steps(history: History) -> Private[bytes]:
         values = values[np.isfinite(values)]
         if values.size:
             width = min(_WINDOW, values.size)
-            axes.plot(np.convolve(values, np.full(width, 1 / width), mode="valid"), label=label, **look(number))
+            axes.plot(np.convolve(values, np.full(width, 1 / width), mode="valid"), label=label, **curve_style(number))
     axes.set_xlabel("step")
     if axes.lines:  # none where no record has a loss that is a number
         axes.legend()
@@ -95,7 +95,7 @@ def plot_noise(multipliers: Mapping[str, Sequence[float]], title: str) -> bytes:
 def draw_noise(axes: Any, multipliers: Mapping[str, Sequence[float]]) -> None:
     """A curve for each method, as for `plot_noise`."""
     for method, values in multipliers.items():
-        drawn = look([*NOISE_CURVES].index(method)) | {"markevery": 1}
+        drawn = curve_style([*NOISE_CURVES].index(method)) | {"markevery": 1}
         axes.plot(range(1, len(values) + 1), values, label=NOISE_CURVES[method], **drawn)
     axes.set_xlabel("epoch")
     axes.xaxis.get_major_locator().set_params(integer=True)

@@ -16,7 +16,7 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import exact
-from ..plots.canvas import look
+from ..plots.canvas import curve_style
 from . import training_runs
 from .experiment import ExperimentOptions, Prepared
 from .findings import Advance, Findings, Table
@@ -194,7 +194,7 @@ def _draw(panel: Any, cells: Sequence[Cell], rows: Sequence[Mapping[str, Any]], 
             [row["private_half_interval"] or 0.0 for _, row in chosen],
             capsize=3,
             label=series,
-            **(look(number) | {"markevery": 1}),
+            **(curve_style(number) | {"markevery": 1}),
         )
     panel.set_xlabel(axis)
     panel.set_ylabel("test accuracy, with 95 % intervals")

@@ -8,11 +8,11 @@ from typing import Any, final
 
 from attrs import frozen
 
-from ..plots.canvas import blank, look, png
+from ..plots.canvas import blank, curve_style, png
 
 _ORDER = {"opt": 0, "core": 1, "unif": 2, "full": 4, "var": 3}
 LOOKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {name: MappingProxyType(look(number) | {"markevery": 1}) for name, number in _ORDER.items()}
+    {name: MappingProxyType(curve_style(number) | {"markevery": 1}) for name, number in _ORDER.items()}
 )
 """How the curve of each sampler is drawn."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..plots.canvas import look
+from ..plots.canvas import curve_style
 from .count_experiments import CountPlan
 from .findings import Advance, Findings, Table
 from .key_frequencies import KeyFrequencies
@@ -123,7 +123,7 @@ def _figure(
         panel.set_ylabel("expected share of keys reported")
         panel.set_yscale("log")
         panel.legend(fontsize="x-small")
-        gains.plot(places, [row["gain_percent"] for row in of_one], label=keys.name, **look(number))
+        gains.plot(places, [row["gain_percent"] for row in of_one], label=keys.name, **curve_style(number))
         rows += of_one
     gains.set_title("gain of PWS over SbH", fontsize="small")
     gains.set_ylabel("more keys reported (%)")

@@ -49,7 +49,7 @@ def blank(width: float, height: float, *, option: str = "plot") -> Any:
     return figure
 
 
-def look(number: int) -> dict[str, Any]:
+def curve_style(number: int) -> dict[str, Any]:
     """How the curve of this number is drawn, unlike seven others: in colour, in grey and to the colour-blind."""
     colour, dashes, mark = _LOOKS[number % len(_LOOKS)]
     start = 0.02 * (number % len(_LOOKS))  # so that marks of curves that run together do not hide each other

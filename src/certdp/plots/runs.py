@@ -24,7 +24,7 @@ from ..records.losses import RecordLosses
 from ..runs.calibration import Budget, Calibration
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 from ..verification.certificates.writing import SampledPureClaim
-from .canvas import BLUE, blank, look, owners_png, png
+from .canvas import BLUE, blank, curve_style, owners_png, png
 
 _DIGITS = 6
 _POINTS = 600
@@ -129,9 +129,9 @@ def plot_calibration(
             losses.append(known)
         if advance is not None:
             advance()
-    axes.plot(places, losses, label="ε proven", **(look(0) | {"markevery": 1}))
+    axes.plot(places, losses, label="ε proven", **(curve_style(0) | {"markevery": 1}))
     allowed = float(budget.epsilon.value)
-    axes.axhline(allowed, label=f"budget, ε = {allowed:g}", **(look(1) | {"marker": ""}))
+    axes.axhline(allowed, label=f"budget, ε = {allowed:g}", **(curve_style(1) | {"marker": ""}))
     stated = f"{float(found.value):.{_DIGITS}g}"
     axes.plot(float(found.value), allowed, "*", color="black", markersize=12, zorder=3, label=f"{name} = {stated}")
     axes.set_xscale("log")
@@ -175,7 +175,7 @@ def plot_losses_of(run: Run[Any], axes: Any) -> None:
                 tails = np.cumsum(found[1][::-1])[::-1]
                 shown = tails > _HIDDEN
                 label = direction.value if number == 0 else None
-                axes.plot(found[0][shown], tails[shown], linewidth=1.2, label=label, **look(place))
+                axes.plot(found[0][shown], tails[shown], linewidth=1.2, label=label, **curve_style(place))
     if not axes.lines:
         axes.set_axis_off()
         return
@@ -199,7 +199,7 @@ def _accountants(axes: Any, run: Run[Any], answer: Answer[Any]) -> None:
             [bounds.upper or np.nan for _, bounds in proven],
             label=row.accountant.name,
             linewidth=2.2 if best else 1.1,
-            **look(number),
+            **curve_style(number),
         )
         least.extend(bounds.upper for _, bounds in proven if bounds.upper)
         if all(bounds.lower is not None for _, bounds in proven):
@@ -233,7 +233,7 @@ def _curve(axes: Any, claim: SampledPureClaim) -> None:
     for number, (direction, label) in enumerate(both):
         rounding = {v: 0.0 for v in variables(direction) if v.symbol is Symbol.ROUNDING}
         losses = np.broadcast_to(evaluate(direction, {**values, **rounding}), sizes.shape)
-        axes.plot(sizes, losses, label=label, **look(number))
+        axes.plot(sizes, losses, label=label, **curve_style(number))
     if claim.supremum is not None:
         most = claim.supremum.enclosure.upper_float
         axes.axhline(most, color="black", linewidth=0.8, label=f"ε = {rounded_up(most, _DIGITS)}")

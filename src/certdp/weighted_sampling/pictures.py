@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..accounting.keyed.estimates import Statistic, Total, likelihood, moment_curve
-from ..plots.canvas import BLUE, blank, look, png
+from ..plots.canvas import BLUE, blank, curve_style, png
 from .estimation import SampleEstimates
 
 _NODES = 200
@@ -28,9 +28,9 @@ def plot_estimates(estimates: SampleEstimates, statistic: Statistic | None = Non
     highest = max(int(frequencies[-1]) if frequencies.size else 1, 1)
     nodes = np.unique(np.geomspace(1, highest, _NODES).round().astype(np.int64))
     curve = moment_curve(likelihood(estimates.reporting, highest), statistic or Total(), nodes)
-    errors.plot(nodes, curve.bias / curve.sizes, label="bias", **look(0))
-    errors.plot(nodes, np.sqrt(curve.variance) / curve.sizes, label="standard deviation", **look(1))
-    errors.plot(nodes, curve.reported, label="probability reported", **look(4))
+    errors.plot(nodes, curve.bias / curve.sizes, label="bias", **curve_style(0))
+    errors.plot(nodes, np.sqrt(curve.variance) / curve.sizes, label="standard deviation", **curve_style(1))
+    errors.plot(nodes, curve.reported, label="probability reported", **curve_style(4))
     errors.axhline(0.0, color="black", linewidth=0.5)
     errors.set_xscale("log")
     errors.set_xlabel("frequency of a key")

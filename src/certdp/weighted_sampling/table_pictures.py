@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..plots.canvas import blank, look, png
+from ..plots.canvas import blank, curve_style, png
 from .report import baseline_of
 from .tables import ReportingTable
 
@@ -24,10 +24,10 @@ def plot_table(table: ReportingTable) -> bytes:
     nodes = frequencies[:: max(1, len(frequencies) // _NODES)]
     baseline = [] if histogram is None else [float(histogram.probability(i, precision=53).midpoint) for i in nodes]
     for axes, scale in zip(figure.subplots(1, 2), ("linear", "log"), strict=True):
-        axes.plot(frequencies, kept, label="sampled", **look(4))
-        axes.plot(frequencies, reported, label="sampled and reported", **look(0))
+        axes.plot(frequencies, kept, label="sampled", **curve_style(4))
+        axes.plot(frequencies, reported, label="sampled and reported", **curve_style(0))
         if baseline:
-            axes.plot(nodes, baseline, label="stability-based histogram", **look(1))
+            axes.plot(nodes, baseline, label="stability-based histogram", **curve_style(1))
         axes.set_yscale(scale)
         axes.set_xlabel("frequency of a key")
         axes.set_ylabel("probability that it is")
