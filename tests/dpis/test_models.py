@@ -304,6 +304,12 @@ def test_a_trained_network_holds_no_data_and_follows_the_conventions() -> None:
     scores, shares = trained.scores([[2.0], [5.0]]), trained.predict_proba([[2.0], [5.0]])
     np.testing.assert_allclose(shares, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
     assert trained.predict(np.empty((0, 1))).shape == (0,)
+    assert trained.predict_proba([[1e5]]).sum() == pytest.approx(1)
+    wide = Logistic(features=2**17 + 1, classes=2)
+    assert TrainedNetwork(network=wide, parameters=wide.start(Coins())).predict(np.ones((2, 2**17 + 1))).tolist() == [
+        0,
+        0,
+    ]
     with pytest.raises(InvalidValue, match="features"):
         trained.predict([[1.0, 2.0]])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -52,3 +53,21 @@ def test_ratios_of_noise_alone_say_nothing() -> None:
     assert ratio_interval(9.0, 2.0, 0.1) == WHOLE
     assert mean_interval((-1.0, 0.5), 3.0) == WHOLE
     assert variance_interval((0.0, 0.0, 0.0), 1.0) == (0.0, 0.25)
+
+
+@pytest.mark.parametrize("true", [(9.0, 12.0, 4.0), (20.0, 0.0, 0.0), (10.0, 0.0, 10.0), (1.0, 2.0, 30.0)])
+def test_no_noise_within_the_half_width_leads_out_of_an_interval(true: tuple[float, float, float]) -> None:
+    """Every sign of three noises of that size."""
+    count = sum(true)
+    mean, square = (true[1] / 2 + true[2]) / count, true[2] / count
+    for signs in product((-1, 0, 1), repeat=3):
+        noisy = (true[0] + signs[0], true[1] + signs[1], true[2] + signs[2])
+        low, high = variance_interval(noisy, 1.0)
+        assert low - 1e-12 <= square - mean**2 <= high + 1e-12
+        low, high = mean_interval((noisy[0] + noisy[1] / 2, noisy[1] / 2 + noisy[2]), 1.5)
+        assert low - 1e-12 <= mean <= high + 1e-12
+
+
+def test_the_ends_of_a_variance_are_those_of_both_means() -> None:
+    found = variance_interval((100.0, 20.0, 100.0), 1.0)
+    assert found == pytest.approx((98 / 220 - (111.5 / 220) ** 2, 102 / 220 - (108.5 / 220) ** 2))

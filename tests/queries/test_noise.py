@@ -59,6 +59,14 @@ def test_the_half_width_of_normal_noise() -> None:
     assert GaussianNoise(Fraction(2), Fraction(1)).half_width(0.95) == pytest.approx(2 * 1.959963984540054, rel=1e-8)
 
 
+@pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999"])
+def test_sums_of_noises_are_within_the_tail_of_one_and_a_unit(confidence: str) -> None:
+    noise = LaplaceNoise(Fraction(7), Fraction(1, 8))
+    reach = noise.half_width_of_sums(float(confidence)) - 1 / 8
+    assert mpmath.exp(-reach / 7) == pytest.approx(1 - float(confidence), rel=1e-9)
+    assert reach < noise.half_width(float(confidence)) + 2 / 8
+
+
 def test_contributions_and_costs_scale_the_noise() -> None:
     assert PureShare(Fraction(1, 2)).noise(3, Fraction(1)) == LaplaceNoise(Fraction(6), Fraction(1))
     assert GaussianShare(Fraction(1, 2)).noise(3, Fraction(1)) == GaussianNoise(Fraction(6), Fraction(1))

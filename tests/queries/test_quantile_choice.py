@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from certdp import Public
-from certdp.plugins.contract import Coins, WeightedSample
+from certdp.plugins.contract import Coins, PureLoss, W, WeightedSample, norm
 from certdp.queries.quantile_choice import QuantileChoice
 from tests.support.cases import examples
 
@@ -108,3 +108,9 @@ def test_a_record_moves_every_gap_by_no_more_than_its_norm(
 def test_quantiles_of_any_denominator_are_exact() -> None:
     mechanism = choice(Fraction("0.123456789012345678901"))
     assert mechanism.release(sample([2**50, 2**40]), Coins.seeded(1))[0] == 0
+
+
+def test_the_loss_is_that_of_the_values_of_a_record() -> None:
+    """A record with a value at each of two candidates costs twice what one value does."""
+    loss = choice(Fraction(1, 4), Fraction(3)).loss
+    assert loss == PureLoss(W * norm(1) * (2 * Fraction(3, 4) / 3))

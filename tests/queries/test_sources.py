@@ -122,8 +122,8 @@ def test_numbers_are_read_however_they_are_written() -> None:
 
 
 def test_values_are_found_by_what_they_are_or_how_they_read() -> None:
-    codes = rows_of({"c": [1, "1", 1.0, "2", 3]}, {"c": q.Category("c", [2, 1])}, None).codes["c"]
-    assert codes.tolist() == [1, 1, 1, 0, -1]
+    codes = rows_of({"c": [1, "1", 1.0, "2", 3, [1]]}, {"c": q.Category("c", [2, 1])}, None).codes["c"]
+    assert codes.tolist() == [1, 1, 1, 0, -1, -1]
 
 
 def test_columns_of_types_that_hold_no_numbers_are_refused_before_they_are_read() -> None:

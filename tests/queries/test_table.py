@@ -145,6 +145,11 @@ def test_tables_of_the_same_people_share_an_account() -> None:
         other.release(q.count(), epsilon="0.6")
     with pytest.raises(CertdpError, match="account"):
         q.table(PEOPLE, [AGE], account=table.account, user="who", rows_per_user=2)
+    for budget in ({"epsilon": 1}, {"delta": "1e-6"}):
+        with pytest.raises(CertdpError, match="The account has a budget"):
+            q.table(PEOPLE, [AGE], account=table.account, **budget)
+    with pytest.raises(CertdpError, match="State what all answers may cost"):
+        q.table(PEOPLE, [AGE])
 
 
 @pytest.mark.parametrize(("delta", "asked"), [(0, 0), ("1e-6", "1e-6")])
@@ -186,7 +191,12 @@ def test_bounds_are_found_and_paid_for() -> None:
 
 
 def test_the_edges_of_bounds_are_found_for_signs_and_sizes() -> None:
-    for numbers, wanted in (([-3.0, -2.5], (-4, -2)), ([0.0], (0, Fraction(1, 2**32))), ([2.0**70], (2**63, 2**64))):
+    for numbers, wanted in (
+        ([-3.0, -2.5], (-4, -2)),
+        ([0.0], (0, Fraction(1, 2**32))),
+        ([2.0**70], (2**63, 2**64)),
+        ([-(2.0**70)], (-(2**64), -(2**63))),
+    ):
         table = q.table({"x": numbers * 500}, [q.Column("x")], epsilon=4)
         assert table.with_bounds("x", epsilon=3, coins=Coins.seeded(4)).columns["x"].bounds == wanted  # type: ignore[union-attr]
 
@@ -200,6 +210,7 @@ WRONG: dict[str, Callable[[q.Table], Any]] = {
     "confidence": lambda table: table.release(q.count(), confidence=1),
     "condition": lambda table: table.where(q.Column("height", 0, 3).present()),
     "bins": lambda table: table.release(q.histogram("age", [3, 1])),
+    "bins ": lambda table: table.release(q.histogram("age", 0)),
     "at": lambda table: table.release(q.quantiles("age", [2])),
     "candidates": lambda table: table.release(q.median("age", candidates=1)),
     "coins": lambda table: table.release(q.count(), coins=3),  # type: ignore[arg-type]
@@ -211,7 +222,7 @@ def test_what_is_inadmissible_is_named_and_costs_nothing(parameter: str) -> None
     table = people()
     with pytest.raises(CertdpError) as caught:
         WRONG[parameter](table)
-    assert getattr(caught.value, "parameter", None) == parameter
+    assert getattr(caught.value, "parameter", None) == parameter.strip()
     assert payments(table) == 0
 
 

@@ -181,4 +181,3 @@ def _rule(share: Share, unit: Unit, domain: NormBall) -> Rule:
             return PureFilter(Pure(Enclosure.of(share.epsilon)), relation=ADD_REMOVE, unit=unit, domain=domain)
         case GaussianShare():
             return GaussianFilter(GaussianDP(Enclosure.of(share.mu)), relation=ADD_REMOVE, unit=unit, domain=domain)
-    raise AssertionError(share)

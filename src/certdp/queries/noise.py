@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Protocol, TypeAlias, final
+from typing import TypeAlias, final
 
 from attrs import frozen
 
@@ -109,31 +109,6 @@ class GaussianNoise:
 Noise: TypeAlias = LaplaceNoise | GaussianNoise
 
 
-class Share(Protocol):
-    """A part of a budget."""
-
-    def split(self, parts: int) -> Share:
-        """An equal share for each of so many parts; together they cost at most this one."""
-        ...
-
-    def noise(self, contributions: int, unit: Fraction) -> Noise:
-        """The noise for sums that one unit of privacy moves by at most so much, in ℓ1.
-
-        Args:
-            contributions: the most that it moves them.
-            unit: the finest unit of the sums that is of use; the noise's `unit` is that or a larger one, at most 1.
-
-        Raises:
-            InvalidValue: for a share that buys so much noise that sums of whole numbers are finer than its grid.
-        """
-        ...
-
-    @property
-    def pure(self) -> Fraction:
-        """A pure ε that costs at most this share."""
-        ...
-
-
 @final
 @frozen
 class PureShare:
@@ -150,7 +125,12 @@ class PureShare:
         return PureShare(self.epsilon / parts * _ROOM)
 
     def noise(self, contributions: int, unit: Fraction) -> LaplaceNoise:
-        """Laplace noise of scale contributions/ε."""
+        """Laplace noise for sums that one unit of privacy moves by at most so much, in ℓ1: of scale contributions/ε.
+
+        Args:
+            contributions: the most that it moves them.
+            unit: of the sums.
+        """
         return LaplaceNoise(contributions / self.epsilon, unit)
 
     @property
@@ -193,3 +173,7 @@ class GaussianShare:
         half = min(float(self.mu) / 2, _FAR)
         tail = math.erfc(half / math.sqrt(2)) / 2
         return Fraction(math.log1p(-tail) - math.log(tail)) * (1 - Fraction(1, 2**30))
+
+
+Share: TypeAlias = PureShare | GaussianShare
+"""A part of a budget."""

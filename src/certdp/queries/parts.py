@@ -71,7 +71,7 @@ class Sums:
         used = (cells >= 0) & ~np.isnan(numbers)
         totals = np.zeros((len(self.groups), self.statistic.width), dtype=np.int64)
         np.add.at(totals, cells[used], self.statistic.entries(numbers[used], int(1 / self.noise.unit)))
-        flat = totals.reshape(-1)
+        flat = totals.ravel()
         upper = flat // _UPPER * _UPPER
         return WeightedSample(np.stack([upper, flat - upper]) * float(self.noise.unit), np.ones(2))
 

@@ -10,8 +10,8 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from ..accounting.display import Displayed
-from ..accounting.errors import InvalidType, InvalidValue
-from ..accounting.exact import Floats
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Floats, Number
 from ..accounting.guarantees import Guarantee
 from ..accounting.units import Delta
 from ..plugins.contract import Coins
@@ -135,7 +135,7 @@ class Results(Displayed, Mapping[str, Result]):
         for result in self.values():
             yield from result.rows()
 
-    def certificate(self, delta: Delta) -> bytes:
+    def certificate(self, delta: Delta | Number = 0) -> bytes:
         """A publishable certificate of what this request costs about a unit of which all rows are one record.
 
         Raises:
@@ -143,8 +143,6 @@ class Results(Displayed, Mapping[str, Result]):
         """
         if not self.coins.private:
             raise seeded_run("certificate")
-        if not isinstance(delta, Delta):
-            raise InvalidType("delta", delta, "a Delta", "Write Delta(0) for a pure ε")
         return certificate(self.plan, self.plan.epsilon(delta)).content
 
     def __str__(self) -> str:
