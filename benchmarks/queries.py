@@ -54,6 +54,7 @@ class Task:
         peers: by the tool's name, given ε; None where it has no such thing.
         epsilon: of the whole task.
         delta: likewise.
+        where: the rows that are meant; all of them by default.
     """
 
     name: str
@@ -62,10 +63,12 @@ class Task:
     peers: Mapping[str, Callable[[float], Release] | None]
     epsilon: float = 1.0
     delta: float = 0.0
+    where: q.Condition | None = None
 
 
 def ours(task: Task) -> Numbers:
     table = q.table(DATA, COLUMNS, epsilon=str(task.epsilon), delta=str(task.delta))
+    table = table if task.where is None else table.where(task.where)
     return [value for result in table.release(*task.ours).values() for value in result.values]
 
 
@@ -77,8 +80,7 @@ def diffprivlib(name: str, column: str = "age", **options: Any) -> Callable[[flo
         ends = {} if name == "count_nonzero" else {"bounds": tuple(map(float, BOUNDS[column]))}
         if name == "histogram":
             ends = {"range": BOUNDS[column]}
-        data = np.ones(ROWS) if name == "count_nonzero" else values
-        return partial(getattr(tools, name), data, epsilon=epsilon, **ends, **options)
+        return partial(getattr(tools, name), values, epsilon=epsilon, **ends, **options)
 
     return at
 
@@ -183,10 +185,14 @@ def binned(column: str, bins: int) -> dict[str, Callable[[float], Release] | Non
 
 
 def tasks() -> list[Task]:
-    count = {"diffprivlib": diffprivlib("count_nonzero"), "OpenDP": opendp("count")}
+    count = {
+        "diffprivlib": diffprivlib("count_nonzero", "smoker"),
+        "OpenDP": opendp("count", "smoker", data=lambda values: values[values == 1]),
+    }
+    smokers = q.Column("smoker", 0, 1).at_least(1)
     found = [
-        Task("count, ε = 1", [ROWS], (q.count(),), count),
-        Task("count, ε = 0.1", [ROWS], (q.count(),), count, epsilon=0.1),
+        Task(f"count of smokers, ε = {epsilon}", [SMOKER.sum()], (q.count(),), count, epsilon=epsilon, where=smokers)
+        for epsilon in (1, 0.1)
     ]
     for query, column in (
         *(("sum", name) for name in ("age", "balance", "income")),
@@ -221,13 +227,13 @@ def tasks() -> list[Task]:
             {tool: shared(*(quantile("age", at)[tool] for at in quartiles)) for tool in ("diffprivlib", "OpenDP")},
         )
     )
-    four = [count, *(ours_and_peers(query, "age") for query in ("sum", "mean", "variance"))]
+    three = [ours_and_peers(query, "age") for query in ("sum", "mean", "variance")]
     found.append(
         Task(
-            "count, sum, mean, variance of age",
-            [ROWS, AGE.sum(), AGE.mean(), AGE.var()],
-            (q.count(), q.sum("age"), q.mean("age"), q.variance("age")),
-            {tool: shared(*(peers[tool] for peers in four)) for tool in ("diffprivlib", "OpenDP")},
+            "sum, mean, variance of age",
+            [AGE.sum(), AGE.mean(), AGE.var()],
+            (q.sum("age"), q.mean("age"), q.variance("age")),
+            {tool: shared(*(peers[tool] for peers in three)) for tool in ("diffprivlib", "OpenDP")},
         )
     )
     twelve = [(query, name) for query in ("mean", "sum", "variance") for name in ("age", "income", "balance", "smoker")]
