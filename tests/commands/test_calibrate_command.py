@@ -54,7 +54,7 @@ def test_a_rate_within_its_range(certdp: Command) -> None:
     ("arguments", "parameter"),
     [
         ((*LAPLACE, "--find", "radius", "--epsilon", 1), "find"),
-        ((*LAPLACE, "--find", "nothing", "--epsilon", 1), "option"),
+        ((*LAPLACE, "--find", "nothing", "--epsilon", 1), "find"),
         ((*LAPLACE, "--option", "scale=1", "--find", "scale", "--epsilon", 1), "find"),
         ((*LAPLACE, "--option", "scale=1", "--find", "steps", "--epsilon", 1), "resample"),
         ((*LAPLACE, "--find", "scale", "--epsilon", "0"), "budget"),

@@ -142,8 +142,8 @@ WRITING: Mapping[str, tuple[str, str]] = {
     "delta": (f"delta {TWICE} --epsilon 1 --certificate {{out}}/c --plot {{out}}/p.png", "p.png c"),
     "calibrate": (
         "calibrate --mechanism laplace-sum --sampler full --option radius=1 --find scale --epsilon 1 "
-        "--certificate {out}/c",
-        "c",
+        "--certificate {out}/c --plot {out}/p.png",
+        "p.png c",
     ),
     "cluster": (
         "cluster --data {in}/records.csv --epsilon 5 --clusters 2 --option radius=3 --output {out}/o.csv "

@@ -317,6 +317,7 @@ def both(*forgeries: Callable[[Body], None]) -> Callable[[Body], None]:
 def assumed(name: str, value: str | None) -> Callable[[Body], None]:
     def forge(body: Body) -> None:
         kept = [item for item in body["assumptions"] if item["name"] != name]
+        assert value is not None or len(kept) < len(body["assumptions"]), f"nothing is forged: no assumption is {name}"
         body["assumptions"] = kept + ([] if value is None else [{"name": name, "value": value}])
 
     return forge
@@ -370,8 +371,8 @@ ANYWHERE: dict[str, Callable[[Body], None]] = {
     "a stronger theorem": put("PWS Theorem 9.9", "theorem"),
     "group privacy for an element": put(lambda theorem: theorem + " and group privacy", "theorem"),
     "no assumptions": put([], "assumptions"),
-    "no assumption about the unit": assumed("unit is: element", None),
-    "a record as the unit": assumed("unit is: element", "one record"),
+    "no assumption about the unit": assumed("unit is an element", None),
+    "a record as the unit": assumed("unit is an element", "one record"),
     "coins of the keys together": assumed("coins of each key", "the same for all keys"),
     "an altered assumption": assumed("mechanism.epsilon", "1/4"),
     "an altered option": put("1/4", "mechanism", "options", "epsilon"),
