@@ -145,9 +145,10 @@ def test_tables_of_the_same_people_share_an_account() -> None:
         other.release(q.count(), epsilon="0.6")
     with pytest.raises(CertdpError, match="account"):
         q.table(PEOPLE, [AGE], account=table.account, user="who", rows_per_user=2)
-    for budget in ({"epsilon": 1}, {"delta": "1e-6"}):
-        with pytest.raises(CertdpError, match="The account has a budget"):
-            q.table(PEOPLE, [AGE], account=table.account, **budget)
+    with pytest.raises(CertdpError, match="The account has a budget"):
+        q.table(PEOPLE, [AGE], account=table.account, epsilon=1)
+    with pytest.raises(CertdpError, match="The account has a budget"):
+        q.table(PEOPLE, [AGE], account=table.account, delta="1e-6")
     with pytest.raises(CertdpError, match="State what all answers may cost"):
         q.table(PEOPLE, [AGE])
 
