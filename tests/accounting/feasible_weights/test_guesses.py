@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -15,7 +16,8 @@ WEIGHTS = np.array([1.0, 1.5, 64.0, 2.0**29, 2.0**31, 2.0**600, 2.0**1000])
 
 
 def test_what_is_allowed_is_computed_beyond_the_range_of_floats() -> None:
-    for odds in (*map(mpmath.mpf, (1e-12, 0.03, 0.5, 7.0, 2.0**40, 1e300)), mpmath.exp(1000)):
+    many: list[Any] = [*map(mpmath.mpf, (1e-12, 0.03, 0.5, 7.0, 2.0**40, 1e300)), mpmath.exp(1000)]
+    for odds in many:
         allowed = _Allowed(min(float(odds), sys.float_info.max), float(mpmath.log(odds)))
         for weight, found in zip(WEIGHTS, allowed(WEIGHTS), strict=True):
             truth = mpmath.log1p(mpmath.mpf(float(weight)) * odds)
