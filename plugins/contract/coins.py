@@ -239,7 +239,7 @@ class Coins:
             InvalidValue: where no exponent is 0, or one is below.
         """
         if min(exponents, default=1):
-            raise InvalidValue("exponents", "a least one other than 0", "numbers ≥ 0, the best output's 0")
+            raise InvalidValue("exponents", "none that is 0, or one below", "numbers ≥ 0, the best output's 0")
         candidates = np.flatnonzero(accepted(exponents, which, self.source))
         return int(candidates[self.integers(len(candidates), 1)[0]])
 

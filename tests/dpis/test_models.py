@@ -210,7 +210,7 @@ def test_no_records_have_no_norms_and_add_nothing(model: RecordModel) -> None:
 
 def test_reading_in_parts_changes_nothing(model: RecordModel, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, found = model.weighted_sum(EVERYONE, np.sqrt, UNIT)
-    monkeypatch.setattr("certdp.dpis.models.record_model._ENTRIES", 2 * FEATURES)
+    monkeypatch.setattr("certdp.dpis.models.trained_network._ENTRIES", 2 * FEATURES)
     parts, again = model.weighted_sum(EVERYONE, np.sqrt, UNIT)
     assert np.array_equal(parts, whole)
     assert np.array_equal(again.norms, found.norms)
@@ -336,7 +336,7 @@ def test_a_trained_network_reads_records_in_parts(name: str, monkeypatch: pytest
         monkeypatch.setattr(trained_network, "_ENTRIES", entries)
         np.testing.assert_allclose(trained.scores(records), whole, rtol=1e-12)
         assert trained.accuracy(data) == 1.0
-        sizes = [part.stop - part.start for part in trained._parts(RECORDS)]
+        sizes = [part.stop - part.start for part in trained_network.blocks(network, RECORDS)]
         assert set(sizes) == {max(1, entries // FEATURES)}
         assert sum(sizes) - sizes[0] < RECORDS <= sum(sizes)
 

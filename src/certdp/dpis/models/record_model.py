@@ -19,10 +19,7 @@ from ..optimisers import OptimiserOptions
 from ..sampling import FloatArray, IntArray, norm_error
 from .labelled import LabelledData
 from .networks import Factors, Network
-from .trained_network import TrainedNetwork
-
-_ENTRIES = 1 << 17
-"""Entries of features that are read at a time: 1 MiB of them stays in the second-level cache."""
+from .trained_network import TrainedNetwork, blocks
 
 
 @final
@@ -139,5 +136,4 @@ class RecordModel:
 
     def _parts(self, indices: IntArray) -> Iterator[IntArray]:
         """The indices, as many at a time as memory is meant to hold."""
-        rows = max(1, _ENTRIES // self.network.features)
-        return (indices[start : start + rows] for start in range(0, len(indices), rows))
+        return (indices[part] for part in blocks(self.network, len(indices)))

@@ -18,6 +18,12 @@ _ENTRIES = 1 << 17
 """Entries of features that are read at a time: 1 MiB of them stays in the second-level cache."""
 
 
+def blocks(network: Network, rows: int) -> Iterator[slice]:
+    """The rows of records of a network, as many at a time as memory is meant to hold."""
+    step = max(1, _ENTRIES // network.features)
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
 @final
 @frozen(kw_only=True, eq=False)
 class TrainedNetwork:
@@ -41,7 +47,7 @@ class TrainedNetwork:
         if given.ndim != 2 or given.shape[1] != self.network.features:
             raise InvalidValue("features", f"shape {given.shape}", f"(n, {self.network.features}), one record a row")
         with np.errstate(all="ignore"):  # NaN and infinities are answers here
-            parts = [self.network.logits(self.parameters, given[part]) for part in self._parts(len(given))]
+            parts = [self.network.logits(self.parameters, given[part]) for part in blocks(self.network, len(given))]
         return np.concatenate([np.empty((0, self.network.classes)), *parts])
 
     def predict(self, features: ArrayLike) -> IntArray:
@@ -58,12 +64,7 @@ class TrainedNetwork:
     def accuracy(self, data: LabelledData) -> float:
         """The share of records whose class is predicted. As private as those records."""
         hits = 0
-        for part in self._parts(len(data)):
+        for part in blocks(self.network, len(data)):
             features, labels = data.rows(np.arange(len(data))[part])
             hits += int(np.count_nonzero(self.predict(features) == labels))
         return hits / len(data)
-
-    def _parts(self, rows: int) -> Iterator[slice]:
-        """The rows, as many at a time as memory is meant to hold."""
-        step = max(1, _ENTRIES // self.network.features)
-        return (slice(start, start + step) for start in range(0, rows, step))
