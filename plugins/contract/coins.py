@@ -28,6 +28,11 @@ _FEWEST_WORDS, _MOST_WORDS = 8, 8192  # asked of a source at a time; what an exa
 _WORDS_PER_DRAW = 12
 
 
+def stated_source(private: bool) -> str:
+    """Where coins came from, as statements and certificates say it: the operating system, or a seed."""
+    return "operating system" if private else "seeded"
+
+
 def seeded_run(asked: str) -> InvalidValue:
     """The refusal of what only a private run has."""
     return InvalidValue(

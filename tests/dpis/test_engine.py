@@ -82,6 +82,9 @@ class Fixed:
 
     assumptions: tuple[Assumption, ...] = ()
 
+    def released(self) -> dict[str, FloatArray]:
+        return {}
+
     def identity(self) -> Identity:
         return Identity(model="fixed", optimiser="none", data=Private(str(self.gradients)))
 

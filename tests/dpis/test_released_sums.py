@@ -47,6 +47,9 @@ class SideBySide:
         self.run = np.repeat(np.arange(runs), len(gradients))
         self.size, self.dimension = len(self.gradients), runs
 
+    def released(self) -> dict[str, FloatArray]:
+        return {}
+
     def identity(self) -> Identity:
         return Identity(model="side by side", optimiser="none", data=Private(str(self.gradients)))
 

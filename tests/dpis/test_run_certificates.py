@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from certdp.dpis.budget import (
     RenyiAccounting,
     RunPlan,
 )
-from certdp.dpis.engine import train
+from certdp.dpis.engine import Trained, train
 from certdp.dpis.forecast import dp_sgd, forecast
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
@@ -215,3 +217,38 @@ def test_a_trained_model_has_a_certificate_where_its_coins_are_private() -> None
     seeded = train(model(), plan, coins=Coins.seeded(1))
     with pytest.raises(InvalidValue, match="seeded"):
         seeded.certificate()
+
+
+def trained_briefly(coins: Coins | None = None) -> Trained:
+    data = LabelledData(features=np.linspace([-1.0], [1.0], 1000), labels=np.arange(1000) // 500)
+    return train(RecordModel(Logistic(features=1, classes=2), data, Sgd(rate=0.5)), PLAN, coins=coins)
+
+
+def test_a_trained_model_is_published_with_its_statement_and_its_own_certificate(tmp_path: Path) -> None:
+    first, second = trained_briefly(), trained_briefly()
+    first.write(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz") as read:
+        assert read.files == ["parameters"]
+        assert np.array_equal(read["parameters"], first.model.parameters)
+    said = json.loads(json.dumps(first.statement.as_json))
+    assert said["digest"] == "sha256:" + hashlib.sha256((tmp_path / "model.npz").read_bytes()).hexdigest()
+    assert said["digest"] != second.statement.digest
+    assert (said["method"], said["coins"], said["plan"]["norm-noise"]) == ("dpis", "operating system", "400")
+    assert said["guarantee"]["epsilon"] <= 1.5
+    assert {one["name"] for one in said["guarantee"]["assumptions"]} >= {"options fixed beforehand"}
+    for unit, epoch in zip(said["grids"], said["epochs"], strict=True):
+        units = epoch["noise_multiplier"] * epoch["clip"] / Fraction(unit)
+        assert 2**36 * (1 - 1e-9) <= units <= 2**37 * (1 + 1e-9)
+    bound = json.loads(first.certificate("model.npz").content)["artefacts"]
+    assert bound == {"coins": "operating system", "files": {"model.npz": said["digest"]}}
+    assert check(first.certificate("model.npz").content).accepted
+    assert "artefacts" not in json.loads(first.certificate().content)
+    with pytest.raises(InvalidValue, match="artefacts"):
+        first.certificate("folder/model.npz")
+
+
+def test_a_seeded_model_is_stated_without_a_guarantee() -> None:
+    seeded = trained_briefly(Coins.seeded(1))
+    assert (seeded.statement.coins, seeded.statement.as_json["guarantee"]) == ("seeded", None)
+    with pytest.raises(InvalidValue, match="seeded coins"):
+        seeded.certificate("model.npz")

@@ -49,6 +49,7 @@ from .gradients import RecordGradients as RecordGradients
 from .gradients import Weighting as Weighting
 from .history import EpochFigures as EpochFigures
 from .history import History as History
+from .model_statements import ModelStatement as ModelStatement
 from .optimisers import Adam as Adam
 from .optimisers import Sgd as Sgd
 from .pictures import plot_history as plot_history

@@ -10,9 +10,10 @@ Everything is paid, and written down where there are checkpoints, before anythin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
@@ -25,16 +26,20 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
+from ..durable.files import write_whole
 from ..plugins.contract import Coins
-from ..plugins.contract.coins import release_coins, seeded_run
+from ..plugins.contract.coins import release_coins, seeded_run, stated_source
+from ..verification.certificates.artefacts import with_digests
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, CheckpointState
 from .counted_coins import counted
 from .gradients import Evaluation, RecordGradients, described
 from .history import EpochFigures, History
+from .model_statements import ModelStatement, as_npz, digest_of
 from .norm_sums import noisy_norm_sum, noisy_size
+from .plan_options import options_of
 from .run_account import EpochNoise, RunAccount, open_account, restored_account
-from .sampling import TwoStage, Uniform
+from .sampling import FloatArray, TwoStage, Uniform
 from .step_sums import ImportanceSampling, Sampling, StepFigures, UniformSampling, noisy_sum
 
 if TYPE_CHECKING:
@@ -105,6 +110,7 @@ class Trained:
         assumptions: what the guarantee assumes of the model, if anything.
         model: the trained model without its data, which may be published: a `TrainedNetwork` of a `RecordModel`, the
             module of a `TorchModel`; of a `RecordGradients` of your own its `model`, None where it has none.
+        parameters: float64 copies of what was trained, by name: what is published.
     """
 
     account: RunAccount
@@ -112,6 +118,7 @@ class Trained:
     is_private: bool
     assumptions: tuple[Assumption, ...]
     model: Any = field(default=None, eq=False, repr=False)
+    parameters: Mapping[str, FloatArray] = field(factory=dict, eq=False, repr=False)
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
@@ -121,15 +128,50 @@ class Trained:
         paid = self.account.guarantee
         return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], self._stated))
 
-    def certificate(self) -> Certified:
-        """A publishable certificate that the run kept to its budget; see `RunAccount.certificate`.
+    @property
+    def content(self) -> bytes:
+        """The parameters as an npz file, whose digest is the statement's."""
+        return as_npz(self.parameters)
+
+    @property
+    def statement(self) -> ModelStatement:
+        """What may be said of the model in public: how it was trained, on which grids, with which coins, its digest."""
+        plan = self.account.plan
+        return ModelStatement(
+            method="dp-sgd" if plan.norm_sums is None else "dpis",
+            plan=options_of(plan),
+            epochs=tuple(self.history.epochs),
+            grids=tuple(noise.unit for noise in self.account.begun),
+            guarantee=self.guarantee,
+            coins=stated_source(self.is_private),
+            digest=digest_of(self.content),
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the parameters as an npz file, whole or not at all.
 
         Raises:
-            InvalidValue: for seeded coins, with which nothing holds, and as the account's.
+            InvalidValue: where the folder is missing or not writable.
+        """
+        write_whole(path, self.content)
+
+    def certificate(self, name: str | None = None) -> Certified:
+        """A publishable certificate that the run kept to its budget; see `RunAccount.certificate`.
+
+        Args:
+            name: of the file that the parameters are published as, without folders: the certificate then stands beside
+                them alone, and `certdp check --artefact` refuses any other.
+
+        Raises:
+            InvalidValue: for seeded coins, with which nothing holds, names that the checker refuses, and as the
+                account's.
         """
         if not self.is_private:
             raise seeded_run("certificate")
-        return self.account.certificate(parameters="as released by the run", assumptions=self._stated)
+        found = self.account.certificate(parameters="as released by the run", assumptions=self._stated)
+        if name is None:
+            return found
+        return evolve(found, content=with_digests(found.content, {name: digest_of(self.content)}))
 
     @property
     def _stated(self) -> list[Assumption]:
@@ -288,6 +330,7 @@ class _Run(SpendingState):
             is_private=self._is_private,
             assumptions=self._records.assumptions,
             model=getattr(self._records, "model", None),
+            parameters=self._records.released(),
         )
 
     # Releases

@@ -115,6 +115,10 @@ class RecordGradients(Protocol):
         """
         ...
 
+    def released(self) -> Mapping[str, FloatArray]:
+        """Copies of the parameters as they are now, by name: what is published of a run that is over."""
+        ...
+
     def identity(self) -> Identity:
         """What must stay the same where a run is resumed; asked for in runs that write checkpoints."""
         ...

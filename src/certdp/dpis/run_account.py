@@ -277,14 +277,19 @@ class RunAccount(SpendingState):
     @owned
     def next_epoch(self) -> int:
         """The number of the epoch to begin next; E where the run is over."""
-        return sum(epoch.noise is not None for epoch in self._epochs)
+        return len(self.begun)
 
     @property
     @owned
     def current(self) -> EpochNoise | None:
         """What the steps of the epoch begun last are to do."""
-        begun = [epoch.noise for epoch in self._epochs if epoch.noise is not None]
-        return begun[-1] if begun else None
+        return self.begun[-1] if self.begun else None
+
+    @property
+    @owned
+    def begun(self) -> list[EpochNoise]:
+        """What the steps of each epoch begun so far are to do."""
+        return [epoch.noise for epoch in self._epochs if epoch.noise is not None]
 
     @property
     @owned

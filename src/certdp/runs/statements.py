@@ -17,13 +17,11 @@ from ..accounting.exact import Floats
 from ..accounting.sampling.clipping import Outside
 from ..durable.files import write_whole
 from ..plugins.contract import Coins, stated
-from ..plugins.contract.coins import seeded_run
+from ..plugins.contract.coins import seeded_run, stated_source
 from ..verification.certificates.artefacts import with_digests
 from .certificates import certificate, profile_certificate
 from .run import Answer
 from .sampled import SampledRun
-
-_COINS = {True: "operating system", False: "seeded"}
 
 
 @runtime_checkable
@@ -66,7 +64,7 @@ class ReleaseStatement:
             sampler=_named(run.sampler),
             releases=str(run.releases),
             grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
-            coins=_COINS[coins.private],
+            coins=stated_source(coins.private),
             digest="sha256:" + hashlib.sha256(_npy(output)).hexdigest(),
         )
 
@@ -123,7 +121,7 @@ class StatedRelease:
             InvalidValue: for seeded coins, names that the checker refuses, and as `certdp.certificate` and
                 `certdp.profile_certificate`.
         """
-        if self.statement.coins != _COINS[True]:
+        if self.statement.coins != stated_source(private=True):
             raise seeded_run("certificate")
         found = profile_certificate(self.run) if answer is None else certificate(self.run, answer).content
         return with_digests(found, {name: self.statement.digest})

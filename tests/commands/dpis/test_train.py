@@ -23,10 +23,10 @@ import certdp.dpis
 from certdp.accounting.provenance import Private
 from certdp.commands.dpis import progress as dpis_progress
 from certdp.commands.dpis import train as dpis_train
-from certdp.commands.dpis.run import options_of
 from certdp.dpis.budget import RunPlan
 from certdp.dpis.engine import Report
 from certdp.dpis.history import EpochFigures
+from certdp.dpis.plan_options import options_of
 from certdp.dpis.step_sums import StepFigures
 
 Command = Callable[..., Any]

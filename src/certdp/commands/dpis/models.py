@@ -25,7 +25,6 @@ from ...dpis.models import (
 )
 from ...dpis.models.files import Split
 from ...dpis.optimisers import OptimiserOptions
-from ...dpis.sampling import FloatArray
 from ...dpis.scattering import Scattering
 from ...plugins.contract import Coins
 from ..options import refuse_unused
@@ -45,13 +44,11 @@ class Classifier:
 
     Attributes:
         records: what the run trains.
-        parameters: what it has learned, by name.
         train_accuracy: as private as the records.
         test_accuracy: None where there are no test records.
     """
 
     records: RecordGradients
-    parameters: Callable[[], Mapping[str, FloatArray]]
     train_accuracy: Callable[[], float]
     test_accuracy: Callable[[], float | None]
 
@@ -204,7 +201,6 @@ def _in_numpy(given: _Given, network: Network) -> Classifier:
     model = RecordModel(network, train, given.optimiser, coins=given.coins)
     return Classifier(
         records=model,
-        parameters=lambda: {"parameters": model.parameters},
         train_accuracy=lambda: model.accuracy(train),
         test_accuracy=lambda: None if test is None else model.accuracy(test),
     )
@@ -251,7 +247,6 @@ def _in_torch(given: _Given, *, network: Callable[[], Any], records: Callable[[L
     )
     return Classifier(
         records=model,
-        parameters=model.parameters,
         train_accuracy=lambda: model.accuracy(train),
         test_accuracy=lambda: None if test is None else model.accuracy(test),
     )

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from attrs import frozen
 
@@ -25,6 +24,7 @@ from ...dpis.engine import train as begun
 from ...dpis.models.files import LabelledReading, read_labelled
 from ...dpis.optimisers import Adam, OptimiserOptions, Sgd
 from ...dpis.pictures import plot_history, plot_steps
+from ...dpis.plan_options import options_of
 from ...dpis.run_account import open_account
 from ...durable.files import Publication, Rank, clear_abandoned, made_folder, published
 from ...durable.interruption import Stop, stopped_by_signals
@@ -34,9 +34,9 @@ from ..options import AnySeed, Array, Certificate, Data, DivideBy, Output, refus
 from ..output import Terminal
 from ..outputs import check_places
 from ..run_certificates import write_certified
-from .models import Classifier, ModelRequest
+from .models import ModelRequest
 from .progress import progress_of
-from .run import TrainingRequest, options_of
+from .run import TrainingRequest
 from .trained import OwnersFigures, Statement, TrainedModel
 
 _INTERRUPTED = 130
@@ -225,7 +225,7 @@ def train(
     )
     owners = OwnersFigures.of(folder.seed, split, classifier, result)
     with published() as files:
-        _write(files, folder.output, statement, owners, classifier)
+        _write(files, folder.output, statement, owners)
         certified = write_certified(files, folder.certificate, result.certificate, released=True)
     return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
 
@@ -266,18 +266,10 @@ def _reporting_progress_when_stopped(checkpoints: Checkpoints, plan: RunPlan) ->
         raise typer.Exit(_INTERRUPTED) from None
 
 
-def _write(
-    files: Publication,
-    out: Path,
-    statement: Statement,
-    owners: OwnersFigures,
-    model: Classifier,
-) -> None:
+def _write(files: Publication, out: Path, statement: Statement, owners: OwnersFigures) -> None:
     result = statement.result
-    stream, arrays = io.BytesIO(), dict[str, Any](model.parameters())
-    np.savez(stream, **arrays)
     released = {
-        "model.npz": (stream.getvalue(), Rank.RELEASE),
+        "model.npz": (result.content, Rank.RELEASE),
         "run.json": (_json(statement.as_json()), Rank.STATEMENT),
         "history.csv": (_table(result.history.columns()), Rank.STATEMENT),
     }

@@ -42,12 +42,12 @@ class Statement:
 
     def as_json(self) -> dict[str, object]:
         """Return the statement for programs, and for the run's own folder."""
-        result, guarantee = self.result, self.result.guarantee
+        result, guarantee, said = self.result, self.result.guarantee, self.result.statement
         return {
             "version": version("certdp"),
             "model": self.model,
             "features": self.features,
-            "method": "dp-sgd" if self.plan.norm_sums is None else "dpis",
+            "method": said.method,
             "private_coins": result.is_private,
             "notice": None if result.is_private else _SEEDED,
             "epsilon": None if guarantee is None else [None, guarantee.bound.epsilon.upper_float],
@@ -58,6 +58,9 @@ class Statement:
             "assumptions": [] if guarantee is None else assumptions_as_json(guarantee.assumptions),
             "paid": result.epsilon,
             "options": dict(self.options),
+            "grids": [str(unit) for unit in said.grids],
+            "coins": said.coins,
+            "digest": said.digest,
             "epochs": result.history.columns(),
         }
 

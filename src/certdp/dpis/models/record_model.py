@@ -72,6 +72,10 @@ class RecordModel:
         """What a guarantee assumes of the network: nothing where it promises to take records one by one."""
         return () if self.network.record_by_record else (RECORDS_APART, INDEPENDENT_CONTRIBUTIONS)
 
+    def released(self) -> dict[str, FloatArray]:
+        """A copy of the parameters, under the name `parameters`."""
+        return {"parameters": self.parameters.copy()}
+
     def identity(self) -> Identity:
         """The network, the optimiser's options, and a digest of the data."""
         return Identity(model=described(self.network), optimiser=described(self._options), data=self._data.digest)
@@ -96,7 +100,7 @@ class RecordModel:
     def state(self) -> dict[str, FloatArray]:
         """The parameters and what the optimiser remembers."""
         remembered = {f"optimiser.{name}": array for name, array in self._optimiser.state().items()}
-        return {"parameters": self.parameters.copy(), **remembered}
+        return {**self.released(), **remembered}
 
     def restore(self, state: Mapping[str, FloatArray]) -> None:
         """Go back to what `state` gave.

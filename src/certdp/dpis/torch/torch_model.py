@@ -165,14 +165,14 @@ class TorchModel:
         self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
 
-    def parameters(self) -> dict[str, FloatArray]:
+    def released(self) -> dict[str, FloatArray]:
         """Copies of all parameters, the trained ones and others, under PyTorch's names for them."""
         return {name: array_of(value) for name, value in self.model.named_parameters()}
 
     def state(self) -> dict[str, FloatArray]:
         """The parameters, and what the optimiser remembers."""
         memory = {f"optimiser.{name}": array for name, array in remembered(self._optimiser).items()}
-        return {f"parameter.{name}": array for name, array in self.parameters().items()} | memory
+        return {f"parameter.{name}": array for name, array in self.released().items()} | memory
 
     def restore(self, state: Mapping[str, FloatArray]) -> None:
         """Go back to what `state` gave.
