@@ -71,8 +71,10 @@ BASIC = BasicAccountant()
 
 def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure | None:
     split = Split.of(pair)
-    scale = None if split is None else smallest_scale(split, delta)
-    return None if split is None or scale is None else total_epsilon(split.at(scale))
+    if split is None:
+        return None
+    scale = smallest_scale(split, delta)
+    return None if scale is None else total_epsilon(split.at(scale))
 
 
 def _delta(pair: Pair, epsilon: Enclosure) -> Enclosure | None:

@@ -25,10 +25,8 @@ class GaussianAccountant(Accountant):
     def epsilon(self, pairs: WorstPairs, delta: Enclosure) -> Finding | None:
         """Bound ε at δ; None for δ = 0, unless μ is 0, where a pair has no μ, and for an ε beyond what is searched."""
         bound = pairs.worst(gaussian)
-        if bound is None or (delta.lower <= 0 < bound.enclosure.upper):
-            return None
         try:
-            return self._finding(epsilon_of_mu(bound.enclosure, delta))
+            return None if bound is None else self._finding(epsilon_of_mu(bound.enclosure, delta))
         except InvalidValue:  # another notion may still know one
             return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import e, exp, expm1, log, sqrt
 
 import pytest
@@ -13,6 +14,7 @@ from certdp.accounting.accountants.splits import Share
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.notions import APPROXIMATE, PURE
 from certdp.accounting.pairs import (
+    Composed,
     DensityPair,
     GaussianPair,
     LaplacePair,
@@ -156,6 +158,17 @@ def test_what_it_cannot_improve_is_the_finding_of_basic_in_its_own_name(delta: s
     assert (own.bounds, own.notion, own.theorems) == (basic.bounds, basic.notion, basic.theorems)
     assert own.notion == (APPROXIMATE if delta == "1" else PURE)
     assert own.accountant == ADVANCED
+
+
+@pytest.mark.parametrize("delta", [NOTHING, Enclosure.between(0, "0.1")], ids=str)
+def test_where_delta_may_be_0_it_is_the_finding_of_basic(delta: Enclosure) -> None:
+    """Sums in another order may be below those of basic composition by a rounding, and are none of another notion."""
+    responses = [RandomisedResponsePair(Enclosure.of(Fraction(1, k)).log1p()) for k in range(1, 12)]
+    for three in zip(responses, responses[1:], responses[2:], strict=False):
+        first, second, third = three
+        pairs = run(Composed((first, second, first, third, second)))
+        basic, own = proven(BASIC.epsilon(pairs, delta)), proven(ADVANCED.epsilon(pairs, delta))
+        assert (own.bounds, own.notion, own.theorems) == (basic.bounds, basic.notion, basic.theorems)
 
 
 def test_a_loss_that_never_passes_epsilon_needs_no_delta() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from certdp.accounting.accountants import BASIC, Finding, WorstPairs
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.notions import APPROXIMATE, PURE
 from certdp.accounting.pairs import (
+    Composed,
     DensityPair,
     GaussianPair,
     LaplacePair,
@@ -19,6 +21,7 @@ from certdp.accounting.pairs import (
     RenyiCurve,
     compose_pairs,
 )
+from certdp.accounting.relations import Direction
 
 LAPLACE = LaplacePair(Enclosure.of("0.5")).repeated(5)
 RESPONSES = RandomisedResponsePair(Enclosure.of("0.5").log1p()).repeated(3)  # log 3/2 each
@@ -75,6 +78,15 @@ def test_without_a_delta_pure_losses_are_summed() -> None:
     assert answer.theorems == (PURE.composition_theorem,)
 
 
+@pytest.mark.parametrize("delta", [Enclosure.of(0), Enclosure.between(0, "0.1")], ids=str)
+def test_where_delta_may_be_0_no_other_sum_is_stated(delta: Enclosure) -> None:
+    """Sums in another order may be smaller by a rounding, and are none of another notion."""
+    responses = [RandomisedResponsePair(Enclosure.of(Fraction(1, k)).log1p()) for k in range(1, 40)]
+    for first, second, third in zip(responses, responses[1:], responses[2:], strict=False):
+        answer = proven(BASIC.epsilon(run(Composed((first, second, first, third, second))), delta))
+        assert (answer.notion, answer.bounds.two_sided) == (PURE, delta.upper == 0)
+
+
 def test_a_delta_that_is_of_no_use_is_not_used() -> None:
     answer = proven(BASIC.epsilon(run(RESPONSES), Enclosure.of("1e-30")))
     assert float(answer.upper) == pytest.approx(3 * math.log(1.5), rel=1e-15)
@@ -119,6 +131,28 @@ def test_an_epsilon_is_shared_out_by_size(epsilon: str | float) -> None:
 def test_sums_of_many_shares_leave_room_for_rounding() -> None:
     different = compose_pairs(LaplacePair(Enclosure.of(Fraction(k, 700))) for k in range(1, 61))
     assert 0 < proven(BASIC.delta(run(different), Enclosure.of("1.1"))).upper < 1
+
+
+def test_very_many_kinds_of_releases_are_asked_for_no_law() -> None:
+    """Each of them takes time: beyond 64 kinds their pure losses have to do."""
+    asked = list[Enclosure]()
+
+    def law(epsilon: Enclosure, direction: Direction) -> Enclosure:
+        asked.append(epsilon)
+        return Enclosure.of("1e-9")
+
+    def kinds(number: int) -> WorstPairs:
+        losses = (Enclosure.of(Fraction(1, k)) for k in range(1, number + 1))
+        return run(compose_pairs(DensityPair(delta_law=law, pure_law=partial(_exactly, loss)) for loss in losses))
+
+    assert BASIC.delta(kinds(65), Enclosure.of("0.1")) is None
+    assert not asked
+    assert proven(BASIC.delta(kinds(64), Enclosure.of("0.1"))).upper > 0
+    assert asked
+
+
+def _exactly(value: Enclosure, _: Direction) -> Enclosure:
+    return value
 
 
 def test_an_epsilon_of_which_little_is_sure() -> None:

@@ -29,6 +29,7 @@ from certdp.accounting.accountants import (
     Finding,
     WorstPairs,
 )
+from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue, OutsideDomain
 from certdp.accounting.pairs import (
@@ -525,4 +526,5 @@ def test_every_accountant_says_what_it_is() -> None:
         found = accountant.epsilon(run(PAIRS["laplace"].repeated(5)), Enclosure.of("1e-4"))
         assert found is not None
         assert set(found.theorems) <= set(accountant.theorems)
+        assert all(isinstance(theorem, Theorem) for theorem in accountant.theorems)
         assert str(accountant) == accountant.name
