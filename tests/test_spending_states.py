@@ -226,8 +226,14 @@ def a_filter(make: Callable[[], Any], paid: Bound) -> Kind:
             **_attributes("number", "spent"),
             "spend": lambda account: account.spend(cost(paid)),
             "would_exceed": lambda account: account.would_exceed(cost(paid)),
+            "remaining": lambda account: account.remaining(),
+            "state": lambda account: account.state(),
         },
-        frozenset({"budget", "relation", "unit", "domain", "guarantee", "theorem", "cost_of", "approximate"}),
+        frozenset({"budget", "relation", "unit", "domain", "guarantee", "theorem", "cost_of", "approximate"})
+        | frozenset({"rule", "from_rule", "from_state", "guarantee_of"})
+        | frozenset(
+            {"start", "read_sums", "after", "share", "total", "left"}
+        ),  # about another account, stored elsewhere
     )
 
 

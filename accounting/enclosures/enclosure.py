@@ -42,12 +42,14 @@ class Enclosure:
     4.242640687119286
     """
 
-    __slots__ = ("_lower", "_precision", "_upper")
+    __slots__ = ("_lower", "_number", "_precision", "_upper")
     __array_ufunc__: ClassVar[None] = None  # NumPy hands `float64 * enclosure` to __rmul__, which refuses it
 
     _lower: Raw
     _upper: Raw
     _precision: int
+    _number: Fraction
+    """Of an interval that `of` made: what was given."""
 
     def __init__(self) -> None:
         """Refuse a direct call: use `Enclosure.of` or `Enclosure.between`."""
@@ -65,7 +67,8 @@ class Enclosure:
             InvalidValue: for NaN, infinities, unreadable text and an inadmissible precision.
             InvalidType: for other types.
         """
-        return _of_exact(exact(value), checked_precision(precision))
+        number = exact(value)
+        return _knowing(_of_exact(number, checked_precision(precision)), number)
 
     @classmethod
     def of_ratio(cls, numerator: int, denominator: int, *, precision: int = DEFAULT_PRECISION) -> Enclosure:
@@ -113,6 +116,15 @@ class Enclosure:
             OutsideDomain: where its binary exponent is beyond ±2**24.
         """
         return ends.fraction(self._upper)
+
+    @property
+    def number(self) -> Fraction | None:
+        """The enclosed number itself, where it is known: that of a point, and the value that `of` was given.
+
+        Raises:
+            OutsideDomain: where the binary exponent of a point is beyond ±2**24.
+        """
+        return self.lower if self.is_point else getattr(self, "_number", None)
 
     @property
     def precision(self) -> int:
@@ -365,7 +377,8 @@ class Enclosure:
             InvalidValue: for an inadmissible precision.
         """
         bits = checked_precision(precision)
-        return _make(ends.rounded(self._lower, bits, DOWN), ends.rounded(self._upper, bits, UP), bits)
+        made = _make(ends.rounded(self._lower, bits, DOWN), ends.rounded(self._upper, bits, UP), bits)
+        return _knowing(made, getattr(self, "_number", None))
 
     def widen(self, relative: Number) -> Enclosure:
         """The numbers x·(1 + t) for x inside and |t| ≤ relative: room for a known relative error.
@@ -447,9 +460,9 @@ class Enclosure:
         """Refuse every deletion: enclosures are immutable."""
         raise InvalidType(name, "a deletion", "no deletion", "Enclosures are immutable: make a new one.")
 
-    def __reduce__(self) -> tuple[Callable[[Raw, Raw, int], Enclosure], tuple[Raw, Raw, int]]:
-        """Say how an enclosure is copied and pickled: by its ends and its precision."""
-        return _make, (self._lower, self._upper, self._precision)
+    def __reduce__(self) -> tuple[Callable[..., Enclosure], tuple[Raw, Raw, int, Fraction | None]]:
+        """Say how an enclosure is copied and pickled: by its ends, its precision, and the number where it is known."""
+        return _restored, (self._lower, self._upper, self._precision, getattr(self, "_number", None))
 
     def __str__(self) -> str:
         """Decimal digits rounded outward, enough to see where the ends differ."""
@@ -511,6 +524,17 @@ def _make(lower: Raw, upper: Raw, precision: int) -> Enclosure:
     _set(made, "_upper", upper)
     _set(made, "_precision", precision)
     return made
+
+
+def _knowing(made: Enclosure, number: Fraction | None) -> Enclosure:
+    """The enclosure that was just made, with the number that it is known to hold; a point says it itself."""
+    if number is not None and not made.is_point:
+        _set(made, "_number", number)
+    return made
+
+
+def _restored(lower: Raw, upper: Raw, precision: int, number: Fraction | None) -> Enclosure:
+    return _knowing(_make(lower, upper, precision), number)
 
 
 def _of_exact(value: int | Fraction, precision: int) -> Enclosure:

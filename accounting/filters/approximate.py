@@ -13,7 +13,7 @@ from typing import Any, TypeVar, final
 
 from ..conversions import epsilon_of_rho
 from ..derivation import Theorem
-from ..enclosures import Enclosure, Truth
+from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..exact import Number
 from ..guarantees import Guarantee
@@ -21,14 +21,17 @@ from ..notions import Approximate
 from ..pairs import RandomisedResponsePair
 from ..relations import Relation, Unit
 from ..sampling.domains import NormBall
+from ..stored import Json, entries, read_ratio, written
 from ..units import Delta
 from .filter import Filter, FixedRun, Totals
+from .totals import PRECISION, Compared, Comparisons, Total
 
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
 _NEAR = 1e-13
 _ROOM = 1 - 1e-12
+_OPTIONS = ("set_aside", "at")
 NOTHING = Delta(0)
 
 
@@ -77,25 +80,40 @@ class ApproximateFilter(Filter[Approximate, R, U]):
     def _kind() -> type[Any]:
         return Approximate
 
+    def _options(self) -> Json:
+        return {name: written(name, getattr(self, name).value) for name in _OPTIONS}
+
+    @classmethod
+    def _made(cls, budget: Any, common: dict[str, Any], options: object) -> ApproximateFilter[Any, Any]:
+        aside, at = entries("options", options, *_OPTIONS)
+        return cls(budget, **common, set_aside=read_ratio("set_aside", aside), at=read_ratio("at", at))
+
     @cached_property
     def most_rho(self) -> Enclosure:
         """The ρ of the second way, proven to entail (ε, δ'); 0 where δ' is."""
         return _most_rho(self.budget.epsilon.upper, self.set_aside.value)
 
     def _amounts(self, bound: Approximate) -> Totals:
-        return bound.epsilon, RandomisedResponsePair(bound.epsilon).zero_concentrated, bound.delta
+        rho = RandomisedResponsePair(bound.epsilon).zero_concentrated
+        return Total.of(bound.epsilon), Total.of(rho), Total.of(bound.delta)
 
-    def _exceeds(self, totals: Totals) -> Truth:
+    def _compared(self, totals: Totals) -> Comparisons:
         epsilon, rho, delta = totals
-        within = (
-            epsilon.less_equal(self.budget.epsilon.upper),
-            rho.less_equal(self.most_rho),
-            delta.less_equal(self.budget.delta.upper - self.set_aside.value),
+        return Comparisons(
+            either=(Compared(epsilon, self.budget.epsilon.upper), Compared(rho, self.most_rho.lower)),
+            also=(Compared(delta, self.budget.delta.upper - self.set_aside.value),),
         )
-        return _all(_any(*within[:2]), within[2]).negated
 
     def _bound(self, totals: Totals) -> Approximate:
-        return Approximate(totals[0], totals[2])
+        return Approximate(totals[0].enclosure, totals[2].enclosure)
+
+    def _remaining(self, totals: Totals) -> Approximate:
+        """The larger ε of the two ways, beside all that is left of δ''."""
+        compared = self._compared(totals)
+        by_sums, by_squares = compared.either
+        epsilon = max(by_sums.left, _most_epsilon(by_squares.left))
+        left = (Enclosure.of(one, precision=PRECISION) for one in (epsilon, compared.also[0].left))
+        return Approximate(*left)
 
     def cost_of(self, run: FixedRun) -> Guarantee[Approximate, Any, Any]:
         """Return what a run costs: its smallest ε at the δ named `at`."""
@@ -125,11 +143,19 @@ def _most_rho(epsilon: Fraction, delta: Fraction) -> Enclosure:
     return Enclosure.of(found)
 
 
-def _all(*answers: Truth) -> Truth:
-    if Truth.FALSE in answers:
-        return Truth.FALSE
-    return Truth.UNDECIDED if Truth.UNDECIDED in answers else Truth.TRUE
+def _most_epsilon(rho: Fraction) -> Fraction:
+    """About the largest ε whose ε·tanh(ε/2) is at most `rho`: searched in floats, then proven."""
+    if not rho:
+        return Fraction(0)
 
+    def fits(epsilon: Fraction) -> bool:
+        return RandomisedResponsePair(Enclosure.of(epsilon)).zero_concentrated.upper <= rho
 
-def _any(*answers: Truth) -> Truth:
-    return _all(*(answer.negated for answer in answers)).negated
+    found = Fraction(math.sqrt(2 * rho)) if rho < 1 else Fraction(float(rho))  # ε·tanh(ε/2) ≤ min(ε²/2, ε): it fits
+    low, high = found, 2 * found + 2
+    while not fits(low):
+        low *= Fraction(_ROOM)
+    while high - low > low * Fraction(_NEAR):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

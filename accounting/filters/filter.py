@@ -9,27 +9,31 @@ proves it for each notion). The running costs themselves are no guarantee: they 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, final
 
 from attrs import frozen
 
 from ..derivation import Assumption, Derivation, Theorem
 from ..display import Displayed
-from ..enclosures import Enclosure, Truth
+from ..enclosures import Truth
 from ..errors import InvalidType, InvalidValue
 from ..guarantees import Guarantee, require
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Protection, Relation, Unit, require_same
 from ..sampling.domains import NormBall
+from ..stored import Json, canonical, entries, parsed, require_written
 from ..units import Delta, Order
+from . import states
 from .spending import SpendingState, owned
+from .totals import Comparisons, Sums, Total
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)
 
-PRECISION = 256
-"""Bits of running sums: outward rounding of a million sums moves them by less than 2^-230 of the budget."""
+_KINDS: dict[type[Any], type[Filter[Any, Any, Any]]] = {}
+"""The filters by the class of their bounds."""
 
 _OF_A_DOMAIN = {"norm", "radius", "dimension"}
 
@@ -90,7 +94,7 @@ class Spent(Displayed, Generic[B, R, U]):
         return f"cost {self.number}: {self.cost.bound}; all so far: {self.total}"
 
 
-Totals = tuple[Enclosure, ...]
+Totals = tuple[Total, ...]
 
 
 class Filter(SpendingState, ABC, Generic[B, R, U]):
@@ -114,6 +118,11 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
     theorem: ClassVar[Theorem]
     """What the guarantee rests on."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not getattr(cls._kind, "__isabstractmethod__", False):
+            _KINDS.setdefault(cls._kind(), cls)
+
     def __init__(self, budget: B, *, relation: R, unit: U, domain: NormBall | None = None) -> None:
         require("budget", budget, self._kind(), f"State the budget as {self._kind().__name__}(…)")
         require("relation", relation, Relation, "Use ADD_REMOVE or REPLACE")
@@ -124,8 +133,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         self.relation = relation
         self.unit = unit
         self.domain = domain
-        self._number = 0
-        self._totals = tuple(Enclosure.of(0, precision=PRECISION) for _ in self._amounts(budget))
+        self._sums = self.start
         self._premises: dict[Derivation, None] = {}
 
     # What each notion says
@@ -140,12 +148,16 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """Return the numbers of a bound that add up."""
 
     @abstractmethod
-    def _exceeds(self, totals: Totals) -> Truth:
-        """Decide whether the sums exceed the budget."""
+    def _compared(self, totals: Totals) -> Comparisons:
+        """Return the sums beside what they may be."""
 
     @abstractmethod
     def _bound(self, totals: Totals) -> B:
         """Return the sums as a bound of the notion."""
+
+    @abstractmethod
+    def _remaining(self, totals: Totals) -> B:
+        """Return the largest cost that may be added to the sums."""
 
     @abstractmethod
     def cost_of(self, run: FixedRun) -> Guarantee[B, Any, Any]:
@@ -163,7 +175,7 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """
         self._check(cost)
         with self._own():
-            return self._exceeds(self._with(cost))
+            return self._compared(self._with(self._sums, cost)).within.negated
 
     def spend(self, cost: Guarantee[B, R, U]) -> Spent[B, R, U]:
         """Pay a cost; call it before what costs it is released.
@@ -172,39 +184,148 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
             BudgetExceeded: unless the costs provably stay within the budget.
             InvalidType, InvalidValue, SecondAccount: as `would_exceed`.
         """
-        self._check(cost)
         with self._own():
-            totals = self._with(cost)
-            exceeds = self._exceeds(totals)
-            if exceeds is not Truth.FALSE:
-                raise self._refusal(cost, exceeds)
-            self._totals = totals
-            self._number += 1
+            self._sums = self.after(self._sums, cost)
             self._premises[cost.derivation] = None
-            return Spent(self._number, cost, self._bound(totals))
+            return Spent(self._sums.number, cost, self._bound(self._sums.totals))
+
+    def after(self, sums: Sums, cost: Guarantee[B, R, U]) -> Sums:
+        """Where an account under this rule stands once it has paid a cost; the filter's own account is left alone.
+
+        Raises:
+            BudgetExceeded, InvalidType, InvalidValue: as `spend`.
+        """
+        self._check(cost)
+        totals = self._with(sums, cost)
+        within = self._compared(totals).within
+        if within is not Truth.TRUE:
+            raise self._refusal(sums, cost, within)
+        return Sums(sums.number + 1, totals)
+
+    @property
+    def start(self) -> Sums:
+        """Where an account stands that has paid nothing."""
+        return Sums(0, tuple(Total() for _ in self._amounts(self.budget)))
+
+    def share(self, sums: Sums) -> int:
+        """Which part of the budget an account has used, in units of 2^-62, rounded up once: at most `FULL`."""
+        return self._compared(sums.totals).share
+
+    def total(self, sums: Sums) -> B:
+        """The sums of what an account has paid, as a bound; no guarantee, because they depend on the outputs."""
+        return self._bound(sums.totals)
+
+    def left(self, sums: Sums) -> B:
+        """About the largest cost that an account can still pay, and never more; it fits exactly as it is."""
+        return self._remaining(sums.totals)
+
+    @owned
+    def remaining(self) -> B:
+        """About the largest cost that would be admitted now, and never more; it fits exactly as it is."""
+        return self.left(self._sums)
+
+    # The account as text
+
+    @owned
+    def state(self) -> str:
+        """The filter as canonical JSON: its budget, every sum as exact fractions, and what was paid for.
+
+        A state is for a store that one account at a time is restored from: two filters from one state would spend one
+        budget twice. `certdp.Ledger` sees to that.
+
+        Raises:
+            InvalidValue: for a domain whose radius was released.
+        """
+        return canonical(
+            {
+                "format": states.FORMAT,
+                "rule": self.rule(),
+                "sums": states.sums_to_json(self._sums),
+                "premises": states.premises_to_json(self._premises),
+            }
+        )
+
+    @staticmethod
+    def from_state(state: str) -> Filter[Any, Any, Any]:
+        """The filter whose `state` this is; it admits exactly what that one would have.
+
+        Raises:
+            InvalidType, InvalidValue: for anything but such a state, and for sums beyond the budget.
+        """
+        format_, rule, sums, premises = entries("state", parsed(state, "state"), "format", "rule", "sums", "premises")
+        if format_ != states.FORMAT:
+            raise InvalidValue("format", format_, states.FORMAT, "Read it with the version of certdp that wrote it")
+        made = Filter.from_rule(rule)
+        made._sums = made.read_sums(sums)
+        made._premises = dict.fromkeys(states.premises_from_json(premises))
+        require_written("state", state, made.state())
+        return made
+
+    def rule(self) -> Json:
+        """What the filter was made with, in JSON's types; nothing of what it has paid."""
+        return states.rule_to_json(self, self._options())
+
+    @staticmethod
+    def from_rule(rule: object) -> Filter[Any, Any, Any]:
+        """A new filter of which nothing is spent, as the one whose `rule` this is.
+
+        Raises:
+            InvalidType, InvalidValue: for anything else.
+        """
+        budget, common, options = states.rule_from_json(rule)
+        return _KINDS[type(budget)]._made(budget, common, options)
+
+    def read_sums(self, stored: object) -> Sums:
+        """Where an account under this rule stands, from JSON's types.
+
+        Raises:
+            InvalidType, InvalidValue: for anything else, and for sums beyond the budget.
+        """
+        found = states.sums_from_json(stored, len(self._sums.totals))
+        if self._compared(found.totals).within is not Truth.TRUE:
+            raise InvalidValue("totals", str(stored), f"sums within {self.budget}")
+        return found
+
+    def _options(self) -> Json:
+        """Return what this kind of filter takes beside a budget, a protection and a domain."""
+        return {}
+
+    @classmethod
+    def _made(cls, budget: Any, common: dict[str, Any], options: object) -> Filter[Any, Any, Any]:
+        """Make the filter of this kind with these `_options`."""
+        entries("options", options)
+        return cls(budget, **common)
 
     @property
     @owned
     def number(self) -> int:
         """How many costs the filter has admitted."""
-        return self._number
+        return self._sums.number
 
     @property
     @owned
     def spent(self) -> B:
         """The sums of the costs so far; no guarantee, because they depend on the outputs."""
-        return self._bound(self._totals)
+        return self._bound(self._sums.totals)
 
     @property
     def guarantee(self) -> Guarantee[B, R, U]:
         """The budget, as the guarantee of everything released under the filter, now and later."""
+        return self.guarantee_of(self._premises.copy())
+
+    def guarantee_of(self, premises: Iterable[Derivation]) -> Guarantee[B, R, U]:
+        """The budget, as the guarantee of whatever an account under this rule has paid for.
+
+        Args:
+            premises: the derivations of what it paid.
+        """
         domain = () if self.domain is None else self.domain.assumptions
         budget = Assumption("budget fixed beforehand", str(self.budget))
         return Guarantee(
             bound=self.budget,
             relation=self.relation,
             unit=self.unit,
-            derivation=self.theorem.conclude(tuple(self._premises.copy()), [*domain, budget]),
+            derivation=self.theorem.conclude(tuple(premises), [*domain, budget]),
         )
 
     def __repr__(self) -> str:
@@ -214,13 +335,13 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
 
     # Shared steps
 
-    def _with(self, cost: Guarantee[B, R, U]) -> Totals:
+    def _with(self, sums: Sums, cost: Guarantee[B, R, U]) -> Totals:
         added = self._amounts(cost.bound)
-        return tuple(total + amount for total, amount in zip(self._totals, added, strict=True))
+        return tuple(total.plus(amount) for total, amount in zip(sums.totals, added, strict=True))
 
-    def _refusal(self, cost: Guarantee[B, R, U], exceeds: Truth) -> BudgetExceeded:
-        spent = f"{self.spent} of {self.budget} are spent"
-        if exceeds is Truth.UNDECIDED:
+    def _refusal(self, sums: Sums, cost: Guarantee[B, R, U], within: Truth) -> BudgetExceeded:
+        spent = f"{self._bound(sums.totals)} of {self.budget} are spent"
+        if within is Truth.UNDECIDED:
             return BudgetExceeded(
                 "cost",
                 str(cost.bound),

@@ -23,8 +23,9 @@ from ..notions import Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..sampling.domains import NormBall
 from ..units import Delta, Order
-from .filter import PRECISION, require_cost
+from .filter import require_cost
 from .spending import SpendingState
+from .totals import PRECISION
 
 R = TypeVar("R", bound=Relation)
 U = TypeVar("U", bound=Unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar, final
 
@@ -13,13 +14,14 @@ from ..conversions import (
     zero_concentrated_to_approximate,
 )
 from ..derivation import Theorem
-from ..enclosures import Enclosure, Truth
+from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..guarantees import Guarantee
 from ..notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ..relations import Relation, Unit
 from ..units import Delta, Order
 from .filter import Filter, FixedRun, Totals
+from .totals import PRECISION, Compared, Comparisons, Total
 
 B = TypeVar("B", bound=Bound)
 R = TypeVar("R", bound=Relation)
@@ -38,15 +40,18 @@ class SumFilter(Filter[B, R, U]):
         """The (ε, δ) guarantee that the budget entails."""
 
     def _amounts(self, bound: B) -> Totals:
-        return (self._amount(bound),)
+        return (Total.of(self._amount(bound)),)
 
     @cached_property
-    def _limit(self) -> Enclosure:
-        most = self._amount(self.budget)
-        return Enclosure.of(most.upper, precision=most.precision)
+    def _limit(self) -> Fraction:
+        return self._amount(self.budget).upper
 
-    def _exceeds(self, totals: Totals) -> Truth:
-        return totals[0].greater(self._limit)
+    def _compared(self, totals: Totals) -> Comparisons:
+        return Comparisons((Compared(totals[0], self._limit),))
+
+    def _remaining(self, totals: Totals) -> B:
+        left = Compared(totals[0], self._limit).left
+        return self._bound((Total(left, left),))
 
 
 @final
@@ -67,7 +72,7 @@ class PureFilter(SumFilter[Pure, R, U]):
         return bound.epsilon
 
     def _bound(self, totals: Totals) -> Pure:
-        return Pure(totals[0])
+        return Pure(totals[0].enclosure)
 
     def cost_of(self, run: FixedRun) -> Guarantee[Pure, Any, Any]:
         """Return what a run costs in pure DP, its ε."""
@@ -96,7 +101,7 @@ class ZeroConcentratedFilter(SumFilter[ZeroConcentrated, R, U]):
         return bound.rho
 
     def _bound(self, totals: Totals) -> ZeroConcentrated:
-        return ZeroConcentrated(totals[0])
+        return ZeroConcentrated(totals[0].enclosure)
 
     def cost_of(self, run: FixedRun) -> Guarantee[ZeroConcentrated, Any, Any]:
         """Return what a run costs in zero-concentrated DP, its ρ."""
@@ -136,7 +141,7 @@ class RenyiFilter(SumFilter[Renyi, R, U]):
         return bound.tau
 
     def _bound(self, totals: Totals) -> Renyi:
-        return Renyi(self.budget.order, totals[0])
+        return Renyi(self.budget.order, totals[0].enclosure)
 
     def cost_of(self, run: FixedRun) -> Guarantee[Renyi, Any, Any]:
         """Return what a run costs: its τ at the order of the budget."""
@@ -166,10 +171,21 @@ class GaussianFilter(SumFilter[GaussianDP, R, U]):
         return GaussianDP
 
     def _amount(self, bound: GaussianDP) -> Enclosure:
-        return bound.mu.at(2 * bound.mu.precision).square()  # exact: the square of an end has no more bits
+        return bound.mu
+
+    def _amounts(self, bound: GaussianDP) -> Totals:
+        return (Total.of(bound.mu).squared,)
+
+    @cached_property
+    def _limit(self) -> Fraction:
+        return self.budget.mu.upper**2
 
     def _bound(self, totals: Totals) -> GaussianDP:
-        return GaussianDP(totals[0].sqrt())
+        return GaussianDP(totals[0].enclosure.sqrt())
+
+    def _remaining(self, totals: Totals) -> GaussianDP:
+        left = super()._remaining(totals)
+        return GaussianDP(Enclosure.of(left.mu.lower, precision=PRECISION))  # a root is rounded down
 
     def cost_of(self, run: FixedRun) -> Guarantee[GaussianDP, Any, Any]:
         """Return what a run costs in Gaussian DP, its μ."""

@@ -15,5 +15,7 @@ from ..accounting.relations import Replace as Replace
 from ..accounting.relations import Unit as Unit
 from ..accounting.sampling.profiles import PureProfile as PureProfile
 from ..accounting.sampling.profiles import compose_profiles as compose_profiles
+from ..accounting.stored import guarantee_from_json as guarantee_from_json
+from ..accounting.stored import guarantee_to_json as guarantee_to_json
 from ..runs.declared import NoPureValue as NoPureValue
 from ..runs.ex_post import ExPostReading as ExPostReading

@@ -43,7 +43,12 @@ WHY = Theorem("test", "a mechanism")
 
 
 def enclosed(value: Any) -> Enclosure:
-    return Enclosure.of(value, precision=128)
+    return value if isinstance(value, Enclosure) else Enclosure.of(value, precision=128)
+
+
+def measured(value: Any) -> Enclosure:
+    """An enclosure that does not know which number it holds."""
+    return enclosed(value) + 0
 
 
 def guaranteed(bound: Any, *, relation: Any = ADD_REMOVE, unit: Any = RECORD, assumptions: Any = ()) -> Any:
@@ -119,8 +124,8 @@ class TestEveryFilter:
         kind, bound = make
         account = over(kind, bound(1))
         for _ in range(2):
-            account.spend(guaranteed(bound("1/3")))
-        last = guaranteed(bound("1/3"))
+            account.spend(guaranteed(bound(measured("1/3"))))
+        last = guaranteed(bound(measured("1/3")))
         assert account.would_exceed(last) is Truth.UNDECIDED
         with pytest.raises(BudgetExceeded, match="room for rounding"):
             account.spend(last)

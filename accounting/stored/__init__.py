@@ -1,0 +1,33 @@
+"""Guarantees as text: canonical JSON from which the same guarantee, with its derivation, is restored."""
+
+from .guarantees import (
+    bound_to_json,
+    derivation_from_json,
+    derivation_to_json,
+    guarantee_from_json,
+    guarantee_to_json,
+    protection_from_json,
+    protection_to_json,
+    read_bound,
+)
+from .reading import Json, canonical, entries, parsed, read_ratio, read_text, read_whole, require_written, written
+
+__all__ = [
+    "Json",
+    "bound_to_json",
+    "canonical",
+    "derivation_from_json",
+    "derivation_to_json",
+    "entries",
+    "guarantee_from_json",
+    "guarantee_to_json",
+    "parsed",
+    "protection_from_json",
+    "protection_to_json",
+    "read_bound",
+    "read_ratio",
+    "read_text",
+    "read_whole",
+    "require_written",
+    "written",
+]
