@@ -33,6 +33,7 @@ FOR_TRAINING = (
     "certdp.dpis",
     "certdp.dpis.models",
     "certdp.interoperation",
+    "certdp.ledger",
     "certdp.queries",
 )  # what their packages name again
 PARTS = {  # modules that are not public as a whole

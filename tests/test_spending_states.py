@@ -99,6 +99,10 @@ NO_BUDGET = {
     "what is compiled once, and the same whoever asked for it": {
         "accounting._kernels.compile.Kernel",
     },
+    "what reads and writes an account in one transaction of a database, which alone holds it": {
+        "src.certdp.ledger.turns.Turn",
+        "src.certdp.ledger.replay._Book",
+    },
     "readers, writers and tallies of one pass": {
         "plugins.conformance.mechanism_releases._Searches",
         "src.certdp.commands.groups._Loaded",

@@ -41,6 +41,7 @@ from .data import Records as Records
 from .data import example_records as example_records
 from .data import open_records as open_records
 from .data import read_records as read_records
+from .ledger import Ledger as Ledger
 from .mechanisms.count import Count as Count
 from .mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
@@ -131,6 +132,7 @@ __all__ = [
     "KeyedRun",
     "LaplaceSteps",
     "LaplaceSum",
+    "Ledger",
     "ListedRates",
     "Lloyd",
     "LpSum",

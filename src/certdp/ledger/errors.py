@@ -1,0 +1,29 @@
+"""What a ledger refuses; whichever of these is raised, what was committed before stays."""
+
+from __future__ import annotations
+
+from ..accounting.errors import InvalidValue
+
+
+class SameRequest(InvalidValue):
+    """An id that was used for something else; nothing was spent."""
+
+
+class OutputLost(InvalidValue):
+    """An id that was paid and begun, and has no output: it stays paid, and is never drawn again."""
+
+
+class ReservationExpired(InvalidValue):
+    """A reservation that was not begun in time: nothing is paid."""
+
+
+class ClockSetBack(InvalidValue):
+    """A clock that is behind the last entry; nothing was written."""
+
+
+class LedgerUnavailable(InvalidValue):
+    """A store that cannot be reached, locked, read or written now; what it committed stays."""
+
+
+class LedgerDamaged(InvalidValue):
+    """A store that is not as certdp left it: altered, cut off, or an older copy than its anchor."""
