@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -33,14 +34,11 @@ def parsed(text: str, parameter: str) -> Any:
     """
     if not isinstance(text, str):
         raise InvalidType(parameter, text, "text")
-    try:
+    with suppress(ValueError, RecursionError):
         value = json.loads(text)
-        same = canonical(value) == text
-    except (ValueError, RecursionError):
-        same = False
-    if not same:
-        raise InvalidValue(parameter, text, "canonical JSON", _DAMAGED)
-    return value
+        if canonical(value) == text:
+            return value
+    raise InvalidValue(parameter, text, "canonical JSON", _DAMAGED)
 
 
 def require_written(parameter: str, text: str, again: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, final
@@ -325,17 +326,22 @@ def verify_export(path: Path, anchor: Anchor | None = None) -> Findings:
 def _lines(text: bytes, place: str) -> Iterator[tuple[str, str]]:
     if not text.endswith(b"\n"):
         raise LedgerDamaged("ledger", place, "lines that end", "The last line is cut off")
-    for number, line in enumerate(text[:-1].split(b"\n")):
-        try:
-            written = line.decode("ascii")
-            stated = json.loads(written)
-            digest, body = stated["digest"], canonical(stated["entry"])
-            same = export_line(body, digest) == f"{written}\n"
-        except (ValueError, RecursionError, KeyError, TypeError):
-            same = False
-        if not same:
-            raise LedgerDamaged("ledger", place, "a log as certdp wrote it", f"Line {number + 1} is no entry")
-        yield body, digest
+    for number, line in enumerate(text[:-1].split(b"\n"), 1):
+        found = _line(line)
+        if found is None:
+            raise LedgerDamaged("ledger", place, "a log as certdp wrote it", f"Line {number} is no entry")
+        yield found
+
+
+def _line(line: bytes) -> tuple[str, str] | None:
+    """The body and the digest of a line; None for one that `export_line` does not give."""
+    with suppress(ValueError, RecursionError, KeyError, TypeError):
+        written = line.decode("ascii")
+        stated = json.loads(written)
+        body, digest = canonical(stated["entry"]), stated["digest"]
+        if export_line(body, digest) == f"{written}\n":
+            return body, digest
+    return None
 
 
 def export_line(body: str, digest: str) -> str:
