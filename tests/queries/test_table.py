@@ -102,6 +102,7 @@ def test_with_a_huge_budget_the_statistic_comes_out(query: q.Query, delta: Any) 
         "mean(age) by city": [ages[cities == "Oslo"].mean(), ages[cities == "Bergen"].mean()],
     }[query.name]
     np.testing.assert_allclose(result.values, true, rtol=0.02, atol=1.5)
+    assert {len(column) for column in (result.groups, result.low, result.high)} == {len(result.values)}
 
 
 def test_one_account_pays_for_everything_and_refuses_the_rest() -> None:

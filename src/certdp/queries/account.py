@@ -155,8 +155,9 @@ def rounded(bound: Pure | GaussianDP) -> str:
             symbol, value = "ε", bound.epsilon
         case GaussianDP():
             symbol, value = "μ", bound.mu
-    upper = Decimal(value.upper.numerator) / Decimal(value.upper.denominator)
-    return f"{symbol} ≤ {Context(prec=6, rounding=ROUND_CEILING).plus(upper).normalize():f}"
+    upward = Context(prec=6, rounding=ROUND_CEILING)
+    upper = upward.divide(Decimal(value.upper.numerator), Decimal(value.upper.denominator))
+    return f"{symbol} ≤ {upper.normalize():f}"
 
 
 def domain_of(rows: int) -> NormBall:
