@@ -115,6 +115,23 @@ def test_an_entry_is_read_by_itself_whatever_it_is(values: list[Any]) -> None:
         assert together.codes["city"][place] == alone.codes["city"][0]
 
 
+@examples(100)
+@given(values=st.lists(st.one_of(entries, st.lists(st.none(), max_size=1)), min_size=1, max_size=6))
+def test_whose_row_it_is_is_read_by_itself_whatever_it_is(values: list[Any]) -> None:
+    """Rows are of one user where their entries are equal; an entry that is missing or no key is nobody's."""
+    places = list(map(float, range(len(values))))
+
+    def kept(listed: list[Any], numbers: list[float]) -> list[float]:
+        found: list[float] = (
+            rows_of({"age": numbers, "who": listed}, {"age": DECLARED["age"]}, "who").numbers["age"].tolist()
+        )
+        return found
+
+    assert kept(values, places) == [place for place in places if kept([values[int(place)]], [place])]
+    for nobody in (None, "", float("nan"), Decimal("sNaN"), [1], {}, ([],)):
+        assert not kept([nobody], [0.0])
+
+
 def test_numbers_are_read_however_they_are_written() -> None:
     listed = ["12", " 1e3 ", Decimal("0.5"), True, 10**400, -(10**400), "12 kg", b"7", float("inf")]
     read = rows_of({"age": listed}, {"age": DECLARED["age"]}, None).numbers["age"]

@@ -215,6 +215,7 @@ def _users(entries: Entries) -> Integers:
 
 def _is_missing(entry: Any) -> bool:
     try:
+        hash(entry)
         return entry is None or entry == "" or bool(entry != entry)
-    except TypeError:  # as of pandas.NA, of which nothing is known
+    except TypeError:  # as of pandas.NA, of which nothing is known, and of what cannot be a key
         return True
