@@ -105,6 +105,41 @@ def test_with_a_huge_budget_the_statistic_comes_out(query: q.Query, delta: Any) 
     assert {len(column) for column in (result.groups, result.low, result.high)} == {len(result.values)}
 
 
+FAR = q.Column("x", -(2.0**500), 2.0**500)
+NEAR = q.Column("x", 0, 5e-324)
+OF_NUMBERS = [
+    q.count(),
+    q.sum("x"),
+    q.mean("x"),
+    q.variance("x"),
+    q.standard_deviation("x"),
+    q.median("x", candidates=9),
+]
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("column", [FAR, NEAR, q.Column("x", 0, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("epsilon", "confidence"),
+    [
+        *((epsilon, 0.95) for epsilon in ("1e-400", "1e-310", "1e-200", "1e-19", "1e-12", 700)),
+        *((1, confidence) for confidence in (5e-324, 1e-17, 1 - 2.0**-40, 1 - 2.0**-52, 1 - 2.0**-53)),
+    ],
+)
+def test_what_is_paid_for_is_answered(epsilon: Any, confidence: float, column: q.Column, delta: Any) -> None:
+    """At the ends of what may be asked: a refusal comes before the payment, and nothing fails after it."""
+    table = q.table({"x": [1.0, 2.0, -9e307, None]}, [column], epsilon=epsilon, delta=delta)
+    for query in OF_NUMBERS:
+        paid = payments(table)
+        try:
+            result = table.release(query, epsilon=Fraction(epsilon) / 8, confidence=confidence)[query.name]
+        except CertdpError:
+            assert payments(table) == paid
+        else:
+            assert not np.isnan(result.values).any()
+            assert payments(table) == paid + 1
+
+
 def test_one_account_pays_for_everything_and_refuses_the_rest() -> None:
     table = people(epsilon=1)
     first = table.release(q.count(), q.mean("age"), epsilon="0.75")

@@ -16,14 +16,30 @@ from .rows import Rows
 
 Mask: TypeAlias = NDArray[np.bool_]
 
+_FARTHEST = Fraction(2**500)  # squares of distances between such numbers are in the range of binary64
+
 
 def _name(_: Any, __: Any, value: Any) -> None:
     if not isinstance(value, str):
         raise InvalidType("name", value, "the name of a column, as text")
 
 
+def in_range(value: Number, *, parameter: str) -> Fraction:
+    """A public number that rows are compared with or held by, as it is given.
+
+    Raises:
+        InvalidType, InvalidValue: for no number, and one beyond ±2^500.
+    """
+    number = exact(value, parameter=parameter)
+    if abs(number) > _FARTHEST:
+        raise InvalidValue(
+            parameter, str(value), "a number within ±2^500", "State one in reach of the column's meaning"
+        )
+    return number
+
+
 def _bound(value: Number | None) -> Fraction | None:
-    return None if value is None else exact(value, parameter="bound")
+    return None if value is None else in_range(value, parameter="bound")
 
 
 @final
@@ -83,8 +99,8 @@ class Column:
             Without bounds the column may be counted, and `Table.with_bounds` finds some privately.
 
     Raises:
-        InvalidType, InvalidValue: for a name that is no text, one bound alone, and bounds that are no finite numbers
-            or not in order.
+        InvalidType, InvalidValue: for a name that is no text, one bound alone, and bounds that are no numbers within
+            ±2^500, not in order, or one number in binary64.
     """
 
     name: str = field(validator=_name)
@@ -96,8 +112,8 @@ class Column:
             raise InvalidValue(
                 "bounds", f"one bound of {self.name!r}", "both, or none", "Write Column(name, low, high)"
             )
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            raise InvalidValue("high", str(self.high), f"a number above low = {self.low}")
+        if self.low is not None and self.high is not None and not float(self.low) < float(self.high):
+            raise InvalidValue("high", str(self.high), f"a number above low = {self.low}, in binary64 too")
 
     @property
     def bounds(self) -> tuple[Fraction, Fraction]:
@@ -118,12 +134,12 @@ class Column:
 
     def at_least(self, value: Number) -> Condition:
         """Rows whose number is at least this one."""
-        edge = float(exact(value, parameter="value"))
+        edge = float(in_range(value, parameter="value"))
         return self._where(f"{self.name} ≥ {value}", lambda numbers: numbers >= edge)
 
     def at_most(self, value: Number) -> Condition:
         """Rows whose number is at most this one."""
-        edge = float(exact(value, parameter="value"))
+        edge = float(in_range(value, parameter="value"))
         return self._where(f"{self.name} ≤ {value}", lambda numbers: numbers <= edge)
 
     def present(self) -> Condition:

@@ -15,7 +15,7 @@ from ..accounting.bulk.clusters import Integers
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact, python_int
 from ..accounting.provenance import Public
-from .columns import Category, Column, Declared
+from .columns import Category, Column, Declared, in_range
 from .noise import Share
 from .parts import Choice, Groups, Part, Sums
 from .quantile_choice import QuantileChoice
@@ -213,7 +213,7 @@ def histogram(column: str, bins: int | Iterable[Number] = 10) -> Query:
         InvalidValue: for less than one bin, and edges that are not in order.
     """
     if isinstance(bins, Iterable):
-        edges = tuple(exact(edge, parameter="bins") for edge in bins)
+        edges = tuple(in_range(edge, parameter="bins") for edge in bins)
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise InvalidValue("bins", [str(edge) for edge in edges], "at least two edges, in order")
         return _Histogram(f"histogram({column})", column, edges)

@@ -17,6 +17,7 @@ from ..mechanisms.lattice import noise_unit
 
 _ROOM = 1 - Fraction(1, 2**40)  # so that sums of costs are provably within what they were split from
 _FINE = 2**60
+_LEAST_EPSILON = Fraction(1, 2**64)
 _STANDARD = NormalDist()
 _FAR = 8.0
 
@@ -121,8 +122,15 @@ class PureShare:
     epsilon: Fraction
 
     def split(self, parts: int) -> PureShare:
-        """ε over their number, and a little less."""
-        return PureShare(self.epsilon / parts * _ROOM)
+        """ε over their number, and a little less.
+
+        Raises:
+            InvalidValue: for less than 2^-64, of which noise is beyond what can be drawn and told.
+        """
+        share = self.epsilon / parts * _ROOM
+        if share < _LEAST_EPSILON:
+            raise InvalidValue("epsilon", f"a share of ε = {float(share):.3g}", "at least 2^-64 a query")
+        return PureShare(share)
 
     def noise(self, contributions: int, unit: Fraction) -> LaplaceNoise:
         """Laplace noise for sums that one unit of privacy moves by at most so much, in ℓ1: of scale contributions/ε.

@@ -28,6 +28,7 @@ from .rows import Rows
 from .sources import rows_of
 
 _CONFIDENCE = 0.95
+_MOST_CONFIDENCE = 1.0 - 2.0**-40
 
 
 @final
@@ -58,7 +59,7 @@ class Table(Displayed):
         Args:
             queries: such as mean("age").
             epsilon: what they may cost together, at the δ of the account; by default all that is left.
-            confidence: of the intervals, in (0, 1).
+            confidence: of the intervals, in (0, 1 − 2^-40].
             coins: the operating system's unless given; answers with seeded coins are not private.
 
         Raises:
@@ -67,8 +68,8 @@ class Table(Displayed):
                 inadmissible; nothing was spent.
         """
         _require_queries(queries)
-        if not 0 < confidence < 1:
-            raise InvalidValue("confidence", confidence, "a number in (0, 1)")
+        if not 0 < confidence <= _MOST_CONFIDENCE:
+            raise InvalidValue("confidence", confidence, "a number in (0, 1 − 2^-40]")
         share = self.account.share(epsilon).split(len(queries))
         parts = [query.parts(self.columns, share, self.account.contributions) for query in queries]
         rows = self._rows.reveal().bounded(self.account.contributions)
