@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ import certdp
 from certdp import Norm, User
 from certdp import queries as q
 from certdp.accounting.enclosures import Enclosure
+from certdp.accounting.errors import InvalidValue
 from certdp.accounting.notions import GaussianDP, Pure
 from certdp.queries.account import Account, rounded
 from certdp.queries.noise import PureShare
@@ -42,7 +44,9 @@ def share_spent(account: Account) -> Fraction:
 def test_all_that_is_left_is_nearly_all_that_was_not_spent(delta: Any, options: dict[str, Any]) -> None:
     people = table(delta=delta, **options)
     people.release(q.count(), epsilon="0.2")
-    assert 0 < share_spent(people.account) < Fraction(3, 4)
+    spent = share_spent(people.account)
+    assert 0 < spent < Fraction(3, 4)
+    assert str(people.account).endswith(f"{math.ceil(spent * 10_000) / 100:g} % spent in 1 payments")
     people.release(q.count(), q.sum("age"))
     assert NEARLY_ALL < share_spent(people.account) <= 1
     assert str(people.account).endswith("100 % spent in 2 payments")
@@ -55,6 +59,15 @@ def test_a_share_of_the_whole_epsilon_is_nearly_the_whole_budget(delta: Any) -> 
     assert NEARLY_ALL < share_spent(people.account) <= 1
     with pytest.raises(certdp.BudgetExceeded):
         people.release(q.count(), epsilon="1e-6")
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("asked", [0, -1])
+def test_no_query_costs_nothing(delta: Any, asked: int) -> None:
+    people = table(delta=delta)
+    with pytest.raises(InvalidValue, match="a number > 0"):
+        people.release(q.count(), epsilon=asked)
+    assert share_spent(people.account) == 0
 
 
 def test_an_account_says_how_much_is_spent() -> None:
@@ -73,7 +86,7 @@ def _paid(account: Account, epsilon: Fraction) -> certdp.Guarantee[Any, Any, Any
 def test_an_account_of_users_is_about_the_rows_of_one() -> None:
     account = Account.of(1, 0, User(contributions=3))
     assert (account.contributions, account.unit) == (3, User(contributions=3))
-    assert (account.domain.norm, account.domain.radius.value) == (Norm.L1, 3)
+    assert (account.domain.norm, account.domain.radius.value) == (Norm.L1, Fraction(3))
     assert account.share("0.5") == PureShare(Fraction(1, 2)).split(1)
     assert Account.of(1, 0, certdp.RECORD).contributions == 1
 

@@ -128,7 +128,8 @@ def test_whose_row_it_is_is_read_by_itself_whatever_it_is(values: list[Any]) -> 
         return found
 
     assert kept(values, places) == [place for place in places if kept([values[int(place)]], [place])]
-    for nobody in (None, "", float("nan"), Decimal("sNaN"), [1], {}, ([],)):
+    missing: list[Any] = [None, "", float("nan"), Decimal("sNaN"), [1], {}, ([],)]
+    for nobody in missing:
         assert not kept([nobody], [0.0])
 
 
