@@ -62,6 +62,16 @@ def test_a_share_of_the_whole_epsilon_is_nearly_the_whole_budget(delta: Any) -> 
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_the_guarantee_is_the_budget(delta: Any) -> None:
+    people = table(delta=delta)
+    stated = people.guarantee.bound
+    assert Fraction("0.3") * (1 - Fraction(1, 10**5)) < stated.epsilon.upper <= Fraction("0.3") * (1 + Fraction(1, 2**60))
+    assert stated.delta.upper == Fraction(delta)
+    people.release(q.count())
+    assert people.guarantee.bound == stated
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
 @pytest.mark.parametrize("asked", [0, -1])
 def test_no_query_costs_nothing(delta: Any, asked: int) -> None:
     people = table(delta=delta)
