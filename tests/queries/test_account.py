@@ -65,7 +65,8 @@ def test_a_share_of_the_whole_epsilon_is_nearly_the_whole_budget(delta: Any) -> 
 def test_the_guarantee_is_the_budget(delta: Any) -> None:
     people = table(delta=delta)
     stated = people.guarantee.bound
-    assert Fraction("0.3") * (1 - Fraction(1, 10**5)) < stated.epsilon.upper <= Fraction("0.3") * (1 + Fraction(1, 2**60))
+    share = stated.epsilon.upper / Fraction("0.3")
+    assert 1 - Fraction(1, 10**5) < share <= 1 + Fraction(1, 2**60)
     assert Fraction(delta) <= stated.delta.upper <= Fraction(delta) * (1 + Fraction(1, 2**60))
     people.release(q.count())
     assert people.guarantee.bound == stated
