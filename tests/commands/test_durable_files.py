@@ -177,6 +177,9 @@ WRITING: Mapping[str, tuple[str, str]] = {
         f"private-checkpoint.npz {REPEATED} private-figures.json private-steps.csv private-steps.png run.json "
         "history.csv history.png c model.npz",
     ),
+    "ledger export": ("ledger export {in}/a.ledger --output {out}/log.jsonl", "log.jsonl"),
+    "ledger statement": ("ledger statement {in}/a.ledger --plot {out}/p.png", "p.png"),
+    "ledger verify": ("ledger verify {in}/a.ledger --write-anchor {out}/a", "a"),
     "plugins new": ("plugins new tested-here --role sampler --output {out}", "tested-here"),
 }
 """Every command that writes, and what appears in which order; whatever comes before the star may come several times."""
@@ -189,8 +192,19 @@ HELD = Claim(
     examine=lambda case: Finding(case["x"] < 10, f"x = {case['x']}", "[9]"),
 )
 
-READ = {"data", "plan", "neighbours", "kc_trajectory", "artefact", "signature", "signed_by", "signing_key"}
-"""Options that are paths, and that are read."""
+READ = {
+    "data",
+    "plan",
+    "neighbours",
+    "kc_trajectory",
+    "artefact",
+    "signature",
+    "signed_by",
+    "signing_key",
+    "proof",
+    "anchor",
+}
+"""Options that are paths, and that are read; an anchor is written by the ledger, whose tests kill it."""
 
 
 def test_no_option_that_is_written_to_is_forgotten() -> None:
@@ -218,6 +232,8 @@ def prepared(inputs: Path, certdp: Callable[..., Any], monkeypatch: pytest.Monke
     assert certdp("pws", "release", inputs / "counts.csv", *released).code == 0
     keyed = ("--mechanism", "pws-keys", "--option", "epsilon=1", "--option", "delta=1e-6", "--sampler", "every-key")
     assert certdp("psi", *keyed, "--certificate", inputs / "certificate").code == 0
+    if not (inputs / "a.ledger").exists():
+        assert certdp("ledger", "create", inputs / "a.ledger", "--data", "census", "--epsilon", 1).code == 0
     key = Ed25519PrivateKey.generate()
     (inputs / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     claims, problems = Registry(third_party=False).claims()
@@ -240,7 +256,7 @@ def test_every_name_is_given_to_what_is_on_disk(
     whole = {
         path for path in contents(tmp_path) if any(path in (one, *path.parents) or one in path.parents for one in named)
     }
-    assert {path.name for path in set(contents(tmp_path)) - whole} <= {"private-checkpoint.npz.lock"}
+    assert {path.name for path in set(contents(tmp_path)) - whole} <= {"private-checkpoint.npz.lock", "a.lock"}
     told, expected = [path.name for path in named], order.split()
     if REPEATED in expected:
         first = expected[: expected.index(REPEATED)]

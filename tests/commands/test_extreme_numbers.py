@@ -185,13 +185,32 @@ def of_a_built_in(formula: DeclaredFormula) -> Command:
     )
 
 
+LEDGER = "ledger create {}/a.ledger --data census"
+COMMANDS |= {
+    "ledger create": Command(LEDGER, BUDGET | {"--set-aside": "1e-6"}),
+    "ledger create for users": Command(f"{LEDGER} --unit user", {"--rho": "1", "--contributions": "3"}),
+    "ledger create at a μ": Command(LEDGER, {"--mu": "1"}),
+    "ledger create at an order": Command(LEDGER, {"--order": "4", "--tau": "1"}),
+    "ledger pay": Command("ledger pay {}/paid.ledger --request a", BUDGET),
+    "ledger pay a ρ": Command("ledger pay {}/rho.ledger --request a", {"--rho": "1"}),
+    "ledger pay a μ": Command("ledger pay {}/mu.ledger --request a", {"--mu": "1"}),
+    "ledger pay at an order": Command("ledger pay {}/order.ledger --request a", {"--order": "4", "--tau": "1"}),
+}
+_PAID = {
+    "ledger pay": ("paid", ("--epsilon", "1", "--delta", "1e-5")),
+    "ledger pay a ρ": ("rho", ("--rho", "1")),
+    "ledger pay a μ": ("mu", ("--mu", "1")),
+    "ledger pay at an order": ("order", ("--order", "4", "--tau", "1")),
+}
+"""What is paid from: the ledger's name and its budget."""
+
 COMMANDS |= {f"epsilon by {formula.example.about.name}": of_a_built_in(formula) for formula in DECLARED}
 
 NO_NUMBERS = {
     *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
-    *("distribution", "only", "allow", "timeout", "minutes"),
+    *("distribution", "only", "allow", "timeout", "minutes", "data", "by", "request"),
 }
 """Options with other texts."""
 
@@ -230,6 +249,9 @@ def hold(name: str, number: str, text: str, files: Path, tmp_path: Path, certdp:
         made = ("--certificate", tmp_path / "certificate.json", "--owner-certificate", tmp_path / "private.json")
         words = COMMANDS["psi"].line(tmp_path, {})
         assert certdp(*words, *made).code == 0
+    if name in _PAID:
+        ledger, budget = _PAID[name]
+        assert certdp("ledger", "create", tmp_path / f"{ledger}.ledger", "--data", "census", *budget).code == 0
     if name == "pws estimate":
         released = (*("--epsilon", 1, "--delta", "1e-6"), "--frequencies", "--output", tmp_path / "tokens.csv")
         assert certdp("pws", "release", tmp_path / "counts.csv", *released).code == 0

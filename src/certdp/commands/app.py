@@ -35,6 +35,7 @@ app = group(
         "cluster": Listed("cluster", "Private k-means: centres at a certified ε."),
         "pws": Listed("pws.group", "Private weighted samples of keys and counts."),
         "dpis": Listed("dpis.group", "Importance-sampled DP-SGD (DPIS) within a budget."),
+        "ledger": Listed("ledger.group", "A budget in a database, which many processes pay from."),
         "audit": Listed("audit", "Whether runs on neighbouring inputs refute a claimed (ε, δ)."),
         "check": Listed("check", "Verify a certificate, without the code that made it."),
         "sign": Listed("sign", "Sign a certificate, for those who must know whose it is."),

@@ -1,0 +1,1 @@
+"""The commands of `certdp ledger`: budgets that outlive a process."""
