@@ -41,6 +41,7 @@ from certdp import (
     Public,
     PwsFrequencies,
     PwsKeys,
+    QuantileChoice,
     RandomisedResponse,
     ResampleEach,
     SampledRun,
@@ -98,6 +99,11 @@ RECORDS: dict[str, tuple[Callable[[], SampledRun], str, float]] = {
         lambda: SampledRun(mechanism=RandomisedResponse(categories=P(4), epsilon=P(1)), sampler=Full()),
         "0",
         0.8,
+    ),
+    "quantile-choice": (
+        lambda: SampledRun(mechanism=QuantileChoice(quantile=P("0.5"), scale=P(1)), sampler=Full(), domain=L1),
+        "0",
+        0.3,
     ),
     "importance": (
         lambda: SampledRun(mechanism=LaplaceSum(scale=P(2)), sampler=IMPORTANCE, domain=L1),

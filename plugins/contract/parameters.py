@@ -25,6 +25,11 @@ _NAME = "parameter"
 _TRUTH = {"true": True, "false": False}
 
 
+def number(value: Declared[Number]) -> Real:
+    """Read a declared number, of either sign."""
+    return declared_number(value, lambda _: True, "a number", parameter=_NAME)
+
+
 def positive(value: Declared[Number]) -> Real:
     """Read a declared number, which must be above 0."""
     return declared_number(value, lambda number: number > 0, "a number > 0", parameter=_NAME)

@@ -51,6 +51,7 @@ from .mechanisms.lloyd import Lloyd as Lloyd
 from .mechanisms.lp_sum import LpSum as LpSum
 from .mechanisms.pws_frequencies import PwsFrequencies as PwsFrequencies
 from .mechanisms.pws_keys import PwsKeys as PwsKeys
+from .mechanisms.quantile_choice import QuantileChoice as QuantileChoice
 from .mechanisms.randomised_response import RandomisedResponse as RandomisedResponse
 from .plots.runs import plot_accounting as plot_accounting
 from .plugins.contract import Coins as Coins
@@ -154,6 +155,7 @@ __all__ = [
     "Public",
     "PwsFrequencies",
     "PwsKeys",
+    "QuantileChoice",
     "RandomisedResponse",
     "Reading",
     "Records",

@@ -19,6 +19,7 @@ from certdp import (
     Lloyd,
     LpSum,
     Public,
+    QuantileChoice,
     RandomisedResponse,
 )
 from certdp.mechanisms.dpis_step import DpisStep
@@ -34,6 +35,7 @@ SUMS = [
     DiscreteLaplace(scale=P(2), granularity=P("1/4")),
     DiscreteGaussian(scale=P(2), granularity=P("1/2")),
     DpisStep(noise_multiplier=P(1), clip=P(1), size=P(4), batch=P(2)),
+    QuantileChoice(quantile=P("1/3"), scale=P(3)),
     Lloyd(clusters=P(2), scale_sum=P(1), scale_count=P(1), radius=P(2), iterations=P(2)),
 ]
 CODES = RandomisedResponse(categories=P(3), noise=P("0.5"))

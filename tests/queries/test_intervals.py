@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -12,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from certdp.plugins.contract import Coins, WeightedSample
-from certdp.queries.intervals import WHOLE, mean_interval, ratio_interval, variance_interval
+from certdp.queries.intervals import WHOLE, mean_interval, rank_reach, ratio_interval, variance_interval
 from certdp.queries.noise import GaussianNoise, LaplaceNoise, Noise
 from certdp.queries.row_sums import FINEST, Averaged, Counted, Spread, Statistic, Summed
 
@@ -71,3 +72,35 @@ def test_no_noise_within_the_half_width_leads_out_of_an_interval(true: tuple[flo
 def test_the_ends_of_a_variance_are_those_of_both_means() -> None:
     found = variance_interval((100.0, 20.0, 100.0), 1.0)
     assert found == pytest.approx((98 / 220 - (111.5 / 220) ** 2, 102 / 220 - (108.5 / 220) ** 2))
+
+
+def missed(scale: float, candidates: int, reach: float) -> float:
+    """How often a choice misses by so much: one candidate misses by nothing, all the others by that."""
+    chance = math.exp(-reach / scale)
+    coins: Any = binom(candidates - 1, chance)
+    return math.fsum(coins.pmf(number) * number / (number + 1) for number in range(candidates))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("candidates", [2, 5, 121, 4096])
+def test_a_choice_misses_its_rank_by_the_reach_exactly_that_often(candidates: int, confidence: float) -> None:
+    reach = rank_reach(3.0, candidates, confidence)
+    assert missed(3.0, candidates, reach) == pytest.approx(1 - confidence, rel=1e-9)
+
+
+def test_no_other_misses_of_candidates_are_worse() -> None:
+    """Exact laws of choices among a few candidates at random misses."""
+    generator = np.random.default_rng(8)
+    for _ in range(200):
+        gaps = np.r_[0.0, generator.exponential(2, 5)]
+        reach = rank_reach(1.0, 6, 0.7)
+        law = np.zeros(6)
+        for coins in product([0, 1], repeat=6):
+            weight = np.prod(np.where(coins, np.exp(-gaps), -np.expm1(-gaps)))
+            law += weight * np.array(coins) / max(sum(coins), 1)
+        assert law[gaps > reach].sum() <= 0.3 + 1e-12
+
+
+def test_a_choice_that_is_wanted_less_often_than_chance_has_it_is_not_bounded() -> None:
+    assert rank_reach(3.0, 2, 0.5) < 1e-300
+    assert rank_reach(3.0, 4, 0.1) < 1e-300

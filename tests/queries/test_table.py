@@ -39,6 +39,7 @@ QUERIES = [
     q.histogram("age", [0, 18, 65]),
     q.quantiles("age", ["0.1", "0.9"], candidates=121),
     q.median("age", candidates=121),
+    q.median("age", candidates=61, interval=True),
     q.count(by="city"),
     q.mean("age", by=["city"]),
 ]
@@ -73,7 +74,7 @@ def test_a_user_moves_what_is_summed_by_at_most_the_number_of_rows(
         data = {name: [row[place] for row in kept] for place, name in enumerate(("age", "city", "who"))}
         found = q.table(data, [AGE, CITY], epsilon=1, user="who", rows_per_user=most)
         bounded = found._rows.reveal().bounded(most)
-        parts = query.parts(found.columns, share, most)
+        parts = query.parts(found.columns, share, most, 0.9)
         grids = [getattr(part.mechanism, "grids", {}).values() for part in parts]
         units = [min(grid, default=Fraction(1, 2**30)) for grid in grids]
         samples = [part.sample(bounded) for part in parts]
@@ -191,15 +192,47 @@ def test_tables_of_the_same_people_share_an_account() -> None:
 
 @pytest.mark.parametrize(("delta", "asked"), [(0, 0), ("1e-6", "1e-6")])
 def test_what_a_release_costs_is_certified(delta: Any, asked: Any) -> None:
-    results = people(delta=delta).release(q.count(by="city"), q.mean("age"))
+    results = people(delta=delta).release(q.count(by="city"), q.mean("age"), q.median("age"), q.quantiles("age"))
     assert certdp.check(results.certificate(Delta(asked))).outcome.value == "holds"
 
 
-def test_a_quantile_rests_on_the_declaration_of_its_mechanism() -> None:
-    results = people().release(q.median("age"))
-    assert results.cost.bound.epsilon.upper <= 1
-    with pytest.raises(CertdpError, match="quantile-choice"):
-        results.certificate(Delta(0))
+def test_a_search_for_bounds_is_certified() -> None:
+    table = q.table({"income": [3.0] * 500}, [q.Column("income")], epsilon=2)
+    assert not table.searches
+    results = table.with_bounds("income", epsilon=1).searches["income"]
+    assert certdp.check(results.certificate()).outcome.value == "holds"
+    assert float(results.cost.bound.epsilon.upper) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [0, 1, 3, 40, 400])
+@pytest.mark.parametrize("shape", ["spread", "one value", "two values"])
+def test_the_interval_of_a_quantile_holds_one_as_often_as_it_says(size: int, shape: str) -> None:
+    """Few numbers or many, spread or all alike: with 80 %, and what a test of 300 releases leaves to chance."""
+    numbers = {
+        "spread": GENERATOR.uniform(0, 120, size),
+        "one value": np.full(size, 37.5),
+        "two values": np.where(np.arange(size) % 3 == 0, 0.0, 120.0),
+    }[shape]
+    held = 0
+    for stream in range(300):
+        table = q.table({"age": numbers}, [AGE], epsilon=1)
+        asked = q.quantiles("age", ["0.3"], candidates=121, interval=True)
+        result = table.release(asked, confidence=0.8, coins=Coins.seeded(stream))["quantiles(age)"]
+        low, high = result.interval
+        assert 0 <= low <= result.value <= high <= 120
+        rank = 0.3 * size
+        held += bool((numbers < low).sum() <= rank <= (numbers <= high).sum())
+    assert held >= 300 * 0.8 - 4 * np.sqrt(300 * 0.8 * 0.2)
+
+
+def test_an_interval_is_told_of_each_quantile() -> None:
+    results = people(epsilon=1000).release(q.quantiles("age", ["0.1", "0.9"], candidates=121, interval=True))
+    ages = np.array(PEOPLE["age"])
+    for row, part in zip(results.rows(), (0.1, 0.9), strict=True):
+        assert row["low"] <= np.quantile(ages, part) <= row["high"] <= row["low"] + 6
+    assert "95 %: " in str(results)
+    assert "rank" not in str(results)
 
 
 def test_seeded_releases_repeat_and_have_no_certificate() -> None:

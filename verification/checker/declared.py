@@ -172,6 +172,13 @@ def _randomised_response(options: Options, stated: Tree) -> Tree:
     return stated
 
 
+def _quantile_choice(options: Options, stated: Tree) -> Tree:
+    """Twice what a value moves a gap by, max(q, 1 - q), over the scale; where the rank lies is of no influence."""
+    share = _exact(options, "quantile")
+    per_value = 2 * max(share, 1 - share) / _exact(options, "scale")
+    return ["multiply", _weighted(["norm", "1"]), _constant(per_value)]
+
+
 def _dpis_step(options: Options, stated: Tree) -> Tree:
     spread = _exact(options, "size") * _exact(options, "noise_multiplier") * _exact(options, "clip")
     if "norm_sum" in options:
@@ -202,6 +209,7 @@ MECHANISMS: Final = {
     ),
     "lloyd": Mechanism("pure", _lloyd, exact=_ROUNDED),
     "randomised-response": Mechanism("pure", _randomised_response, relation="replace", exact=None),
+    "quantile-choice": Mechanism("pure", _quantile_choice, exact=None),
     "dpis-step": Mechanism("gaussian", _dpis_step, exact=_ROUNDED),
 }
 

@@ -84,6 +84,7 @@ def _one_of(*words: str) -> Value:
 
 
 _POSITIVE: Final = _number("a number above 0", lambda number: number > 0)
+_NUMBER: Final = _number("a number", lambda _: True)
 _NOT_NEGATIVE: Final = _number("a number of at least 0", lambda number: number >= 0)
 _PROBABILITY: Final = _number("a number in [0, 1]", lambda number: 0 <= number <= 1)
 _SHARE: Final = _number("a number in (0, 1]", lambda number: 0 < number <= 1)
@@ -207,6 +208,7 @@ MECHANISMS: Final[dict[str, Plugin]] = {
         },
         together=_exactly_one("noise", "epsilon"),
     ),
+    "quantile-choice": Plugin(_SCALE | {"quantile": _PROBABILITY, "shift": _NUMBER}),
     "dpis-step": Plugin(
         dict.fromkeys(("noise_multiplier", "clip", "size", "batch"), _POSITIVE) | {"norm_sum": _POSITIVE.optional}
     ),

@@ -42,6 +42,7 @@ _OF_MECHANISMS: Final[Mapping[str, Mapping[str, Worst]]] = {
     "discrete-laplace": {"scale": Worst.LOWEST},
     "discrete-gaussian": {"scale": Worst.LOWEST},
     "randomised-response": {"noise": Worst.LOWEST, "epsilon": Worst.HIGHEST},
+    "quantile-choice": {"scale": Worst.LOWEST, "shift": Worst.NONE},
     "gaussian-sum": {"scale": Worst.LOWEST, "noise_multiplier": Worst.LOWEST},
     "lloyd": {
         "clusters": Worst.NONE,

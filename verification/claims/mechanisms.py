@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from ...mechanisms.dpis_step import DpisStep
 from ...mechanisms.gaussian_sum import GaussianSum
 from ...mechanisms.laplace_sum import LaplaceSum
 from ...mechanisms.lp_sum import LpSum
+from ...mechanisms.quantile_choice import QuantileChoice
 from ...mechanisms.randomised_response import RandomisedResponse
 from ...plugins.contract import Case, Claim, Coins, Finding, Mechanism, WeightedSample
 from ...samplers.coreset import Coreset
@@ -48,6 +50,8 @@ _LOUDER = 2**30
 _CUT = Fraction(1, 2**28)
 """What the entries of a record may lose toward zero on the grid of the noise, in units of its scale, as a length."""
 _ORDERS = ("1", "3/2", "2", "inf")
+_CROWD = 400
+"""Candidates that miss a quantile by the same; what one more value loses tends to the declared loss as they grow."""
 
 
 # Releases on coins that write down their law
@@ -290,6 +294,81 @@ def _examine_response(case: Case) -> Finding:
     return _both(first, second)
 
 
+# Choices of quantiles
+
+
+@frozen
+class _Exponents:
+    """Coins that write down what permute-and-flip is asked for, and take the first candidate."""
+
+    exponents: list[list[Fraction]] = field(factory=list)
+
+    def permute_and_flip(self, exponents: Sequence[Fraction], which: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+        self.exponents.append([exponents[place] for place in which.tolist()])
+        return 0
+
+
+def _flipped(exponents: Sequence[Fraction]) -> list[Enclosure]:
+    """The law of permute-and-flip: with its own coin true, a candidate is equally likely as each other such one."""
+    crowds = {exponent: exponents.count(exponent) for exponent in set(exponents)}
+    law = {exponent: _flipped_one(exponent, crowds) for exponent in crowds}
+    return [law[exponent] for exponent in exponents]
+
+
+def _flipped_one(own: Fraction, crowds: Mapping[Fraction, int]) -> Enclosure:
+    """e^−own·E[1/(1 + N)] for the number N of true coins of the others."""
+    numbers = [_exactly(1)]
+    for exponent, size in crowds.items():
+        heads = _binomial((-_exactly(exponent)).exp(), size - (exponent == own))
+        long, short = sorted((numbers, heads), key=len, reverse=True)
+        numbers = [_exactly(0)] * (len(long) + len(short) - 1)
+        for there, q in enumerate(short):
+            for here, p in enumerate(long):
+                numbers[here + there] += p * q
+    return (-_exactly(own)).exp() * sum((p / (1 + number) for number, p in enumerate(numbers)), _exactly(0))
+
+
+def _binomial(chance: Enclosure, size: int) -> list[Enclosure]:
+    """How likely each number of true coins is."""
+    heads, tails = [_exactly(1)], [_exactly(1)]
+    for _ in range(size):
+        heads.append(heads[-1] * chance)
+        tails.append(tails[-1] * (1 - chance))
+    return [comb(size, k) * heads[k] * tails[size - k] for k in range(size + 1)]
+
+
+def _chosen_loss(mechanism: QuantileChoice, case: Case) -> Enclosure:
+    """The largest |log ratio| of the probabilities of a candidate with the record and without it."""
+    laws, others = [], [(Fraction(1), other) for other in case["others"]]
+    for rows in (others, [*others, (case["weight"], case["record"])]):
+        coins = _Exponents()
+        _released(mechanism, rows, len(case["record"]), cast("_WrittenDown", coins))
+        laws.append(_flipped(coins.exponents[0]))
+    ratios: list[Enclosure] = [abs((p / r).log()) for p, r in set(zip(*laws, strict=True))]
+    return max(ratios, key=lambda ratio: ratio.upper)
+
+
+def _examine_choice(case: Case) -> Finding:
+    """No data lose more than is declared; those with many candidates on one side of the quantile lose nearly that."""
+    quantile, scale = case["quantile"], case["scale"]
+    mechanism = QuantileChoice(quantile=Public(quantile), scale=Public(scale), shift=Public(case["shift"]))
+    declared, found = _declared(mechanism.loss.epsilon, case), _chosen_loss(mechanism, case)
+    told = Finding(found.lower <= declared.upper, f"declared {declared}", f"enumerated {found}")
+    if not told.holds or quantile in (0, 1):  # where gaps only rise or only fall, half of it is lost
+        return told
+    share = max(quantile, 1 - quantile)
+    added = case["weight"] * sum(map(abs, case["record"]))
+    here = -(-added * share // (1 - share))
+    record = [Fraction(0)] * (_CROWD + 1) + [abs(entry) for entry in case["record"]]
+    others = [Fraction(0)] * _CROWD + [here] + [Fraction(0)] * len(case["record"])
+    way = 1 if quantile == share else -1
+    crowded = {"weight": case["weight"], "record": tuple(record[::way]), "others": (tuple(others[::way]),)}
+    mechanism = QuantileChoice(quantile=Public(quantile), scale=Public(_CROWD * here))
+    declared, found = _declared(mechanism.loss.epsilon, crowded), _chosen_loss(mechanism, crowded)
+    holds = found.lower <= declared.upper and declared.upper <= found.lower * (1 + Fraction(1, 100))
+    return Finding(holds, f"declared {declared}", f"enumerated {found}, of a crowd")
+
+
 # Rates of samplers
 
 
@@ -400,6 +479,25 @@ def _response_cases() -> SearchStrategy[Case]:
     )
 
 
+def _choice_cases() -> SearchStrategy[Case]:
+    from hypothesis import strategies as st
+
+    def of_candidates(number: int) -> SearchStrategy[Case]:
+        counts = st.tuples(*[st.integers(0, 4).map(Fraction)] * number)
+        return st.fixed_dictionaries(
+            {
+                "record": st.tuples(*[st.integers(-3, 3).map(Fraction)] * number).filter(any),
+                "others": st.lists(counts, max_size=2).map(tuple),
+                "weight": st.integers(1, 4).map(Fraction),
+                "quantile": st.fractions(0, 1, max_denominator=16),
+                "scale": st.fractions("1/4", 16, max_denominator=8),
+                "shift": st.just(Fraction(0)) | st.fractions(-6, 6, max_denominator=4),
+            }
+        )
+
+    return st.integers(2, 5).flatmap(of_candidates)
+
+
 CLAIMS: tuple[Claim, ...] = (
     Claim(
         id="mechanisms/laplace-noise",
@@ -448,6 +546,13 @@ CLAIMS: tuple[Claim, ...] = (
         says="enumerated answers differ by the declared factor; with ε stated by less than e^ε, and by next to no less",
         cases=_response_cases,
         examine=_examine_response,
+    ),
+    Claim(
+        id="mechanisms/choice",
+        statement="McKenna, Sheldon 2020, Theorem 1",
+        says="enumerated choices of a quantile lose at most what is declared; among 400 candidates nearly that",
+        cases=_choice_cases,
+        examine=_examine_choice,
     ),
     Claim(
         id="samplers/rates",

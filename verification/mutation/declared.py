@@ -18,6 +18,7 @@ from ...mechanisms.gaussian_sum import GaussianSum
 from ...mechanisms.laplace_sum import LaplaceSum
 from ...mechanisms.lloyd import Lloyd
 from ...mechanisms.lp_sum import LpSum
+from ...mechanisms.quantile_choice import QuantileChoice
 from ...mechanisms.randomised_response import RandomisedResponse
 from ...samplers.coreset import Coreset
 from ...samplers.dpis import Dpis
@@ -86,6 +87,11 @@ DECLARED = (
         example=RandomisedResponse(categories=Public(4), noise=Public("1/3")),
         attribute="loss",
         claims=("mechanisms/response",),
+    ),
+    DeclaredFormula(
+        example=QuantileChoice(quantile=Public("1/3"), scale=Public(7)),
+        attribute="loss",
+        claims=("mechanisms/choice",),
     ),
     DeclaredFormula(
         example=DpisStep(noise_multiplier=Public(2), clip=Public(3), size=Public(100), batch=Public(10)),

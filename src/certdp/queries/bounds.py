@@ -46,7 +46,7 @@ class BoundsSearch(Query):
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "name", f"bounds({self.column.name})")
 
-    def parts(self, columns: Columns, share: Share, rows: int) -> Sequence[Part]:
+    def parts(self, columns: Columns, share: Share, rows: int, confidence: float) -> Sequence[Part]:
         """One release of counts."""
         return (
             Sums(

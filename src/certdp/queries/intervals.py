@@ -8,6 +8,7 @@ one is the least concentrated (Proschan 1965, Theorem 2.3). Rounding of the nois
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 Interval: TypeAlias = tuple[float, float]
@@ -51,3 +52,27 @@ def variance_interval(sums: tuple[float, float, float], half_width: float) -> In
     mean = ratio_interval(sums[1] / 2 + sums[2], whole, 1.5 * half_width)
     square = ratio_interval(sums[2], whole, 2 * half_width)
     return max(0.0, square[0] - mean[1] ** 2), min(0.25, max(0.0, square[1] - mean[0] ** 2))
+
+
+def rank_reach(scale: float, candidates: int, confidence: float) -> float:
+    """By how many values a choice by permute-and-flip misses its rank at most that often, whatever the data are.
+
+    A candidate that misses it by more has a true coin with probability below p = e^(−reach/scale), and some candidate
+    misses it by nothing. So one of N such ones with true coins is taken with probability at most N/(1 + N), and
+    1 − E[1/(1 + N)] is at most 1 − (1 − (1 − p)^m)/(m·p) for m candidates: all others miss it by so much.
+
+    Args:
+        scale: of the choice, in values.
+        candidates: m, at least 2.
+        confidence: in (0, 1).
+    """
+
+    def held(exponent: float) -> float:
+        chance = math.exp(-exponent)
+        none = math.log1p(-chance) if chance < 0.5 else math.log(-math.expm1(-exponent))  # each exact to the last bits
+        return -math.expm1(candidates * none) / (candidates * chance)
+
+    low, high = 0.0, math.log(candidates / (1 - confidence))
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (low, middle) if held(middle) >= confidence else (middle, high)
+    return scale * high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -9,16 +10,18 @@ from itertools import pairwise, product
 from typing import TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..accounting.bulk.clusters import Integers
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number, exact, python_int
 from ..accounting.provenance import Public
+from ..mechanisms.quantile_choice import QuantileChoice
 from .columns import Category, Column, Declared, in_range
+from .intervals import rank_reach
 from .noise import Share
 from .parts import Choice, Groups, Part, Sums
-from .quantile_choice import QuantileChoice
+from .results import Result
 from .row_sums import Averaged, Counted, Spread, Statistic, Summed
 from .rows import Rows
 
@@ -38,17 +41,22 @@ class Query(ABC):
     name: str
 
     @abstractmethod
-    def parts(self, columns: Columns, share: Share, rows: int) -> Sequence[Part]:
+    def parts(self, columns: Columns, share: Share, rows: int, confidence: float) -> Sequence[Part]:
         """The releases that answer it, which together cost at most a share of the budget.
 
         Args:
             columns: what may be asked about, by name.
             share: of the budget.
             rows: of one unit of privacy, at most.
+            confidence: of the intervals.
 
         Raises:
             InvalidValue: for columns that are not there, or of another kind.
         """
+
+    def joined(self, results: Sequence[Result]) -> Result:
+        """The answer, from what was told of each release, in order."""
+        return Result.joined(results)
 
 
 @final
@@ -61,7 +69,7 @@ class _OfGroups(Query):
     by: tuple[str, ...]
     statistic: Callable[[Column | None], Statistic]
 
-    def parts(self, columns: Columns, share: Share, rows: int) -> Sequence[Part]:
+    def parts(self, columns: Columns, share: Share, rows: int, confidence: float) -> Sequence[Part]:
         """One release of sums."""
         column = None if self.column is None else number_column(columns, self.column)
         keys = [_category(columns, name) for name in self.by]
@@ -88,7 +96,7 @@ class _Histogram(Query):
     column: str
     bins: int | tuple[Fraction, ...]
 
-    def parts(self, columns: Columns, share: Share, rows: int) -> Sequence[Part]:
+    def parts(self, columns: Columns, share: Share, rows: int, confidence: float) -> Sequence[Part]:
         """One release of counts."""
         column = number_column(columns, self.column)
         edges = self._edges(column)
@@ -128,24 +136,36 @@ class _Quantiles(Query):
     column: str
     at: tuple[Fraction, ...]
     candidates: int
+    interval: bool
 
-    def parts(self, columns: Columns, share: Share, rows: int) -> Sequence[Part]:
-        """One choice for each quantile."""
+    def parts(self, columns: Columns, share: Share, rows: int, confidence: float) -> Sequence[Part]:
+        """One choice for each quantile; or three, of which the first and the last are ends of an interval."""
         column = number_column(columns, self.column)
         low, high = map(float, column.bounds)
-        pure = share.split(len(self.at)).pure
-        return [
-            Choice(
-                name=self.name,
-                group=() if len(self.at) == 1 else (f"{float(quantile):g}",),
-                mechanism=QuantileChoice(
-                    quantile=Public(quantile), scale=Public(2 * max(quantile, 1 - quantile) * rows / pure)
-                ),
-                candidates=np.linspace(low, high, self.candidates),
-                numbers=lambda found: found.numbers[column.name],
+        sides = (-1, 0, 1) if self.interval else (0,)
+        pure = share.split(len(self.at) * len(sides)).pure
+        found = []
+        for quantile, side in product(self.at, sides):
+            scale = 2 * max(quantile, 1 - quantile) * rows / pure
+            shift = side * math.ceil(rank_reach(float(scale), self.candidates, (1 + confidence) / 2))
+            found.append(
+                Choice(
+                    name=self.name,
+                    group=() if len(self.at) == 1 else (f"{float(quantile):g}",),
+                    mechanism=QuantileChoice(quantile=Public(quantile), scale=Public(scale), shift=Public(shift)),
+                    candidates=np.linspace(low, high, self.candidates),
+                    numbers=lambda found: found.numbers[column.name],
+                )
             )
-            for quantile in self.at
-        ]
+        return found
+
+    def joined(self, results: Sequence[Result]) -> Result:
+        """Each candidate, held within its interval where there is one."""
+        if not self.interval:
+            return Result.joined(results)
+        lowest, middle, highest = (Result.joined(results[place::3]) for place in range(3))
+        ends = np.sort([lowest.low, highest.high], axis=0)  # in the other order, all between them are quantiles
+        return evolve(middle, values=np.clip(middle.values, *ends), low=ends[0], high=ends[1])
 
 
 def count(*, by: str | Iterable[str] = ()) -> Query:
@@ -223,23 +243,32 @@ def histogram(column: str, bins: int | Iterable[Number] = 10) -> Query:
     return _Histogram(f"histogram({column})", column, number)
 
 
-def quantiles(column: str, at: Iterable[Number] = ("0.25", "0.5", "0.75"), *, candidates: int = _CANDIDATES) -> Query:
+def quantiles(
+    column: str,
+    at: Iterable[Number] = ("0.25", "0.5", "0.75"),
+    *,
+    candidates: int = _CANDIDATES,
+    interval: bool = False,
+) -> Query:
     """Ask for quantiles of a column.
 
     Args:
         column: its name.
         at: which, in [0, 1].
         candidates: answers are some of so many public numbers, evenly spaced from bound to bound.
+        interval: whether each has an interval that holds the quantile with the confidence stated, whatever the data
+            are. Both ends are released too, and each of the three gets a third of the budget. Without it the answer
+            says by how many values its rank may be off.
 
     Raises:
         InvalidValue: for no quantile, one outside [0, 1], and less than two candidates.
     """
-    return _quantiles("quantiles", column, at, candidates)
+    return _quantiles("quantiles", column, at, candidates, interval)
 
 
-def median(column: str, *, candidates: int = _CANDIDATES) -> Query:
+def median(column: str, *, candidates: int = _CANDIDATES, interval: bool = False) -> Query:
     """Ask for the median of a column; arguments and errors as for `quantiles`."""
-    return _quantiles("median", column, ("0.5",), candidates)
+    return _quantiles("median", column, ("0.5",), candidates, interval)
 
 
 def number_column(columns: Columns, name: str) -> Column:
@@ -278,13 +307,13 @@ def _of_numbers(
     return _OfGroups(f"{kind}({column}){_by(keys)}", column, keys, of)
 
 
-def _quantiles(kind: str, column: str, at: Iterable[Number], candidates: int) -> Query:
+def _quantiles(kind: str, column: str, at: Iterable[Number], candidates: int, interval: bool) -> Query:
     wanted = tuple(exact(quantile, parameter="at") for quantile in at)
     if not wanted or not all(0 <= quantile <= 1 for quantile in wanted):
         raise InvalidValue("at", [str(quantile) for quantile in wanted], "at least one number in [0, 1]")
     if not 2 <= candidates <= _MOST_CELLS:
         raise InvalidValue("candidates", candidates, f"between 2 and {_MOST_CELLS}")
-    return _Quantiles(f"{kind}({column})", column, wanted, candidates)
+    return _Quantiles(f"{kind}({column})", column, wanted, candidates, interval)
 
 
 def _names(by: str | Iterable[str]) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from attrs import frozen
 
 from ..accounting.bulk.clusters import Integers
 from ..accounting.exact import Floats
+from ..mechanisms.quantile_choice import QuantileChoice
 from ..plugins.contract import Mechanism, Release, WeightedSample
+from .intervals import rank_reach
 from .noise import Noise
-from .quantile_choice import QuantileChoice
 from .results import Result
 from .row_sums import Statistic
 from .rows import Rows
@@ -112,20 +113,30 @@ class Choice:
     def sample(self, rows: Rows) -> WeightedSample:
         """How many numbers are nearest to each candidate."""
         numbers = self.numbers(rows)
-        middles = (self.candidates[1:] + self.candidates[:-1]) / 2
-        nearest = np.searchsorted(middles, numbers[~np.isnan(numbers)])
+        nearest = np.searchsorted(self._middles, numbers[~np.isnan(numbers)])
         counts = np.bincount(nearest, minlength=len(self.candidates))
         return WeightedSample(counts[np.newaxis].astype(np.float64), np.ones(1))
 
     def result(self, release: Release, confidence: float) -> Result:
-        """The candidate; how far its rank may be off is said in words, as what lies between ranks is private."""
-        off = self.mechanism.reach(len(self.candidates), confidence)
+        """The candidate; how far its rank may be off is said in words, as what lies between ranks is private.
+
+        Where the rank is moved, the numbers nearest to the candidate, and those beyond on that side, are the interval.
+        """
+        chosen = release.astype(np.int64)
+        edges = np.concatenate([self.candidates[:1], self._middles, self.candidates[-1:]])
+        shift = self.mechanism.shift.value
+        off = rank_reach(float(self.mechanism.scale.value), len(self.candidates), confidence)
         return Result(
             name=self.name,
             groups=(self.group,),
-            values=self.candidates[release.astype(np.int64)],
-            low=np.full(1, np.nan),
-            high=np.full(1, np.nan),
+            values=self.candidates[chosen],
+            low=edges[chosen] if shift < 0 else np.full(1, np.nan),
+            high=edges[chosen + 1] if shift > 0 else np.full(1, np.nan),
             confidence=confidence,
             noise=f"{100 * confidence:.6g} %: within {off:,.0f} values of that rank, by permute-and-flip",
         )
+
+    @property
+    def _middles(self) -> Floats:
+        """Between neighbouring candidates: a number at one belongs to the lower candidate."""
+        return (self.candidates[1:] + self.candidates[:-1]) / 2

@@ -23,7 +23,7 @@ from .account import Account
 from .bounds import BoundsSearch
 from .columns import Category, Column, Condition, Declared
 from .kinds import Query, number_column
-from .results import Result, Results
+from .results import Results
 from .rows import Rows
 from .sources import rows_of
 
@@ -40,11 +40,13 @@ class Table(Displayed):
         columns: what may be asked about, by name.
         account: what all answers may cost, and what they have; views of the table share it.
         conditions: which rows are meant, in words; none for all.
+        searches: the releases in which bounds of columns were found, by name.
     """
 
     columns: Mapping[str, Declared]
     account: Account
     conditions: tuple[str, ...] = ()
+    searches: Mapping[str, Results] = field(factory=dict)
     _rows: Private[Rows] = field(alias="rows")
 
     def release(
@@ -71,7 +73,7 @@ class Table(Displayed):
         if not 0 < confidence <= _MOST_CONFIDENCE:
             raise InvalidValue("confidence", confidence, "a number in (0, 1 − 2^-40]")
         share = self.account.share(epsilon).split(len(queries))
-        parts = [query.parts(self.columns, share, self.account.contributions) for query in queries]
+        parts = [query.parts(self.columns, share, self.account.contributions, confidence) for query in queries]
         rows = self._rows.reveal().bounded(self.account.contributions)
         listed = [(part, part.sample(rows)) for of_one in parts for part in of_one]
         used = release_coins(coins)
@@ -81,7 +83,7 @@ class Table(Displayed):
                 part.mechanism.require(sample)
         cost = self.account.pay(plan)
         released = iter([part.result(part.mechanism.release(sample, used), confidence) for part, sample in listed])
-        joined = [Result.joined([next(released) for _ in of_one]) for of_one in parts]
+        joined = [query.joined([next(released) for _ in of_one]) for query, of_one in zip(queries, parts, strict=True)]
         return Results(results={result.name: result for result in joined}, cost=cost, plan=plan, coins=used)
 
     def where(self, condition: Condition) -> Table:
@@ -119,17 +121,18 @@ class Table(Displayed):
         Args:
             name: of a column of numbers.
             epsilon: what the search may cost, at the δ of the account.
-            coins: as for `ask`.
+            coins: as for `release`.
 
         Raises:
-            BudgetExceeded, InvalidType, InvalidValue: as `ask`; nothing was spent.
+            BudgetExceeded, InvalidType, InvalidValue: as `release`; nothing was spent.
             NoBounds: where no count stands out; it was paid for.
         """
         column = number_column(self.columns, name)
         search = BoundsSearch(column)
-        (counts,) = self.release(search, epsilon=epsilon, confidence=search.confidence, coins=coins).values()
-        low, high = search.bounds(counts)
-        return evolve(self, columns={**self.columns, name: Column(name, low, high)})
+        results = self.release(search, epsilon=epsilon, confidence=search.confidence, coins=coins)
+        low, high = search.bounds(results[search.name])
+        columns = {**self.columns, name: Column(name, low, high)}
+        return evolve(self, columns=columns, searches={**self.searches, name: results})
 
     @property
     def guarantee(self) -> Guarantee[Any, Any, Any]:

@@ -38,6 +38,8 @@ MECHANISMS: list[tuple[str, Options]] = [
     ("randomised-response", {"categories": "4", "epsilon": "3/2"}),
     ("randomised-response", {"categories": "2", "epsilon": "1/1000"}),
     ("randomised-response", {"categories": "2", "epsilon": f"1/{2**80}"}),  # the answer is uniform
+    ("quantile-choice", {"quantile": "1/4", "scale": "7/2"}),
+    ("quantile-choice", {"quantile": "1", "scale": "7/2", "shift": "-5/2"}),
     ("dpis-step", STEP),
     ("dpis-step", {**STEP, "norm_sum": "40"}),
 ]
@@ -117,6 +119,30 @@ def hold_to(loss: StatedLoss, about: dict[str, Any]) -> None:
     for other in found:
         with pytest.raises(Refused, match=r"loss|odds of the true category"):
             hold(other)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "tree"),
+    [
+        ("half of it", ["multiply", ["multiply", ["weight"], ["norm", "1"]], ["constant", "3/14"]]),
+        ("q for max(q, 1 - q)", ["multiply", ["multiply", ["weight"], ["norm", "1"]], ["constant", "1/7"]]),
+        ("that of the median", ["multiply", ["multiply", ["weight"], ["norm", "1"]], ["constant", "2/7"]]),
+        ("another norm", ["multiply", ["multiply", ["weight"], ["norm", "2"]], ["constant", "3/7"]]),
+        ("no weight", ["multiply", ["norm", "1"], ["constant", "3/7"]]),
+        ("that of a sum", ["divide", ["multiply", ["weight"], ["norm", "1"]], ["constant", "7/2"]]),
+    ],
+)
+def test_forged_losses_of_a_choice_are_refused(wrong: str, tree: Any) -> None:
+    """Of the lower quartile at scale 7/2 each value costs 2·(3/4)/(7/2) = 3/7."""
+    _, about = plugin("mechanism", "quantile-choice", {"quantile": "1/4", "scale": "7/2"})
+    given: Any = {"families": ("pure",), "relation": "add-remove", "domain": None, "lattice": None}
+    right = ["multiply", ["multiply", ["weight"], ["norm", "1"]], ["constant", "3/7"]]
+    hold_mechanism(about, right, ["constant", "1"], **given)
+    with pytest.raises(Refused, match="loss stated"):
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+    for further in ({"candidates": "2"}, {"quantile": "5/4"}, {"quantile": "-1/4"}, {"scale": "0"}, {"shift": "all"}):
+        with pytest.raises(Refused, match="option"):
+            hold_mechanism({**about, "options": about["options"] | further}, right, ["constant", "1"], **given)
 
 
 LENGTH = ["multiply", ["weight"], ["norm", "2"]]

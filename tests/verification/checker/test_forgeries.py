@@ -45,6 +45,7 @@ from certdp import (
     Poisson,
     PrivacyConstrained,
     Public,
+    QuantileChoice,
     RandomisedResponse,
     ResampleEach,
     SampledRun,
@@ -155,6 +156,9 @@ CORPUS: dict[str, Callable[[], bytes]] = {
     "laplace, samples": run(LAPLACE, TENTH, ResampleEach(10), ball(1)),
     "discrete-gaussian": run(DiscreteGaussian(scale=Public(8)), Full(), ResampleEach(3), ball(2)),
     "responses": run(RandomisedResponse(epsilon=Public(1), categories=Public(3)), Full(), SampleOnce(1), None),
+    "quantile-choice": run(
+        QuantileChoice(quantile=Public("1/4"), scale=Public(8), shift=Public("-5/2")), Full(), ResampleEach(2), ball(1)
+    ),
     "dpis-step": run(
         DpisStep(noise_multiplier=Public(2), clip=Public(1), size=Public(1000), batch=Public(10)),
         TENTH,
@@ -535,6 +539,11 @@ HARMLESS = (
         r"mechanism\.options(\.largest)?",
         "delays are proven for every frequency at which they are cut off",
         same_delays,
+    ),
+    Harmless(
+        r"parts\.0\.mechanism\.options\.shift",
+        "where the wanted rank lies, on which the loss of a choice does not depend; assumed as stated",
+        lambda genuine, altered: bool(genuine["parts"][0]["loss"] == altered["parts"][0]["loss"]),
     ),
     Harmless(
         r"parts\.0\.mechanism\.options\.granularity",

@@ -11,30 +11,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from certdp import Public
+from certdp import Public, QuantileChoice
 from certdp.plugins.contract import Coins, PureLoss, W, WeightedSample, norm
-from certdp.queries.quantile_choice import QuantileChoice
 from tests.support.cases import examples
 
 quantiles = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10), Fraction(1)])
+shifts = st.sampled_from([Fraction(0), Fraction(-5, 2), Fraction(-1), Fraction(2), Fraction(7, 3)])
 histograms = st.lists(st.integers(0, 4), min_size=2, max_size=4)
 
 
-def choice(quantile: Fraction, scale: Fraction = Fraction(2)) -> QuantileChoice:
-    return QuantileChoice(quantile=Public(quantile), scale=Public(scale))
+def choice(quantile: Fraction, scale: Fraction = Fraction(2), shift: Fraction = Fraction(0)) -> QuantileChoice:
+    return QuantileChoice(quantile=Public(quantile), scale=Public(scale), shift=Public(shift))
 
 
 def sample(counts: list[int]) -> WeightedSample:
     return WeightedSample(np.array([counts], dtype=np.float64), np.ones(1))
 
 
-def misses(counts: list[int], quantile: Fraction) -> list[Fraction]:
-    """By how much the ranks of each candidate's values, from the values before to those up to it, miss q·n."""
-    rank, found = quantile * sum(counts), []
+def misses(counts: list[int], quantile: Fraction, shift: Fraction = Fraction(0)) -> list[Fraction]:
+    """By how much the ranks of each candidate's values, from the values before to those up to it, miss q·n + shift.
+
+    Moved down, the rank may lie below all values: then the first candidate has it; moved up, the last one.
+    """
+    rank, found = quantile * sum(counts) + shift, []
     for place, count in enumerate(counts):
         before = sum(counts[:place])
-        found.append(max(Fraction(0), before - rank, rank - before - count))
+        ends = [before, before + count]
+        if not place and shift < 0:
+            ends[0] = min(before, -(10**9))
+        if place == len(counts) - 1 and shift > 0:
+            ends[1] = 10**9
+        found.append(max(Fraction(0), ends[0] - rank, rank - ends[1]))
     return found
+
+
+def gaps_of(mechanism: QuantileChoice, counts: list[int]) -> list[Fraction]:
+    gaps, unit = mechanism._gaps(counts)
+    return [gap * unit for gap in gaps]
 
 
 def law(gaps: list[Fraction], base: float) -> list[float]:
@@ -49,23 +62,24 @@ def law(gaps: list[Fraction], base: float) -> list[float]:
 
 
 @examples(100)
-@given(counts=histograms, quantile=quantiles)
-def test_gaps_are_how_far_ranks_are_off(counts: list[int], quantile: Fraction) -> None:
-    mechanism = choice(quantile)
-    found = [Fraction(int(gap), quantile.denominator) for gap in mechanism._gaps(counts)]
-    assert found == misses(counts, quantile)
+@given(counts=histograms, quantile=quantiles, shift=shifts)
+def test_gaps_are_how_far_ranks_are_off(counts: list[int], quantile: Fraction, shift: Fraction) -> None:
+    found = gaps_of(choice(quantile, shift=shift), counts)
+    assert found == misses(counts, quantile, shift)
+    assert min(found) == 0  # some candidate always has the rank, moved or not
 
 
 @examples(200)
-@given(counts=histograms, quantile=quantiles, extra=st.integers(0, 3))
+@given(counts=histograms, quantile=quantiles, extra=st.integers(0, 3), shift=shifts)
 def test_one_more_value_moves_no_probability_by_more_than_the_loss(
-    counts: list[int], quantile: Fraction, extra: int
+    counts: list[int], quantile: Fraction, extra: int, shift: Fraction
 ) -> None:
     """In e^(−1/scale) = 1/2: the pure loss is 2·max(q, 1 − q)·log 2."""
     more = list(counts)
     more[min(extra, len(counts) - 1)] += 1
     bound = 4.0 ** float(max(quantile, 1 - quantile)) * (1 + 1e-12)
-    for p, r in zip(law(misses(counts, quantile), 0.5), law(misses(more, quantile), 0.5), strict=True):
+    laws = [law(misses(found, quantile, shift), 0.5) for found in (counts, more)]
+    for p, r in zip(*laws, strict=True):
         assert p <= bound * r
         assert r <= bound * p
 
@@ -84,25 +98,17 @@ def test_choices_follow_the_exact_law(counts: list[int], quantile: str) -> None:
     assert chisquare(np.bincount(drawn, minlength=len(counts)), expected).pvalue > 1e-9
 
 
-def test_the_reach_holds_as_often_as_it_says() -> None:
-    counts, coins = [0] * 40 + [30] + [0] * 40, Coins.seeded(5)
-    mechanism = choice(Fraction(1, 2))
-    reach = mechanism.reach(len(counts), 0.9)
-    gaps = misses(counts, Fraction(1, 2))
-    off = [float(gaps[int(mechanism.release(sample(counts), coins)[0])]) for _ in range(300)]
-    assert np.mean(np.array(off) <= reach) >= 0.9
-
-
 @examples(100)
-@given(counts=histograms, record=st.lists(st.integers(-3, 3), min_size=4, max_size=4), quantile=quantiles)
+@given(counts=histograms, record=st.lists(st.integers(-3, 3), min_size=4, max_size=4), quantile=quantiles, shift=shifts)
 def test_a_record_moves_every_gap_by_no_more_than_its_norm(
-    counts: list[int], record: list[int], quantile: Fraction
+    counts: list[int], record: list[int], quantile: Fraction, shift: Fraction
 ) -> None:
     """Records of a general run: several values, of any sign."""
     moved = [count + change for count, change in zip(counts, record, strict=False)]
-    mechanism, most = choice(quantile), max(quantile, 1 - quantile) * sum(map(abs, record[: len(counts)]))
-    for one, other in zip(mechanism._gaps(counts), mechanism._gaps(moved), strict=True):
-        assert abs(Fraction(one - other, quantile.denominator)) <= most
+    mechanism = choice(quantile, shift=shift)
+    most = max(quantile, 1 - quantile) * sum(map(abs, record[: len(counts)]))
+    for one, other in zip(gaps_of(mechanism, counts), gaps_of(mechanism, moved), strict=True):
+        assert abs(one - other) <= most
 
 
 def test_quantiles_of_any_denominator_are_exact() -> None:
