@@ -25,7 +25,7 @@ Many releases, each on a fresh sample or all on one, cost an (ε, δ):
 >>> print(f"{answer.epsilon.upper:.9f} by {answer.accountant} accounting")
 1.828236667 by loss-distribution accounting
 
-Keys and their counts become a private weighted sample, with the extra `parquet`:
+Keys and their counts become a private weighted sample:
 
 >>> sampling = certdp.PrivateWeightedSampling.within(
 ...     epsilon=1, delta="1e-6", sampler=certdp.Ppswor(threshold=certdp.Public("0.01"))

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..accounting.errors import InvalidType, InvalidValue
 from ..data.streams import Stream, opened, well_formed
 from .count_tables import Batch, Columns, CountTable, comma_separated, ones, parquet, tab_separated
-from .frequencies import counts_from, counts_of, halves, totals
-from .keys import Distinct, Keys, arrow, as_bytes, as_keys, as_text
+from .frequencies import Words, counts_from, counts_in, counts_of, halves, summed, totals
+from .keys import Distinct, Keys, arrow, arrow_if_installed, as_bytes, as_keys, as_text, listed_keys
+from .plain_keys import PlainKeys
 
 _FORMATS: dict[str, Callable[[Stream, Columns], CountTable]] = {
     "tsv": tab_separated,
@@ -45,7 +46,8 @@ class KeyCounts:
     """Distinct keys and the frequency of each: see `of`.
 
     Attributes:
-        keys: an Arrow array of type large_string or large_binary, without nulls; compared by their bytes.
+        keys: an Arrow array of type large_string or large_binary, without nulls; compared by their bytes. Where Arrow
+            is not installed, what has `to_pylist`, `take`, `filter` and `slice` like one.
         counts: from 1 to 2^53.
     """
 
@@ -82,19 +84,19 @@ class KeyCounts:
                 return data
             case Mapping():
                 columns.require_unnamed()
-                batch = Batch(_listed(data), counts_from(data.values()))
+                batch = Batch(listed_keys(data), counts_from(data.values()))
             case tuple() if len(data) == 2:
                 columns.require_unnamed()
                 batch = Batch(_column(data[0]), _numbers(data[1]))
             case _Labelled() if data.dtype.kind in "iuf":
                 columns.require_unnamed()
-                batch = Batch(_listed(data.index), _numbers(data.to_numpy()))
+                batch = Batch(listed_keys(data.index), _numbers(data.to_numpy()))
             case _:
                 batch = _of_table(data, columns)
         if batch.counts is not None and len(batch.counts) != len(batch.keys):
             raise InvalidValue("count", f"{len(batch.counts)} counts for {len(batch.keys)} keys", "one for each")
         if aggregate or batch.counts is None:
-            return _summed([batch])
+            return _summed_plainly(batch) if isinstance(batch.keys, PlainKeys) else _summed([batch])
         distinct = Distinct()
         distinct.add(batch.keys)
         distinct.require(lambda: [batch.keys])
@@ -178,49 +180,39 @@ def open_counts(
         yield CountStream(file, table, suffix, aggregate)
 
 
-def _listed(keys: Iterable[Any]) -> Keys:
-    """Text and bytes from Python as an array: of bytes where one of them is."""
-    pa, found = arrow(), list(keys)
-    remedy = "Write numbers as text"
-    for key in found:
-        if not isinstance(key, str | bytes):
-            raise InvalidType("key", f"one of type {type(key).__name__}", "text or bytes", remedy)
-    try:
-        return pa.array(found, pa.large_string() if all(isinstance(key, str) for key in found) else pa.large_binary())
-    except UnicodeEncodeError:
-        raise InvalidType("key", "text with lone surrogates", "text that can be encoded", "Give it as bytes") from None
-
-
 def _column(keys: Any) -> Keys:
-    pa = arrow()
     match keys:
-        case pa.Array() | pa.ChunkedArray():
-            return as_keys(keys)
         case np.ndarray():
-            return _listed(keys.tolist())
+            return listed_keys(keys.tolist())
         case str() | bytes():
             raise InvalidType("data", type(keys).__name__, _FORMS)
+        case Iterable() if not _is_arrow(keys):
+            return listed_keys(keys)
         case Iterable():
-            return _listed(keys)
+            return as_keys(keys)
     raise InvalidType("data", type(keys).__name__, _FORMS)
 
 
-def _numbers(counts: Any) -> NDArray[np.uint64]:
-    pa = arrow()
+def _numbers(counts: Any) -> Words:
     match counts:
-        case pa.Array() | pa.ChunkedArray():
-            return counts_of(counts)
         case np.ndarray() if counts.dtype.kind in "iuf" and counts.ndim == 1:
-            return counts_of(pa.array(counts, from_pandas=False))
-        case Iterable():
+            return counts_in(counts)
+        case Iterable() if not _is_arrow(counts):
             return counts_from(counts)
+        case Iterable():
+            return counts_of(counts)
     raise InvalidType("count", type(counts).__name__, "whole numbers")
+
+
+def _is_arrow(column: Any) -> bool:
+    pa = arrow_if_installed()
+    return pa is not None and isinstance(column, pa.Array | pa.ChunkedArray)
 
 
 def _of_table(data: Any, columns: Columns) -> Batch:
     """The batch of a table, or of a column of keys."""
-    pa = arrow()
-    if not isinstance(data, pa.ChunkedArray) and hasattr(data, "__arrow_c_stream__"):
+    if not _is_arrow(data) and hasattr(data, "__arrow_c_stream__"):
+        pa = arrow()
         try:
             table = pa.table(data)
         except (pa.ArrowException, TypeError):  # a column of a data frame
@@ -250,6 +242,16 @@ def _summed(batches: Iterable[Batch]) -> KeyCounts:
     table = _grouped(pa.concat_tables(held))
     keys, higher, lower = (table[name].combine_chunks() for name in names)
     return KeyCounts(as_text(keys), totals(higher.to_numpy(), lower.to_numpy(), keys))
+
+
+def _summed_plainly(batch: Batch) -> KeyCounts:
+    """The sums of the counts of each key, without Arrow."""
+    sums: dict[bytes, int] = {}
+    counts = ones(batch.keys) if batch.counts is None else batch.counts
+    for key, count in zip(batch.keys.items, counts.tolist(), strict=True):
+        sums[key] = sums.get(key, 0) + count
+    keys = PlainKeys(sums, text=False).as_text()
+    return KeyCounts(keys, summed(list(sums.values()), keys))
 
 
 def _grouped(table: Any) -> Any:

@@ -50,7 +50,7 @@ from ..accounting.keyed.estimates import (
 from ..accounting.keyed.reporting import Inclusion, Reporting
 from ..accounting.provenance import Private
 from .counts import KeyCounts
-from .keys import Keys, arrow
+from .keys import Keys, are_among, key_at
 from .selections import Coefficients, Where, coefficients
 from .threshold_samples import ThresholdSample
 
@@ -281,7 +281,7 @@ class SampleEstimates:
         largest = self.reporting.largest
         return [
             LikelyKey(
-                key=self.keys[int(place)].as_py(),
+                key=key_at(self.keys, int(place)),
                 token=int(self._tokens[place]),
                 likeliest=int(read.likeliest[place]),
                 least=int(read.least[place]),
@@ -371,7 +371,7 @@ class SampleEstimates:
             low, high = places[1], places[0]
         matrix = concordances(self.reporting, frequencies)
         return OrderEstimate(
-            higher=self.keys[high].as_py(),
+            higher=key_at(self.keys, high),
             probability=float(matrix[0, -1]),
             certain=bool(read.most[low] < read.least[high]),
         )
@@ -481,12 +481,10 @@ class SampleEstimates:
         return np.asarray((1 - row)[places.reshape(-1)[:-1]], dtype=np.float64)
 
     def _place(self, key: str | bytes) -> int:
-        pa = arrow()
-        wanted = key.encode() if isinstance(key, str) else key
-        place = int(self.keys.cast(pa.large_binary()).index(pa.scalar(wanted, pa.large_binary())).as_py())
-        if place < 0:
+        found = np.flatnonzero(are_among(self.keys, {key.encode() if isinstance(key, str) else key}))
+        if not len(found):
             raise InvalidValue("key", key, "a reported key", "What is not in the sample has no rank")
-        return place
+        return int(found[0])
 
 
 def estimate_sum(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn, TypeAlias
@@ -14,7 +14,7 @@ from ..accounting.errors import InvalidType
 from ..accounting.exact import exact
 from ..accounting.private import InvalidData, Private
 from ._kernels import decimals
-from .keys import Keys, arrow, buffers, formatted_key, whole_array
+from .keys import Keys, arrow, as_bytes, buffers, formatted_key, key_at, whole_array
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -48,6 +48,11 @@ def counts_of(column: Any, *, first: int = 0) -> Words:
     values = whole_array(column, column.type).to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "iuf":
         raise InvalidType("count", f"a column of type {column.type}", "numbers")
+    return counts_in(values, first=first)
+
+
+def counts_in(values: NDArray[Any], *, first: int = 0) -> Words:
+    """An array of whole or floating numbers as counts; errors as for `counts_of`."""
     wrong = (values < 1) | (values > LARGEST_COUNT)
     if values.dtype.kind == "f":
         wrong |= values != np.floor(values)  # true for NaN
@@ -121,9 +126,16 @@ def totals(higher: Words, lower: Words, keys: Keys) -> Words:
     if wrong.any():
         place = int(wrong.argmax())
         total = (int(higher[place]) << _LOW_BITS) + int(lower[place])
-        found = Private(f"{total} for the key {formatted_key(keys[place].cast(arrow().large_binary()).as_py())}")
+        found = Private(f"{total} for the key {formatted_key(key_at(as_bytes(keys), place))}")
         raise InvalidData("count", "a sum of the counts of one key beyond 2^53", _ADMISSIBLE, found=found)
     return sums
+
+
+def summed(sums: Sequence[int], keys: Keys) -> Words:
+    """Sums of counts that Python added up; errors as for `totals`."""
+    higher = np.array([number >> _LOW_BITS for number in sums], dtype=np.uint64)
+    lower = np.array([number % (1 << _LOW_BITS) for number in sums], dtype=np.uint64)
+    return totals(higher, lower, keys)
 
 
 def _refuse(value: str | None, row: int, remedy: str = _LEAVE_OUT) -> NoReturn:

@@ -1,9 +1,10 @@
-"""Keys as Arrow arrays of text or bytes: what they are compared by is their bytes."""
+"""Keys as Arrow arrays of text or bytes, or as lists without Arrow: what they are compared by is their bytes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -12,17 +13,22 @@ from numpy.typing import NDArray
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import InvalidData, Private
 from ._kernels import hashes, prefixes, shared
+from .plain_keys import PlainKeys
 
 Keys: TypeAlias = Any
-"""A pyarrow.Array of type large_string or large_binary, without nulls."""
+"""A pyarrow.Array of type large_string or large_binary, without nulls; PlainKeys where Arrow is not installed."""
 
 _TEXT, _BYTES = ({name, f"large_{name}", f"{name}_view"} for name in ("string", "binary"))
 _AGREEING = 1 << 12
 _REMEDY = "Sum their counts: aggregate=True, on the command line --aggregate"
 
 
-def arrow() -> Any:
+def arrow(parameter: str = "data", wanted: str = "a file or a table of keys") -> Any:
     """pyarrow, loaded when it is first needed.
+
+    Args:
+        parameter: which needs it.
+        wanted: what it is needed for.
 
     Raises:
         InvalidValue: where it is not installed.
@@ -32,9 +38,39 @@ def arrow() -> Any:
         import pyarrow.compute  # so that it is there as an attribute
     except ImportError:
         raise InvalidValue(
-            "data", "keys and counts", "an installation with pyarrow", "pip install 'certdp[parquet]'"
+            parameter,
+            wanted,
+            "an installation with pyarrow; without it mappings and lists",
+            "pip install 'certdp[parquet]'",
         ) from None
     return pyarrow
+
+
+def arrow_if_installed() -> Any | None:
+    """pyarrow, or None where it is not installed."""
+    try:
+        return arrow()
+    except InvalidValue:
+        return None
+
+
+def listed_keys(keys: Iterable[Any]) -> Keys:
+    """Text and bytes from Python: as bytes where one of them is.
+
+    Raises:
+        InvalidType: for a key that is neither, and for text that cannot be encoded.
+    """
+    found = list(keys)
+    for key in found:
+        if not isinstance(key, str | bytes):
+            raise InvalidType("key", f"one of type {type(key).__name__}", "text or bytes", "Write numbers as text")
+    text = all(isinstance(key, str) for key in found)
+    try:
+        if (pa := arrow_if_installed()) is not None:
+            return pa.array(found, pa.large_string() if text else pa.large_binary())
+        return PlainKeys((key.encode() if isinstance(key, str) else key for key in found), text=text)
+    except UnicodeEncodeError:
+        raise InvalidType("key", "text with lone surrogates", "text that can be encoded", "Give it as bytes") from None
 
 
 def as_keys(column: Any, *, first: int = 0) -> Keys:
@@ -85,15 +121,21 @@ def whole_array(column: Any, kind: Any) -> Any:
 
 
 def as_bytes(keys: Keys) -> Keys:
-    """Return the same keys as Arrow's large_binary."""
+    """The keys, as bytes."""
+    match keys:
+        case PlainKeys():
+            return keys.as_bytes()
     return keys.cast(arrow().large_binary())
 
 
 def as_text(keys: Keys) -> Keys:
-    """The keys as large_string where every one is UTF-8, else as large_binary.
+    """The keys as text where every one is UTF-8, else as bytes.
 
     Applied to the keys that are published, it makes their type a function of them alone.
     """
+    match keys:
+        case PlainKeys():
+            return keys.as_text()
     pa = arrow()
     try:
         return keys.cast(pa.large_string())
@@ -103,10 +145,33 @@ def as_text(keys: Keys) -> Keys:
 
 def gathered(parts: Sequence[Keys]) -> Keys:
     """The keys of all parts in one array, as `as_text` has them."""
+    return as_text(joined(parts))
+
+
+def joined(parts: Sequence[Keys]) -> Keys:
+    """The keys of all parts in one array, as bytes."""
+    match parts:
+        case []:
+            return as_bytes(listed_keys([]))
+        case [PlainKeys(), *_]:
+            return PlainKeys(chain.from_iterable(part.items for part in parts), text=False)
+    return arrow().concat_arrays([as_bytes(part) for part in parts])
+
+
+def key_at(keys: Keys, place: int) -> Any:
+    """The key at one place, as Python has it."""
+    (key,) = keys.slice(place, 1).to_pylist()
+    return key
+
+
+def are_among(keys: Keys, listed: Set[bytes]) -> NDArray[np.bool_]:
+    """For each key whether its bytes are listed."""
+    match keys:
+        case PlainKeys(items=items):
+            return np.fromiter((item in listed for item in items), dtype=np.bool_, count=len(items))
     pa = arrow()
-    if not parts:
-        return pa.array([], pa.large_string())
-    return as_text(pa.concat_arrays([as_bytes(part) for part in parts]))
+    found = pa.compute.is_in(as_bytes(keys), value_set=pa.array(sorted(listed), pa.large_binary()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -121,6 +186,9 @@ def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 
 def order(keys: Keys) -> NDArray[np.int64]:
     """The places of the keys in the order of their bytes."""
+    match keys:
+        case PlainKeys(items=items):
+            return np.array(sorted(range(len(items)), key=items.__getitem__), dtype=np.int64)
     found = np.empty(len(keys), dtype=np.uint64)
     if len(keys):
         offsets, data = buffers(keys)
@@ -204,7 +272,7 @@ class Distinct:
         for keys in again():
             found = self._hashed(keys)
             places = np.flatnonzero(chosen[np.minimum(np.searchsorted(chosen, found), chosen.size - 1)] == found)
-            alike = as_bytes(keys.take(arrow().array(places))).to_pylist()
+            alike = as_bytes(keys.take(places)).to_pylist()
             yield from zip((places + done).tolist(), alike, strict=True)
             done += len(keys)
 

@@ -46,7 +46,7 @@ from ..samplers.every_key import EveryKey
 from .counts import KeyCounts, open_counts
 from .drawing import Drawn, draw_reports, sanitise_reports
 from .estimation import SampleEstimates, SumEstimate
-from .keys import Keys, arrow, gathered, order
+from .keys import Keys, are_among, arrow, as_bytes, gathered, order
 from .report import BandTally, SampleReport
 from .sample_files import CoinKind, Described, SampleStatement, StatedGuarantee, read_sample, write_sample
 from .selections import Where
@@ -196,7 +196,7 @@ class PrivateWeightedSampling:
         tokens: list[NDArray[np.uint64]] = []
         for chunk in chunks:
             drawn = draw_reports(self.reporting, chunk.counts, used)
-            kept.append(chunk.keys.filter(arrow().array(drawn.kept)))
+            kept.append(chunk.keys.filter(drawn.kept))
             tokens.append(drawn.tokens)
             if watch is not None:
                 watch(chunk, drawn)
@@ -221,7 +221,7 @@ class PrivateWeightedSampling:
             raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
         used = release_coins(coins)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
-        return self._sample([sample.keys.filter(arrow().array(drawn.kept))], [drawn.tokens], used)
+        return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used)
 
     def report(self, data: Any, sample: PrivateSample) -> Private[SampleReport]:
         """How many keys were reported by frequency, beside what was to be expected: for the data's owner.
@@ -231,9 +231,7 @@ class PrivateWeightedSampling:
             sample: the release.
         """
         counts, tally = KeyCounts.of(data), BandTally(self.reporting)
-        keys = gathered([counts.keys])
-        released = sample.keys.cast(keys.type)
-        tally.add(counts.counts, arrow().compute.is_in(keys, released).to_numpy(zero_copy_only=False))
+        tally.add(counts.counts, are_among(counts.keys, frozenset(as_bytes(sample.keys).to_pylist())))
         return tally.report()
 
     def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], coins: Coins) -> PrivateSample:
@@ -242,7 +240,7 @@ class PrivateWeightedSampling:
         held = np.concatenate(tokens)[places] if self.reporting.with_frequencies and tokens else None
         if held is None and self.reporting.with_frequencies:
             held = np.empty(0, dtype=np.uint64)
-        return PrivateSample(keys=keys.take(arrow().array(places)), tokens=held, statement=self._statement(coins))
+        return PrivateSample(keys=keys.take(places), tokens=held, statement=self._statement(coins))
 
     def _statement(self, coins: Coins) -> SampleStatement:
         private = coins.private
@@ -298,7 +296,8 @@ class PrivateSample:
     """A released sample: keys, and where frequencies are sanitised a token of each. It prints as one line.
 
     Attributes:
-        keys: an Arrow array of text, or of bytes where they are no UTF-8; sorted by their bytes.
+        keys: an Arrow array of text, or of bytes where they are no UTF-8; sorted by their bytes. Where Arrow is not
+            installed, what has `to_pylist`, `take`, `filter` and `slice` like one.
         tokens: of each key; the higher, the more frequent it is likely to be. None where keys alone are reported.
         statement: how it was drawn and what that guarantees.
     """
@@ -354,10 +353,10 @@ class PrivateSample:
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table with a column key and, with frequencies, a column token."""
-        columns = {_KEY: self.keys}
+        pa, columns = arrow("sample", "a table or a file of it"), {_KEY: self.keys}
         if self.tokens is not None:
-            columns[_TOKEN] = arrow().array(self.tokens)
-        return arrow().table(columns)
+            columns[_TOKEN] = pa.array(self.tokens)
+        return pa.table(columns)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame of the same columns.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats
-from .keys import Keys, arrow
+from .keys import Keys, are_among, arrow
+from .plain_keys import PlainKeys
 
 GRAMMAR = "key = TEXT, key ~ REGEX, key starts TEXT, key ends TEXT, key contains TEXT, key in FILE; or key not …"
 """What a predicate in words may be; text goes to the end of the line, without quotes."""
@@ -28,6 +29,13 @@ class Selection(ABC):
     @abstractmethod
     def of(self, keys: Keys) -> NDArray[np.bool_]:
         """Return for each key whether the predicate holds."""
+
+
+_WITHOUT_ARROW: dict[str, Callable[[bytes, bytes], bool]] = {
+    "starts_with": bytes.startswith,
+    "ends_with": bytes.endswith,
+    "match_substring": bytes.__contains__,
+}
 
 
 @final
@@ -45,6 +53,10 @@ class Like(Selection):
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
         """Return for each key whether the text is there."""
+        match keys:
+            case PlainKeys(items=items):
+                holds, text = _WITHOUT_ARROW[self.compute], self.text.encode()
+                return np.fromiter((holds(item, text) for item in items), dtype=np.bool_, count=len(items))
         return _flags(getattr(arrow().compute, self.compute)(keys, self.text))
 
 
@@ -63,11 +75,12 @@ class Matching(Selection):
         """Return for each key whether the expression is found in it.
 
         Raises:
-            InvalidValue: for what is no regular expression.
+            InvalidValue: for what is no regular expression, and where Arrow is not installed.
         """
+        pa = arrow("where", "a regular expression (RE2)")
         try:
-            return _flags(arrow().compute.match_substring_regex(keys, self.pattern))
-        except arrow().ArrowInvalid as problem:
+            return _flags(pa.compute.match_substring_regex(keys, self.pattern))
+        except pa.ArrowInvalid as problem:
             raise InvalidValue("where", self.pattern, "a regular expression (RE2)", str(problem)) from None
 
 
@@ -84,11 +97,7 @@ class Among(Selection):
 
     def of(self, keys: Keys) -> NDArray[np.bool_]:
         """Return for each key whether it is listed."""
-        pa = arrow()
-        listed = [one.encode() if isinstance(one, str) else one for one in self.listed]
-        return _flags(
-            pa.compute.is_in(keys.cast(pa.large_binary()), value_set=pa.array(sorted(listed), pa.large_binary()))
-        )
+        return are_among(keys, frozenset(one.encode() if isinstance(one, str) else one for one in self.listed))
 
 
 @final

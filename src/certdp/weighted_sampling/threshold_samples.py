@@ -34,7 +34,7 @@ from ..plugins.registry import Registry, Role
 from .counts import KeyCounts
 from .drawing import distinct_counts
 from .frequencies import Words, counts_of
-from .keys import Distinct, Keys, arrow, as_bytes, as_text, formatted_key, gathered, order
+from .keys import Distinct, Keys, arrow, as_bytes, as_text, formatted_key, gathered, joined, order
 from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_sample, write_sample
 
 _WORD = 64
@@ -251,7 +251,7 @@ class ThresholdSample:
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table with the columns key and count, and for bottom-k seed."""
-        pa = arrow()
+        pa = arrow("sample", "a table or a file of it")
         columns = {"key": self.keys, _COUNT: pa.array(self.counts)}
         return pa.table(columns if self.seeds is None else {**columns, _SEED: pa.array(self.seeds)})
 
@@ -304,7 +304,7 @@ def threshold_sample(
     counts = [np.empty(0, dtype=np.uint64)]
     for chunk in chunks:
         kept = np.flatnonzero(_kept(rule.inclusion, chunk, used))
-        keys.append(chunk.keys.take(arrow().array(kept)))
+        keys.append(chunk.keys.take(kept))
         counts.append(chunk.counts[kept])
     return _in_order(keys, np.concatenate(counts), rule, _kind(used), _salt(used))
 
@@ -330,7 +330,7 @@ def bottom_k_sample(
         InvalidValue, InvalidType: for another size, order or power.
     """
     rule, used = BottomK(size=size, order=order, power=exact(power, parameter="power")), _working(coins)
-    held = _Seeded(as_bytes(arrow().array([], arrow().large_binary())), np.empty(0, np.uint64), np.empty(0))
+    held = _Seeded(joined([]), np.empty(0, np.uint64), np.empty(0))
     for chunk in chunks:
         drawn = _Seeded(as_bytes(chunk.keys), chunk.counts, rule.seeds(_uniform(chunk.keys, used), chunk.counts))
         held = held.with_(drawn).smallest(size + 1)
@@ -390,14 +390,14 @@ class _Seeded(NamedTuple):
     def with_(self, other: _Seeded) -> _Seeded:
         """Return the keys of both tables."""
         return _Seeded(
-            arrow().concat_arrays([self.keys, other.keys]),
+            joined([self.keys, other.keys]),
             np.concatenate([self.counts, other.counts]),
             np.concatenate([self.seeds, other.seeds]),
         )
 
     def at(self, places: NDArray[np.int64]) -> _Seeded:
         """Return the keys at these places."""
-        return _Seeded(self.keys.take(arrow().array(places)), self.counts[places], self.seeds[places])
+        return _Seeded(self.keys.take(places), self.counts[places], self.seeds[places])
 
     def smallest(self, number: int) -> _Seeded:
         """Return the keys with the smallest seeds, so many and all with the same seed as the last of them."""
@@ -431,11 +431,9 @@ def _cut_off(
 
 
 def _in_order(keys: Sequence[Keys], counts: Words, rule: Rule, coins: CoinKind, salt: bytes | None) -> ThresholdSample:
-    joined = gathered(keys)
-    places = order(joined)
-    return ThresholdSample(
-        keys=joined.take(arrow().array(places)), counts=counts[places], rule=rule, coins=coins, salt=salt
-    )
+    every = gathered(keys)
+    places = order(every)
+    return ThresholdSample(keys=every.take(places), counts=counts[places], rule=rule, coins=coins, salt=salt)
 
 
 def _working(coins: CoinSource | None) -> CoinSource:
