@@ -189,7 +189,7 @@ LEDGER = "ledger create {}/a.ledger --data census"
 COMMANDS |= {
     "ledger create": Command(LEDGER, BUDGET | {"--set-aside": "1e-6"}),
     "ledger create for users": Command(f"{LEDGER} --unit user", {"--rho": "1", "--contributions": "3"}),
-    "ledger create at a μ": Command(LEDGER, {"--mu": "1"}),
+    "ledger create at a μ": Command(LEDGER, {"--mu": "1", "--radius": "3", "--norm": "2", "--dimension": "4"}),
     "ledger create at an order": Command(LEDGER, {"--order": "4", "--tau": "1"}),
     "ledger pay": Command("ledger pay {}/paid.ledger --request a", BUDGET),
     "ledger pay a ρ": Command("ledger pay {}/rho.ledger --request a", {"--rho": "1"}),

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
+import secrets
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from ..accounting.conversions import gaussian_to_approximate, pure_to_approximate
 from ..accounting.derivation import Assumption, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Number, exact
 from ..accounting.filters import BudgetExceeded, GaussianFilter, PureFilter
-from ..accounting.guarantees import Guarantee
+from ..accounting.guarantees import Guarantee, require
 from ..accounting.norms import Norm
 from ..accounting.notions import Approximate, GaussianDP, Pure
 from ..accounting.provenance import Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Unit, User
 from ..accounting.sampling.domains import NormBall
 from ..accounting.units import Delta, Epsilon
+from ..ledger import Ledger
 from ..mechanisms.gaussian_sum import GaussianSum
 from ..runs.calibration import Budget, Continuous, calibrate
 from ..runs.plan import Plan
@@ -41,12 +44,15 @@ class Account:
     Attributes:
         budget: what all answers together may cost.
         contributions: how many rows of a unit of privacy are used at most.
-        filter: the account itself. Costs that were paid elsewhere may be paid from it too.
+        filter: the account itself. Costs that were paid elsewhere may be paid from it too. Where there is a ledger, its
+            rule, which pays nothing itself.
+        ledger: what holds the account instead, for any number of processes; None for an account in memory.
     """
 
     budget: Budget
     contributions: int
     filter: Rule
+    ledger: Ledger | None = None
 
     @classmethod
     def of(cls, epsilon: Epsilon | Number, delta: Delta | Number, unit: Unit) -> Account:
@@ -69,6 +75,38 @@ class Account:
         rows = unit.contributions if isinstance(unit, User) else 1
         rule = _rule(_whole(budget), unit, domain_of(rows))
         return cls(budget=budget, contributions=rows, filter=rule)
+
+    def kept_in(self, ledger: Ledger) -> Account:
+        """The account that a ledger holds: it admits what the ledger's rule does.
+
+        Args:
+            ledger: one with a budget that entails this one, for the same unit: `Ledger.create(…, account.filter, …)`.
+
+        Raises:
+            InvalidType: for anything but a ledger.
+            InvalidValue: where this account has paid, and for a ledger whose rule is another.
+        """
+        require("ledger", ledger, Ledger, "Open it: certdp.Ledger(…)")
+        mine, theirs = self.filter, ledger.rule
+        if mine.number:
+            remedy = "What it has paid is not in the ledger: use a new account"
+            raise InvalidValue("account", f"{mine.number} payments", "one that has paid nothing", remedy)
+        for name in ("relation", "unit", "domain"):
+            if getattr(mine, name) != getattr(theirs, name):
+                remedy = "Make the ledger with the rule of such an account: Account.of(…).filter"
+                raise InvalidValue(f"ledger.{name}", str(getattr(theirs, name)), str(getattr(mine, name)), remedy)
+        match mine, theirs:
+            case PureFilter(), PureFilter():
+                within = theirs.budget.epsilon.upper <= mine.budget.epsilon.upper
+            case GaussianFilter(), GaussianFilter():
+                within = theirs.budget.mu.upper <= mine.budget.mu.upper
+            case _:
+                within = False
+        if not within:
+            remedy = "State the budget that the ledger was made with"
+            raise InvalidValue("ledger.budget", str(theirs.budget), f"one within {mine.budget}", remedy)
+        rule: Any = theirs
+        return evolve(self, filter=rule, ledger=ledger)
 
     @property
     def unit(self) -> Unit:
@@ -102,13 +140,32 @@ class Account:
             BudgetExceeded: where they might exceed the budget; nothing was spent.
         """
         cost = self.for_unit(self.filter.cost_of(plan))
-        self.filter.spend(cost)
+        if self.ledger is None:
+            self.filter.spend(cost)
+        else:
+            self.ledger.pay(cost, request=f"queries {secrets.token_hex(16)}")
         return cost
+
+    @property
+    def number(self) -> int:
+        """How many payments there were."""
+        return self.filter.number if self.ledger is None else self.ledger.number
+
+    @property
+    def spent(self) -> Any:
+        """What was paid together; no guarantee, because it depends on the answers."""
+        return self.filter.spent if self.ledger is None else self.ledger.spent
 
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Any]:
         """The budget: what all answers together cost, however many there will be."""
-        return self.filter.approximate(self.budget.delta)
+        if self.ledger is None:
+            return self.filter.approximate(self.budget.delta)
+        match self.filter:
+            case PureFilter():
+                return pure_to_approximate(self.ledger.guarantee)
+            case GaussianFilter():
+                return gaussian_to_approximate(self.ledger.guarantee, self.budget.delta)
 
     def for_unit(self, guarantee: Guarantee[Any, Any, Any]) -> Guarantee[Any, AddRemove, Any]:
         """A guarantee about records of which each is all that a unit adds up to."""
@@ -129,9 +186,9 @@ class Account:
         left: Share
         match rule:
             case PureFilter():
-                left = PureShare(max(rule.budget.epsilon.lower - rule.spent.epsilon.upper, Fraction(0)))
+                left = PureShare(max(rule.budget.epsilon.lower - self.spent.epsilon.upper, Fraction(0)))
             case GaussianFilter():
-                left = GaussianShare.of_square(max(rule.budget.mu.lower**2 - rule.spent.mu.upper**2, Fraction(0)))
+                left = GaussianShare.of_square(max(rule.budget.mu.lower**2 - self.spent.mu.upper**2, Fraction(0)))
         if not left.pure:
             raise BudgetExceeded("epsilon", "one more query", "none: the budget is spent", "The guarantee stands")
         return left.split(1)
@@ -142,10 +199,10 @@ class Account:
     def __str__(self) -> str:
         match self.filter:
             case PureFilter() as rule:
-                part = rule.spent.epsilon / rule.budget.epsilon
+                part = self.spent.epsilon / rule.budget.epsilon
             case GaussianFilter() as rule:
-                part = (rule.spent.mu / rule.budget.mu).square()
-        return f"{self.budget}, {math.ceil(part.upper * 10_000) / 100:g} % spent in {self.filter.number} payments"
+                part = (self.spent.mu / rule.budget.mu).square()
+        return f"{self.budget}, {math.ceil(part.upper * 10_000) / 100:g} % spent in {self.number} payments"
 
 
 def rounded(bound: Pure | GaussianDP) -> str:

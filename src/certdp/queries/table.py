@@ -14,6 +14,7 @@ from ..accounting.guarantees import Guarantee, require
 from ..accounting.provenance import Private
 from ..accounting.relations import RECORD, Unit, User
 from ..accounting.units import Delta, Epsilon
+from ..ledger import Ledger
 from ..plugins.contract import Coins, KnowsAdmissible
 from ..plugins.contract.coins import release_coins
 from ..runs.plan import Plan
@@ -162,6 +163,7 @@ def table(
     user: str | None = None,
     rows_per_user: int | None = None,
     account: Account | None = None,
+    ledger: Ledger | None = None,
 ) -> Table:
     """Private rows, and the account that all answers about them are paid from.
 
@@ -177,6 +179,8 @@ def table(
         rows_per_user: how many rows of a user are used at most, the first ones of those that are asked about; needed
             with `user`. Noise grows with it.
         account: instead of a budget, the account of another table of the same people, `other.account`.
+        ledger: what holds the account, so that other processes pay from it too: one that was made with this budget,
+            `Ledger.create(…, Account.of(epsilon, delta, unit).filter, data=…)`.
 
     Guarantees:
         Everything that is ever answered about the table and its views is (ε, δ)-DP under adding or removing one unit:
@@ -191,6 +195,10 @@ def table(
         if epsilon is None:
             raise InvalidValue("epsilon", None, "a budget", "State what all answers may cost: epsilon=1")
         account = Account.of(epsilon, delta, _unit(user, rows_per_user))
+        if ledger is not None:
+            account = account.kept_in(ledger)
+    elif ledger is not None:
+        raise InvalidValue("ledger", repr(ledger), "none, where there is an account", "The account has its own")
     elif epsilon is not None or delta != 0:
         raise InvalidValue("epsilon", str(epsilon), "none, where there is an account", "The account has a budget")
     elif account.unit != _unit(user, rows_per_user):

@@ -109,6 +109,7 @@ def test_logs_are_gone_through(certdp: Run, refusal: Refusal, ledger: Path, tmp_
         (("--mu", 1), ("--mu", "0.1")),
         (("--order", 4, "--tau", 1), ("--order", 4, "--tau", "0.1")),
         (("--rho", "0.5", "--unit", "user", "--contributions", 3), ("--rho", "0.1")),
+        (("--mu", 1, "--radius", "3", "--norm", "3/2", "--dimension", 7), ("--mu", "0.1")),
         (("--rho", "0.5", "--unit", "element", "--relation", "replace"), ("--rho", "0.1")),
     ],
 )
@@ -131,6 +132,8 @@ def test_budgets_of_every_notion(certdp: Run, tmp_path: Path, budget: Any, cost:
         (("--epsilon", 1, "--unit", "user"), "contributions"),
         (("--epsilon", 1, "--contributions", 3), "contributions"),
         (("--epsilon", 1, "--relation", "swap"), "relation"),
+        (("--epsilon", 1, "--radius", 3), "norm"),
+        (("--epsilon", 1, "--norm", 2), "norm"),
     ],
 )
 def test_what_is_no_budget_is_refused(refusal: Refusal, tmp_path: Path, words: Any, parameter: str) -> None:

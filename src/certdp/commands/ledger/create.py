@@ -17,11 +17,13 @@ from ...accounting.filters import (
     RenyiFilter,
     ZeroConcentratedFilter,
 )
+from ...accounting.norms import Norm
 from ...accounting.notions import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 from ...accounting.relations import ADD_REMOVE, ELEMENT, RECORD, REPLACE, Unit, User
 from ...ledger import Ledger
 from ..answer import Answer
 from ..answering import application
+from ..domain import stated_domain
 from ..options import whole_or_none
 from ..page import Page
 from .options import Anchor, By, StatedBound, Where, bound_as_json
@@ -78,6 +80,11 @@ def create(
     relation: Annotated[
         str, typer.Option(metavar="add-remove|replace", help="Against what change of the data.")
     ] = ADD_REMOVE.name,
+    radius: Annotated[
+        str | None, typer.Option(metavar="R", help="The public domain of all costs, where they depend on one: a ball.")
+    ] = None,
+    norm: Annotated[str | None, typer.Option(metavar="P", help="The norm of that domain.")] = None,
+    dimension: Annotated[str | None, typer.Option(metavar="D", help="Its dimension, where a run states one.")] = None,
     anchor: Anchor = None,
     by: By = None,
 ) -> Created:
@@ -90,10 +97,19 @@ def create(
         options["set_aside"] = set_aside
     if relation not in _RELATIONS:
         raise InvalidValue("relation", relation, " or ".join(_RELATIONS))
+    constants = {"radius": radius, "norm": norm, "dimension": dimension}
     rule: Filter[Any, Any, Any] = _FILTERS[type(bound)](
-        bound, relation=_RELATIONS[relation], unit=_unit(unit, contributions), **options
+        bound,
+        relation=_RELATIONS[relation],
+        unit=_unit(unit, contributions),
+        domain=stated_domain({name: text for name, text in constants.items() if text is not None}, _no_norm),
+        **options,
     )
     return Created(ledger=Ledger.create(where, rule, data=data, anchor=anchor, by=by))
+
+
+def _no_norm() -> Norm:
+    raise InvalidValue("norm", None, "the norm of the domain", "State it: --norm 2")
 
 
 def _unit(name: str, contributions: str | None) -> Unit:
