@@ -175,3 +175,11 @@ def test_rows_of_a_csv_that_are_too_short_or_long_are_read(tmp_path: Path) -> No
 def test_columns_of_different_lengths_are_refused() -> None:
     with pytest.raises(InvalidValue, match="length"):
         rows_of({"age": [1, 2], "city": ["Oslo"]}, DECLARED, None)
+
+
+def test_users_that_nothing_can_be_told_of_are_nobody() -> None:
+    who = ["x", [1], {}, Decimal("sNaN"), np.array([1, 2]), float("nan"), None, "", "x", 3]
+    rows = rows_of({"age": [*range(10)], "who": who}, {"age": q.Column("age", 0, 9)}, "who")
+    assert rows.users is not None
+    assert rows.users.tolist() == [0, 0, 1]
+    assert rows.numbers["age"].tolist() == [0, 8, 9]

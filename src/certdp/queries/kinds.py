@@ -234,8 +234,8 @@ def histogram(column: str, bins: int | Iterable[Number] = 10) -> Query:
     """
     if isinstance(bins, Iterable):
         edges = tuple(in_range(edge, parameter="bins") for edge in bins)
-        if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
-            raise InvalidValue("bins", [str(edge) for edge in edges], "at least two edges, in order")
+        if len(edges) < 2 or any(a >= b for a, b in pairwise(map(float, edges))):
+            raise InvalidValue("bins", [str(edge) for edge in edges], "at least two edges, in order in binary64")
         return _Histogram(f"histogram({column})", column, edges)
     number = python_int(bins)
     if number < 1:

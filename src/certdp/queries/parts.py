@@ -71,7 +71,10 @@ class Sums:
         cells, numbers = self.cells(rows), self.numbers(rows)
         used = (cells >= 0) & ~np.isnan(numbers)
         totals = np.zeros((len(self.groups), self.statistic.width), dtype=np.int64)
-        np.add.at(totals, cells[used], self.statistic.entries(numbers[used], int(1 / self.noise.unit)))
+        units = int(1 / self.noise.unit)
+        entries = self.statistic.entries(numbers[used], units)
+        _require_short(entries, units)
+        np.add.at(totals, cells[used], entries)
         flat = totals.ravel()
         upper = flat // _UPPER * _UPPER
         return WeightedSample(np.stack([upper, flat - upper]) * float(self.noise.unit), np.ones(2))
@@ -89,6 +92,17 @@ class Sums:
             confidence=confidence,
             noise=str(self.noise),
         )
+
+
+def _require_short(entries: Integers, units: int) -> None:
+    """What noise and cost rest on, whatever the statistic: no row adds an ℓ1 norm above 1.
+
+    Raises:
+        AssertionError: where one does. No statistic is known to; nothing was paid.
+    """
+    within = (entries >= -units) & (entries <= units)  # first: the least integer has no absolute value
+    if not (within.all() and (np.abs(entries).sum(axis=1) <= units).all()):
+        raise AssertionError("a row adds more than 1 to the sums: the statistic is wrong")
 
 
 @final
