@@ -9,8 +9,10 @@ them, and decides their vectors. So:
 
 - a length t is (1 + δ) times the true one and within η of that, |δ| ≤ 12u: inside, 3 roundings and η = 2^-62 for what
   is not read, as 1/c ≤ 11/8; beyond, 6uE + 3u from log and its argument, over p, and η = 1.01/(units beyond)/p;
-- its power is within 8.1u·|p·ln t| + 3u of itself, so their compensated sum within 6u and 8.1u times the mean of
-  |p·ln t| under the powers; the norm has a p-th of that, 8.1u·|ln of the norm| + 4u, and, as a norm, 12u + Ση/norm;
+- the norm is M·‖t/M‖ for the largest length M, so that no power is below all others: t/M is r with 1u more, which as a
+  norm is 1u. Its power is within 8.1u·|p·ln r| + 3u of itself, so their compensated sum, which is 1 or more, within 6u
+  and 8.1u times the mean of |p·ln r| under the powers; the norm has a p-th of that, 8.1u·|ln(norm/M)| + 5u, and, as a
+  norm, 12u + Ση/norm;
 - a product of k levels is within k·(2u + 1.01/(least level)) of itself, and −ln of it within that and 9u of itself;
 - what is rejected or accepted differs by more than 2^-36·(1 + both sides), when the errors of both, at most
   (12·p·u + 2^-40)·t^p + 3·2^-40 and 9u of each, stay below a quarter of that for p ≤ 1024.
@@ -33,7 +35,6 @@ _U = 2.0**-53
 _UNREAD = 2.0**-62  # of a length at most 1
 _MARGIN = 2.0**-36
 _FEWEST = 1 << 40  # units of a word below which binary64 does not decide
-_SMALLEST = 2.0**-100
 _LN2 = math.log(2)
 _ROOM = 900  # bits that a product of levels may lose before it is scaled
 _LARGEST = 2.0**50  # cells from here on are left to the exact routine
@@ -118,21 +119,21 @@ def _radius(levels: NDArray[np.uint64], start: int, end: int) -> tuple[float, fl
 @inlined
 def _norm(lengths: Floats, moved: float, order: float) -> tuple[float, float]:
     """‖t‖_p, and a bound of its relative error, where each t is within 12u of itself and all within `moved` in sum."""
-    total, lost, spread = 0.0, 0.0, 0.0
+    total, lost, spread, largest = 0.0, 0.0, 0.0, 0.0
     for length in lengths:
-        logarithm = order * log(length)
+        largest = max(largest, length)
+    for length in lengths:
+        logarithm = order * log(length / largest)
         power = exp(logarithm)
         spread += power * abs(logarithm)
         new = total + power
         lost += (total - new) + power if total >= power else (power - new) + total
         total = new
     total += lost
-    if not total > _SMALLEST:
-        return 1.0, math.inf
     logarithm = log(total) / order
-    norm = exp(logarithm)
+    norm = largest * exp(logarithm)
     powers = (6.0 + 9.0 * spread / total) / order
-    return norm, 1.1 * (_U * (16.0 + powers + 9.0 * abs(logarithm)) + moved / norm)
+    return norm, 1.1 * (_U * (18.0 + powers + 9.0 * abs(logarithm)) + moved / norm)
 
 
 @inlined
