@@ -55,8 +55,13 @@ def test_the_half_width_of_discrete_laplace_noise_is_the_least_one(scale: str, u
     assert noise.standard_deviation == pytest.approx(float(mpmath.sqrt(variance)), rel=1e-12)
 
 
-def test_the_half_width_of_normal_noise() -> None:
-    assert GaussianNoise(Fraction(2), Fraction(1)).half_width(0.95) == pytest.approx(2 * 1.959963984540054, rel=1e-8)
+@pytest.mark.parametrize("scale", ["1/3", "2", "900"])
+def test_the_half_width_of_normal_noise_has_half_a_cell_more(scale: str) -> None:
+    noise = GaussianNoise(Fraction(scale), Fraction(1))
+    width = noise.half_width(0.95) - float(noise_unit(noise.scale)) / 2
+    assert width == pytest.approx(float(noise.scale) * 1.959963984540054, rel=1e-13)
+    assert noise.half_width_of_sums(0.95) == noise.half_width(0.95)
+    assert noise.standard_deviation == float(noise.scale)
 
 
 @pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999"])
@@ -81,6 +86,29 @@ def test_the_grid_of_the_noise_rounds_no_sum(mu: Fraction, rows: int, finest: st
     assert noise.unit % grid == 0
     assert 1 % noise.unit == 0
     assert noise.unit >= Fraction(finest)
+
+
+def test_a_share_whose_noise_has_no_grid_of_whole_rows_is_refused() -> None:
+    for power in range(20, 40):
+        share, unit = GaussianShare(Fraction(1, 2**power)), noise_unit(Fraction(2**power))
+        if unit > 1:
+            with pytest.raises(InvalidValue, match="share"):
+                share.noise(1, Fraction(1))
+        else:
+            assert share.noise(1, Fraction(1, 2**30)).unit == unit
+    assert noise_unit(Fraction(2**20)) < 1 < noise_unit(Fraction(2**39))
+
+
+def test_a_pure_share_is_split_down_to_the_least_epsilon() -> None:
+    least = Fraction(1, 2**64)
+    assert PureShare(3 * least * Fraction(101, 100)).split(3).epsilon >= least
+    with pytest.raises(InvalidValue, match="share"):
+        PureShare(3 * least * Fraction(99, 100)).split(3)
+
+
+def test_a_gaussian_share_that_hides_nothing_costs_no_more_than_a_large_pure_one() -> None:
+    for mu in (16, 40, 10**6):
+        assert 34 < GaussianShare(Fraction(mu)).pure < 36
 
 
 def test_sums_finer_than_the_grid_are_refused() -> None:

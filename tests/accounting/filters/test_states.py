@@ -236,3 +236,24 @@ def test_a_released_radius_is_not_stored() -> None:
     account = PureFilter(Pure(Enclosure.of(1)), relation=ADD_REMOVE, unit=RECORD, domain=ball)
     with pytest.raises(InvalidValue, match="declared before the data"):
         account.state()
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_a_state_has_exactly_the_sums_that_its_filter_compares(name: str) -> None:
+    kind, bound = MAKES[name]
+    stored = json.loads(kind(bound(Enclosure.of(2)), relation=ADD_REMOVE, unit=RECORD, domain=BALL).state())
+    totals = stored["sums"]["totals"]
+    for other in (totals[1:], [*totals, ["0/1", "0/1"]], {str(place): one for place, one in enumerate(totals)}, "0/1"):
+        with pytest.raises(InvalidValue, match=f"a list of {len(totals)}"):
+            Filter.from_state(canonical({**stored, "sums": {**stored["sums"], "totals": other}}))
+
+
+def test_a_domain_is_stored_exactly_or_not_at_all() -> None:
+    for radius in (Fraction(7, 3), Fraction(1, 10**3000), Fraction(1, 10**5000)):
+        ball = NormBall(norm=Norm("3/2"), radius=Public(radius), dimension=4)
+        account = PureFilter(Pure(Enclosure.of(1)), relation=ADD_REMOVE, unit=RECORD, domain=ball)
+        if radius.denominator > 10**3900:
+            with pytest.raises(InvalidValue, match="3,900 digits"):
+                account.state()
+        else:
+            assert Filter.from_state(account.state()).domain == ball
