@@ -18,6 +18,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from enum import IntEnum
@@ -299,9 +300,10 @@ def _target(path: Path) -> Path:
     """The file that is written: a link leads to it."""
     try:
         target = path.resolve()
-        if target.is_dir():
+        mode = _mode(target)
+        if mode is not None and stat.S_ISDIR(mode):
             raise InvalidValue("path", str(path), "a regular file", "It is a folder: add the name of a file")
-        if target.exists() and not target.is_file():
+        if mode is not None and not stat.S_ISREG(mode):
             raise InvalidValue("path", str(path), "a regular file", "It is a device or pipe: choose another name")
         if not target.parent.is_dir():
             remedy = f"Create the folder {target.parent}, or choose another"
@@ -309,6 +311,14 @@ def _target(path: Path) -> Path:
     except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
         raise InvalidValue("path", str(path), _ADMISSIBLE, _elsewhere(error)) from None
     return target
+
+
+def _mode(target: Path) -> int | None:
+    """What is there, None for nothing; loops of links and names that are too long raise in every Python."""
+    try:
+        return target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _temporary(target: Path) -> Path:
