@@ -228,6 +228,8 @@ def test_a_cost_beside_too_large_a_denominator_is_rounded_outward() -> None:
     total = Total().plus(Total(Fraction(1, prime), Fraction(1, prime)))
     assert total == Total(Fraction(0), Fraction(1, 2**256))
     assert total.minus(total) == Total()
+    more = 3 + Fraction(1, prime)
+    assert Total(Fraction(1), Fraction(2)).plus(Total(more, more)) == Total(Fraction(4), 5 + Fraction(1, 2**256))
 
 
 def test_a_released_radius_is_not_stored() -> None:
