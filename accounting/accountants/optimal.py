@@ -28,6 +28,7 @@ from .worst_pairs import Bounds, WorstPairs, largest
 
 _EQUAL = Theorem("Kairouz, Oh, Viswanath 2015", "Theorem 3.3")
 _DIFFERENT = Theorem("Murtagh, Vadhan 2016", "Theorem 1.5")
+_MOST_TERMS, _CLOSE = 10_000, 1e-13
 _HALVINGS = 40
 
 
@@ -124,13 +125,38 @@ def _equal(shares: Sequence[Share]) -> tuple[float, int]:
 
 
 def _delta_of_equal(own: float, times: int, epsilon: float) -> float:
-    from scipy.special import betainc
-
     if epsilon >= own * times:
         return 0.0
     before = math.ceil((epsilon / own + times) / 2) - 1
     if before >= times:
         return 0.0
     lies = math.exp(-own) / (1 + math.exp(-own))
-    truth, lie = (float(betainc(before + 1.0, times - before, chance)) for chance in (1 - lies, lies))
+    truth, lie = (_more_than(before, times, chance) for chance in (1 - lies, lies))
     return max(truth - math.exp(min(epsilon, 700.0)) * lie, 0.0)
+
+
+def _more_than(least: int, times: int, chance: float) -> float:
+    """The probability of more than so many of `times` successes, about.
+
+    It is I_p(k + 1, n − k), the regularised incomplete beta function, by its continued fraction in Lentz's form. To
+    import SciPy's takes a fifth of the time of an answer.
+    """
+    if not 0 < chance < 1:
+        return chance
+    a, b = least + 1.0, float(times - least)
+    if chance > (a + 1) / (a + b + 2):  # where the fraction converges slowly
+        return 1.0 - _more_than(times - least - 1, times, 1.0 - chance)
+    lead = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(chance) + b * math.log1p(-chance)
+    upper, lower = 1.0, 1.0 / (1.0 - (a + b) * chance / (a + 1.0))
+    value = lower
+    for m in range(1, _MOST_TERMS):
+        for numerator in (
+            m * (b - m) * chance / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * chance / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            lower = 1.0 / (1.0 + numerator * lower)
+            upper = 1.0 + numerator / upper
+            value *= lower * upper
+        if abs(lower * upper - 1.0) < _CLOSE:
+            break
+    return math.exp(lead) / a * value
