@@ -28,10 +28,10 @@ STALE := $(shell $(PYTHON) -I -c '$(SERVES_THIS_CHECKOUT)' >/dev/null 2>&1 || ec
 
 # Compiled modules, rewritten tests among them, are kept, and kept out of the working tree.
 unexport PYTHONDONTWRITEBYTECODE
-quick test test-torch check soundness: export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
+quick test test-torch test-engines check soundness: export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
 .NOTPARALLEL:
-.PHONY: run quick test test-torch check soundness bench experiments kernels docs clean rebuild
+.PHONY: run quick test test-torch test-engines check soundness bench experiments kernels docs clean rebuild
 
 run: .venv/installed-all
 	@mkdir -p $(dir $(CERTIFICATE))
@@ -55,6 +55,10 @@ test-torch: .venv/installed-test
 	@$(MAKE) --no-print-directory --silent .venv-torch/installed || { \
 	  echo "SKIPPED: the tests of certdp.dpis.torch, because $(TORCH) could not be installed" >&2; exit 0; } && \
 	if test -e .venv-torch/installed; then .venv-torch/bin/python -m pytest $(WORKERS) $(TORCH_TESTS); fi
+
+# What needs programs of the system's packages: PostgreSQL, started by the tests in a scratch folder.
+test-engines: .venv/installed-test .venv/installed-postgres
+	CERTDP_ENGINES=1 $(PYTHON) -m pytest tests/engines
 
 check: .venv/installed-test
 	$(PYTHON) -m ruff check .

@@ -107,7 +107,7 @@ class Killed:
             self.point()
             return output
 
-        self.ledger._store._connection().set_trace_callback(self.point)  # type: ignore[attr-defined]
+        self.ledger._store.connections.get().set_trace_callback(self.point)  # type: ignore[attr-defined]
         output = self.ledger.release(TENTH, draw, request=request)
         self.point()
         with self.given.open("a") as file:

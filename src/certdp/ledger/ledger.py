@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, final
@@ -19,7 +19,7 @@ from ..accounting.notions import Bound
 from ..accounting.stored import canonical, derivation_from_json
 from .anchors import Anchor
 from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, digest_of, format_time
-from .errors import LedgerDamaged, OutputLost, ReservationExpired, SameRequest
+from .errors import LedgerDamaged, LedgerUnavailable, OutputLost, ReservationExpired, SameRequest
 from .places import store_at
 from .replay import Findings, compared, export_line, replayed
 from .requests import Mode, Output, Payment, RequestState, Terms
@@ -53,6 +53,7 @@ class Ledger:
     """
 
     def __init__(self, where: Path | str, *, anchor: Path | None = None) -> None:
+        self._where = where
         self._store = store_at(where)
         self._anchor = None if anchor is None else Path(anchor)
         self._clock: Callable[[], datetime] = _now
@@ -207,7 +208,11 @@ class Ledger:
         """
         payment = self._paid(cost, request, Mode.RELEASE, RequestState.BEGUN, None, plan, certificate, by)
         if payment.new:
-            return self.commit(payment, draw())
+            content = draw()
+            try:
+                return self.commit(payment, content)
+            except LedgerUnavailable:  # once more, over another connection: nobody else can hand it in
+                return self.commit(payment, content)
         if payment.state is RequestState.COMMITTED:
             return self.output(request)
         raise _lost(request)
@@ -326,7 +331,7 @@ class Ledger:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A ledger is shared: its copy is the same one."""
-        return _again, (self.place, self._anchor)
+        return _again, (self._where, self._anchor)
 
     # Shared steps
 
@@ -344,20 +349,34 @@ class Ledger:
         kept = None if certificate is None else digest_of(certificate)
         terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept)
         attempt = secrets.token_hex(16)
+        until = None if expires is None else self._clock() + expires
+        try:
+            return self._entered(terms, attempt, state, until, certificate, by)
+        except LedgerUnavailable:
+            with suppress(LedgerUnavailable), self._reading() as turn:  # was it committed, and the answer lost?
+                row = turn.request(request)
+                if row is not None and row.attempt == digest_of(attempt.encode("ascii")) and self._anchored(turn):
+                    return _payment(request, row.state, turn.entry(row.entry), attempt, new=True)
+            raise
+
+    def _entered(
+        self,
+        terms: Terms,
+        attempt: str,
+        state: RequestState,
+        expires: datetime | None,
+        certificate: bytes | None,
+        by: str | None,
+    ) -> Payment:
+        """Enter a request that is new; say how far another one has come."""
+        request = terms.request
         with self._writing() as turn:
             row = turn.request(request)
             if row is None:
-                sums = self.rule.after(turn.sums, cost)
+                sums = self.rule.after(turn.sums, terms.cost)
                 if certificate is not None:
                     turn.keep(certificate)
-                head = turn.head.number + 1
-                entry = turn.enter(
-                    Row(state, terms.digest, digest_of(attempt.encode("ascii")), head, head),
-                    request,
-                    {**terms.as_json, "by": _user(by)},
-                    sums=sums,
-                    expires=None if expires is None else self._clock() + expires,
-                )
+                entry = turn.enter(terms, attempt, state, _user(by), sums=sums, expires=expires)
                 return _payment(request, state, entry, attempt, new=True)
             if row.terms != terms.digest:
                 remedy = "Nothing was spent: an id stands for one release, at one cost. Choose another id"
@@ -384,8 +403,18 @@ class Ledger:
             before = turn.head
             turn.expire()
             yield turn
-        if self._anchor is not None and turn.head != before:
+        if turn.head != before:
+            self._anchored(turn)
+
+    def _anchored(self, turn: Turn) -> bool:
+        """Keep the head of the log in the anchor, if there is one.
+
+        Raises:
+            LedgerUnavailable: where it cannot be written; what was committed stays.
+        """
+        if self._anchor is not None:
             turn.head.write(self._anchor)
+        return True
 
     @contextmanager
     def _reading(self) -> Iterator[Turn]:
@@ -397,7 +426,7 @@ class Ledger:
             yield from execute("SELECT body, digest FROM ledger_entries ORDER BY number")
 
 
-def _again(place: str, anchor: Path | None) -> Ledger:
+def _again(place: Path | str, anchor: Path | None) -> Ledger:
     return Ledger(place, anchor=anchor)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
 
 from ..accounting.errors import InvalidValue
+from .connections import OwnConnections
 from .errors import LedgerDamaged, LedgerUnavailable
 from .stores import Execute
 
@@ -39,7 +40,7 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._local = threading.local()
+        self.connections = OwnConnections(partial(_opened, path))
 
     @property
     def place(self) -> str:
@@ -87,7 +88,7 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, begin: str, end: str) -> Iterator[Execute]:
         with _reported(self.place):
-            connection = self._connection()
+            connection = self.connections.get()
             connection.execute(begin)
             try:
                 yield lambda statement, values=(), /: connection.execute(statement, values).fetchall()
@@ -97,20 +98,21 @@ class SqliteStore:
                     connection.execute("ROLLBACK")
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
-        """The connection of this thread of this process; one of a process before a fork is left alone."""
-        held: dict[int, sqlite3.Connection] = self._local.__dict__.setdefault("held", {})
-        if os.getpid() not in held:
-            if not self._path.is_file():
-                remedy = "Create it: certdp.Ledger.create(…) or certdp ledger create"
-                raise InvalidValue("ledger", self.place, "a ledger, which exists", remedy)
-            held[os.getpid()] = _connected(self._path)
-        return held[os.getpid()]
+
+def _opened(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        remedy = "Create it: certdp.Ledger.create(…) or certdp ledger create"
+        raise InvalidValue("ledger", str(path), "a ledger, which exists", remedy)
+    return _connected(path)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None
+        f"file:{quote(str(path.absolute()))}?mode=rw",
+        uri=True,
+        timeout=_WAIT,
+        isolation_level=None,
+        check_same_thread=False,  # one thread uses it; any may close it
     )
     connection.execute("PRAGMA synchronous = FULL")
     return connection

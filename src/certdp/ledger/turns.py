@@ -15,7 +15,7 @@ from ..accounting.stored import Json, canonical
 from .anchors import Anchor
 from .entries import Entry, Event, digest_of, format_time, read_time
 from .errors import ClockSetBack, LedgerDamaged
-from .requests import NEXT, RequestState
+from .requests import NEXT, RequestState, Terms
 from .stores import Execute
 
 SKEW = timedelta(minutes=1)
@@ -137,19 +137,28 @@ class Turn:
             self._execute("INSERT INTO ledger_contents (digest, content) VALUES (?, ?)", (digest, content))
         return digest
 
-    def enter(self, row: Row, request: str, named: Json, *, sums: Sums, expires: datetime | None) -> Entry:
-        """Append what reserves or begins a request for the first time, and its cost."""
+    def enter(
+        self, terms: Terms, attempt: str, state: RequestState, by: str, *, sums: Sums, expires: datetime | None
+    ) -> Entry:
+        """Append what reserves or begins a request for the first time, and its cost.
+
+        Args:
+            terms: what is asked for.
+            attempt: the word of who asks.
+            state: reserved or begun.
+            by: who asks.
+            sums: the account with its cost.
+            expires: until when a reservation can be begun; None for what is begun.
+        """
         added = [total.minus(before) for total, before in zip(sums.totals, self.sums.totals, strict=True)]
-        stated = {
-            "added": sums_to_json(Sums(1, tuple(added))),
-            "attempt": row.attempt,
-            "expires": None if expires is None else format_time(expires),
-        }
-        entry = self._append(Event(row.state.value), {**named, **stated}, sums)
+        word = digest_of(attempt.encode("ascii"))
+        until = None if expires is None else format_time(expires)
+        stated = {"by": by, "added": sums_to_json(Sums(1, tuple(added))), "attempt": word, "expires": until}
+        entry = self._append(Event(state.value), {**terms.as_json, **stated}, sums)
         self._execute(
             "INSERT INTO ledger_requests (request, state, terms, attempt, paid, entry, expires) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (request, row.state.value, row.terms, row.attempt, entry.number, entry.number, stated["expires"]),
+            (terms.request, state.value, terms.digest, word, entry.number, entry.number, until),
         )
         return entry
 

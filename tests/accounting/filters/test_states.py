@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.derivation import Assumption, Theorem
@@ -73,7 +73,6 @@ def outcome(account: Filter[Any, Any, Any], cost: Any) -> tuple[str, Any]:
 @pytest.mark.parametrize("make", MAKES.values(), ids=list(MAKES))
 class TestEveryFilter:
     @given(costs=st.lists(enclosures, max_size=12), split=st.integers(0, 12))
-    @settings(deadline=None)
     def test_it_goes_on_from_its_state_as_if_nothing_had_happened(
         self, make: Make, costs: list[Enclosure], split: int
     ) -> None:
@@ -91,7 +90,6 @@ class TestEveryFilter:
         assert restored.remaining() == original.remaining()
 
     @given(costs=st.lists(enclosures, max_size=8))
-    @settings(deadline=None)
     def test_what_remains_is_admitted_and_twice_as_much_is_not(self, make: Make, costs: list[Enclosure]) -> None:
         kind, bound = make
         account = kind(bound(Enclosure.of(2)), relation=ADD_REMOVE, unit=RECORD)
@@ -106,7 +104,6 @@ class TestEveryFilter:
         assert account.would_exceed(cost_of_any(doubled)) is not Truth.FALSE
 
     @given(costs=st.lists(enclosures, min_size=1, max_size=10))
-    @settings(deadline=None)
     def test_the_share_grows_with_each_cost_and_is_all_of_it_at_most(self, make: Make, costs: list[Enclosure]) -> None:
         kind, bound = make
         account = kind(bound(Enclosure.of(2)), relation=ADD_REMOVE, unit=RECORD)
@@ -177,7 +174,6 @@ def test_squares_of_one_nth_fit_too(number: int) -> None:
 
 
 @given(st.integers(1, 60))
-@settings(deadline=None)
 def test_parts_of_an_approximate_budget_fit(number: int) -> None:
     budget = Approximate(Enclosure.of(1), Enclosure.of("1/1000"))
     account = ApproximateFilter(budget, relation=ADD_REMOVE, unit=RECORD)

@@ -13,7 +13,9 @@ from ...accounting.errors import InvalidValue
 from ...accounting.exact import exact
 from ...accounting.notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 
-Where = Annotated[str, typer.Argument(metavar="LEDGER", help="The file of the ledger.", show_default=False)]
+Where = Annotated[
+    str, typer.Argument(metavar="LEDGER", help="The file of the ledger, or postgresql://…", show_default=False)
+]
 Anchor = Annotated[
     Path | None,
     typer.Option("--anchor", metavar="FILE", help="The head of the log, kept elsewhere: compared, and written anew."),
