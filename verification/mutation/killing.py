@@ -187,7 +187,9 @@ def _with_tests(files: Sequence[str], use: Callable[[Mapping[str, Any]], None]) 
             use({item.nodeid: item for item in session.items})
             return True
 
-    hypothesis.settings.register_profile("unhurried", deadline=None)  # a case may be slow where others use the machine
+    phases = hypothesis.Phase.explicit, hypothesis.Phase.generate  # any case that fails is enough: none is shrunk
+    # a case may be slow where others use the machine
+    hypothesis.settings.register_profile("unhurried", deadline=None, phases=phases)
     hypothesis.settings.load_profile("unhurried")
     without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
     with tempfile.TemporaryDirectory() as folder:

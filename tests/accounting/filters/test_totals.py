@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure, Truth
-from certdp.accounting.filters.totals import FULL, Compared, Comparisons, Total
+from certdp.accounting.filters.totals import EXACT_UP_TO, FULL, Compared, Comparisons, Total
 from tests.support.cases import examples
 
 numbers = st.fractions(0, 4, max_denominator=12)
@@ -50,6 +50,28 @@ def test_sums_squares_and_comparisons_hold_for_every_number_inside(one: Total, o
     assert one.plus(other).minus(other) == one
     assert one.squared == Total(one.lower**2, one.upper**2)
     assert one.less_equal(limit) is decided({end <= limit for end in (one.lower, one.upper)})
+
+
+@given(st.lists(st.fractions(0, 1, max_denominator=10**200), max_size=40))
+def test_sums_stay_within_bounds_of_size_and_hold_the_exact_sum(amounts: list[Fraction]) -> None:
+    total = Total()
+    for amount in amounts:
+        total = total.plus(Total(amount, amount))
+    exact = sum(amounts, Fraction(0))
+    assert total.lower <= exact <= total.upper
+    assert total.upper - total.lower <= Fraction(2 * len(amounts), 2**256)
+    assert total.upper.denominator <= EXACT_UP_TO << 256
+    if exact.denominator <= EXACT_UP_TO and len(amounts) < 5:
+        assert total == Total(exact, exact)
+
+
+def test_a_cost_beside_too_large_a_denominator_is_rounded_outward() -> None:
+    prime = 2**4423 - 1
+    total = Total().plus(Total(Fraction(1, prime), Fraction(1, prime)))
+    assert total == Total(Fraction(0), Fraction(1, 2**256))
+    assert total.minus(total) == Total()
+    more = 3 + Fraction(1, prime)
+    assert Total(Fraction(1), Fraction(2)).plus(Total(more, more)) == Total(Fraction(4), 5 + Fraction(1, 2**256))
 
 
 def test_the_square_of_what_may_be_below_0_is_from_0() -> None:
