@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import Self
+from functools import wraps
+from typing import Any, Self, TypeVar, cast
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 class CertdpError(Exception):
@@ -58,6 +62,48 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """A question for who may have mistyped a name, with a space behind; empty where no known one comes close."""
     close = get_close_matches(word, list(known), n=2, cutoff=0.6)
     return f"Did you mean {' or '.join(close)}? " if close else ""
+
+
+def known_keywords(called: T) -> T:
+    """A decorator: a call with an argument of an unknown name, or with too many values, says what the call takes.
+
+    Args:
+        called: a function, or a class whose own `__init__` is held to its arguments.
+
+    Raises:
+        InvalidType: by what it returns, for such calls; it is a TypeError as Python's own, and shows no value.
+    """
+    hold: Callable[[Any], Any] = _with_held_init if inspect.isclass(called) else _held
+    return cast("T", hold(called))
+
+
+def _with_held_init(kind: Any) -> Any:
+    kind.__init__ = _held(kind.__init__, kind.__name__)
+    return kind
+
+
+def _held(function: Any, name: str = "") -> Any:
+    called = name or function.__name__
+    parameters = [*inspect.signature(function).parameters.values()]
+    taken = [parameter for parameter in parameters if parameter.name not in ("self", "cls")]
+    named = [p.name for p in taken if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    known = frozenset(named)
+    most = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    closed = not any(p.kind is p.VAR_KEYWORD for p in taken)
+    counted = not any(p.kind is p.VAR_POSITIONAL for p in taken)
+    admissible = f"arguments of {called}: {', '.join(named) or 'none'}"
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if closed and not known.issuperset(kwargs):
+            unknown = next(key for key in kwargs if key not in known)
+            raise InvalidType(unknown, "an argument of this name", admissible, nearest(unknown, named).strip())
+        if counted and len(args) > most:
+            further, form = len(args) - most, ", ".join(f"{key}=…" for key in named)
+            raise InvalidType("arguments", f"{further} without a name", admissible, f"Write {called}({form})")
+        return function(*args, **kwargs)
+
+    return call
 
 
 @contextmanager

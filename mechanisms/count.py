@@ -9,6 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import W
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
@@ -16,6 +17,7 @@ from .lattice import noise_unit, rounded_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Count:
     """Σ w plus Laplace noise: an estimate of the number of records.

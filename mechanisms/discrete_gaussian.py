@@ -8,7 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.pairs import GREATEST_VARIANCE, LEAST_VARIANCE
 from ..accounting.provenance import Public
@@ -19,6 +19,7 @@ from .lattice import granularity, lattice_sum, noisy_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class DiscreteGaussian:
     """Σ of w·x put on the lattice granularity·ℤ, plus independent discrete Gaussian noise in each coordinate.

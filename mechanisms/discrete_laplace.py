@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.losses import DiscreteLaplaceLoss
@@ -27,6 +28,7 @@ from .lattice import granularity, lattice_sum, noisy_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class DiscreteLaplace:
     """Σ of w·x put on the lattice granularity·ℤ, plus independent discrete Laplace noise in each coordinate.

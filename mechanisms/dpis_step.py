@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from ..accounting.bulk import arrays as bulk
 from ..accounting.derivation import CLIPPED_RECORDS, Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.exact import Floats
 from ..accounting.expressions import ONE, W, minimum, norm
 from ..accounting.norms import Norm
@@ -20,6 +21,7 @@ from .lattice import noise_unit, rounded_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class DpisStep:
     """(1/b)·(Σ (b/Ñ)·w·x̄ + N(0, σ_G²C²)), for gradients x clipped to x̄, and w = 1/q(x).

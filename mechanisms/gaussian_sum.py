@@ -8,7 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import CLIPPED_RECORDS, Evidence
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number, exact
 from ..accounting.expressions import ONE, W, norm
 from ..accounting.sampling.losses import GaussianLoss
@@ -18,6 +18,7 @@ from .lattice import noise_unit, rounded_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class GaussianSum:
     """Σ w·x plus independent normal noise in each coordinate.

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
@@ -15,6 +16,7 @@ from .lattice import noise_unit, rounded_sums
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class LaplaceSum:
     """Σ w·x plus independent Laplace noise in each coordinate.

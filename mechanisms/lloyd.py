@@ -21,7 +21,7 @@ from ..accounting.bulk.clusters import (
 )
 from ..accounting.derivation import Evidence
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Floats, Number
 from ..accounting.expressions import W, norm
 from ..accounting.norms import Norm
@@ -40,7 +40,7 @@ from ..plugins.contract import (
     norm_order,
     positive,
 )
-from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
+from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
 from .lp_sum import lp_noise
 
 _MOST = 2**20
@@ -111,6 +111,7 @@ def _split_if_given(value: Declared[str | None]) -> Declared[Split | None]:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Lloyd:
     """Centres of clusters, from iterations that each release one noisy weighted count and sum per cluster.
@@ -169,9 +170,7 @@ class Lloyd:
     )
 
     def __attrs_post_init__(self) -> None:
-        if (self.scale_count.value is None) == (self.split.value is None):
-            given = "neither" if self.split.value is None else "both"
-            raise InvalidValue("scale_count or split", given, "exactly one of them")
+        require_one(scale_count=self.scale_count, split=self.split)
         if self.split.value is not None and self.dimension.value is None:
             raise InvalidValue("dimension", "nothing", "the number of columns of the data", "The split depends on it")
 

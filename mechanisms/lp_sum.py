@@ -10,6 +10,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.exact import Floats
 from ..accounting.expressions import norm
 from ..accounting.norms import Norm
@@ -64,6 +65,7 @@ def lp_noise(order: Norm, scale: Fraction, shape: tuple[int, int], coins: Coins)
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class LpSum:
     """Σ w·x plus a noise vector whose density falls off exponentially in its ℓ_p norm.

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.exact import Number
 from ..accounting.keyed.reporting import EveryKey, FrequencyNoise, FrequencyTable, Inclusion, Reporting
 from ..accounting.provenance import Declared, Public, declared_number
@@ -29,6 +30,7 @@ def _subdivision(value: Declared[Number]) -> Real:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class PwsFrequencies:
     """Reports sampled keys with a token each, whose law separates frequencies as far as (ε, δ) for one element admits.

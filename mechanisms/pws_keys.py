@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.keyed.reporting import Inclusion, KeyTable
 from ..accounting.relations import ELEMENT
 from ..accounting.units import Delta, Epsilon
@@ -15,6 +16,7 @@ from ..plugins.contract.optional import NOT_GIVEN, Choice, whole_if_given
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class PwsKeys:
     """Reports sampled keys, without their frequencies, as often as (ε, δ) for one element admits.

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.losses import PureLoss
@@ -30,6 +31,7 @@ from .lattice import lattice_sum
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class QuantileChoice:
     """The number of a candidate near a quantile of records that are counted at candidates.

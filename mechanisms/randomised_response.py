@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number
 from ..accounting.expressions import Constant, log1p
 from ..accounting.pairs import FinitePair
@@ -46,6 +46,7 @@ def _categories(value: Declared[Number]) -> Real:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class RandomisedResponse:
     """Each record's category, or with probability γ one chosen uniformly from all k.

@@ -14,7 +14,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number
 from ..accounting.expressions import minimum, norm
 from ..accounting.norms import Norm
@@ -37,6 +37,7 @@ def largest_size(n: Fraction, mean_squared_norm: Fraction, radius: Fraction, mix
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Coreset:
     """Poisson importance sampling with q(x) = λ·m/n + (1 − λ)·m·‖x‖₂²/(n·x̃) and weight 1/q(x).

@@ -7,13 +7,14 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.expressions import minimum, norm
 from ..accounting.sampling.rate import SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About, Real, named, positive
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Dpis:
     """Poisson importance sampling with q(x) = b·min(‖x‖₂, C)/K̃ and weight 1/q(x), for gradients x.

@@ -7,12 +7,14 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.keyed.reporting import EveryKey as Rates
 from ..accounting.relations import ELEMENT
 from ..plugins.contract import CONTRACT_VERSION, About
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class EveryKey:
     """A sampler of keys that keeps every one."""

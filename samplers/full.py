@@ -7,12 +7,14 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.relations import ADD_REMOVE, REPLACE
 from ..accounting.sampling.rate import ALWAYS, SamplingRate
 from ..plugins.contract import CONTRACT_VERSION, About
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Full:
     """Every record is drawn, with weight 1: the mechanism's own loss, under any neighbouring relation."""

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import maximum, minimum, norm
 from ..accounting.norms import Norm
 from ..accounting.provenance import Declared, Public
@@ -16,6 +17,7 @@ from ..plugins.contract import CONTRACT_VERSION, About, Real, named, norm_order,
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Importance:
     """Poisson importance sampling with q(x) = min(1, max(floor, rate·‖x‖)) and weight 1/q(x).

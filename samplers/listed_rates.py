@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.keyed.reporting import ListedRates as Rates
 from ..accounting.provenance import Declared
 from ..accounting.relations import ELEMENT
@@ -17,6 +18,7 @@ from .listings import Listing, listing
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class ListedRates:
     """Keeps a key of frequency i with the i-th probability listed.

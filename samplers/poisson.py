@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.expressions import expression
 from ..accounting.provenance import Declared, Public
 from ..accounting.sampling.rate import SamplingRate
@@ -14,6 +15,7 @@ from ..plugins.contract import CONTRACT_VERSION, About, Real, flag, named, proba
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class Poisson:
     """Every record is drawn independently with the same probability.

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.keyed.reporting import PoissonPps as Rates
 from ..accounting.relations import ELEMENT
 from ..plugins.contract import CONTRACT_VERSION, About
@@ -14,6 +15,7 @@ from .thresholds import ThresholdSampler
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Pps(ThresholdSampler):
     """Keeps a key of frequency i with probability min(1, τ·f(i)): u is uniform on [0, 1]."""

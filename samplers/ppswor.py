@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from attrs import frozen
 
 from ..accounting.derivation import Evidence
+from ..accounting.errors import known_keywords
 from ..accounting.keyed.reporting import Ppswor as Rates
 from ..accounting.relations import ELEMENT
 from ..plugins.contract import CONTRACT_VERSION, About
@@ -14,6 +15,7 @@ from .thresholds import ThresholdSampler
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Ppswor(ThresholdSampler):
     """Keeps a key of frequency i with probability 1 − e^{−τ·f(i)}: u is exponential."""

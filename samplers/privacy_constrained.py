@@ -9,7 +9,7 @@ from typing import ClassVar, final
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.feasible_weights import ApproximateTarget, GaussianTarget, RenyiTarget
 from ..accounting.feasible_weights.rates import (
     GAUSSIAN_DIGITS,
@@ -25,6 +25,7 @@ _FEWEST_DIGITS, _MOST_DIGITS = 4, 52
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, field_transformer=named)
 class PrivacyConstrained:
     """Poisson sampling in which each record has the largest weight w found, and probability 1/w, within a target.

@@ -12,7 +12,7 @@ from attrs.converters import optional
 from ..derivation import Assumption
 from ..display import EXACT_UP_TO, shorten
 from ..enclosures import Enclosure
-from ..errors import InvalidType, InvalidValue
+from ..errors import InvalidType, InvalidValue, known_keywords
 from ..exact import Number, python_int
 from ..expressions import Expression, Range, Symbol, Variable, norm, symbol_range
 from ..norms import Norm
@@ -40,6 +40,7 @@ def _dimension(_: object, __: object, value: Any) -> None:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class NormBall:
     """All records x with ‖x‖_p ≤ radius.

@@ -14,6 +14,7 @@ from attrs import field, frozen
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..enclosures.arguments import whole
+from ..errors import known_keywords
 from ..exact import python_int
 from ..pairs import Pair
 
@@ -31,6 +32,7 @@ class _Steps:
 
 
 @final
+@known_keywords
 @frozen
 class SampleOnce(_Steps):
     """One sample is drawn, and the mechanism releases `steps` times on it.
@@ -59,6 +61,7 @@ class SampleOnce(_Steps):
 
 
 @final
+@known_keywords
 @frozen
 class ResampleEach(_Steps):
     """A fresh sample is drawn for each of `steps` releases.

@@ -29,11 +29,19 @@ def as_records(value: ArrayLike) -> Floats:
     """
     records = exact_floats("records", value, flags=True)
     if records.ndim != 2:
-        raise InvalidValue("records", f"an array of shape {records.shape}", "a matrix: one record per row")
+        raise not_a_matrix("records", records.shape)
     if not np.all(np.isfinite(records)):
         row = int(np.flatnonzero(~np.isfinite(records).all(axis=1))[0])
         raise InvalidValue("records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows")
     return records
+
+
+def not_a_matrix(parameter: str, shape: tuple[int, ...]) -> InvalidValue:
+    """The error for an array that is no matrix of records, with how to make it one."""
+    remedy = "Write array.reshape(len(array), -1): every record as one row"
+    if len(shape) < 2:
+        remedy = "Write array.reshape(-1, 1) where each number is a record, array.reshape(1, -1) where all are one"
+    return InvalidValue(parameter, f"an array of shape {shape}", "a matrix: one record per row", remedy)
 
 
 def _sealed_records(value: ArrayLike) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import Number
@@ -40,7 +40,7 @@ def whole_if_given(value: Declared[Number] | Choice) -> Choice:
     )
 
 
-def require_one(**choices: Choice) -> None:
+def require_one(**choices: Declared[Any]) -> None:
     """Check that exactly one of some parameters is given.
 
     Raises:
@@ -48,9 +48,10 @@ def require_one(**choices: Choice) -> None:
     """
     given = {name: choice.value for name, choice in choices.items() if choice.value is not None}
     if len(given) != 1:
+        leave_out = f"Leave out {' or '.join(given)}"
         raise InvalidValue(
             " or ".join(choices),
-            ", ".join(f"{name}={value}" for name, value in given.items()) or "nothing",
+            " and ".join(f"{name}={value}" for name, value in given.items()) or "none of them",
             "exactly one of them",
-            f"State one of {', '.join(choices)}",
+            leave_out if given else f"Give {' or '.join(f'{name}=Public(…)' for name in choices)}",
         )

@@ -201,6 +201,7 @@ def test_a_matrix_that_is_none_is_refused(put: Put, matrix: Any, value: str, adm
     assert error.parameter == "data"
     assert value in error.formatted_value
     assert admissible in error.admissible
+    assert ("reshape(" in error.remedy) == ("one record per row" in admissible)
 
 
 def test_the_largest_exact_integer_is_read(put: Put) -> None:

@@ -114,3 +114,16 @@ def test_it_assumes_nothing_of_arithmetic() -> None:
     mechanism = GaussianSum(scale=Public(1))
     assert isinstance(mechanism, Mechanism)
     assert mechanism.about.assumptions == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "scale or noise_multiplier: got none of them; admissible: exactly one of them. Give scale=Public(…) or"),
+        ({"scale": 2, "noise_multiplier": 3}, "got scale=2 and noise_multiplier=3; admissible: exactly one of them"),
+    ],
+)
+def test_which_of_two_options_is_given_or_missing_is_said(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        GaussianSum(**{name: Public(value) for name, value in given.items()})
+    assert message in str(caught.value)

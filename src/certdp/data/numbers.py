@@ -10,6 +10,7 @@ from ..accounting.bulk.exact_floats import LARGEST_INTEGER
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.private import InvalidData, Private
+from ..plugins.contract.mechanism import not_a_matrix
 
 _LEAVE_OUT = "Encode text columns as numbers or leave them out"
 
@@ -69,12 +70,7 @@ def require_finite(records: Floats, first: int) -> None:
 def refuse_shape(shape: tuple[int, ...]) -> NoReturn:
     """Refuse what is not a matrix with a record."""
     if len(shape) != 2:
-        raise InvalidValue(
-            "data",
-            f"an array of shape {shape}",
-            "a matrix: one record per row",
-            "Reshape it, a single column to (n, 1)",
-        )
+        raise not_a_matrix("data", shape)
     raise InvalidValue(
         "data", f"a matrix of shape {shape}", "at least one record and one column", "Give a file with records"
     )

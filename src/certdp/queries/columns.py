@@ -10,7 +10,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Number, exact
 from .rows import Rows
 
@@ -88,6 +88,7 @@ class Condition:
 
 
 @final
+@known_keywords
 @frozen
 class Column:
     """A column of numbers, with public bounds.
@@ -162,6 +163,7 @@ def _values(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 @final
+@known_keywords
 @frozen
 class Category:
     """A column of words or codes, of which some values are public.

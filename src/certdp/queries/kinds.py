@@ -13,7 +13,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from ..accounting.bulk.clusters import Integers
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Number, exact, python_int
 from ..accounting.provenance import Public
 from ..mechanisms.quantile_choice import QuantileChoice
@@ -168,6 +168,7 @@ class _Quantiles(Query):
         return evolve(middle, values=np.clip(middle.values, *ends), low=ends[0], high=ends[1])
 
 
+@known_keywords
 def count(*, by: str | Iterable[str] = ()) -> Query:
     """Ask for the number of rows.
 
@@ -178,6 +179,7 @@ def count(*, by: str | Iterable[str] = ()) -> Query:
     return _OfGroups(f"count{_by(keys)}", None, keys, lambda _: Counted())
 
 
+@known_keywords
 def sum(column: str, *, by: str | Iterable[str] = ()) -> Query:
     """Ask for the sum of a column, each number held within its bounds. Noise is relative to the larger bound.
 
@@ -188,6 +190,7 @@ def sum(column: str, *, by: str | Iterable[str] = ()) -> Query:
     return _of_numbers("sum", column, by, Summed)
 
 
+@known_keywords
 def mean(column: str, *, by: str | Iterable[str] = ()) -> Query:
     """Ask for the mean of a column, each number held within its bounds.
 
@@ -200,6 +203,7 @@ def mean(column: str, *, by: str | Iterable[str] = ()) -> Query:
     return _of_numbers("mean", column, by, Averaged)
 
 
+@known_keywords
 def variance(column: str, *, by: str | Iterable[str] = ()) -> Query:
     """Ask for the variance of a column, each number held within its bounds: the mean squared distance from the mean.
 
@@ -210,6 +214,7 @@ def variance(column: str, *, by: str | Iterable[str] = ()) -> Query:
     return _of_numbers("variance", column, by, Spread)
 
 
+@known_keywords
 def standard_deviation(column: str, *, by: str | Iterable[str] = ()) -> Query:
     """Ask for the root of the variance of a column.
 
@@ -220,6 +225,7 @@ def standard_deviation(column: str, *, by: str | Iterable[str] = ()) -> Query:
     return _of_numbers("standard_deviation", column, by, lambda low, high: Spread(low, high, root=True))
 
 
+@known_keywords
 def histogram(column: str, bins: int | Iterable[Number] = 10) -> Query:
     """Ask how many numbers of a column lie in each bin.
 
@@ -243,6 +249,7 @@ def histogram(column: str, bins: int | Iterable[Number] = 10) -> Query:
     return _Histogram(f"histogram({column})", column, number)
 
 
+@known_keywords
 def quantiles(
     column: str,
     at: Iterable[Number] = ("0.25", "0.5", "0.75"),
@@ -266,6 +273,7 @@ def quantiles(
     return _quantiles("quantiles", column, at, candidates, interval)
 
 
+@known_keywords
 def median(column: str, *, candidates: int = _CANDIDATES, interval: bool = False) -> Query:
     """Ask for the median of a column; arguments and errors as for `quantiles`."""
     return _quantiles("median", column, ("0.5",), candidates, interval)

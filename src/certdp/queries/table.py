@@ -8,7 +8,7 @@ from typing import Any, final
 from attrs import evolve, field, frozen
 
 from ..accounting.display import Displayed
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Number, python_int
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.provenance import Private
@@ -50,6 +50,7 @@ class Table(Displayed):
     searches: Mapping[str, Results] = field(factory=dict)
     _rows: Private[Rows] = field(alias="rows")
 
+    @known_keywords
     def release(
         self,
         *queries: Query,
@@ -112,6 +113,7 @@ class Table(Displayed):
                 raise InvalidValue("column", name, f"one of {', '.join(self.columns)}")
         return evolve(self, columns={name: self.columns[name] for name in names})
 
+    @known_keywords
     def with_bounds(self, name: str, *, epsilon: Epsilon | Number, coins: Coins | None = None) -> Table:
         """A view in which a column has bounds that are found privately, and paid for.
 
@@ -154,6 +156,7 @@ class Table(Displayed):
         return SampledRun(mechanism=mechanism, sampler=Full(), domain=self.account.domain)
 
 
+@known_keywords
 def table(
     data: Any,
     columns: Iterable[Declared],

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar, final
 from attrs import field, frozen, mutable
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
-from ..accounting.errors import InvalidValue, OutsideDomain
+from ..accounting.errors import InvalidValue, OutsideDomain, known_keywords
 from ..accounting.exact import Number, above_zero
 from ..accounting.guarantees import require
 from ..accounting.units import Delta, Epsilon
@@ -53,6 +53,7 @@ def _delta(value: Delta | Number) -> Delta:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Budget:
     """What a run may cost: (ε, δ)-DP.
@@ -111,6 +112,7 @@ class Scale(ABC):
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Continuous(Scale):
     """A scale of binary64 numbers.
@@ -158,6 +160,7 @@ class Continuous(Scale):
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class Whole(Scale):
     """Numbers of releases: fewer are safer.

@@ -16,7 +16,7 @@ from ..accounting.accountants import WorstPairs
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidType, OutsideDomain
+from ..accounting.errors import InvalidType, OutsideDomain, known_keywords
 from ..accounting.guarantees import Guarantee, for_groups
 from ..accounting.keyed.key_sanitiser import crossover
 from ..accounting.keyed.reporting import (
@@ -67,6 +67,7 @@ def declared_inclusion(sampler: KeySampler) -> Inclusion:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, repr=False)
 class KeyedRun(RunPart[Element]):
     """Releases of sampled keys, or of keys and their frequencies, from aggregated counts.

@@ -16,7 +16,7 @@ from ..accounting.accountants.worst_pairs import pure
 from ..accounting.conversions import PURE_TO_APPROXIMATE
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import CertdpError, InvalidType, InvalidValue
+from ..accounting.errors import CertdpError, InvalidType, InvalidValue, known_keywords
 from ..accounting.expressions import ONE, Expression, Symbol, W, substitute, variables
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate, planned
@@ -67,6 +67,7 @@ _UNITS = {RECORD: (), ELEMENT: (_RECORDS_ARE_ELEMENTS,)}
 
 
 @final
+@known_keywords
 @frozen(kw_only=True, repr=False)
 class SampledRun(RunPart[U]):
     """Releases of a mechanism on Poisson importance samples of the data.

@@ -185,7 +185,7 @@ def _column(keys: Any) -> Keys:
         case np.ndarray():
             return listed_keys(keys.tolist())
         case str() | bytes():
-            raise InvalidType("data", type(keys).__name__, _FORMS)
+            raise InvalidType("data", type(keys).__name__, _FORMS, "Give the path of a file as pathlib.Path(…)")
         case Iterable() if not _is_arrow(keys):
             return listed_keys(keys)
         case Iterable():

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.exact import Number, python_int
 from ..accounting.guarantees import Guarantee
 from ..accounting.keyed.estimates import Statistic
@@ -70,6 +70,7 @@ def _contributions(value: int | None) -> int | None:
 
 
 @final
+@known_keywords
 @frozen(kw_only=True)
 class PrivateWeightedSampling:
     """Weighted samples of keyed data under (ε, δ)-DP (PWS Algorithm 2).
@@ -96,6 +97,7 @@ class PrivateWeightedSampling:
         _require_writable(self.accounted.reporting.epsilon)
 
     @classmethod
+    @known_keywords
     def within(
         cls,
         *,

@@ -131,3 +131,15 @@ def test_numbers_that_binary64_would_round_are_refused() -> None:
 def test_weighted_samples_are_validated(weights: Any, message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         WeightedSample([[1.0], [2.0]], weights)
+
+
+@pytest.mark.parametrize(
+    ("records", "remedy"),
+    [
+        ([1.0, 2.0], r"reshape\(-1, 1\) where each number is a record"),
+        (np.zeros((2, 2, 2)), r"reshape\(len\(array\), -1\)"),
+    ],
+)
+def test_what_is_no_matrix_is_met_with_how_to_make_it_one(records: Any, remedy: str) -> None:
+    with pytest.raises(InvalidValue, match=remedy):
+        as_records(records)
