@@ -124,6 +124,7 @@ def signature(value: Any) -> str:
     parameters = [item.replace(annotation=written(item.annotation)) for item in found.parameters.values()]
     shown = found.replace(parameters=parameters, return_annotation=written(found.return_annotation))
     text = re.sub(r"Optional\[ForwardRef\('(\w+)'[^)]*\)\]", r"\1 | None", str(shown))  # of a converter's annotation
+    text = re.sub(r"ForwardRef\('(\w+)'[^)]*\)", r"\1", text)  # as Python 3.14 writes it
     return re.sub(r" at 0x[0-9a-f]+", "", text)
 
 
