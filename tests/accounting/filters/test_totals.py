@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp.accounting.enclosures import Enclosure, Truth
@@ -36,6 +36,7 @@ def test_a_cost_is_what_its_enclosure_holds(number: Fraction, other: Fraction) -
 
 @examples(60)
 @given(total=totals)
+@example(total=Total(Fraction(1, 3), Fraction(1, 3)))
 def test_a_sum_is_shown_with_both_ends_and_stays_known_where_they_agree(total: Total) -> None:
     shown = total.enclosure
     assert shown.lower <= total.lower <= total.upper <= shown.upper
@@ -70,6 +71,8 @@ def test_a_cost_beside_too_large_a_denominator_is_rounded_outward() -> None:
     total = Total().plus(Total(Fraction(1, prime), Fraction(1, prime)))
     assert total == Total(Fraction(0), Fraction(1, 2**256))
     assert total.minus(total) == Total()
+    last = Total(Fraction(1, EXACT_UP_TO), Fraction(1, EXACT_UP_TO))
+    assert Total().plus(last) == last
     more = 3 + Fraction(1, prime)
     assert Total(Fraction(1), Fraction(2)).plus(Total(more, more)) == Total(Fraction(4), 5 + Fraction(1, 2**256))
 
