@@ -338,7 +338,7 @@ KINDS: dict[type[SpendingState], Kind] = {
     RunAccount: Kind(
         _begun,
         {
-            **_attributes("size", "size_known", "size_paid", "next_epoch", "current", "steps_paid"),
+            **_attributes("size", "size_known", "size_paid", "next_epoch", "begun", "current", "steps_paid"),
             "pay_size": lambda account: account.pay_size(),
             "size_released": lambda account: account.size_released(400),
             "norm_sum_paid": lambda account: account.norm_sum_paid(0),
