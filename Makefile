@@ -57,8 +57,10 @@ test-torch: .venv/installed-test
 	if test -e .venv-torch/installed; then .venv-torch/bin/python -m pytest $(WORKERS) $(TORCH_TESTS); fi
 
 # What needs programs of the system's packages: PostgreSQL, started by the tests in a scratch folder.
-test-engines: .venv/installed-test .venv/installed-postgres
-	CERTDP_ENGINES=1 $(PYTHON) -m pytest tests/engines
+test-engines: .venv/installed-test
+	@$(MAKE) --no-print-directory --silent .venv/installed-postgres || { \
+	  echo "SKIPPED: the tests of engines, because psycopg could not be installed" >&2; exit 0; } && \
+	if test -e .venv/installed-postgres; then CERTDP_ENGINES=1 $(PYTHON) -m pytest tests/engines; fi
 
 check: .venv/installed-test
 	$(PYTHON) -m ruff check .
