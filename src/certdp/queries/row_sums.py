@@ -56,20 +56,35 @@ class Counted:
         return value, value - reach, value + reach
 
 
-@final
 @frozen
-class Summed:
-    """The sum of the numbers, each held within the bounds.
+class _Bounded:
+    """A statistic of numbers that are held within bounds.
 
     Attributes:
         low: lower bound.
-        high: upper bound.
+        high: upper bound, above it.
     """
 
-    width: ClassVar[int] = 1
     finest: ClassVar[Fraction] = FINEST
     low: float
     high: float
+
+    @property
+    def span(self) -> float:
+        """How far the bounds are apart."""
+        return self.high - self.low
+
+    def shares(self, numbers: Floats) -> Floats:
+        """How much of the way from the lower to the upper bound each number is: in [0, 1]."""
+        return np.clip((np.clip(numbers, self.low, self.high) - self.low) / self.span, 0.0, 1.0)
+
+
+@final
+@frozen
+class Summed(_Bounded):
+    """The sum of the numbers, each held within the bounds."""
+
+    width: ClassVar[int] = 1
 
     @property
     def largest(self) -> float:
@@ -88,52 +103,40 @@ class Summed:
 
 @final
 @frozen
-class Averaged:
-    """The mean of the numbers, each held within the bounds; nothing is known of how many there are.
-
-    Attributes:
-        low: lower bound.
-        high: upper bound.
-    """
+class Averaged(_Bounded):
+    """The mean of the numbers, each held within the bounds; nothing is known of how many there are."""
 
     width: ClassVar[int] = 2
-    finest: ClassVar[Fraction] = FINEST
-    low: float
-    high: float
 
     def entries(self, numbers: Floats, units: int) -> Integers:
         """How far each number is from the upper and from the lower bound, as shares that add up to 1."""
-        above = _whole(_shares(numbers, self.low, self.high), units)
+        above = _whole(self.shares(numbers), units)
         return np.stack([units - above, above], axis=1)
 
     def estimate(self, sums: Floats, noise: Noise, confidence: float) -> Estimate:
         """The ratio of noisy sums, held within the bounds; the middle where the noisy count is not above 0."""
-        whole, span = float(sums.sum()), self.high - self.low
+        whole = float(sums.sum())
         share = min(max(float(sums[1]) / whole, 0.0), 1.0) if whole > 0 else 0.5
         low, high = mean_interval((float(sums[0]), float(sums[1])), noise.half_width_of_sums(confidence))
-        return self.low + span * share, self.low + span * low, self.low + span * high
+        value, lower, upper = (self.low + self.span * part for part in (share, low, high))
+        return value, lower, upper
 
 
 @final
 @frozen
-class Spread:
+class Spread(_Bounded):
     """The variance of the numbers, each held within the bounds, or its root.
 
     Attributes:
-        low: lower bound.
-        high: upper bound.
         root: whether the standard deviation is told.
     """
 
     width: ClassVar[int] = 3
-    finest: ClassVar[Fraction] = FINEST
-    low: float
-    high: float
     root: bool = False
 
     def entries(self, numbers: Floats, units: int) -> Integers:
         """(1 − t)², 2t(1 − t) and t² for the share t of the way up from the lower bound: they add up to 1."""
-        shares = _shares(numbers, self.low, self.high)
+        shares = self.shares(numbers)
         square = _whole(shares**2, units)
         mixed = np.minimum(_whole(2 * shares * (1 - shares), units), units - square)
         return np.stack([units - square - mixed, mixed, square], axis=1)
@@ -149,13 +152,7 @@ class Spread:
         return self._scaled(value), self._scaled(low), self._scaled(high)
 
     def _scaled(self, share: float) -> float:
-        span = self.high - self.low
-        return span * math.sqrt(share) if self.root else span**2 * share
-
-
-def _shares(numbers: Floats, low: float, high: float) -> Floats:
-    """How much of the way from the lower to the upper bound each number is: in [0, 1]."""
-    return np.clip((np.clip(numbers, low, high) - low) / (high - low), 0.0, 1.0)
+        return self.span * math.sqrt(share) if self.root else self.span**2 * share
 
 
 def _whole(shares: Floats, units: int) -> Integers:
