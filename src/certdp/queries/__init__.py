@@ -22,7 +22,7 @@ from .kinds import (
     variance,
 )
 from .results import Result, Results
-from .table import Table, table
+from .tables import Table, table
 
 __all__ = [
     "Account",
