@@ -215,6 +215,7 @@ EXCLUDED = {
     "runs.*_claims": "Claims about runs: they are guards, and the negative controls are their mutants.",
     "weighted_sampling.*pictures": "Draws pictures of numbers that are computed elsewhere.",
     "plots.canvas": "Draws pictures of numbers that are computed elsewhere.",
+    "plots.ledgers": "Draws pictures of numbers that are computed elsewhere.",
     "plots.records": "Draws pictures of numbers that are computed elsewhere.",
     "plots.runs": "Draws pictures of numbers that are computed elsewhere.",
     "plots.claims": "Draws pictures of numbers that are computed elsewhere.",
