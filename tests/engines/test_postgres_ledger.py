@@ -1,3 +1,4 @@
+# pyright: reportMissingImports=false
 """Ledgers in PostgreSQL: the same promises as in a file, and connections and servers that are lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pyright: reportMissingImports=false
 """A ledger in a PostgreSQL database: any number of machines (extra `postgres`)."""
 
 from __future__ import annotations
