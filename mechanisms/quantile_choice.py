@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from ..accounting.derivation import Evidence
-from ..accounting.errors import known_keywords
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.provenance import Public
 from ..accounting.sampling.losses import PureLoss
@@ -75,7 +75,9 @@ class QuantileChoice:
         return PureLoss(W * norm(1) * (2 * sensitivity / self.scale.value))
 
     def require(self, sample: WeightedSample) -> None:
-        """Refuse samples whose sums leave the range of binary64."""
+        """Refuse samples without candidates, and those whose sums leave the range of binary64."""
+        if not sample.records.shape[1]:
+            raise InvalidValue("records", "no column", "one column for each candidate, at least one")
         sample.require_summable()
 
     def release(self, sample: WeightedSample, coins: Coins) -> Release:

@@ -87,14 +87,14 @@ def accepted(exponents: Sequence[Fraction], which: Integers, source: Source) -> 
     shares = [_share(exponent, _PRECISION) for exponent in exponents]
     # w lies in [v, v + 1]·2^-64: surely below the lower end for v < first, and not below the upper one for v > last
     first = np.array([min(math.floor(p.lower * 2**_WORD), 2**_WORD - 1) for p in shares], dtype=np.uint64)
-    last = np.array([math.ceil(p.upper * 2**_WORD) - 1 for p in shares], dtype=np.uint64)
+    last = np.array([min(math.ceil(p.upper * 2**_WORD), 2**_WORD) - 1 for p in shares], dtype=np.uint64)
     words = words_of(source, len(which))
     told = words < first[which]
     for place in np.flatnonzero(~told & (words <= last[which])).tolist():
         exponent = exponents[int(which[place])]
 
         def probability(precision: int, exponent: Fraction = exponent) -> Enclosure:
-            return (-Enclosure.of(exponent, precision=precision)).exp()
+            return _share(exponent, precision)
 
         told[place] = LazyNumber(int(words[place]), _WORD, source).below(probability)
     return told

@@ -31,6 +31,7 @@ CONSTANTS: dict[str, Words] = {
     "laplace-sum": options(scale=2),
     "lloyd": options(clusters=3, scale_sum=20, split="derived"),
     "lp-sum": options(scale=2, norm=2),
+    "quantile-choice": options(quantile="1/2", scale=2),
     "randomised-response": options(categories=3, epsilon=1),
 }
 """What each mechanism on records needs."""

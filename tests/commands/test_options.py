@@ -12,12 +12,16 @@ from attrs import frozen
 from certdp.commands.app import app
 
 SHARED_NAMES = {
+    "--anchor": "the head of a ledger's log, kept elsewhere",
     "--delta": "the δ of a budget, that goes with a claim, or that is asked about",
     "--epsilon": "the ε of a budget, that is claimed, or that is asked about",
     "--only": "laws by one glob, claims and modules by several",
     "--order": "a Rényi order",
+    "--relation": "the neighbouring relation",
+    "--request": "the id of a payment",
     "--rows": "the last frequency listed",
     "--size": "expected sizes of samples",
+    "--unit": "the unit of privacy",
 }
 """Options whose words depend on the command, and the meaning that they share."""
 

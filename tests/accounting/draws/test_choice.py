@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from certdp.accounting.draws.choice import choose, exact_choice
+from certdp.accounting.draws.choice import accepted, choose, exact_choice
 from certdp.accounting.draws.source import Seeded
 from certdp.accounting.errors import InvalidValue
 from certdp.plugins.contract import Coins
@@ -62,3 +62,13 @@ def test_outputs_that_are_next_to_impossible_are_not_drawn_and_cost_nothing() ->
 def test_no_outputs_are_refused() -> None:
     with pytest.raises(InvalidValue, match=r"exponents: got none; admissible: at least one output"):
         choose([], 1, Handed([]))
+
+
+@pytest.mark.parametrize("exponent", [Fraction(1, 10**159), Fraction(1, 2**64), Fraction(1, 2**200), Fraction(10**9)])
+def test_coins_are_as_good_as_sure_where_the_exponent_is_next_to_nothing(exponent: Fraction) -> None:
+    """Whatever the word: the end of a share that is 1 but for rounding is no word."""
+    words = [0, 1, 2**63, 2**64 - 2, 2**64 - 1]
+    share = exponential_shares([Fraction(0), exponent])[0]
+    told = accepted([Fraction(0), exponent], np.array([1] * len(words)), Handed(words))
+    ratio = (1 - share) / share  # e^-exponent, to the oracle's digits
+    assert told.tolist() == [Fraction(word, 2**64) + Fraction(FURTHER, 2**64 - 1) / 2**64 < ratio for word in words]

@@ -18,7 +18,7 @@ Refusal = Callable[..., dict[str, str]]
 @pytest.fixture
 def ledger(certdp: Run, tmp_path: Path) -> Path:
     made = tmp_path / "a.ledger"
-    told = ("--data", "census", "--by", "ann", "--anchor", tmp_path / "anchor")
+    told = ("--data-set", "census", "--by", "ann", "--anchor", tmp_path / "anchor")
     assert certdp("ledger", "create", made, "--epsilon", 1, *told).code == 0
     return made
 
@@ -115,7 +115,7 @@ def test_logs_are_gone_through(certdp: Run, refusal: Refusal, ledger: Path, tmp_
 )
 def test_budgets_of_every_notion(certdp: Run, tmp_path: Path, budget: Any, cost: Any) -> None:
     made = tmp_path / "a.ledger"
-    assert certdp("ledger", "create", made, "--data", "census", *budget).code == 0
+    assert certdp("ledger", "create", made, "--data-set", "census", *budget).code == 0
     assert certdp("ledger", "pay", made, "--request", "a", *cost).code == 0
     assert certdp("ledger", "verify", made).code == 0
 
@@ -138,7 +138,7 @@ def test_budgets_of_every_notion(certdp: Run, tmp_path: Path, budget: Any, cost:
 )
 def test_what_is_no_budget_is_refused(refusal: Refusal, tmp_path: Path, words: Any, parameter: str) -> None:
     made = tmp_path / "a.ledger"
-    assert refusal("ledger", "create", made, "--data", "census", *words)["parameter"] == parameter
+    assert refusal("ledger", "create", made, "--data-set", "census", *words)["parameter"] == parameter
     assert not made.exists()
 
 
@@ -149,4 +149,4 @@ def test_costs_of_another_notion_are_refused(refusal: Refusal, ledger: Path) -> 
 
 def test_a_missing_or_taken_ledger_is_refused(refusal: Refusal, ledger: Path, tmp_path: Path) -> None:
     assert "certdp ledger create" in refusal("ledger", "status", tmp_path / "none")["remedy"]
-    assert refusal("ledger", "create", ledger, "--data", "x", "--epsilon", 1)["admissible"] == "a name that is free"
+    assert refusal("ledger", "create", ledger, "--data-set", "x", "--epsilon", 1)["admissible"] == "a name that is free"

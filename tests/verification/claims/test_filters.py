@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from certdp.accounting.enclosures import Enclosure, Truth
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.filters import (
     ApproximateFilter,
     Filter,
@@ -18,6 +18,7 @@ from certdp.accounting.filters import (
     RenyiOdometer,
     ZeroConcentratedFilter,
 )
+from certdp.accounting.filters.totals import Compared, Comparisons, Total
 from certdp.plugins.contract import Expectation
 from certdp.verification.claims import filters as claims
 from certdp.verification.claims.finite import randomised_response
@@ -40,24 +41,28 @@ BY_ID = {claim.id: claim for claim in claims.CLAIMS}
 def test_a_filter_that_refuses_nothing_is_told(
     claim: str, kind: type[Filter[Any, Any, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kind, "_exceeds", lambda self, totals: Truth.FALSE)
+    monkeypatch.setattr(kind, "_compared", lambda self, totals: Comparisons((Compared(Total(), Fraction(1)),)))
     result = check(BY_ID[claim], 150, 0, smallest=True)
     assert not result.passed
     assert result.finding is not None
 
 
 def test_a_filter_that_refuses_everything_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PureFilter, "_exceeds", lambda self, totals: Truth.TRUE)
+    monkeypatch.setattr(
+        PureFilter,
+        "_compared",
+        lambda self, totals: Comparisons((Compared(Total(Fraction(1), Fraction(1)), Fraction(0)),)),
+    )
     assert check(BY_ID["accounting/filter-pure"], 100, 0).outcome is Outcome.FAILS
 
 
 def test_an_account_that_forgets_all_but_the_last_cost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PureFilter, "_with", lambda self, cost: self._amounts(cost.bound))
+    monkeypatch.setattr(PureFilter, "_with", lambda self, sums, cost: self._amounts(cost.bound))
     assert check(BY_ID["accounting/filter-pure"], 200, 0).outcome is Outcome.FAILS
 
 
 def test_gaussian_costs_that_add_up_without_squares_of_the_budget_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GaussianFilter, "_limit", Enclosure.of(1000))
+    monkeypatch.setattr(GaussianFilter, "_limit", Fraction(1000))
     assert check(BY_ID["accounting/filter-gaussian"], 150, 0).outcome is Outcome.FAILS
 
 

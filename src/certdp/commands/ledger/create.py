@@ -68,7 +68,7 @@ def create(
     where: Where,
     *,
     budget: StatedBound,
-    data: Annotated[str, typer.Option(metavar="NAME", help="The data set that the budget protects.")],
+    data_set: Annotated[str, typer.Option(metavar="NAME", help="The data set that the budget protects.")],
     set_aside: Annotated[
         str | None,
         typer.Option(metavar="D", help="Part of δ for costs whose squares add up: many small ones then cost less."),
@@ -105,7 +105,7 @@ def create(
         domain=stated_domain({name: text for name, text in constants.items() if text is not None}, _no_norm),
         **options,
     )
-    return Created(ledger=Ledger.create(where, rule, data=data, anchor=anchor, by=by))
+    return Created(ledger=Ledger.create(where, rule, data=data_set, anchor=anchor, by=by))
 
 
 def _no_norm() -> Norm:
