@@ -233,7 +233,7 @@ def prepared(inputs: Path, certdp: Callable[..., Any], monkeypatch: pytest.Monke
     keyed = ("--mechanism", "pws-keys", "--option", "epsilon=1", "--option", "delta=1e-6", "--sampler", "every-key")
     assert certdp("psi", *keyed, "--certificate", inputs / "certificate").code == 0
     if not (inputs / "a.ledger").exists():
-        assert certdp("ledger", "create", inputs / "a.ledger", "--data", "census", "--epsilon", 1).code == 0
+        assert certdp("ledger", "create", inputs / "a.ledger", "--data-set", "census", "--epsilon", 1).code == 0
     key = Ed25519PrivateKey.generate()
     (inputs / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     claims, problems = Registry(third_party=False).claims()

@@ -185,7 +185,7 @@ def of_a_built_in(formula: DeclaredFormula) -> Command:
     )
 
 
-LEDGER = "ledger create {}/a.ledger --data census"
+LEDGER = "ledger create {}/a.ledger --data-set census"
 COMMANDS |= {
     "ledger create": Command(LEDGER, BUDGET | {"--set-aside": "1e-6"}),
     "ledger create for users": Command(f"{LEDGER} --unit user", {"--rho": "1", "--contributions": "3"}),
@@ -210,7 +210,7 @@ NO_NUMBERS = {
     *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
-    *("distribution", "only", "allow", "timeout", "minutes", "data", "by", "request"),
+    *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request"),
 }
 """Options with other texts."""
 
@@ -251,7 +251,7 @@ def hold(name: str, number: str, text: str, files: Path, tmp_path: Path, certdp:
         assert certdp(*words, *made).code == 0
     if name in _PAID:
         ledger, budget = _PAID[name]
-        assert certdp("ledger", "create", tmp_path / f"{ledger}.ledger", "--data", "census", *budget).code == 0
+        assert certdp("ledger", "create", tmp_path / f"{ledger}.ledger", "--data-set", "census", *budget).code == 0
     if name == "pws estimate":
         released = (*("--epsilon", 1, "--delta", "1e-6"), "--frequencies", "--output", tmp_path / "tokens.csv")
         assert certdp("pws", "release", tmp_path / "counts.csv", *released).code == 0
