@@ -256,14 +256,19 @@ def test_noise_with_half_its_scale_is_refuted_wherever_it_is(name: str, gaussian
 @pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
 def test_a_search_makes_no_alarm(gaussian: bool, stream: int) -> None:
-    """The runs that choose the two inputs are none of those that test them."""
+    """The runs that choose the two inputs are none of those that test them: at most 1 in 10 raises an alarm by chance.
+
+    More than 8 of 20 do so once in 10^4, if each bound is exact; they are not, and have room.
+    """
     run, delta = noisy(gaussian, "none")
     claim = audit_run(run, delta=delta, runs=5000, coins=Coins.seeded(0)).claimed
+    alarms = 0
     for seed in range(20):
         found = audit_run(run, delta=delta, runs=5000, confidence="0.9", coins=Coins.seeded(100 * stream + seed))
         assert found.claimed == claim
-        assert not found.refuted
+        alarms += found.refuted
         assert found.search.tried == 5
+    assert alarms <= 8
 
 
 def test_a_search_is_left_out_where_it_would_cost_the_verdict() -> None:

@@ -408,11 +408,17 @@ def inverse(order: str) -> Any:
     return 0 if order == "inf" else 1 / number(order)
 
 
+def order_of(norm: str) -> float:
+    return float("inf") if norm == "inf" else float(Fraction(norm))
+
+
 def another_domain(genuine: Body, altered: Body) -> bool:
     """A composed run's is smaller; of a profile, no record that is tried loses more than is stated."""
     if "parts" in altered:
         old, new = genuine["claim"]["domain"], altered["claim"]["domain"]
-        return old | {"radius": ""} == new | {"radius": ""} and Fraction(new["radius"]) <= Fraction(old["radius"])
+        free = {"radius": "", "norm": ""}  # a ball of a smaller p lies within that of a larger one
+        inside = order_of(new["norm"]) <= order_of(old["norm"]) and Fraction(new["radius"]) <= Fraction(old["radius"])
+        return old | free == new | free and inside
     supremum, inputs = altered["claim"]["supremum"], altered["inputs"]
     with mpmath.workprec(200):
         if altered["kind"].startswith("constrained"):
@@ -544,6 +550,11 @@ HARMLESS = (
         r"parts\.0\.mechanism\.options\.shift",
         "where the wanted rank lies, on which the loss of a choice does not depend; assumed as stated",
         lambda genuine, altered: bool(genuine["parts"][0]["loss"] == altered["parts"][0]["loss"]),
+    ),
+    Harmless(
+        r"parts\.\d+\.loss\.spread",
+        "how far squares of all noise are compared, which a proof without a dimension does not do",
+        lambda genuine, altered: bool(genuine["parts"][0]["loss"]["dimension"] is None),
     ),
     Harmless(
         r"parts\.0\.mechanism\.options\.granularity",
