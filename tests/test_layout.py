@@ -86,9 +86,6 @@ def test_no_module_has_two_names() -> None:
     assert all(name.partition(".")[0] == "certdp" for found in ours.values() for name in found)
 
 
-ONE_WHEEL = pytest.mark.xdist_group("wheel")  # built once, not by each worker
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel built from the sdist built from this checkout."""
@@ -106,7 +103,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hatchling("wheel", unpacked)
 
 
-@ONE_WHEEL
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     files = {entry.filename for entry in zipfile.ZipFile(wheel).infolist() if not entry.is_dir()}
     described = {name for name in files if name.split("/")[0].endswith(".dist-info")}
@@ -115,7 +111,6 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in described)
 
 
-@ONE_WHEEL
 def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
     modules = [f"certdp.accounting._kernels.{file.stem}" for file in (ROOT / "accounting/_kernels").glob("[!_]*.py")]
     loaded = [importlib.import_module(name) for name in [*modules, "certdp.weighted_sampling._kernels"]]
@@ -124,7 +119,6 @@ def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
         assert set(archive.namelist()) == {ahead.entry_name(kernel.declaration) for kernel in kernels}
 
 
-@ONE_WHEEL
 def test_entry_points_lead_into_the_wheel(wheel: Path) -> None:
     project = SETTINGS["project"]
     groups = [project["scripts"], *project["entry-points"].values()]
@@ -133,7 +127,6 @@ def test_entry_points_lead_into_the_wheel(wheel: Path) -> None:
     assert {module for module in modules if not files & {f"{module}.py", f"{module}/__init__.py"}} == set()
 
 
-@ONE_WHEEL
 @pytest.mark.slow
 def test_every_module_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)

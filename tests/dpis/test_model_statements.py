@@ -13,7 +13,8 @@ from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.guarantees import Guarantee
 from certdp.accounting.notions import Approximate
 from certdp.accounting.relations import ADD_REMOVE, RECORD, AddRemove, Record
-from certdp.dpis.model_statements import ModelStatement, as_npz, digest_of
+from certdp.dpis.model_statements import ModelStatement, as_npz
+from certdp.durable.files import digest_of
 
 
 def guarantee(epsilon: Fraction, delta: Fraction) -> Guarantee[Approximate, AddRemove, Record]:

@@ -21,26 +21,11 @@ from certdp.accounting.filters import BudgetExceeded, PureFilter
 from certdp.accounting.filters.totals import FULL
 from certdp.accounting.notions import Pure
 from certdp.ledger import LedgerDamaged, LedgerUnavailable, OutputLost, RequestState
+from tests.support.children import ended, in_child
 from tests.support.ledgers import CASES, Case, cost, number
 
 TENTH = cost(Pure(number("1/10")))
 ONE = PureFilter(Pure(number(1)), relation=ADD_REMOVE, unit=RECORD)
-
-
-def in_child(body: Callable[[], None]) -> int:
-    child = os.fork()
-    if child:
-        return child
-    status = 1
-    try:
-        body()
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def ended(child: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def never() -> bytes:

@@ -18,6 +18,7 @@ from certdp.accounting.filters import BudgetExceeded, PureFilter
 from certdp.accounting.notions import Pure
 from certdp.ledger import OutputLost, RequestState
 from certdp.plugins.forks import can_fork
+from tests.support.children import ended, in_child
 from tests.support.ledgers import CASES, Case, cost, number
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="needs processes that fork")
@@ -25,24 +26,6 @@ pytestmark = pytest.mark.skipif(not can_fork(), reason="needs processes that for
 TENTH = cost(Pure(number("1/40")))
 BUDGET = PureFilter(Pure(number(1)), relation=ADD_REMOVE, unit=RECORD)
 ADMISSIBLE = 40
-
-
-def in_child(body: Callable[[], None]) -> int:
-    """Run something in a forked process, which ends with it."""
-    child = os.fork()
-    if child:
-        return child
-    status = 1
-    try:
-        body()
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def ended(child: int) -> int:
-    """How a child ended: 0, or minus the number of a signal."""
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.parametrize("processes", [3, pytest.param(20, marks=pytest.mark.soundness)])

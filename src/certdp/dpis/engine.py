@@ -26,7 +26,7 @@ from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
-from ..durable.files import write_whole
+from ..durable.files import digest_of, write_whole
 from ..plugins.contract import Coins
 from ..plugins.contract.coins import release_coins, seeded_run, stated_source
 from ..verification.certificates.artefacts import with_digests
@@ -35,7 +35,7 @@ from .checkpoints import Checkpoints, CheckpointState
 from .counted_coins import counted
 from .gradients import Evaluation, RecordGradients, described
 from .history import EpochFigures, History
-from .model_statements import ModelStatement, as_npz, digest_of
+from .model_statements import ModelStatement, as_npz
 from .norm_sums import noisy_norm_sum, noisy_size
 from .plan_options import options_of
 from .run_account import EpochNoise, RunAccount, open_account, restored_account

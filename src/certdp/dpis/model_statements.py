@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Mapping
 from fractions import Fraction
@@ -60,11 +59,6 @@ def as_npz(parameters: Mapping[str, FloatArray]) -> bytes:
     stream, arrays = io.BytesIO(), dict[str, Any](parameters)
     np.savez(stream, **arrays)
     return stream.getvalue()
-
-
-def digest_of(content: bytes) -> str:
-    """SHA-256 as certificates and statements write it."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def _as_json(guarantee: Guarantee[Approximate, AddRemove, Record]) -> dict[str, Any]:

@@ -265,6 +265,11 @@ def made_folder(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
 
+def digest_of(content: bytes) -> str:
+    """SHA-256 as certificates, statements and logs write it: `sha256:` and hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Writing to a file that is to appear at `path`.

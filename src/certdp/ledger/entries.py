@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, Self, final
@@ -11,6 +10,7 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.stored import Json, canonical, parsed
+from ..durable.files import digest_of
 
 FORMAT = "certdp-ledger/1"
 NOTHING_BEFORE = "sha256:" + 64 * "0"
@@ -24,11 +24,6 @@ class Event(Enum):
     BEGUN = "begun"
     COMMITTED = "committed"
     EXPIRED = "expired"
-
-
-def digest_of(content: bytes) -> str:
-    """SHA-256 as the log states it."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 @final

@@ -17,8 +17,9 @@ from ..accounting.filters.states import sums_to_json
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Bound
 from ..accounting.stored import canonical, derivation_from_json
+from ..durable.files import digest_of
 from .anchors import Anchor
-from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, digest_of, format_time
+from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, format_time
 from .errors import LedgerDamaged, LedgerUnavailable, OutputLost, ReservationExpired, SameRequest
 from .places import store_at
 from .replay import Findings, compared, export_line, replayed

@@ -19,8 +19,9 @@ from ..accounting.filters.totals import Sums
 from ..accounting.guarantees import Guarantee
 from ..accounting.notions import Bound
 from ..accounting.stored import canonical, entries, guarantee_from_json
+from ..durable.files import digest_of
 from .anchors import Anchor
-from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, digest_of, format_time, read_time
+from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, format_time, read_time
 from .errors import LedgerDamaged
 from .requests import NEXT, Mode, RequestState, Terms
 from .stores import Execute

@@ -13,7 +13,7 @@ from ..accounting.display import Displayed
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.stored import Json, canonical, guarantee_to_json, parsed, protection_to_json
-from .entries import digest_of
+from ..durable.files import digest_of
 
 _LONGEST = 200
 

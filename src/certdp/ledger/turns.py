@@ -12,8 +12,9 @@ from ..accounting.filters import Filter
 from ..accounting.filters.states import sums_from_json, sums_to_json
 from ..accounting.filters.totals import Sums
 from ..accounting.stored import Json, canonical
+from ..durable.files import digest_of
 from .anchors import Anchor
-from .entries import Entry, Event, digest_of, format_time, read_time
+from .entries import Entry, Event, format_time, read_time
 from .errors import ClockSetBack, LedgerDamaged
 from .requests import NEXT, RequestState, Terms
 from .stores import Execute

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Mapping
 from fractions import Fraction
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..accounting.exact import Floats
 from ..accounting.sampling.clipping import Outside
-from ..durable.files import write_whole
+from ..durable.files import digest_of, write_whole
 from ..plugins.contract import Coins, stated
 from ..plugins.contract.coins import seeded_run, stated_source
 from ..verification.certificates.artefacts import with_digests
@@ -65,7 +64,7 @@ class ReleaseStatement:
             releases=str(run.releases),
             grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
             coins=stated_source(coins.private),
-            digest="sha256:" + hashlib.sha256(_npy(output)).hexdigest(),
+            digest=digest_of(_npy(output)),
         )
 
     @property
