@@ -34,7 +34,10 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
         ("plots",),
         ("dpis", "queries", "weighted_sampling"),
         ("audits", "experiments"),
-        ("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),  # names
+        (  # names
+            *("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "parts"),
+            "sampling",
+        ),
         ("commands",),
         ("__main__",),
     ),

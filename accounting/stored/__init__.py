@@ -1,4 +1,4 @@
-"""Guarantees as text: canonical JSON from which the same guarantee, with its derivation, is restored."""
+"""Guarantees as text, from which the same guarantee with its derivation is restored, and arrays as bytes."""
 
 from .guarantees import (
     bound_to_json,
@@ -10,6 +10,7 @@ from .guarantees import (
     protection_to_json,
     read_bound,
 )
+from .packing import packed, unpacked
 from .reading import Json, canonical, entries, parsed, read_ratio, read_text, read_whole, require_written, written
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "entries",
     "guarantee_from_json",
     "guarantee_to_json",
+    "packed",
     "parsed",
     "protection_from_json",
     "protection_to_json",
@@ -29,5 +31,6 @@ __all__ = [
     "read_text",
     "read_whole",
     "require_written",
+    "unpacked",
     "written",
 ]

@@ -6,6 +6,7 @@ from . import guarantees as guarantees
 from . import individual as individual
 from . import notions as notions
 from . import pairs as pairs
+from . import parts as parts
 from . import sampling as sampling
 from .accounting.enclosures import Enclosure as Enclosure
 from .accounting.errors import CertdpError as CertdpError
@@ -188,6 +189,7 @@ __all__ = [
     "open_records",
     "owner_certificate",
     "pairs",
+    "parts",
     "plan_from_file",
     "plot_accounting",
     "profile_certificate",

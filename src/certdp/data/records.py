@@ -49,14 +49,18 @@ class Records:
     _divisor: float
 
     @classmethod
-    def of(cls, records: ArrayLike) -> Self:
+    def of(cls, records: ArrayLike, *, fewest: int = 1) -> Self:
         """The records of a matrix in memory.
 
+        Args:
+            records: matrix (n, d) of finite numbers.
+            fewest: how many there have to be; 0 for a part of a data set, which may have none.
+
         Raises:
-            InvalidValue: for anything but a matrix of finite numbers with a record.
+            InvalidValue: for anything but a matrix of finite numbers with so many records.
         """
         matrix = as_records(records)
-        if not matrix.size:
+        if not matrix.shape[1] or len(matrix) < fewest:
             refuse_shape(matrix.shape)
         return cls(None, Reading(), Held(matrix), "", 1.0)
 

@@ -1,25 +1,27 @@
-"""One pass over records, in the memory of a chunk: what each is drawn with, and what is lost about it."""
+"""Records chunk by chunk: what each is drawn with, what is lost about it, and what is counted of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
+from ..accounting.guarantees import require
 from ..accounting.sampling.clipping import Held, Outside, hold
 from ..accounting.sampling.records import NEGLIGIBLE, Realisation
+from ..accounting.stored import Json
 from ..data import Records
-from ..plugins.contract import as_records
+from ..runs.partial import Packed, run_digest
 from ..runs.prepared import matrix_within
 from ..runs.sampled import SampledRun
-from .laws import RecordLaw
+from .laws import At, RecordLaw, at_to_text
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of records done."""
@@ -66,86 +68,131 @@ class Chunk:
         return Realisation(probability, weight, self.realisation.gap)
 
 
+def chunks(
+    run: SampledRun[Any],
+    records: Records,
+    outside: Outside,
+    law: RecordLaw,
+    *,
+    rows: int | None = None,
+    first: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Chunk]:
+    """Pass over records of a run, a chunk at a time.
+
+    Args:
+        run: the run.
+        records: some or all of a data set.
+        outside: what happens to those outside the domain.
+        law: what is lost about each.
+        rows: records at a time.
+        first: number of the first record in the data set, for messages to its curator.
+        progress: called with the number of records done.
+    """
+    matrix_within(np.empty((0, records.columns)), run.domain)
+    nothing, done = float(law.with_cost(np.zeros(1))[0]), 0
+    for some in records.chunks(rows):
+        held = hold(some, run.domain, outside, first=first + done)
+        realisation = run.drawing.realise(held.features)
+        yield Chunk(held=held, realisation=realisation, losses=law(realisation, held.features), of_dropped=nothing)
+        done += len(some)
+        if progress is not None:
+            progress(done)
+
+
+def whole_or_part(records: ArrayLike | Records) -> Records:
+    """The records of a data set, or of a part of it, which may have none."""
+    return records if isinstance(records, Records) else Records.of(records, fewest=0)
+
+
+def facts_of(run: SampledRun[Any], records: Records, outside: Outside, at: At) -> Json:
+    """What parts over records of a data set have in common."""
+    require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+    return {"run": run_digest(run), "columns": records.columns, "outside": outside.value, "at": at_to_text(at)}
+
+
 @final
-class Pass:
-    """A pass over the records of a run; iterate once.
+@frozen(kw_only=True)
+class Tally:
+    """What is counted of records, whatever chunks they came in.
 
     Attributes:
-        records: how many were read so far, those outside the domain included.
+        records: how many there are, those outside the domain included.
         outside: how many of them were clipped or dropped.
-        largest: the largest loss, dropped records included.
+        kept: how many were not dropped.
+        units: the sum of the probabilities drawn, in units of 2^-1102: exact, so it depends on no chunks.
+        largest: the largest loss, dropped records included; 0 of none.
     """
 
-    def __init__(
-        self,
-        run: SampledRun[Any],
-        records: ArrayLike | Records,
-        outside: Outside,
-        law: RecordLaw,
-        *,
-        rows: int | None,
-        progress: Progress | None,
-    ) -> None:
-        self._run, self._law, self._outside, self._rows, self._progress = run, law, outside, rows, progress
-        self._records = records if isinstance(records, Records) else Records.of(_some(records))
-        matrix_within(np.empty((0, self._records.columns)), run.domain)
-        self._sum = _Total()
-        self._kept = 0
-        self.records = self.outside = 0
-        self.largest = 0.0
+    records: int = 0
+    outside: int = 0
+    kept: int = 0
+    units: int = 0
+    largest: float = 0.0
 
-    def __iter__(self) -> Iterator[Chunk]:
-        nothing = float(self._law.with_cost(np.zeros(1))[0])
-        rate = self._run.drawing
-        for rows in self._records.chunks(self._rows):
-            held = hold(rows, self._run.domain, self._outside, first=self.records)
-            realisation = rate.realise(held.features)
-            losses = self._law(realisation, held.features)
-            self._sum.add(realisation.probability)
-            self._kept += len(losses)
-            self.records += len(rows)
-            self.outside += held.outside
-            self.largest = max(self.largest, nothing, float(losses.max(initial=0.0)))
-            yield Chunk(held=held, realisation=realisation, losses=losses, of_dropped=nothing)
-            if self._progress is not None:
-                self._progress(self.records)
+    @classmethod
+    def of(cls, chunk: Chunk) -> Self:
+        """What is counted of a chunk."""
+        kept = len(chunk.losses)
+        return cls(
+            records=kept if chunk.held.inside is None else len(chunk.held.inside),
+            outside=chunk.held.outside,
+            kept=kept,
+            units=_units(chunk.realisation.probability),
+            largest=max(chunk.of_dropped, float(chunk.losses.max(initial=0.0))),
+        )
 
-    @property
-    def expected_sample_size(self) -> tuple[float, float]:
-        """Lower and upper end of Σ q(x) over the records so far."""
-        total = Fraction(float(self._sum.value))
-        margin = 1 + self._run.drawing.rounding + _SUM_MARGIN
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            records=self.records + other.records,
+            outside=self.outside + other.outside,
+            kept=self.kept + other.kept,
+            units=self.units + other.units,
+            largest=max(self.largest, other.largest),
+        )
+
+    def require_some(self, columns: int) -> None:
+        """Refuse no records: a release on none is an output like any other, figures of none are not.
+
+        Raises:
+            InvalidValue: for none.
+        """
+        if not self.records:
+            admissible = "at least one record and one column"
+            raise InvalidValue("records", f"a matrix of shape (0, {columns})", admissible, "Give some records")
+
+    def expected_sample_size(self, rounding: Fraction) -> tuple[float, float]:
+        """Lower and upper end of Σ q(x).
+
+        Args:
+            rounding: by how much, relatively, a probability drawn may differ from q(x).
+        """
+        total = Fraction(float(Fraction(self.units, 1 << _UNIT)))
+        margin = 1 + rounding + _SUM_MARGIN
         # a record with a probability below the negligible one is never drawn, but counts with its q in the sum
-        lower, upper = total / margin, total * margin + self._kept * Fraction(NEGLIGIBLE)
+        lower, upper = total / margin, total * margin + self.kept * Fraction(NEGLIGIBLE)
         return float(np.nextafter(float(lower), 0.0)), float(np.nextafter(float(upper), math.inf))
 
+    def to_packed(self) -> Packed:
+        """All of it, for the bytes of a part."""
+        counts = np.array([self.records, self.outside, self.kept], dtype=np.int64)
+        return {"units": hex(self.units)}, {"counts": counts, "largest": np.array([self.largest])}
 
-def _some(records: ArrayLike) -> Floats:
-    matrix = as_records(records)
-    if not matrix.size:  # a release on no records is an output like any other, figures of none are not
-        raise InvalidValue(
-            "records", f"a matrix of shape {matrix.shape}", "at least one record and one column", "Give some records"
-        )
-    return matrix
+    @classmethod
+    def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The tally that `to_packed` gave, among other numbers and arrays."""
+        records, outside, kept = arrays["counts"].tolist()
+        (largest,) = arrays["largest"].tolist()
+        return cls(records=records, outside=outside, kept=kept, units=int(numbers["units"], 16), largest=largest)
 
 
-class _Total:
-    """A sum of probabilities, exact: it does not depend on how they are cut into chunks."""
-
-    def __init__(self) -> None:
-        self._units = 0
-
-    def add(self, probabilities: Floats) -> None:
-        """Count at most 2^24 probabilities in, 29 binary digits of each at a time: such sums binary64 holds."""
-        rest, scale = probabilities, 0
-        while rest.size:
-            scale += _DIGITS
-            digits = np.rint(np.ldexp(rest, scale))
-            self._units += int(digits.sum()) << (_UNIT - scale)
-            rest = rest - np.ldexp(digits, -scale)
-            rest = rest[rest != 0]
-
-    @property
-    def value(self) -> Fraction:
-        """The sum of the values added so far."""
-        return Fraction(self._units, 1 << _UNIT)
+def _units(probabilities: Floats) -> int:
+    """The exact sum of at most 2^24 probabilities, 29 binary digits of each at a time: such sums binary64 holds."""
+    rest, scale, units = probabilities, 0, 0
+    while rest.size:
+        scale += _DIGITS
+        digits = np.rint(np.ldexp(rest, scale))
+        units += int(digits.sum()) << (_UNIT - scale)
+        rest = rest - np.ldexp(digits, -scale)
+        rest = rest[rest != 0]
+    return units

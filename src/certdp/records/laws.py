@@ -66,6 +66,11 @@ class RecordLaw:
         return np.nextafter(losses + above, np.inf)
 
 
+def at_to_text(at: At) -> str | None:
+    """Where a loss is read, in exact text."""
+    return None if at is None else f"{type(at).__name__} {at.value}"
+
+
 def law_of(run: SampledRun[Any], at: At, *, threads: int = 1) -> RecordLaw:
     """What a run loses about a record.
 

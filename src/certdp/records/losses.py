@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from itertools import chain
+from typing import Any, Self, final
 
 import numpy as np
 from attrs import field, frozen
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private, Public
 from ..accounting.sampling.clipping import Outside
+from ..accounting.stored import Json
 from ..data import Records
+from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import Pass, Progress
+from .chunks import Chunk, Progress, Tally, chunks, facts_of, whole_or_part
 from .laws import At, law_of
 from .statistics import DEFAULT_GRID, LossHistogram, Sink
 
@@ -95,35 +98,166 @@ def record_losses(
         NotionAbsent: for a mechanism whose loss gives no bound in bulk.
         InvalidValue: for an empty matrix, or one of another dimension than the domain's.
     """
-    require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
-    law = law_of(run, at, threads=threads)
-    over = Pass(run, records, outside, law, rows=rows, progress=progress)
-    histogram = LossHistogram.of((), grid)
-    held: list[Floats] = []
-    kept: list[Floats] = []
-    for chunk in over:
-        every = chunk.every_loss
-        histogram += LossHistogram.of(every, grid)
-        if into is None:
-            held.append(every)
-            kept.append(chunk.losses)
-        else:
-            into(every)
-    return Private(
-        RecordLosses(
-            records=over.records,
-            outside=over.outside,
-            expected_sample_size=over.expected_sample_size,
-            largest=over.largest,
-            quantiles=_quantiles(kept),
-            histogram=histogram,
-            values=np.concatenate(held) if held else None,
-        )
+    part = LossesPart.of(
+        run, records, outside, at=at, grid=grid, into=into, rows=rows, threads=threads, progress=progress
     )
+    return part.finish(run)
 
 
-def _quantiles(parts: Sequence[Floats]) -> dict[float, float]:
-    losses = np.concatenate(parts) if parts else np.empty(0)
+@final
+@frozen(kw_only=True, eq=False)
+class _LossesState:
+    """What was computed of some records.
+
+    Attributes:
+        tally: what was counted of them.
+        histogram: of all losses.
+        values: all losses in order, in pieces; None where they are not held.
+        inside: per piece, which records were not dropped; None where none was.
+    """
+
+    tally: Tally
+    histogram: LossHistogram
+    values: tuple[Floats, ...] | None
+    inside: tuple[NDArray[np.bool_] | None, ...]
+
+    def __add__(self, later: _LossesState) -> _LossesState:
+        held = self.values is not None and later.values is not None
+        return _LossesState(
+            tally=self.tally + later.tally,
+            histogram=self.histogram + later.histogram,
+            values=(*(self.values or ()), *(later.values or ())) if held else None,
+            inside=(*self.inside, *later.inside),
+        )
+
+    @property
+    def joined(self) -> tuple[Floats, Floats]:
+        """The losses of all records, and of those that were not dropped; none where they are not held."""
+        pieces = self.values or ()
+        every = np.concatenate(pieces) if pieces else np.empty(0)
+        if all(inside is None for inside in self.inside):
+            return every, every
+        kept = [piece if at is None else piece[at] for piece, at in zip(pieces, self.inside, strict=True)]
+        return every, np.concatenate(kept)
+
+    def to_packed(self) -> Packed:
+        """All of it, for the bytes of a part."""
+        numbers, arrays = self.tally.to_packed()
+        arrays = {**arrays, "grid": np.array(self.histogram.grid), "cells": self.histogram.counts}
+        if self.values is not None:
+            every, _ = self.joined
+            arrays["values"] = every
+            if not all(inside is None for inside in self.inside):
+                pairs = zip(self.values, self.inside, strict=True)
+                arrays["inside"] = np.concatenate([np.ones(len(v), np.bool_) if i is None else i for v, i in pairs])
+        return numbers, arrays
+
+    @classmethod
+    def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The state that `to_packed` gave."""
+        values = arrays.get("values")
+        return cls(
+            tally=Tally.from_packed(numbers, arrays),
+            histogram=LossHistogram(tuple(arrays["grid"].tolist()), arrays["cells"]),
+            values=None if values is None else (values,),
+            inside=() if values is None else (arrays.get("inside"),),
+        )
+
+
+@final
+class LossesPart(Part[_LossesState]):
+    """What a run loses about some of the records of a data set: a part of what `record_losses` gives, made by `of`.
+
+    `one + other` is the part over the records of `one` and then those of `other`. Private: see `certdp.parts.Part`.
+    """
+
+    __slots__ = ()
+    form = "certdp-losses-part/1"
+    holds = _LossesState
+
+    @classmethod
+    def of(
+        cls,
+        run: SampledRun[Any],
+        records: ArrayLike | Records,
+        outside: Outside = Outside.CLIP,
+        *,
+        at: At = None,
+        grid: Public[Sequence[float]] = DEFAULT_GRID,
+        into: Sink | None = None,
+        rows: int | None = None,
+        first: int = 0,
+        threads: int = 1,
+        progress: Progress | None = None,
+    ) -> Self:
+        """The part over these records.
+
+        Args:
+            run, outside, at, grid, into, rows, threads, progress: as for `record_losses`.
+            records: matrix (n, d) of finite numbers, n ≥ 0; or what `open_records` gives.
+            first: number of the first record in the data set, for messages to its curator.
+
+        Guarantees: what is computed of a record depends on that record and public constants alone, so however a data
+            set is cut into parts, their sum gives the same result, bit for bit.
+
+        Raises:
+            InvalidValue and others as `record_losses`, but for a matrix without records.
+        """
+        require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+        law, some = law_of(run, at, threads=threads), whole_or_part(records)
+        none = LossHistogram.of((), grid)
+        facts = {
+            **facts_of(run, some, outside, at),
+            "grid": list(none.grid),
+            "losses": "held" if into is None else "in a sink",
+        }
+
+        def part(chunk: Chunk | None) -> Self:
+            if chunk is None:
+                return cls(facts, Private(_LossesState(tally=Tally(), histogram=none, values=held, inside=())))
+            every = chunk.every_loss
+            if into is not None:
+                into(every)
+            state = _LossesState(
+                tally=Tally.of(chunk),
+                histogram=LossHistogram.of(every, grid),
+                values=(every,) if into is None else None,
+                inside=(chunk.held.inside,) if into is None else (),
+            )
+            return cls(facts, Private(state))
+
+        held = () if into is None else None
+        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress)
+        return merged(map(part, chain((None,), every_chunk)))
+
+    def finish(self, run: SampledRun[Any]) -> Private[RecordLosses]:
+        """What `record_losses` gives for all the records of the parts added up, bit for bit.
+
+        Args:
+            run: the run of the parts.
+
+        Raises:
+            InvalidType, InvalidValue: for another run, and for parts without any record.
+        """
+        self.require_of(run)
+        state = self._state.reveal()
+        state.tally.require_some(self._facts["columns"])
+        every, kept = state.joined
+        return Private(
+            RecordLosses(
+                records=state.tally.records,
+                outside=state.tally.outside,
+                expected_sample_size=state.tally.expected_sample_size(run.drawing.rounding),
+                largest=state.tally.largest,
+                quantiles=_quantiles(kept),
+                histogram=state.histogram,
+                values=None if state.values is None else every,
+            )
+        )
+
+
+def _quantiles(losses: Floats) -> dict[float, float]:
     if not losses.size:
         return {}
-    return {level: float(np.quantile(losses, level, method="higher")) for level in _QUANTILES}
+    found = np.quantile(losses, _QUANTILES, method="higher")
+    return dict(zip(_QUANTILES, found.tolist(), strict=True))

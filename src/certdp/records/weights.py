@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeAlias, final
+from typing import Any, BinaryIO, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from attrs import field, frozen
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.errors import InvalidValue
-from ..accounting.feasible_weights import Reach, counted
+from ..accounting.feasible_weights import REACHES, Reach, counted
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.records import Realisation
+from ..accounting.stored import Json
 from ..data import Records
 from ..durable.files import Publication, Rank, published, writing
 from ..plugins.contract import Coins, WeightedSample
 from ..plugins.contract.draw import draw_from
+from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import Pass, Progress
+from .chunks import Chunk, Progress, Tally, chunks, facts_of, whole_or_part
 from .laws import At, law_of
 
 Sink: TypeAlias = Callable[[Realisation], None]
@@ -89,35 +92,148 @@ def record_weights(
         NoPureValue: for ψ of a mechanism without a pure ε: state a δ or an order.
         InvalidValue: for faults in the file, a dimension that is not the records', and records that cannot be drawn.
     """
-    require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
-    over = Pass(run, records, outside, law_of(run, at), rows=rows, progress=progress)
+    part = WeightsPart.of(run, records, outside, at=at, into=into, coins=coins, rows=rows, progress=progress)
+    return part.finish(run)
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class _WeightsState:
+    """What was computed of some records.
+
+    Attributes:
+        tally: what was counted of them.
+        gap: as in `RecordWeights`.
+        reach: as in `RecordWeights`.
+        sample: the records drawn, in pieces.
+    """
+
+    tally: Tally
     gap: float | None = None
-    reach: Counter[Reach] | None = None
-    drawn: list[WeightedSample] = []
-    for chunk in over:
-        realisation = chunk.realisation
-        if realisation.gap is not None:
-            gap = max(gap or 0.0, realisation.gap)
-        if realisation.reach is not None:
-            reach = (reach or Counter()) + Counter(counted(realisation.reach))
-        if coins is not None:
-            drawn.append(draw_from(chunk.held.features, realisation, coins))
-        if into is not None:
-            into(chunk.every_realisation)
-    return Private(
-        RecordWeights(
-            records=over.records,
-            outside=over.outside,
-            expected_sample_size=over.expected_sample_size,
-            largest_loss=over.largest,
-            gap=gap,
-            reach=reach,
-            sample=_joined(drawn) if drawn else None,
+    reach: Mapping[Reach, int] | None = None
+    sample: tuple[WeightedSample, ...] = ()
+
+    def __add__(self, later: _WeightsState) -> _WeightsState:
+        gaps = [gap for gap in (self.gap, later.gap) if gap is not None]
+        reaches = [Counter(reach) for reach in (self.reach, later.reach) if reach is not None]
+        return _WeightsState(
+            tally=self.tally + later.tally,
+            gap=max(gaps, default=None),
+            reach=sum(reaches, Counter()) if reaches else None,
+            sample=self.sample + later.sample,
         )
-    )
+
+    def to_packed(self) -> Packed:
+        """All of it, for the bytes of a part."""
+        numbers, arrays = self.tally.to_packed()
+        arrays = {**arrays, "gap": np.array([] if self.gap is None else [self.gap])}
+        if self.reach is not None:
+            arrays["reach"] = np.array([self.reach.get(reach, 0) for reach in REACHES], dtype=np.int64)
+        if self.sample:
+            arrays["records"] = np.concatenate([piece.records for piece in self.sample])
+            arrays["weights"] = np.concatenate([piece.weights for piece in self.sample])
+        return numbers, arrays
+
+    @classmethod
+    def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The state that `to_packed` gave."""
+        reach = arrays.get("reach")
+        gap: list[float] = arrays["gap"].tolist()
+        return cls(
+            tally=Tally.from_packed(numbers, arrays),
+            gap=gap[0] if gap else None,
+            reach=None if reach is None else {r: n for r, n in zip(REACHES, reach.tolist(), strict=True) if n},
+            sample=(WeightedSample(arrays["records"], arrays["weights"]),) if "records" in arrays else (),
+        )
 
 
-def _joined(samples: list[WeightedSample]) -> WeightedSample:
+@final
+class WeightsPart(Part[_WeightsState]):
+    """Weights of some of the records of a data set: a part of what `record_weights` gives, made by `of`.
+
+    `one + other` is the part over the records of `one` and then those of `other`. Private: see `certdp.parts.Part`.
+    """
+
+    __slots__ = ()
+    form = "certdp-weights-part/1"
+    holds = _WeightsState
+
+    @classmethod
+    def of(
+        cls,
+        run: SampledRun[Any],
+        records: ArrayLike | Records,
+        outside: Outside = Outside.CLIP,
+        *,
+        at: At = None,
+        into: Sink | None = None,
+        coins: Coins | None = None,
+        rows: int | None = None,
+        first: int = 0,
+        progress: Progress | None = None,
+    ) -> Self:
+        """The part over these records.
+
+        Args:
+            run, outside, at, into, rows, progress: as for `record_weights`.
+            records: matrix (n, d) of finite numbers, n ≥ 0; or what `open_records` gives.
+            coins: where given, a sample of these records is drawn with them, now: each part of a data set has coins of
+                its own, and is made once.
+            first: number of the first record in the data set, for messages to its curator.
+
+        Guarantees: what is computed of a record depends on that record and public constants alone, so however a data
+            set is cut into parts, their sum gives the same result, bit for bit. A sample is one of the same law.
+
+        Raises:
+            InvalidValue and others as `record_weights`, but for a matrix without records.
+        """
+        require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+        law, some = law_of(run, at), whole_or_part(records)
+        facts = {**facts_of(run, some, outside, at), "sample": "drawn" if coins is not None else "none"}
+
+        def part(chunk: Chunk | None) -> Self:
+            if chunk is None:
+                return cls(facts, Private(_WeightsState(tally=Tally())))
+            realisation = chunk.realisation
+            state = _WeightsState(
+                tally=Tally.of(chunk),
+                gap=realisation.gap,
+                reach=None if realisation.reach is None else counted(realisation.reach),
+                sample=() if coins is None else (draw_from(chunk.held.features, realisation, coins),),
+            )
+            if into is not None:
+                into(chunk.every_realisation)
+            return cls(facts, Private(state))
+
+        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress)
+        return merged(map(part, chain((None,), every_chunk)))
+
+    def finish(self, run: SampledRun[Any]) -> Private[RecordWeights]:
+        """What `record_weights` gives for all the records of the parts added up, bit for bit but for the sample.
+
+        Args:
+            run: the run of the parts.
+
+        Raises:
+            InvalidType, InvalidValue: for another run, and for parts without any record.
+        """
+        self.require_of(run)
+        state = self._state.reveal()
+        state.tally.require_some(self._facts["columns"])
+        return Private(
+            RecordWeights(
+                records=state.tally.records,
+                outside=state.tally.outside,
+                expected_sample_size=state.tally.expected_sample_size(run.drawing.rounding),
+                largest_loss=state.tally.largest,
+                gap=state.gap,
+                reach=state.reach,
+                sample=_joined(state.sample) if state.sample else None,
+            )
+        )
+
+
+def _joined(samples: Sequence[WeightedSample]) -> WeightedSample:
     return WeightedSample(
         np.concatenate([sample.records for sample in samples]), np.concatenate([sample.weights for sample in samples])
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..accounting.derivation import Derivation
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue
 from ..accounting.sampling.drawing import Rate, StatedRate
@@ -134,3 +136,8 @@ def statement_of(plugin: Mechanism | AnySampler | Sanitiser | KeySampler) -> Plu
     if not isinstance(plugin, Mechanism | Sampler | LossSampler | Sanitiser | KeySampler):
         raise InvalidType("plugin", plugin, "a mechanism or a sampler")
     return PluginStatement.of(plugin)
+
+
+def plugin_to_json(plugin: Mechanism | AnySampler) -> dict[str, Any]:
+    """Name, version and options of a mechanism or sampler, as statements write them."""
+    return {"name": plugin.about.name, "version": plugin.about.version, "options": stated(plugin)}

@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike
 from ..accounting.exact import Floats
 from ..accounting.sampling.clipping import Outside
 from ..durable.files import digest_of, write_whole
-from ..plugins.contract import Coins, stated
+from ..plugins.contract import Coins
 from ..plugins.contract.coins import seeded_run, stated_source
 from ..verification.certificates.artefacts import with_digests
 from .certificates import certificate, profile_certificate
+from .declared import plugin_to_json
 from .run import Answer
 from .sampled import SampledRun
 
@@ -59,8 +60,8 @@ class ReleaseStatement:
         """The statement of an output of a run that was drawn with these coins."""
         mechanism = run.mechanism
         return cls(
-            mechanism=_named(mechanism),
-            sampler=_named(run.sampler),
+            mechanism=plugin_to_json(mechanism),
+            sampler=plugin_to_json(run.sampler),
             releases=str(run.releases),
             grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
             coins=stated_source(coins.private),
@@ -143,10 +144,6 @@ def stated_release(
     prepared = run.prepared(records, outside, coins=coins)
     value = np.asarray(prepared.draw(), dtype=np.float64)
     return StatedRelease(value=value, statement=ReleaseStatement.of(run, value, prepared.coins), run=run)
-
-
-def _named(plugin: Any) -> dict[str, Any]:
-    return {"name": plugin.about.name, "version": plugin.about.version, "options": stated(plugin)}
 
 
 def _npy(value: Floats) -> bytes:

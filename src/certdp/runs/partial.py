@@ -1,0 +1,147 @@
+"""Results over some of the records of a run, which merge into the result over all of them.
+
+A part knows its run by a digest of all that is declared, so that parts of different runs never merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.private import Private
+from ..accounting.stored import Json, canonical, guarantee_to_json, packed, unpacked
+from .declared import plugin_to_json
+from .sampled import SampledRun
+
+Packed: TypeAlias = tuple[Json, Mapping[str, NDArray[Any]]]
+"""Numbers and text, and arrays."""
+
+P = TypeVar("P", bound="Part[Any]")
+
+
+class Mergeable(Protocol):
+    """What was computed from some of the records."""
+
+    def __add__(self, later: Self, /) -> Self:
+        """What is computed from these records and then those of `later`."""
+        ...
+
+    def to_packed(self) -> Packed:
+        """Return all of it."""
+        ...
+
+    @classmethod
+    def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]], /) -> Self:
+        """Make it from what `to_packed` gave."""
+        ...
+
+
+S = TypeVar("S", bound=Mergeable)
+
+
+class Part(Generic[S]):
+    """What was computed from some of the records of a run. Private: its text shows nothing of it.
+
+    `one + other` is the part over the records of `one` and then those of `other`; a part over no records changes
+    nothing. Parts of different runs, or with different options, are refused.
+
+    A part leaves a process by `to_bytes`, and so it is pickled: for places where the data's owner alone reads.
+    """
+
+    __slots__ = ("_facts", "_state")
+
+    form: ClassVar[str]
+    """Name and version of what `to_bytes` writes."""
+    holds: ClassVar[type[Any]]
+    """The type of its state."""
+
+    def __init__(self, facts: Mapping[str, Any], state: Private[S]) -> None:
+        self._facts = dict(facts)
+        self._state = state
+
+    def __add__(self, later: Self) -> Self:
+        if type(later) is not type(self):
+            raise InvalidType("part", later, f"a {type(self).__name__}", "Add parts of one kind")
+        for name, own in self._facts.items():
+            if later._facts[name] != own:
+                shown = "two" if name == "run" else f"{own} and {later._facts[name]}"
+                raise InvalidValue(name, shown, "the same in both parts", "Make all parts alike")
+        return type(self)(self._facts, Private(self._state.reveal() + later._state.reveal()))
+
+    def require_of(self, run: SampledRun[Any]) -> None:
+        """Refuse another run than that of the part.
+
+        Raises:
+            InvalidType: for no run.
+            InvalidValue: for another run.
+        """
+        if not isinstance(run, SampledRun):
+            raise InvalidType("run", run, "the SampledRun of the parts")
+        if run_digest(run) != self._facts["run"]:
+            remedy = "Finish parts with the run, domain included, that they were made of"
+            raise InvalidValue("run", str(run), "the run of the parts", remedy)
+
+    def to_bytes(self) -> bytes:
+        """All of the part, for its owner: it tells of single records. It names its form, which has a version.
+
+        Guarantees: `from_bytes` gives a part that merges and finishes alike, bit for bit.
+        """
+        numbers, arrays = self._state.reveal().to_packed()
+        return packed(self.form, {"facts": self._facts, "numbers": numbers}, arrays)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        """The part that `to_bytes` gave.
+
+        Raises:
+            InvalidType: for anything but bytes.
+            InvalidValue: for damaged bytes, another kind of part, or another version.
+        """
+        known, arrays = unpacked(cls.form, content)
+        return cls(known["facts"], Private(cls.holds.from_packed(known["numbers"], arrays)))
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(…)"
+
+
+def merged(parts: Iterable[P]) -> P:
+    """The sum of parts in order, at least one: what `functools.reduce(operator.add, parts)` gives, in less time.
+
+    Raises:
+        InvalidValue: for no part. Otherwise as adding two.
+    """
+    sums: list[tuple[int, P]] = []  # sums of 2^k parts, k falling: each part is copied once for each k
+    for part in parts:
+        level, total = 0, part
+        while sums and sums[-1][0] == level:
+            total = sums.pop()[1] + total
+            level += 1
+        sums.append((level, total))
+    if not sums:
+        raise InvalidValue("parts", "none", "at least one part", "A part over no records will do")
+    *earlier, (_, total) = sums
+    for _, part in reversed(earlier):
+        total = part + total
+    return total
+
+
+def run_digest(run: SampledRun[Any]) -> str:
+    """A digest of what is declared of a run: mechanism, sampler, releases, domain, what released values cost."""
+    domain = run.domain
+    declared = {
+        "mechanism": plugin_to_json(run.mechanism),
+        "sampler": plugin_to_json(run.sampler),
+        "releases": str(run.releases),
+        "domain": None if domain is None else [[one.name, one.value] for one in domain.assumptions],
+        "unit": run.unit.name,
+        "precision": run.precision,
+        "costs": [guarantee_to_json(payment.cost) for payment in run.payments],
+    }
+    return sha256(canonical(declared).encode("ascii")).hexdigest()
