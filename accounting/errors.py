@@ -65,7 +65,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def known_keywords(called: T) -> T:
-    """A decorator: a call with an argument of an unknown name, or with too many values, says what the call takes.
+    """A decorator: a call with an argument of an unknown name, one too many or one too few says what the call takes.
 
     Args:
         called: a function, or a class whose own `__init__` is held to its arguments.
@@ -92,6 +92,12 @@ def _held(function: Any, name: str = "") -> Any:
     closed = not any(p.kind is p.VAR_KEYWORD for p in taken)
     counted = not any(p.kind is p.VAR_POSITIONAL for p in taken)
     admissible = f"arguments of {called}: {', '.join(named) or 'none'}"
+    open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [
+        (p.name, p.kind is not p.KEYWORD_ONLY, place)
+        for place, p in enumerate(parameters)
+        if p.default is p.empty and p.kind not in open_ended
+    ]
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -101,6 +107,10 @@ def _held(function: Any, name: str = "") -> Any:
         if counted and len(args) > most:
             further, form = len(args) - most, ", ".join(f"{key}=…" for key in named)
             raise InvalidType("arguments", f"{further} without a name", admissible, f"Write {called}({form})")
+        missing = [key for key, by_place, at in needed if key not in kwargs and not (by_place and at < len(args))]
+        if missing:
+            form = ", ".join(f"{key}=…" for key in missing)
+            raise InvalidType(missing[0], "nothing", admissible, f"State it: {called}({form})")
         return function(*args, **kwargs)
 
     return call

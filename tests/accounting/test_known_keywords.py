@@ -1,4 +1,4 @@
-"""Calls with arguments of unknown names say what is taken: of every mechanism, sampler, query and part of a run."""
+"""Calls with unknown names, or without what is needed, say what is taken: mechanisms, samplers, queries, runs."""
 
 from __future__ import annotations
 
@@ -60,8 +60,25 @@ def test_what_is_named_rightly_is_passed_on() -> None:
     assert evolve(mechanism, scale=Public(4)).scale.value == 4
     assert copy.copy(mechanism) == pickle.loads(pickle.dumps(mechanism)) == mechanism
     assert str(inspect.signature(LaplaceSum)).startswith("(*, scale: ")
-    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'scale'"):
-        LaplaceSum()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("called", [*PLUGINS, *PARTS, *QUERIES, *METHODS], ids=lambda called: called.__qualname__)
+def test_an_argument_that_is_missing_is_named(called: Callable[..., Any]) -> None:
+    found = inspect.signature(called).parameters.values()
+    needed = [p.name for p in found if p.default is p.empty and p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    owner = [object()] if needed[:1] == ["self"] else []
+    needed = [name for name in needed if name != "self"]
+    for name in needed:
+        others = {other: "what nobody should see" for other in needed if other != name}
+        with pytest.raises(InvalidType) as caught:
+            called(*owner, **others)
+        assert (caught.value.parameter, caught.value.value) == (name, "nothing")
+        assert f"({name}=…)" in caught.value.remedy
+        assert "nobody" not in str(caught.value)
+    if len(needed) > 1:
+        with pytest.raises(InvalidType, match="State it: ") as caught:
+            called(*owner)
+        assert all(f"{name}=…" in caught.value.remedy for name in needed)
 
 
 def test_functions_that_take_any_name_or_any_number_do() -> None:
@@ -79,3 +96,5 @@ def test_functions_that_take_any_name_or_any_number_do() -> None:
         few(value=1)  # type: ignore[call-arg]
     with pytest.raises(InvalidType, match="2 without a name"):
         few(1, 2, 3)  # type: ignore[call-arg]
+    with pytest.raises(InvalidType, match="value: got nothing"):
+        few(other=1)  # type: ignore[call-arg]

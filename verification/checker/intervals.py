@@ -4,9 +4,9 @@ The ground are the correctly rounded sum, product and quotient of `mpmath.libmp`
 exp and log are sums of positive terms in fixed point, each term rounded towards the wanted side:
 
 * expm1(x) = Σ_{k≥1} x^k/k! for x < 1/16; after the term t_k ≤ 1 unit the rest is below t_k; then
-  expm1(2x) = expm1(x)·(2 + expm1(x)), increasing in expm1(x), leads back to x.
+  expm1(2x) = expm1(x)·(2 + expm1(x)), increasing in expm1(x), leads back to x < 1; e^x = 2^n·e^(x − n·log 2) beyond.
 * log1p(z) = 2·artanh(z/(2+z)) for 0 ≤ z ≤ 1, artanh(t) = Σ t^j/j over odd j; with t ≤ 1/3 the rest after
-  the term t_j is below t_j/8; log(m·2^k) = k·log 2 + log1p(m − 1) beyond.
+  the term t_j is below t_j/8; log v = 2·log √v first, until z is small; log(m·2^k) = k·log 2 + log1p(m − 1) beyond.
 
 Guarantee: an operation returns an interval that contains every value of the operation at those points of
 its arguments where it is defined; the whole line where it is defined nowhere. Ends may be infinite, but a
@@ -52,6 +52,8 @@ FROM_ONE: Final = Interval(ONE, INFINITY)
 
 def at_most(left: Mpf, right: Mpf) -> bool:
     """Decide left ≤ right exactly."""
+    if left[0] != right[0]:
+        return bool(left[0])
     return bool(libmp.mpf_le(left, right))
 
 
@@ -105,10 +107,6 @@ def _shift_up(value: int, bits: int, up: bool) -> int:
     return -(-value >> bits) if up else value >> bits
 
 
-def _ratio(value: int, divisor: int, up: bool) -> int:
-    return -(-value // divisor) if up else value // divisor
-
-
 def upper_end(a: Interval) -> Fraction:
     """Give the upper end of a bounded enclosure as a rational number."""
     return Fraction(*libmp.to_rational(a.hi))
@@ -134,7 +132,7 @@ class Arithmetic:
         return result
 
     def _multiply(self, a: Mpf, b: Mpf, rounding: str) -> Mpf:
-        if ZERO in (a, b):
+        if not (a[1] and b[1]) and ZERO in (a, b):
             return ZERO
         result: Mpf = libmp.mpf_mul(a, b, self.precision, rounding)
         return result
@@ -166,21 +164,34 @@ class Arithmetic:
             return INFINITY if up else self._expm1_positive(_LARGEST_EXPONENT, DOWN)
         if size < -bits:  # x ≤ expm1(x) ≤ x + x² for x ≤ 1
             return self._add(x, self._multiply(x, x, UP), UP) if up else self._round(x, DOWN)
-        halvings = max(0, int(size) + 4)
+        if size > 0:
+            return self._expm1_from_one(x, rounding)
+        halvings = max(0, int(size) + self._reach)
         point = bits + 2 * halvings + 16 - int(size)
-        y = _fixed(x, point - halvings, up)
-        total = term = y
-        k = 2
-        while term > 1:
-            term = _ratio(_shift_up(term * y, point, up), k, up)
-            total += term
-            k += 1
-        total += up  # the rest of the series is below the last term, which is at most one unit
-        wide = bits + halvings + 16
-        value: Mpf = libmp.from_man_exp(total, -point, wide, rounding)
-        for _ in range(halvings):
-            value = libmp.mpf_mul(value, libmp.mpf_add(value, TWO, wide, rounding), wide, rounding)
-        return self._round(value, rounding)
+        value: Mpf = libmp.from_man_exp(_grown(_fixed(x, point, up), point, halvings, up), -point, bits, rounding)
+        return value
+
+    def _expm1_from_one(self, x: Mpf, rounding: str) -> Mpf:
+        up, point = rounding == UP, self._far_point
+        units, log_2 = _fixed(x, point, up), self._far_log_2
+        times = _fixed(x, point, False) // log_2[UP]
+        grown = _grown(units - times * log_2[OPPOSITE[rounding]], point, self._reach, up)
+        power: Mpf = libmp.from_man_exp((1 << point) + grown, times - point, self.precision, rounding)
+        return self._add(power, MINUS_ONE, rounding)
+
+    @cached_property
+    def _reach(self) -> int:
+        """Series are summed at arguments of about so many bits below 1: a balance of terms and doublings."""
+        return max(4, math.isqrt(self.precision) * 5 // 8)
+
+    @cached_property
+    def _far_point(self) -> int:
+        return self.precision + 2 * self._reach + 80  # n has up to 64 bits
+
+    @cached_property
+    def _far_log_2(self) -> dict[str, int]:
+        low, high = Arithmetic(self._far_point + 8)._log_2
+        return {DOWN: _fixed(low, self._far_point, False), UP: _fixed(high, self._far_point, True)}
 
     def _log1p_positive(self, z: Mpf, rounding: str) -> Mpf:
         up, bits = rounding == UP, self.precision
@@ -194,7 +205,14 @@ class Arithmetic:
             power = x[2] + x[3] - 1
             part = self._log1p_positive(self._add(libmp.mpf_shift(x, -power), MINUS_ONE, rounding), rounding)
             return self._add(self._multiply(libmp.from_int(power), self._log_2[up], rounding), part, rounding)
-        return self._twice_artanh(z, rounding)
+        roots = max(0, int(magnitude(z)) + self._reach // 2)  # a root takes as long as two terms
+        point = bits + 2 * roots + 16 - int(magnitude(z))
+        root = (1 << point) + _fixed(z, point, up)
+        for _ in range(roots):
+            root = math.isqrt(root << point) + up
+        near: Mpf = libmp.from_man_exp(root - (1 << point), -point)
+        taken: Mpf = libmp.mpf_shift(self._twice_artanh(near, rounding), roots)
+        return taken
 
     @cached_property
     def _log_2(self) -> tuple[Mpf, Mpf]:
@@ -204,16 +222,17 @@ class Arithmetic:
         up = rounding == UP
         t = self._divide(z, self._add(TWO, z, OPPOSITE[rounding]), rounding)
         point = self.precision + 16 - int(magnitude(t))
-        total = power = term = _fixed(t, point, up)
-        square = _shift_up(power * power, point, up)
+        first = _fixed(t, point, up)
+        square = _shift_up(first * first, point, up)
+        total = power = term = -first if up else first  # of what is negative floors are the larger in size
         j = 3
-        while term > 1:
-            power = _shift_up(power * square, point, up)
-            term = _ratio(power, j, up)
+        while not -2 < term < 2:
+            power = power * square >> point
+            term = power // j
             total += term
             j += 2
-        total += up
-        result: Mpf = libmp.from_man_exp(total, 1 - point, self.precision, rounding)
+        total -= up
+        result: Mpf = libmp.from_man_exp(abs(total), 1 - point, self.precision, rounding)
         return result
 
     def _expm1(self, x: Mpf, rounding: str) -> Mpf:
@@ -287,7 +306,7 @@ class Arithmetic:
 
     def multiply(self, a: Interval, b: Interval) -> Interval:
         """Enclose the product a·b."""
-        if at_most(ZERO, a.lo) and at_most(ZERO, b.lo):
+        if not (a.lo[0] or b.lo[0]):
             return Interval(self._multiply(a.lo, b.lo, DOWN), self._multiply(a.hi, b.hi, UP))
         return hull(
             *(
@@ -375,6 +394,22 @@ def _fixed(value: Mpf, point: int, up: bool) -> int:
     """Give value·2^point, value > 0, rounded to an integer."""
     shift = value[2] + point
     return value[1] << shift if shift >= 0 else _shift_up(value[1], -shift, up)
+
+
+def _grown(x: int, point: int, halvings: int, up: bool) -> int:
+    """Give e^x - 1 of a small x >= 0, both in units of 2^-point, from its series at x/2^halvings."""
+    y = _shift_up(x, halvings, up)
+    total = term = -y if up else y  # of what is negative floors are the larger in size
+    k = 2
+    while not -2 < term < 2:
+        term = (term * y >> point) // k
+        total += term
+        k += 1
+    total -= up  # the rest of the series is below the last term, which is at most one unit
+    two = 2 << point
+    for _ in range(halvings):
+        total = total * (two + abs(total)) >> point
+    return abs(total)
 
 
 OPERATIONS: Final[dict[str, Any]] = {

@@ -130,7 +130,9 @@ class Cost(Answer):
             page.print(f"the true {sign} lies in {numbers.between(bounds.lower, bounds.upper)}", 2)
         order = "" if answer.order is None else f" at order {numbers.about(float(answer.order))}"
         page.print(f"by {answer.accountant} accounting, in the {answer.composed_in.name} notion{order}", 2)
-        if len(answer.compared.rows) > 1:
+        if not numbers.full and self.request.accountant == BEST.name:
+            page.print("--full shows what each accountant proves", 2)
+        elif len(answer.compared.rows) > 1:
             page.print("accountants", 2)
             for row in answer.compared.rows:
                 page.print(f"{row.accountant.name:<{_NAME_WIDTH}}  {numbers.most(row.bounds.upper)}", 4)

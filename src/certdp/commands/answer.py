@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..accounting.derivation import Assumption
-from ..accounting.sampling.domains import NormBall
 from .page import Page
+
+if TYPE_CHECKING:
+    from ..accounting.derivation import Assumption
+    from ..accounting.sampling.domains import NormBall
 
 
 class Answer(ABC):

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import Floats
-from ..data import read_records, refuse_without_file
 from ..verification import checker
 from ..verification.checker import Verdict
 from ..verification.checker import check as checked
@@ -26,6 +24,9 @@ from .options import AnyData
 from .page import Page
 from .requests import FileOptions
 from .sign import read_small
+
+if TYPE_CHECKING:
+    from ..accounting.exact import Floats
 
 
 @frozen(eq=False)
@@ -129,7 +130,6 @@ def check(
     Exit codes: 0 it holds, 3 it holds assuming the profile (something is taken from an author), 1 it is refused or a
     demand is not met, 2 bad input.
     """
-    reading = file.reading
     policy = demanded.policy
     signed.check()
     if schema:
@@ -140,14 +140,22 @@ def check(
                 raise InvalidValue(name, str(path), "no file beside --schema", "Check the certificate without --schema")
     if certificate is None and not schema:
         raise InvalidValue("certificate", "nothing", "the file of a certificate", "Name it: certdp check FILE")
-    if data is None:
-        refuse_without_file(reading)
+    if data is None and file != FileOptions():
+        from ..data import refuse_without_file
+
+        refuse_without_file(file.reading)
     if certificate is None:
         return Schema(resources.files(checker).joinpath("certificate.schema.json").read_text("utf-8"))
     text = read_small("certificate", certificate)
-    verdict = checked(text, None if data is None else _Rows(read_records(data, reading)))
+    verdict = checked(text, None if data is None else _read(data, file))
     demands = (*policy.demands(verdict), *signed.demands(certificate, text))
     return Checked(certificate=certificate, verdict=verdict, demands=demands)
+
+
+def _read(data: Path, file: FileOptions) -> _Rows:
+    from ..data import read_records
+
+    return _Rows(read_records(data, file.reading))
 
 
 command = application(check, about_data=True)

@@ -10,7 +10,6 @@ import typer
 from attrs import frozen
 
 from ..accounting.errors import InvalidValue, blamed_on
-from ..accounting.exact import exact
 from ..verification.certificates import signatures
 from ..verification.checker import digest_of
 from ..verification.checker.policy import PROVED, RELATIONS, UNITS, Demand, Policy
@@ -122,6 +121,8 @@ def _digest(path: Path) -> str:
 def _largest(name: str, text: str | None, most: int | None) -> Fraction | None:
     if text is None:
         return None
+    from ..accounting.exact import exact
+
     number = exact(text, parameter=name)
     if number < 0 or (most is not None and number > most):
         raise InvalidValue(name, text, "a number ≥ 0" if most is None else f"a number in [0, {most}]")

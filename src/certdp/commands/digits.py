@@ -5,12 +5,14 @@ from __future__ import annotations
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import isinf
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from ..accounting.display import EXACT_UP_TO, shorten
-from ..accounting.enclosures import Enclosure
-from ..accounting.exact import Number, exact
+
+if TYPE_CHECKING:
+    from ..accounting.exact import Number
 
 _DIGITS = 6
 
@@ -33,6 +35,8 @@ class Numbers:
         if upper is None or isinf(upper):
             return "none within binary64"
         if self.full:
+            from ..accounting.enclosures import Enclosure
+
             return _plain(repr(Enclosure.of(Fraction(upper)).upper_float))
         return _rounded(Fraction(upper), ROUND_CEILING)
 
@@ -50,6 +54,8 @@ class Numbers:
 
     def stated(self, number: Number) -> str:
         """A number that was stated: exactly, but for one of very many digits."""
+        from ..accounting.exact import exact
+
         value = exact(number)
         try:
             nearest = repr(float(value))
@@ -63,6 +69,9 @@ class Numbers:
 
     def most_or_stated(self, upper: float, asked: Number) -> str:
         """An upper bound, or the number asked about where it is the one that was rounded up to the bound."""
+        from ..accounting.enclosures import Enclosure
+        from ..accounting.exact import exact
+
         same = Enclosure.of(exact(asked)).upper_float == upper
         return self.stated(asked) if same else self.most(upper)
 

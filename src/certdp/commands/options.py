@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from ..accounting.errors import InvalidValue
-from ..accounting.exact import exact
 
 
 def _warned(names: list[str] | None) -> list[str] | None:
@@ -25,7 +24,10 @@ def _warned(names: list[str] | None) -> list[str] | None:
 # How the answer is wanted
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Full = Annotated[bool, typer.Option("--full", help="Print all digits, not six rounded to the safe side.")]
+Full = Annotated[
+    bool,
+    typer.Option("--full", help="Print all digits, not six rounded to the safe side, and each accountant's bound."),
+]
 ShowValues = Annotated[
     bool, typer.Option("--show-values", help="Show what was found where data are refused; for the data's owner.")
 ]
@@ -154,6 +156,8 @@ def whole(name: str, text: str, least: int = 1) -> int:
     Raises:
         InvalidValue: for anything else, and below `least`.
     """
+    from ..accounting.exact import exact
+
     try:
         value = exact(text, parameter=name)
     except InvalidValue:

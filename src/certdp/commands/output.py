@@ -15,8 +15,6 @@ from rich.console import Console
 
 from ..accounting.errors import CertdpError, InvalidValue
 from ..accounting.private import InvalidData
-from ..plugins.registry import PluginError
-from ..verification.reports.foreign_words import harmless
 from .answer import Answer
 from .digits import Numbers
 from .page import Page
@@ -59,6 +57,8 @@ def _knows_all(encoding: str) -> bool:
 
 def _complete(error: CertdpError) -> InvalidValue:
     """The error with all of its parts: parameter, value, what is admissible, what to do."""
+    from ..plugins.registry import PluginError
+
     match error:
         case InvalidValue():
             remedy = error.remedy or "Change it to what is admissible"
@@ -100,6 +100,8 @@ def reporting(as_json: bool, *, full: bool = False, show_values: bool = False) -
 
 def refuse(problem: CertdpError, as_json: bool, *, show_values: bool = False) -> NoReturn:
     """Tell an error in the wanted form, and end with the exit code of bad input."""
+    from ..verification.reports.foreign_words import harmless
+
     error = _complete(problem)
     found = problem.formatted_finding if isinstance(problem, InvalidData) and show_values else None
     if as_json:

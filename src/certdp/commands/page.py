@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..accounting.derivation import Assumption
-from ..accounting.sampling.domains import NormBall
 from .digits import Numbers
+
+if TYPE_CHECKING:
+    from ..accounting.derivation import Assumption
+    from ..accounting.sampling.domains import NormBall
 
 _LEAST_WIDTH = 20
 _HOW = {"once": "once", "each": "afresh for each", None: "afresh for each"}

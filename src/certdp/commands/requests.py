@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attrs import frozen
 
-from ..data import Reading
-from ..plugins.registry import Registry
 from .options import Allow, Array, DivideBy, ThirdParty, Transpose
+
+if TYPE_CHECKING:
+    from ..data import Reading
+    from ..plugins.registry import Registry
 
 
 @frozen(kw_only=True)
@@ -19,6 +23,8 @@ class Admission:
     @property
     def registry(self) -> Registry:
         """The plugins that are admitted."""
+        from ..plugins.registry import Registry
+
         return Registry(third_party=self.third_party, allow=self.allow)
 
 
@@ -33,4 +39,6 @@ class FileOptions:
     @property
     def reading(self) -> Reading:
         """What the file is read by."""
+        from ..data import Reading
+
         return Reading(array=self.array, transpose=self.transpose, divide_by=self.divide_by)

@@ -22,7 +22,7 @@ far as rho <= 1/((g + 1)s²), there is one maximum, and V <= 2·sup F; what lies
 Numbers are whole multiples of 2^-BITS with a bound of their error in these units, so that nothing depends on libraries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from operator import mul
@@ -42,9 +42,12 @@ _PLACE: Final = 25_000
 _POWER: Final = 10_000
 _WAVE: Final = 100
 """For a place on the line; for a part's power there; for one of its nodes there."""
-BITS: Final = 160
+BITS: Final = 144
 _ONE: Final = 1 << BITS
 _GUARD: Final = 64
+_REACH: Final = 32
+_SLOT: Final = 2 * BITS + 8
+"""Bits, whole bytes, that a sum of products has beside others: it is at most 1 in size, but for its error."""
 _FINE: Final = Arithmetic(256)
 _COARSE: Final = Arithmetic(64)
 _UNIT: Final = Interval(ONE, ONE)
@@ -70,9 +73,9 @@ class Line(NamedTuple):
 class _Part(NamedTuple):
     """One release on the line.
 
-    `weights` are those of the nodes, in units, and add up to 1; `turns` are e^(i·h·loss) there. `error` bounds how far
-    the ratio of the sums is from phi, in units beside those of the arithmetic; `log_moment` encloses log M(c), `beyond`
-    bounds |phi| from the line's end on.
+    `weights` are those of the nodes, in units, and add up to at most 1; `turns` are e^(i·h·loss) there. `error` bounds
+    how far the ratio of the sums is from phi, in units beside those of the arithmetic; `log_moment` encloses log M(c),
+    `beyond` bounds |phi| from the line's end on.
     """
 
     weights: list[int]
@@ -114,27 +117,71 @@ def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, 
 class _Waves:
     """The weighted sums of e^(ik·angle) over a release's nodes, for k = 1, 2, and so on.
 
-    Cosines and sines follow u(k + 1) = 2cos(angle)·u(k) - u(k - 1). A step is wrong by at most 3 units, for its own
-    rounding and that of the cosine; an error made j steps ago counts |sin(j·angle)/sin(angle)| <= j times. So each is
-    within 3k²/2 + 2k units.
+    k = am + j with m = 2r + 1 and |j| <= r. Cosines and sines of j·angle follow u(j + 1) = 2cos(angle)·u(j) - u(j - 1).
+    A step is wrong by at most 3 units, for its own rounding and that of the cosine; an error made i steps ago counts
+    |sin(i·angle)/sin(angle)| <= i times. So each is within e = 2(r + 1)(r + 2) units for 0 <= j <= r + 1. The product
+    of the turns r and r + 1 is within 4e + 4; applied a times to a weight w, it leaves w·e^(iam·angle) wrong by at most
+    a(w(4e + 4) + 3). Products of these with cosines and sines are exact: those of a node are one number, j in the j-th
+    slot, so that one product serves all j. As weights add up to at most 1, sums over N nodes are within
+    a(4e + 4 + 3N) + 2e + 2 units.
     """
 
-    def __init__(self, part: _Part) -> None:
-        """Start with the sum at k = 0."""
-        self.weights = part.weights
-        self.doubled = [2 * cosine for cosine, _ in part.turns]
-        self.cosines, self.last_cosines = [cosine for cosine, _ in part.turns], [_ONE] * len(part.turns)
-        self.sines, self.last_sines = [sine for _, sine in part.turns], [0] * len(part.turns)
+    def __init__(self, part: _Part, places: int) -> None:
+        """Take the turns of the nodes up to r + 1."""
+        self.reach = reach = min(_REACH, places)
+        self._cosines: list[int] = []
+        self._sines: list[int] = []
+        self._far_turns: list[Complex] = []
+        for turn in part.turns:
+            doubled, turns = 2 * turn[0], [(_ONE, 0), turn]
+            for _ in range(reach):
+                (c, s), (d, t) = turns[-2:]
+                turns.append((((doubled * d) >> BITS) - c, ((doubled * t) >> BITS) - s))
+            self._cosines.append(_packed([cosine for cosine, _ in turns[:-1]]))
+            self._sines.append(_packed([sine for _, sine in turns[:-1]]))
+            self._far_turns.append(_product(turns[-2], turns[-1]))
+        self._bias = _packed([1 << (_SLOT - 1)] * (reach + 1))
+        self._far = [(weight, 0) for weight in part.weights]
+        self._sums = self._all()
+
+    def error_at(self, k: int) -> int:
+        """Bound, in units, how far the sum at k is from what it stands for."""
+        far, wrong = (k + self.reach) // (2 * self.reach + 1), 2 * (self.reach + 1) * (self.reach + 2)
+        return far * (4 * wrong + 4 + 3 * len(self._far)) + 2 * wrong + 2
 
     def advance(self) -> Complex:
-        """Give the sum at the next k."""
-        sums = sum(map(mul, self.weights, self.cosines)) >> BITS, sum(map(mul, self.weights, self.sines)) >> BITS
-        doubled, cosines, sines = self.doubled, self.cosines, self.sines
-        following = [((t * u) >> BITS) - v for t, u, v in zip(doubled, cosines, self.last_cosines, strict=True)]
-        self.cosines, self.last_cosines = following, cosines
-        following = [((t * u) >> BITS) - v for t, u, v in zip(doubled, sines, self.last_sines, strict=True)]
-        self.sines, self.last_sines = following, sines
-        return sums
+        """Give the sum at the next k, whose error has to be small."""
+        return next(self._sums)
+
+    def _all(self) -> Iterator[Complex]:
+        yield from self._around()[self.reach + 1 :]
+        while True:
+            self._far = [_product(turn, far) for turn, far in zip(self._far_turns, self._far, strict=True)]
+            yield from self._around()
+
+    def _around(self) -> list[Complex]:
+        """The sums at am - r to am + r."""
+        real, imaginary = [far[0] for far in self._far], [far[1] for far in self._far]
+        each = [self._slots(far, near) for far in (real, imaginary) for near in (self._cosines, self._sines)]
+        before, after = [], []
+        for cc, cs, sc, ss in zip(*each, strict=True):
+            before.append(((cc + ss) >> BITS, (sc - cs) >> BITS))
+            after.append(((cc - ss) >> BITS, (sc + cs) >> BITS))
+        return before[:0:-1] + after
+
+    def _slots(self, far: list[int], near: list[int]) -> Iterator[int]:
+        """The sum of the products, slot by slot."""
+        size, half = _SLOT // 8, 1 << (_SLOT - 1)
+        held = (sum(map(mul, far, near)) + self._bias).to_bytes(size * (self.reach + 1), "little")
+        return (int.from_bytes(held[j : j + size], "little") - half for j in range(0, len(held), size))
+
+
+def _packed(values: list[int]) -> int:
+    """One number with a value in each slot."""
+    packed = 0
+    for value in reversed(values):
+        packed = (packed << _SLOT) + value
+    return packed
 
 
 def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line) -> tuple[int, int]:
@@ -142,7 +189,7 @@ def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line
     c, h = line.real_part, line.step
     turn = _turn(_FINE.rational(h * ((2 * c + 1) * square / 2 - epsilon)))
     rotation = (_ONE, 0)
-    waves = [_Waves(part) for part in parts]
+    waves = [_Waves(part, line.places) for part in parts]
     total, error = _ONE, 0
     for k in range(1, line.places):
         rotation = _product(rotation, turn)
@@ -156,7 +203,7 @@ def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line
             term = _product(term, (_units(fallen.lo), 0))
             wrong += 8
         for part, wave in zip(parts, waves, strict=True):
-            own = part.error + 3 * k**2 + 8 * k + 4 * len(part.weights) + 4
+            own = part.error + wave.error_at(k) + 4 * len(part.weights) + 4
             if own * part.times > _ONE >> 8:
                 raise Refused("the moments are too uncertain for so many releases")
             term = _product(term, _power(wave.advance(), part.times))
@@ -177,15 +224,22 @@ def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
 
 def _placed(
     masses: Sequence[Interval], losses: Sequence[Interval], direction: str, line: Line
-) -> tuple[list[int], list[Complex], Interval]:
-    """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses."""
+) -> tuple[list[int], list[Complex], int, Interval]:
+    """Give weights and turns of nodes with these masses under the line's tilt, and the sum of the masses.
+
+    Nodes whose weight is below a unit are left out, and counted.
+    """
     total = NOTHING
     for mass in masses:
         total = _FINE.add(total, mass)
-    weights = [_units(_FINE.divide(mass, total).lo) for mass in masses]
-    sign = 1 if direction == REMOVE else -1
-    turns = [_turn(_FINE.multiply(_FINE.rational(sign * line.step), loss)) for loss in losses]
-    return weights, turns, total
+    placed = [(weight, loss) for mass, loss in zip(masses, losses, strict=True) if (weight := _weight(mass, total))]
+    step = _FINE.rational(line.step if direction == REMOVE else -line.step)
+    turns = [_turn(_FINE.multiply(step, loss)) for _, loss in placed]
+    return [weight for weight, _ in placed], turns, len(masses) - len(placed), total
+
+
+def _weight(mass: Interval, total: Interval) -> int:
+    return _units(_FINE.divide(mass, total).lo)
 
 
 def _response(factor: Factor, direction: str, line: Line) -> _Part:
@@ -197,8 +251,8 @@ def _response(factor: Factor, direction: str, line: Line) -> _Part:
         losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(sign))))
         absent = _FINE.divide(_UNIT, _FINE.add(_UNIT, _FINE.exp(sign)))
         masses.append(_FINE.multiply(absent, _FINE.exp(_FINE.multiply(power, losses[-1]))))
-    weights, turns, total = _placed(masses, losses, direction, line)
-    return _Part(weights, turns, 0, _FINE.log(total), ONE, factor.samples)
+    weights, turns, small, total = _placed(masses, losses, direction, line)
+    return _Part(weights, turns, small, _FINE.log(total), ONE, factor.samples)
 
 
 def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
@@ -207,13 +261,13 @@ def _sampled_gaussian(factor: Factor, direction: str, line: Line, budget: Budget
     grid = grid_for(shift, tilt)
     budget.spend(grid.size * (_WAVE * line.places + NODE))
     nodes = nodes_on(grid, shift, factor.rate, tilt)
-    weights, turns, total = _placed(nodes.masses, nodes.losses, direction, line)
+    weights, turns, small, total = _placed(nodes.masses, nodes.losses, direction, line)
     hidden = _FINE.add(grid.rule, _FINE.divide(grid.left_out, total))
     if not at_most(hidden.hi, _FINE.rational(Fraction(1, 100)).lo):
         raise Refused("the moments could not be verified with nodes that far apart")
     mass = nodes.moment
     beyond = _beyond(nodes, shift, tilt.power, mass.lo, line)
-    error = 3 * (_units(hidden.hi) + 1)
+    error = 3 * (_units(hidden.hi) + 1) + small
     return _Part(weights, turns, error, _FINE.log(mass), beyond, factor.samples)
 
 
