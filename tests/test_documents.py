@@ -29,6 +29,7 @@ READ_ALONE = {  # pages whose commands are read but not run, and why
     PLUGINS: "about plugins that are not installed here",
     DOCS / "estimates.md": "a pattern: SAMPLE and KEY stand for a reader's own",
     DOCS / "keyed_data.md": "a pattern: COUNTS, SAMPLE and OUT stand for a reader's own",
+    DOCS / "peers.md": "a pattern: the state stands for a reader's own",
     DOCS / "training.md": "long runs, on data that are not in the project, with extras",
 }
 LANGUAGES = {"python", "console", "sh", "toml", "json", "text"}

@@ -8,6 +8,10 @@ Nothing here imports another tool: their objects are known by their class names 
 0.6201145069582776
 """
 
+from .as_plan import plan_of as plan_of
+from .claims import ClaimVerdict as ClaimVerdict
+from .claims import Finding as Finding
+from .claims import judged as judged
 from .dp_events import event_from_json as event_from_json
 from .dp_events import event_to_json as event_to_json
 from .dp_events import read_event as read_event
@@ -26,4 +30,7 @@ from .events import RandomisedResponse as RandomisedResponse
 from .events import SelfComposed as SelfComposed
 from .events import ZeroConcentrated as ZeroConcentrated
 from .opacus import CertifiedAccountant as CertifiedAccountant
+from .peer_files import PeerRun as PeerRun
+from .peer_files import Source as Source
+from .peer_files import read_peer_file as read_peer_file
 from .stated_run import StatedRun as StatedRun

@@ -26,6 +26,7 @@ LONGEST_JSON = 16 * 2**20
 Opened: TypeAlias = tuple[str, Mapping[str, object]]
 """The name of an event's class, and its fields by name."""
 
+_NAMES = "module_name", "class_name"  # of a named tuple, beside its fields
 _KNOWN = {event.name: event for event in EVENTS}
 _RELATIONS: dict[str, Change] = {"ADD_OR_REMOVE_ONE": ADD_REMOVE, "REPLACE_ONE": REPLACE}
 _NOT_COVERED = {
@@ -43,7 +44,8 @@ def read_event(event: object) -> Event:
     """The tree of a dp_accounting event, known by the names of its class and attributes.
 
     Args:
-        event: such as `dp_accounting.GaussianDpEvent(1.0)`; floats are read as the dyadic rationals they are.
+        event: such as `dp_accounting.GaussianDpEvent(1.0)`, or what its `to_named_tuple` gives; floats are read as the
+            dyadic rationals they are.
 
     Raises:
         InvalidValue: for an event that is not covered, fields that are unknown, missing or out of range, more than
@@ -53,7 +55,10 @@ def read_event(event: object) -> Event:
 
 
 def event_from_json(text: str | bytes) -> Event:
-    """The tree that JSON describes.
+    """The tree that JSON describes: objects as above, or what dp_accounting's `to_named_tuple` gives.
+
+    A named tuple is an object with `module_name` and `class_name`, or as `json.dumps` writes one: a list of both and of
+    the fields in order.
 
     Raises:
         InvalidValue: for text that is longer than 16 MiB, not JSON, or has duplicate, unknown or missing keys; for an
@@ -63,7 +68,7 @@ def event_from_json(text: str | bytes) -> Event:
     if len(text) > LONGEST_JSON:
         raise InvalidValue("event", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
-        tree = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
+        tree = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant)
     except RecursionError:
         raise InvalidValue("event", "nested too deeply", f"at most {DEEPEST} levels") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -164,6 +169,15 @@ def _open_json(place: str, node: object) -> Opened:
     match node:
         case dict() if isinstance(node.get("type"), str):
             return node["type"], {key: value for key, value in node.items() if key != "type"}
+        case dict() if isinstance(name := node.get("class_name"), str) and isinstance(node.get("module_name"), str):
+            return name, {str(key): value for key, value in node.items() if key not in _NAMES}
+        case [str(), str(name), *values] if name in _KNOWN:
+            names = [f.name for f in fields(_KNOWN[name])]
+            if len(values) > len(names):
+                raise InvalidValue(place, f"{len(values)} fields", f"those of {name}: {', '.join(names) or 'none'}")
+            return name, dict(zip(names, values, strict=False))
+        case [str(), str(name), *_]:
+            return name, {}
         case dict():
             raise InvalidValue(f"{place}.type", node.get("type"), "the name of an event's class")
     raise InvalidType(place, node, "an object with a type")
@@ -171,13 +185,21 @@ def _open_json(place: str, node: object) -> Opened:
 
 def _open_object(place: str, node: object) -> Opened:
     kind = type(node)
+    match node:
+        case tuple() if set(_NAMES) <= set(names := getattr(kind, "_fields", ())):
+            return str(getattr(node, _NAMES[1])), {name: getattr(node, name) for name in names if name not in _NAMES}
     declared = getattr(kind, "__attrs_attrs__", None)
     if declared is None:
         raise InvalidType(place, node, "an event of dp_accounting")
     return kind.__name__, {f.name: getattr(node, f.name) for f in declared}
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object of JSON with these members.
+
+    Raises:
+        InvalidValue: for a key that occurs twice.
+    """
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:

@@ -23,9 +23,10 @@ from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.filters.spending import SpendingState, owned
 from ..accounting.provenance import Public
+from ..accounting.relations import Record
 from ..accounting.units import Delta
 from ..runs.many_steps import GaussianSteps
-from ..runs.run import Answer, Interval, NotionAbsent
+from ..runs.run import Answer, Interval, NotionAbsent, Run
 from .events import Composed, Gaussian, PoissonSampled, SelfComposed
 
 Steps: TypeAlias = tuple[float, float, int]
@@ -116,18 +117,23 @@ class CertifiedAccountant(SpendingState):
 
     @owned
     def answer(self, delta: Delta) -> Answer:
-        """The guarantee, with its derivation and assumptions; very many different steps are put together in groups.
+        """The guarantee, with its derivation and assumptions.
 
         Raises:
             NotionAbsent: where no finite ε follows.
         """
+        return self.run.epsilon(delta)
+
+    @property
+    @owned
+    def run(self) -> Run[Record]:
+        """The history as a run to ask; very many different steps are put together in groups."""
         noise, rates, counts = zip(*self._history, strict=True) if self._history else ((), (), ())
         if len(self._history) <= _FEW or not min(noise) or sum(counts) > _MOST_AS_ARRAYS:
-            return self.event.run().epsilon(delta)
-        steps = GaussianSteps(
+            return self.event.run()
+        return GaussianSteps(
             rates=Public(np.repeat(rates, counts)), noise_multipliers=Public(np.repeat(noise, counts)), groups=_FEW
         )
-        return steps.epsilon(delta)
 
     @property
     @owned

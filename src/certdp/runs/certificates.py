@@ -173,6 +173,23 @@ def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[As
     return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
 
 
+def certified_described(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate that releases which another tool made keep a budget (ε, δ).
+
+    Args:
+        run: the releases, as that tool describes them.
+        budget: (ε, δ), kept by the run. The ε certified is at most this where the checker proves as much, or else a
+            little above it.
+        assumptions: what the description rests on.
+
+    Raises:
+        InvalidValue: as `certificate`.
+    """
+    return certified_epsilon(
+        _statement(run, assumptions), budget.delta.value, Enclosure.of(budget.epsilon.value).lower_float
+    )
+
+
 def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
     """A certificate of a budget (ε, δ) for what a run released that paid from a Rényi filter.
 
@@ -205,7 +222,7 @@ def _statement(run: SampledRun[Any] | Plan[Any], further: Sequence[Assumption]) 
         relation=run.relation.name,
         domain=None if run.domain is None else run.domain.at_its_largest,
         released_cost=sum((payment.cost.bound.epsilon.upper for payment in run.payments), Fraction(0)),
-        assumptions=(*own, *further),
+        assumptions=tuple(dict.fromkeys((*own, *further))),
     )
 
 

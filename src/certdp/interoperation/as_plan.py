@@ -1,0 +1,137 @@
+"""An event as a plan of the library's own mechanisms and samplers, which certificates state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from attrs import evolve, frozen
+
+from ..accounting.errors import InvalidValue
+from ..accounting.norms import Norm
+from ..accounting.provenance import Public
+from ..accounting.relations import Record
+from ..accounting.sampling.domains import NormBall
+from ..accounting.sampling.releases import ResampleEach, SampleOnce
+from ..mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplaceSum
+from ..mechanisms.gaussian_sum import GaussianSum
+from ..mechanisms.laplace_sum import LaplaceSum
+from ..plugins.contract import Mechanism
+from ..runs.plan import Plan
+from ..runs.sampled import SampledRun
+from ..samplers.full import Full
+from ..samplers.poisson import Poisson
+from .events import Composed, DiscreteLaplace, Event, Gaussian, Laplace, NoOp, PoissonSampled, SelfComposed
+
+MOST_PARTS = 10_000
+"""Parts of a plan that an event is written as."""
+
+_BALL = NormBall(norm=Norm.L1, radius=Public(1))
+
+
+@frozen
+class _Releases:
+    """Equal releases: so many on one sample, and so many such samples.
+
+    Attributes:
+        mechanism: of each release.
+        domain: where its noise is stated over one.
+        rate: with which probability a record enters a sample, independently.
+        together: releases on one sample.
+        samples: how many samples.
+    """
+
+    mechanism: Mechanism
+    domain: NormBall | None
+    rate: Fraction = Fraction(1)
+    together: int = 1
+    samples: int = 1
+
+
+def plan_of(event: Event) -> Plan[Record]:
+    """The releases of an event under add/remove, as a plan; equal ones are put together.
+
+    A record contributes a vector of ℓ1 norm at most 1 where noise is Laplace or discrete Laplace.
+
+    Raises:
+        InvalidValue: for what is no noise of a built-in mechanism, releases of several kinds on one sample, samples of
+            one sample, an event that releases nothing, and more than 10,000 parts.
+    """
+    found: Counter[_Releases] = Counter()
+    for releases in _releases(event):
+        found[evolve(releases, samples=1)] += releases.samples
+    parts = [
+        part for releases, samples in found.items() for part in _parts(evolve(releases, samples=samples), len(found))
+    ]
+    if not parts:
+        raise InvalidValue("event", event.name, "an event that releases something")
+    return Plan(parts)
+
+
+def _releases(event: Event) -> Iterator[_Releases]:
+    match event:
+        case NoOp():
+            return
+        case Composed(events=events):
+            for one in events:
+                yield from _releases(one)
+        case SelfComposed(event=inner, count=count):
+            if count:
+                for once in _releases(inner):
+                    yield evolve(once, samples=once.samples * count)
+        case PoissonSampled(sampling_probability=rate, event=inner):
+            if rate == 1:
+                yield from _releases(inner)
+            elif rate:
+                yield from _on_a_sample(rate, list(_releases(inner)))
+        case _:
+            yield _Releases(*_mechanism(event))
+
+
+def _on_a_sample(rate: Fraction, inner: list[_Releases]) -> Iterator[_Releases]:
+    match inner:
+        case []:
+            return
+        case [_Releases(rate=within, together=1, samples=1) as one] if within < 1:
+            yield evolve(one, rate=rate * within)
+        case [_Releases(rate=within) as one] if within == 1:
+            yield evolve(one, rate=rate, together=one.samples, samples=1)
+        case _:
+            raise InvalidValue(
+                "event",
+                "releases of several kinds, or on samples, of one sample",
+                "releases of one kind on each sample",
+                "There is no plan of such releases yet: ask the event's own run, event.run()",
+            )
+
+
+def _mechanism(event: Event) -> tuple[Mechanism, NormBall | None]:
+    """The built-in mechanism with the noise of an event, and its domain."""
+    match event:
+        case Gaussian(noise_multiplier=noise) if noise:
+            return GaussianSum(noise_multiplier=Public(noise)), None
+        case Laplace(noise_multiplier=noise) if noise:
+            return LaplaceSum(scale=Public(noise)), _BALL
+        case DiscreteLaplace(noise_parameter=parameter, sensitivity=moved) if parameter and moved:
+            # in units of the sensitivity, so that every part has the same domain
+            scale, granularity = Public(1 / (parameter * moved)), Public(Fraction(1, moved))
+            return DiscreteLaplaceSum(scale=scale, granularity=granularity), _BALL
+    raise InvalidValue(
+        "event",
+        str(event),
+        "Gaussian, Laplace or discrete Laplace noise, sampled and composed",
+        "There is no plan of such releases: ask the event's own run, event.run()",
+    )
+
+
+def _parts(releases: _Releases, others: int) -> Iterator[SampledRun[Any]]:
+    sampler = Full() if releases.rate == 1 else Poisson(rate=Public(releases.rate))
+    once = releases.together == 1 or releases.rate == 1
+    several = 1 if once else releases.samples
+    if several + others > MOST_PARTS:
+        raise InvalidValue("event", f"{several} samples with several releases each", f"at most {MOST_PARTS} parts")
+    steps = ResampleEach(releases.together * releases.samples) if once else SampleOnce(releases.together)
+    for _ in range(several):
+        yield SampledRun(mechanism=releases.mechanism, sampler=sampler, releases=steps, domain=releases.domain)

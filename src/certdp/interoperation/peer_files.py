@@ -1,0 +1,135 @@
+"""What other tools write about a run: events of dp_accounting, and the states of Opacus's accountants."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, final
+
+from attrs import field, frozen
+
+from ..accounting.derivation import CLIPPED_RECORDS, Assumption
+from ..accounting.errors import InvalidValue
+from ..accounting.relations import ADD_REMOVE
+from ..runs.run import Run
+from .dp_events import LONGEST_JSON, event_from_json, without_duplicates
+from .events import Change, Event
+from .opacus import CertifiedAccountant
+from .saved_states import saved_value
+
+_LONGEST = 256 * 2**20
+_STATE = "privacy_accountant_state_dict"  # in the checkpoints of Opacus's PrivacyEngine
+_ZIP = b"PK\x03\x04"  # what torch.save writes
+
+
+class Source(Enum):
+    """Which tool describes a run."""
+
+    DP_ACCOUNTING = "dp_accounting"
+    OPACUS = "Opacus"
+
+
+@final
+@frozen(kw_only=True)
+class PeerRun:
+    """A run that a file of another tool describes.
+
+    Attributes:
+        source: which tool.
+        event: the releases.
+        assumptions: what is taken from the file and the tool, beside what the event assumes.
+        digest: SHA-256 of the file.
+    """
+
+    source: Source
+    event: Event
+    assumptions: tuple[Assumption, ...]
+    digest: str
+    _run: Callable[[], Run[Any]] | None = field(default=None, alias="run", repr=False)
+
+    def run(self, relation: Change = ADD_REMOVE) -> Run[Any]:
+        """The run to ask ε and δ of.
+
+        Raises:
+            InvalidValue: under a relation that an event of the tree is not understood under.
+        """
+        return self.event.run(relation) if self._run is None or relation != ADD_REMOVE else self._run()
+
+
+def read_peer_file(path: Path) -> PeerRun:
+    """Read what another tool wrote about a run.
+
+    Args:
+        path: JSON of a dp_accounting event (see `event_from_json`), JSON of the `state_dict()` of an Opacus accountant
+            of any mechanism, or what `torch.save` or `PrivacyEngine.save_checkpoint` made of one. Nothing that a file
+            names is imported or called.
+
+    Raises:
+        InvalidValue: for a file that cannot be read, is none of these, or describes what is not covered.
+    """
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise InvalidValue("file", str(path), f"at most {_LONGEST:,} bytes", "Write the accountant's state alone")
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidValue("file", str(path), "a readable file", error.strerror or str(error)) from None
+    digest = hashlib.sha256(content).hexdigest()
+    state = _saved(path) if content.startswith(_ZIP) else _state_in(content)
+    told = Assumption(
+        "described by a file",
+        f"sha256:{digest}: these releases and no other, with parameters fixed before the data were seen",
+    )
+    if state is not None:
+        return _of_opacus(state, told, digest)
+    return PeerRun(source=Source.DP_ACCOUNTING, event=event_from_json(content), assumptions=(told,), digest=digest)
+
+
+def _state_in(content: bytes) -> Mapping[str, Any] | None:
+    """The state of an accountant that JSON holds, by itself or in a checkpoint; None for other content."""
+    if len(content) > LONGEST_JSON:
+        return None
+    try:
+        tree = json.loads(content, object_pairs_hook=without_duplicates)
+    except InvalidValue:
+        raise
+    except (ValueError, RecursionError):
+        return None
+    return _state_of(tree)
+
+
+def _state_of(tree: object) -> Mapping[str, Any] | None:
+    match tree:
+        case {"history": history, "mechanism": mechanism}:
+            return {"history": history, "mechanism": mechanism}
+        case {"privacy_accountant_state_dict": dict() as state}:
+            return _state_of(state)
+    return None
+
+
+def _saved(path: Path) -> Mapping[str, Any]:
+    state = _state_of(saved_value(path))
+    if state is None:
+        raise InvalidValue("file", str(path), f"the state of an Opacus accountant, or a checkpoint with {_STATE}")
+    return state
+
+
+def _of_opacus(state: Mapping[str, Any], told: Assumption, digest: str) -> PeerRun:
+    if not isinstance(state["mechanism"], str):
+        raise InvalidValue("file", state["mechanism"], "the name of a mechanism of Opacus")
+    accountant = CertifiedAccountant()
+    accountant.load_state_dict({"history": state["history"], "mechanism": CertifiedAccountant.mechanism()})
+    beside = (
+        Assumption("batches", "each record enters each batch independently (poisson_sampling=True)"),
+        CLIPPED_RECORDS,
+        Assumption("accumulation", "noise is added once per batch: a record is in no two batches of one step"),
+    )
+    return PeerRun(
+        source=Source.OPACUS,
+        event=accountant.event,
+        assumptions=(told, *beside),
+        digest=digest,
+        run=lambda: accountant.run,
+    )

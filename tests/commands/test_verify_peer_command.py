@@ -1,0 +1,87 @@
+"""`certdp verify-peer`: verdicts with exit codes, and certificates of claims that hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from certdp.commands.app import app
+from certdp.verification.checker import check
+
+STATE = {"history": [[1.0, 0.01, 1000]], "mechanism": "rdp"}
+ANSWERS = '{"type": "RandomizedResponseDpEvent", "noise_parameter": 0.5, "num_buckets": 2}'
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps(STATE), "utf-8")
+    return path
+
+
+def answered(*arguments: object) -> Any:
+    return CliRunner().invoke(app, ["verify-peer", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("claimed", "verdict", "code"), [("1.9", "holds", 0), ("1.5", "refuted", 1), ("1.82823666651669", "undecided", 3)]
+)
+def test_verdicts(state: Path, claimed: str, verdict: str, code: int) -> None:
+    found = answered(state, "--epsilon", claimed, "--delta", "1e-5")
+    assert (found.exit_code, f"-DP: {verdict}" in found.output) == (code, True)
+    told = json.loads(answered(state, "--epsilon", claimed, "--delta", "1e-5", "--json").output)
+    assert told["verdict"] == verdict
+    assert (told["source"], told["releases"], told["certificate"]) == ("Opacus", 1000, None)
+    assert told["epsilon"][0] <= 1.8282366665168 <= told["epsilon"][1]
+    assert "poisson_sampling=True" in str(told["assumptions"])
+
+
+def test_the_certificate_is_of_the_claim_and_names_the_file(state: Path, tmp_path: Path) -> None:
+    out = tmp_path / "claim.json"
+    found = answered(state, "--epsilon", "1.9", "--delta", "1e-5", "--certificate", out)
+    assert found.exit_code == 0, found.output
+    verdict = check(out.read_bytes())
+    assert verdict.accepted, verdict
+    body = json.loads(out.read_bytes())
+    assert float(verdict.claim.epsilon[1]) <= 1.9  # type: ignore[union-attr, index]
+    told = {one["name"]: one["value"] for one in body["assumptions"]}
+    assert hashlib.sha256(state.read_bytes()).hexdigest() in told["described by a file"]
+
+
+def test_no_certificate_of_what_does_not_hold(state: Path, tmp_path: Path) -> None:
+    found = answered(state, "--epsilon", "1.5", "--delta", "1e-5", "--certificate", tmp_path / "claim.json")
+    assert found.exit_code == 1
+    assert not (tmp_path / "claim.json").exists()
+
+
+def test_a_fault_of_a_peer_is_refuted(tmp_path: Path) -> None:
+    """dp-accounting 0.6.0 composes randomised response once, however often it ran: 1.0987 for ten."""
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"type": "SelfComposedDpEvent", "count": 10, "event": json.loads(ANSWERS)}), "utf-8")
+    asked = (path, "--epsilon", "1.0987", "--delta", "1e-5")
+    assert answered(*asked, "--relation", "replace").exit_code == 1
+    path.write_text(ANSWERS, "utf-8")
+    assert answered(*asked, "--relation", "replace").exit_code == 0
+    refused = answered(*asked)
+    assert refused.exit_code == 2
+    assert "relation" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--epsilon", "1", "--relation", "zero-out"), "relation"),
+        (("--epsilon", "-1"), "epsilon"),
+        (("--epsilon", "1", "--delta", "2"), "delta"),
+        ((), "--epsilon"),
+    ],
+)
+def test_bad_input(state: Path, arguments: tuple[str, ...], named: str) -> None:
+    found = answered(state, *arguments)
+    assert found.exit_code == 2
+    assert named in found.output

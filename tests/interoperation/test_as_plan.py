@@ -1,0 +1,90 @@
+"""Events as plans: what is asked of either has one answer, and what no plan has is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certdp.accounting.errors import InvalidValue
+from certdp.accounting.units import Delta
+from certdp.interoperation import (
+    Composed,
+    DiscreteLaplace,
+    Event,
+    Gaussian,
+    Laplace,
+    NonPrivate,
+    NoOp,
+    PoissonSampled,
+    RandomisedResponse,
+    SelfComposed,
+    ZeroConcentrated,
+    plan_of,
+)
+from certdp.runs.run import Interval
+from tests.support.cases import examples
+
+HALF = Fraction(1, 2)
+NOISE = st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(20)])
+RATES = st.sampled_from([Fraction(0), Fraction(1, 10**6), Fraction(1, 3), Fraction(1)])
+LEAVES = st.one_of(
+    st.builds(Gaussian, NOISE),
+    st.builds(Laplace, NOISE),
+    st.builds(DiscreteLaplace, NOISE, st.integers(1, 3)),
+)
+ONE_KIND = st.one_of(LEAVES, st.builds(SelfComposed, LEAVES, st.integers(1, 3)))
+SAMPLED = st.one_of(
+    st.builds(PoissonSampled, RATES, ONE_KIND),
+    st.builds(PoissonSampled, RATES, st.builds(PoissonSampled, RATES, LEAVES)),
+)
+TREES: Any = st.lists(
+    st.one_of(ONE_KIND, SAMPLED, st.builds(SelfComposed, SAMPLED, st.integers(0, 3)), st.just(NoOp())), max_size=3
+).map(Composed)
+
+
+@examples(60)
+@given(TREES)
+def test_a_plan_costs_what_its_event_costs(event: Composed) -> None:
+    described = event.run().epsilon(Delta("1e-5")).epsilon
+    if described == Interval(0.0, 0.0):
+        with pytest.raises(InvalidValue, match="releases something"):
+            plan_of(event)
+        return
+    stated = plan_of(event).epsilon(Delta("1e-5")).epsilon
+    assert described.upper == pytest.approx(stated.upper, rel=1e-6)
+    assert (described.lower or 0.0) <= stated.upper
+    assert (stated.lower or 0.0) <= described.upper
+
+
+def test_equal_releases_are_put_together() -> None:
+    step = PoissonSampled(HALF, Gaussian(2))
+    plan = plan_of(Composed([step, Laplace(1), SelfComposed(step, 5), SelfComposed(Laplace(1), 2)]))
+    assert [part.steps for part in plan.parts] == [6, 3]
+
+
+def test_releases_on_one_sample_stay_there() -> None:
+    (part,) = plan_of(PoissonSampled(HALF, SelfComposed(Gaussian(2), 3))).parts
+    assert (part.steps, part.on_one_sample) == (3, True)
+
+
+REFUSED: dict[str, tuple[Event, str]] = {
+    "no noise": (Gaussian(0), "Gaussian, Laplace or discrete Laplace noise"),
+    "nothing private": (NonPrivate(), "Gaussian, Laplace or discrete Laplace noise"),
+    "a curve": (ZeroConcentrated(1), "Gaussian, Laplace or discrete Laplace noise"),
+    "answers": (RandomisedResponse("0.5", 2), "Gaussian, Laplace or discrete Laplace noise"),
+    "two kinds on one sample": (PoissonSampled(HALF, Composed([Gaussian(1), Laplace(1)])), "of one kind"),
+    "samples of one sample": (PoissonSampled(HALF, SelfComposed(PoissonSampled(HALF, Gaussian(1)), 2)), "of one kind"),
+    "nothing": (Composed([NoOp(), PoissonSampled(0, Laplace(1))]), "releases something"),
+    "too many": (SelfComposed(PoissonSampled(HALF, SelfComposed(Gaussian(9), 2)), 10**6), "at most 10000 parts"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_plan_has_is_refused(name: str) -> None:
+    event, reason = REFUSED[name]
+    with pytest.raises(InvalidValue, match=reason):
+        plan_of(event)
