@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,14 @@ def test_each_value_is_met_in_this_run_too(letter: str, number: int, name: str, 
 def test_repetitions_are_left_to_the_soundness_runs(seed: int, request: pytest.FixtureRequest) -> None:
     own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
     assert 1 <= len(own) <= 2 or request.node.get_closest_marker("soundness")
+
+
+@pytest.mark.xdist_group("grouped")
+@pytest.mark.parametrize("case", range(2))
+def test_a_group_stays_on_one_worker(case: int, request: pytest.FixtureRequest) -> None:
+    """Else what a group builds once is built by each worker, and nothing says so."""
+    if "PYTEST_XDIST_WORKER" in os.environ and request.config.option.loadgroup:
+        assert request.node.nodeid.endswith("@grouped")
 
 
 def test_every_folder_has_quick_tests() -> None:

@@ -26,6 +26,7 @@ from certdp.plots.runs import CALIBRATION_PLACES, plot_accounting, plot_calibrat
 from certdp.runs.calibration import Budget, Continuous, calibrate
 from certdp.runs.certificates import pure_claim
 from certdp.runs.sampled import SampledRun
+from certdp.samplers.full import Full
 from certdp.samplers.poisson import Poisson
 
 FACE = Path(__file__).parents[2] / "src/certdp"
@@ -135,7 +136,7 @@ def training(noise_multiplier: Fraction = Fraction(1), steps: int = 10) -> Sampl
 
 
 def of_accounting() -> bytes:
-    run = training()
+    run = SampledRun(mechanism=GaussianSum(noise_multiplier=Public(1)), sampler=Full(), releases=ResampleEach(10))
     return plot_accounting(run, run.epsilon(Delta("1e-5")))
 
 

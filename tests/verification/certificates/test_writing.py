@@ -81,6 +81,7 @@ class TestForm:
             certdp.profile_certificate(RUN),
             certdp.owner_certificate(RUN, records()),
         ],
+        ids=["within a domain", "of every record", "of given records"],
     )
     def test_it_is_canonical_json_that_ends_in_its_digest(self, content: bytes) -> None:
         text = content.decode("ascii")
