@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -13,7 +14,7 @@ from ..accounting.errors import known_keywords
 from ..accounting.expressions import W
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
-from .lattice import noise_unit, rounded_sums
+from .lattice import lattice_sum, noise_unit, rounded_sums
 
 
 @final
@@ -56,11 +57,19 @@ class Count:
         noise_unit(self.scale.value)
         sample.require_countable()
 
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The exact sums, in units of the grid: they add up over parts of a sample."""
+        ones = WeightedSample(np.ones((len(sample), 1)), sample.weights)
+        return lattice_sum(ones, noise_unit(self.scale.value))
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from exact sums: a matrix with one row per release."""
+        return rounded_sums(totals, self.scale.value, coins.laplace_cells, count)
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted count: a vector of one entry."""
         return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted counts: a matrix with one row per release."""
-        ones = WeightedSample(np.ones((len(sample), 1)), sample.weights)
-        return rounded_sums(ones, self.scale.value, coins.laplace_cells, count)
+        return self.noisy(self.totals(sample), count, coins)

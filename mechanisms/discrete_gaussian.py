@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -99,6 +100,16 @@ class DiscreteGaussian:
                 "dimension", str(self.dimension.value), f"{columns}, the number of columns of the records"
             )
 
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The exact sums, in units of the lattice: they add up over parts of a sample."""
+        return lattice_sum(sample, self.granularity.value)
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from exact sums: a matrix with one row per release."""
+        spacing = self.granularity.value
+        noise = coins.discrete_gaussian(self.scale.value / spacing, count * len(totals))
+        return noisy_sums(totals, noise, spacing, count)
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one lattice point per column.
 
@@ -110,7 +121,4 @@ class DiscreteGaussian:
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
         self.require(sample)
-        spacing = self.granularity.value
-        totals = lattice_sum(sample, spacing)
-        noise = coins.discrete_gaussian(self.scale.value / spacing, count * len(totals))
-        return noisy_sums(totals, noise, spacing, count)
+        return self.noisy(self.totals(sample), count, coins)

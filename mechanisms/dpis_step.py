@@ -17,7 +17,7 @@ from ..accounting.norms import Norm
 from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given
-from .lattice import noise_unit, rounded_sums
+from .lattice import lattice_sum, noise_unit, rounded_sums
 
 
 @final
@@ -97,7 +97,8 @@ class DpisStep:
             factors = _step_down(_down(self.norm_sum.value / self.size.value) / known)
         added = _step_down(np.where(directed, factors, 0.0)[:, np.newaxis] * sample.records)
         scaled = WeightedSample(added, np.ones(len(sample)))
-        return rounded_sums(scaled, self._scale, coins.gaussian_cells, count) / float(self.batch.value)
+        totals = lattice_sum(scaled, noise_unit(self._scale))
+        return rounded_sums(totals, self._scale, coins.gaussian_cells, count) / float(self.batch.value)
 
     @property
     def _scale(self) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -14,7 +15,7 @@ from ..accounting.expressions import ONE, W, norm
 from ..accounting.sampling.losses import GaussianLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Release, WeightedSample, named
 from ..plugins.contract.optional import NOT_GIVEN, Choice, positive_if_given, require_one
-from .lattice import noise_unit, rounded_sums
+from .lattice import lattice_sum, noise_unit, rounded_sums
 
 
 @final
@@ -104,6 +105,14 @@ class GaussianSum:
         noise_unit(self._scale())
         sample.require_summable()
 
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The exact sums, in units of the grid: they add up over parts of a sample."""
+        return lattice_sum(sample, noise_unit(self._scale()))
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from exact sums: a matrix with one row per release."""
+        return rounded_sums(totals, self._scale(), coins.gaussian_cells, count)
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column.
 
@@ -114,7 +123,7 @@ class GaussianSum:
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release; raises as `release`."""
-        return rounded_sums(sample, self._scale(), coins.gaussian_cells, count)
+        return self.noisy(self.totals(sample), count, coins)
 
     def _scale(self) -> Fraction:
         if self.scale.value is None:

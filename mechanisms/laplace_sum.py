@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -12,7 +13,7 @@ from ..accounting.errors import known_keywords
 from ..accounting.expressions import W, norm
 from ..accounting.sampling.losses import LaplaceLoss
 from ..plugins.contract import CONTRACT_VERSION, About, Coins, Real, Release, WeightedSample, named, positive
-from .lattice import noise_unit, rounded_sums
+from .lattice import lattice_sum, noise_unit, rounded_sums
 
 
 @final
@@ -56,10 +57,18 @@ class LaplaceSum:
         noise_unit(self.scale.value)
         sample.require_summable()
 
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The exact sums, in units of the grid: they add up over parts of a sample."""
+        return lattice_sum(sample, noise_unit(self.scale.value))
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from exact sums: a matrix with one row per release."""
+        return rounded_sums(totals, self.scale.value, coins.laplace_cells, count)
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
         return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release."""
-        return rounded_sums(sample, self.scale.value, coins.laplace_cells, count)
+        return self.noisy(self.totals(sample), count, coins)

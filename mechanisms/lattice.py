@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import cycle
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ..accounting._kernels.exact_sums import LOW_BITS, ROWS, add_cut
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats, Number
 from ..accounting.provenance import Declared, declared_number
-from ..plugins.contract import Real, Release, WeightedSample
+from ..plugins.contract import Coins, Real, Release, WeightedSample
 
 _Counts: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
@@ -33,6 +33,19 @@ _SUMMABLE = 1 << 62
 _ENTRIES = 1 << 17  # of a block of columns, or one column
 _MANY = 1 << 16  # entries from which a kernel is worth its loading
 _STRETCH = 64  # entries at least that it takes at a time
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """A mechanism that releases from exact whole numbers, which add up over the records of a sample."""
+
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The numbers of a sample, at least one for any; those of two samples add up to those of both together."""
+        ...
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from the numbers of a sample: a matrix with one row per release."""
+        ...
 
 
 def granularity(value: Declared[Number]) -> Real:
@@ -119,15 +132,15 @@ def noisy_sums(totals: Sequence[int], noise: Sequence[int], spacing: Fraction, d
 
 
 def rounded_sums(
-    sample: WeightedSample, scale: Fraction, noise_cells: Callable[[Fraction, int], _Counts], draws: int
+    totals: Sequence[int], scale: Fraction, noise_cells: Callable[[Fraction, int], _Counts], draws: int
 ) -> Release:
-    """The weighted sums with real-valued noise, correctly rounded to a fine public grid: one row per draw.
+    """Sums with real-valued noise, correctly rounded to a fine public grid: one row per draw.
 
-    Each record is put on the grid toward zero by itself, and noise is rounded to it: what is released is a function of
+    Each record was put on the grid toward zero by itself, and noise is rounded to it: what is released is a function of
     the real-valued mechanism's output alone, on records none of whose norms grew.
 
     Args:
-        sample: records and weights.
+        totals: what `lattice_sum` gave on the grid of the scale, whose unit is `noise_unit(scale)`.
         scale: of the noise, in units of the data.
         noise_cells: draws so many numbers of units of noise of a scale that is given in units of the grid.
         draws: how many rows.
@@ -136,7 +149,6 @@ def rounded_sums(
         InvalidValue: as `noise_unit`.
     """
     unit = noise_unit(scale)
-    totals = lattice_sum(sample, unit)
     noise = noise_cells(scale / unit, draws * len(totals))
     small = max(map(abs, totals), default=0) < _SUMMABLE and np.all(np.abs(noise) < _SUMMABLE)
     if not small:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -28,7 +29,7 @@ from ..plugins.contract import (
     positive,
 )
 from .exponential import Normaliser, exponential_loss
-from .lattice import noise_unit, rounded_sums
+from .lattice import lattice_sum, noise_unit, rounded_sums
 
 _SHARP = Fraction(2**64)  # from this order on, (1 − 2^-53)^p underflows to 0 as for every larger one
 
@@ -108,15 +109,22 @@ class LpSum:
         noise_unit(self.scale.value)
         sample.require_summable()
 
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """The exact sums, in units of the grid: they add up over parts of a sample."""
+        return lattice_sum(sample, noise_unit(self.scale.value))
+
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent releases from exact sums: a matrix with one row per release."""
+
+        def noise(scale: Fraction, _: int) -> NDArray[np.int64]:
+            return coins.lp_cells(self.norm.value, scale, count, len(totals)).reshape(-1)
+
+        return rounded_sums(totals, self.scale.value, noise, count)
+
     def release(self, sample: WeightedSample, coins: Coins) -> Release:
         """The noisy weighted sum: a vector with one entry per column."""
         return self.release_many(sample, 1, coins).reshape(-1)
 
     def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
         """Independent noisy weighted sums: a matrix with one row per release."""
-        order, columns = self.norm.value, sample.records.shape[1]
-
-        def noise(scale: Fraction, _: int) -> NDArray[np.int64]:
-            return coins.lp_cells(order, scale, count, columns).reshape(-1)
-
-        return rounded_sums(sample, self.scale.value, noise, count)
+        return self.noisy(self.totals(sample), count, coins)

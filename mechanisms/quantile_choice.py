@@ -80,19 +80,27 @@ class QuantileChoice:
             raise InvalidValue("records", "no column", "one column for each candidate, at least one")
         sample.require_summable()
 
-    def release(self, sample: WeightedSample, coins: Coins) -> Release:
-        """The number of one candidate: a vector of one entry."""
-        return self.release_many(sample, 1, coins).reshape(-1)
+    def totals(self, sample: WeightedSample) -> list[int]:
+        """How many values each candidate has, as whole numbers: they add up over parts of a sample."""
+        return lattice_sum(sample, Fraction(1))
 
-    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
-        """Independent choices on one sample: a matrix with one row per release."""
-        gaps, unit = self._gaps(lattice_sum(sample, Fraction(1)))
+    def noisy(self, totals: Sequence[int], count: int, coins: Coins) -> Release:
+        """Independent choices from exact numbers of values: a matrix with one row per release."""
+        gaps, unit = self._gaps(totals)
         different = sorted(set(gaps))
         places = {gap: place for place, gap in enumerate(different)}
         exponents = [(gap - different[0]) * unit / self.scale.value for gap in different]
         which = np.fromiter((places[gap] for gap in gaps), dtype=np.int64, count=len(gaps))
         chosen = [coins.permute_and_flip(exponents, which) for _ in range(count)]
         return np.array(chosen, dtype=np.float64).reshape(count, 1)
+
+    def release(self, sample: WeightedSample, coins: Coins) -> Release:
+        """The number of one candidate: a vector of one entry."""
+        return self.release_many(sample, 1, coins).reshape(-1)
+
+    def release_many(self, sample: WeightedSample, count: int, coins: Coins) -> Release:
+        """Independent choices on one sample: a matrix with one row per release."""
+        return self.noisy(self.totals(sample), count, coins)
 
     def _gaps(self, counts: Sequence[int]) -> tuple[list[int], Fraction]:
         """The gaps, as whole numbers, and their unit."""

@@ -190,7 +190,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
         self._proof = proof
         self.is_private_ = coins.private
-        self.statement_ = ReleaseStatement.of(run, centres, coins)
+        self.statement_ = ReleaseStatement.of(run, centres, private=coins.private)
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
         self.private_ = Private(Fit(labels, inertia, len(given), held.outside, len(sample)))

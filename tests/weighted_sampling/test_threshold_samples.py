@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import math
+import pickle
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
 
 from certdp import Coins, Delta, Epsilon, InvalidType, InvalidValue, Public
 from certdp.accounting.keyed.reporting import KeyTable
+from certdp.parts import merged
 from certdp.plugins.contract import KeySampler
 from certdp.samplers.every_key import EveryKey
 from certdp.samplers.listed_rates import ListedRates
@@ -34,6 +37,8 @@ from certdp.weighted_sampling import (
     threshold_sample,
 )
 from certdp.weighted_sampling.drawing import sanitise_reports
+from certdp.weighted_sampling.keys import packed_keys, unpacked_keys
+from certdp.weighted_sampling.plain_keys import PlainKeys
 from certdp.weighted_sampling.sample_files import CoinKind
 from tests.support.cases import examples
 
@@ -241,17 +246,17 @@ def test_merged_samples_are_samples_of_all(cut: int) -> None:
     for draw in draws:
         whole = draw(parts)
         for first, second in (parts, parts[::-1]):
-            merged = merge(draw([first]), draw([second]))
-            assert pairs(merged) == pairs(whole)
-            assert (merged.rule, merged.coins, merged.salt) == (whole.rule, whole.coins, whole.salt)
-            assert merged.seeds is None or whole.seeds is None or merged.seeds.tolist() == whole.seeds.tolist()
+            both = merge(draw([first]), draw([second]))
+            assert pairs(both) == pairs(whole)
+            assert (both.rule, both.coins, both.salt) == (whole.rule, whole.coins, whole.salt)
+            assert both.seeds is None or whole.seeds is None or both.seeds.tolist() == whole.seeds.tolist()
 
 
 def test_a_merged_sample_can_be_sanitised_where_its_parts_can() -> None:
     parts = [threshold_sample([data([50] * 99, 100 * place)], SAMPLERS[1]) for place in range(2)]
-    merged = merge(*parts)
-    merged.require_sanitisable()
-    assert pairs(merged) == pairs(parts[0]) | pairs(parts[1])
+    both = merge(*parts)
+    both.require_sanitisable()
+    assert pairs(both) == pairs(parts[0]) | pairs(parts[1])
 
 
 @pytest.mark.parametrize(
@@ -368,3 +373,80 @@ def test_a_power_at_which_seeds_are_no_floats_is_refused(power: str) -> None:
         return
     with pytest.raises(InvalidValue, match="power"):
         bottom_k_sample([large], 2, power=power)
+
+
+class TestParts:
+    @pytest.mark.parametrize("kind", ["text", "bytes", "mixed"])
+    @pytest.mark.parametrize("coins", [KeyHash(b"s"), None], ids=["key hash", "operating system"])
+    def test_a_sample_comes_back_from_its_bytes(self, kind: str, coins: KeyHash | None) -> None:
+        listed = {
+            "text": ["", "a", "ü", "a" * 70],
+            "bytes": [b"\xff", b"\xff\x00", b"", b"\x80" * 9],
+            "mixed": [b"\xff", b"a", b"", b"\xfe"],
+        }[kind]
+        chunk = KeyCounts.of((pa.array(listed, pa.large_string() if kind == "text" else pa.large_binary()), [9] * 4))
+        for sample in (
+            threshold_sample([chunk], EveryKey(), coins),
+            threshold_sample([chunk], ListedRates(rates=Public(",".join(["0"] * 9 + ["1"]))), coins),
+            bottom_k_sample([chunk], 2, power="1/2", coins=coins),
+            bottom_k_sample([], 2, coins=coins),
+            threshold_sample([], SAMPLERS[1], coins),
+        ):
+            for again in (ThresholdSample.from_bytes(sample.to_bytes()), pickle.loads(pickle.dumps(sample))):
+                assert again.to_bytes() == sample.to_bytes()
+                assert again.keys.equals(sample.keys)
+                assert again.statement == sample.statement
+                assert (again.rule, again.salt) == (sample.rule, sample.salt)
+                assert again.counts.tolist() == sample.counts.tolist()
+
+    @pytest.mark.parametrize("listed", [[], [b""], [b"", b"a", "ü".encode()], [b"\xff", b"z"]], ids=len)
+    def test_keys_without_arrow_come_back(self, monkeypatch: pytest.MonkeyPatch, listed: list[bytes]) -> None:
+        monkeypatch.setattr("certdp.weighted_sampling.keys.arrow_if_installed", lambda: None)
+        keys = PlainKeys(listed, text=False).as_text()
+        again = unpacked_keys(packed_keys(keys))
+        assert again.equals(keys)
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.lists(st.integers(0, 59), max_size=8), st.lists(st.booleans(), min_size=9, max_size=9))
+    def test_samples_by_coins_of_keys_do_not_depend_on_the_parts(self, cuts: list[int], sent: list[bool]) -> None:
+        counts = [n * n + 1 for n in range(60)]
+        draws: list[Draw] = [
+            lambda chunks: threshold_sample(chunks, SAMPLERS[1], KeyHash(b"s")),
+            lambda chunks: bottom_k_sample(chunks, 9, coins=KeyHash(b"s")),
+        ]
+        for draw in draws:
+            parts = [draw([data(counts[a:b], a)]) for a, b in pairwise([0, *sorted(cuts), 60])]
+            travelled = [
+                pickle.loads(pickle.dumps(part)) if far else part for part, far in zip(parts, sent, strict=False)
+            ]
+            assert merged(travelled).to_bytes() == draw([data(counts)]).to_bytes()
+
+    def test_a_key_in_two_parts_is_refused(self) -> None:
+        parts = [threshold_sample([data([1, 2, 3], 3 * place)], EveryKey()) for place in (0, 1, 2, 3, 0)]
+        with pytest.raises(InvalidValue, match="the same one in both samples"):
+            merged(parts)
+
+    def test_damaged_bytes(self) -> None:
+        content = threshold_sample([data([1, 2])], EveryKey()).to_bytes()
+        for place in range(len(content)):
+            with pytest.raises(InvalidValue, match="not whole"):
+                ThresholdSample.from_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("parts", [1, 8])
+    def test_the_law_of_a_sample_does_not_depend_on_the_parts(self, parts: int) -> None:
+        """χ² of how often each key was kept in 1,000 samples, against its probability; seeds are fixed."""
+        sampler, rounds = SAMPLERS[1], 1_000
+        counts = [1 + place * 7 for place in range(40)]
+        rates = np.array([float(Fraction(sampler.inclusion.drawn(count), 1 << 256)) for count in counts])
+        kept = np.zeros(40)
+        names = {key: place for place, key in enumerate(data(counts).keys.to_pylist())}
+        for seed in range(rounds):
+            sample = merged(
+                threshold_sample([data(counts[places[0] : places[-1] + 1], int(places[0]))], sampler, Coins.seeded(s))
+                for s, places in enumerate(np.array_split(np.arange(40), parts), start=100 * seed)
+            )
+            for key in sample.keys.to_pylist():
+                kept[names[key]] += 1
+        statistic = float(((kept - rounds * rates) ** 2 / (rounds * rates * (1 - rates))).sum())
+        assert 40 - 2 * np.sqrt(40 * 13.9) < statistic < 40 + 2 * np.sqrt(40 * 13.9) + 2 * 13.9  # Laurent, Massart 2000

@@ -197,6 +197,7 @@ RULES = (
     Rule("runs.ex_post", (), ("runs/test_released.py",)),
     Rule("runs.worst_ends", (), ("runs/test_released.py", "runs/sampled/test_records.py")),
     Rule("runs.run", (), ("runs/sampled/test_records.py", "runs/sampled/test_costs.py", "runs/test_plan.py")),
+    Rule("records.sums", (), ("records/test_sums.py",)),
     Rule("records.*", (), ("records", "runs/sampled/test_records.py")),
     Rule("runs.partial", (), ("records/test_parts.py",)),
     Rule("runs.declared", (), ("runs/sampled/test_records.py", "runs/test_released.py")),

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..mechanisms.lattice import noise_unit, rounded_sums
+from ..mechanisms.lattice import lattice_sum, noise_unit, rounded_sums
 from ..plugins.contract import Coins, WeightedSample
 from .sampling import FloatArray, Uniform
 
@@ -36,7 +36,8 @@ def noisy_norm_sum(norms: FloatArray, *, bound: Fraction, rate: Fraction, scale:
         largest = math.nextafter(largest, 0.0)
     clipped = np.minimum(np.where(np.isfinite(drawn), drawn, 0.0), largest)
     sample = WeightedSample(clipped[:, np.newaxis], np.ones(len(clipped)))
-    found = rounded_sums(sample, rate * scale, coins.gaussian_cells, 1)
+    totals = lattice_sum(sample, noise_unit(rate * scale))
+    found = rounded_sums(totals, rate * scale, coins.gaussian_cells, 1)
     return float(Fraction(float(found[0, 0])) / rate)
 
 

@@ -20,15 +20,17 @@ from .sampled import SampledRun
 Packed: TypeAlias = tuple[Json, Mapping[str, NDArray[Any]]]
 """Numbers and text, and arrays."""
 
-P = TypeVar("P", bound="Part[Any]")
 
-
-class Mergeable(Protocol):
-    """What was computed from some of the records."""
+class Adds(Protocol):
+    """What was computed from some of the data."""
 
     def __add__(self, later: Self, /) -> Self:
-        """What is computed from these records and then those of `later`."""
+        """What is computed from these data and then those of `later`."""
         ...
+
+
+class Mergeable(Adds, Protocol):
+    """What was computed from some of the records."""
 
     def to_packed(self) -> Packed:
         """Return all of it."""
@@ -40,6 +42,7 @@ class Mergeable(Protocol):
         ...
 
 
+P = TypeVar("P", bound=Adds)
 S = TypeVar("S", bound=Mergeable)
 
 

@@ -40,8 +40,11 @@ class Prepared:
 
     def draw(self) -> list[Release]:
         """Draw one release per step: call it once, after paying."""
-        samples = self.releases.samples(lambda: draw_from(self.features, self.realisation, self.coins))
-        return [self.mechanism.release(sample, self.coins) for sample in samples]
+        return [self.mechanism.release(sample, self.coins) for sample in self.releases.samples(self.sample)]
+
+    def sample(self) -> WeightedSample:
+        """Draw a sample."""
+        return draw_from(self.features, self.realisation, self.coins)
 
 
 def prepared(
@@ -52,6 +55,8 @@ def prepared(
     domain: NormBall | None,
     outside: Outside,
     coins: Coins | None,
+    *,
+    first: int = 0,
 ) -> Prepared:
     """Look at everything that a release could refuse; nothing is drawn for it.
 
@@ -63,13 +68,14 @@ def prepared(
         domain: the public domain, or None where every record is used as it is.
         outside: what happens to records outside it.
         coins: the operating system's unless given.
+        first: number of the first record in the data set, for messages to its curator.
 
     Raises:
         InvalidType, InvalidValue: for records, options and coins that are none, where the mechanism does not release
             from some sample of these records (it is asked about all that may be drawn), and where a private source of
             random words fails or repeats: it is asked for some, which are thrown away.
     """
-    features = hold(matrix_within(records, domain), domain, outside).features
+    features = hold(matrix_within(records, domain), domain, outside, first=first).features
     realisation = realise(features)
     drawn = realisation.probability > 0
     some = slice(None) if drawn.all() else np.flatnonzero(drawn)

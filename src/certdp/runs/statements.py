@@ -56,15 +56,15 @@ class ReleaseStatement:
     digest: str
 
     @classmethod
-    def of(cls, run: SampledRun[Any], output: Floats, coins: Coins) -> ReleaseStatement:
-        """The statement of an output of a run that was drawn with these coins."""
+    def of(cls, run: SampledRun[Any], output: Floats, *, private: bool) -> ReleaseStatement:
+        """The statement of an output of a run, whose coins were private or seeded."""
         mechanism = run.mechanism
         return cls(
             mechanism=plugin_to_json(mechanism),
             sampler=plugin_to_json(run.sampler),
             releases=str(run.releases),
             grids=dict(mechanism.grids) if isinstance(mechanism, OnGrids) else {},
-            coins=stated_source(coins.private),
+            coins=stated_source(private),
             digest=digest_of(_npy(output)),
         )
 
@@ -143,7 +143,8 @@ def stated_release(
     """
     prepared = run.prepared(records, outside, coins=coins)
     value = np.asarray(prepared.draw(), dtype=np.float64)
-    return StatedRelease(value=value, statement=ReleaseStatement.of(run, value, prepared.coins), run=run)
+    statement = ReleaseStatement.of(run, value, private=prepared.coins.private)
+    return StatedRelease(value=value, statement=statement, run=run)
 
 
 def _npy(value: Floats) -> bytes:

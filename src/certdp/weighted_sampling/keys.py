@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, final
 
@@ -182,6 +182,24 @@ def buffers(keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         return np.zeros(size, dtype=np.int64), np.zeros(0, dtype=np.uint8)
     places = np.frombuffer(offsets, dtype=np.int64)[keys.offset : keys.offset + size]
     return places, np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+
+
+def packed_keys(keys: Keys) -> dict[str, NDArray[Any]]:
+    """The lengths of the keys, and the bytes of all, by name."""
+    offsets, data = buffers(as_bytes(keys))
+    return {"lengths": np.diff(offsets), "keys": data[int(offsets[0]) : int(offsets[-1])]}
+
+
+def unpacked_keys(arrays: Mapping[str, NDArray[Any]]) -> Keys:
+    """The keys that `packed_keys` was given, as `as_text` has them."""
+    ends = np.cumsum(arrays["lengths"])
+    data, pa = arrays["keys"].tobytes(), arrow_if_installed()
+    if pa is None:
+        pieces = zip([0, *ends.tolist()], ends.tolist(), strict=False)
+        return PlainKeys((data[start:end] for start, end in pieces), text=False).as_text()
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    held = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
+    return as_text(pa.Array.from_buffers(pa.large_binary(), len(ends), held))
 
 
 def order(keys: Keys) -> NDArray[np.int64]:

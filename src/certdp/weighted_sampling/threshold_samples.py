@@ -28,13 +28,26 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, Number, exact, python_int
 from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
+from ..accounting.stored import packed, unpacked
 from ..plugins.contract import Coins, KeySampler, build, stated
 from ..plugins.contract.coins import release_coins
 from ..plugins.registry import Registry, Role
 from .counts import KeyCounts
 from .drawing import distinct_counts
 from .frequencies import Words, counts_of
-from .keys import Distinct, Keys, arrow, as_bytes, as_text, formatted_key, gathered, joined, order
+from .keys import (
+    Distinct,
+    Keys,
+    arrow,
+    as_bytes,
+    as_text,
+    formatted_key,
+    gathered,
+    joined,
+    order,
+    packed_keys,
+    unpacked_keys,
+)
 from .sample_files import THRESHOLD, CoinKind, Described, SampleStatement, read_sample, write_sample
 
 _WORD = 64
@@ -44,6 +57,7 @@ _SIGNIFICANT = 8
 _LONGEST_SALT = 64
 _COUNT, _SEED = "count", "seed"
 _MOST_OCTAVES = 960  # of a size: seeds down to 2^-53 divided by it are normal floats
+_PART = "certdp-sample-part/1"
 _SANITISABLE = "one that was drawn by threshold with coins of the operating system"
 
 
@@ -270,16 +284,66 @@ class ThresholdSample:
         table, statement = read_sample(path)
         if statement.mechanism is not None or _COUNT not in table.column_names:
             raise InvalidValue("path", str(Path(path)), "a sample with true frequencies", "This one was sanitised")
+        return cls._stated(
+            statement,
+            gathered(table.column("key").chunks),
+            counts_of(table.column(_COUNT)),
+            table.column(_SEED).to_numpy().astype(np.float64) if _SEED in table.column_names else None,
+        )
+
+    @classmethod
+    def _stated(
+        cls, statement: SampleStatement, keys: Keys, counts: NDArray[np.uint64], seeds: Floats | None
+    ) -> ThresholdSample:
         options = dict(statement.rule.options)
         salt = options.pop("salt", None)
         return cls(
-            keys=gathered(table.column("key").chunks),
-            counts=counts_of(table.column(_COUNT)),
+            keys=keys,
+            counts=counts,
             rule=_rule(Described(statement.rule.name, options), statement.sampler),
             coins=statement.coins,
             salt=None if salt is None else bytes.fromhex(salt),
-            seeds=table.column(_SEED).to_numpy().astype(np.float64) if _SEED in table.column_names else None,
+            seeds=seeds,
         )
+
+    # Parts that merge
+
+    def __add__(self, other: ThresholdSample) -> ThresholdSample:
+        """The sample of two data sets without a common key, from a sample of each: one of no keys changes nothing.
+
+        Guarantees: a sample has the same law, however its data were cut into parts by keys; with coins from the keys,
+        it is the same sample. A key that was sampled in both parts is refused; one that was sampled in neither, or in
+        one, cannot be seen in the other: that no key lies in two parts is for who cuts the data.
+
+        Raises:
+            InvalidValue: for samples by different schemes or with different coins, and for a key that is in both.
+        """
+        return merge(self, other)
+
+    def to_bytes(self) -> bytes:
+        """All of the sample, for its owner: it holds keys with their true frequencies. A pickle is the same bytes.
+
+        Guarantees: `from_bytes` gives an equal sample.
+        """
+        arrays = {**packed_keys(self.keys), _COUNT: self.counts}
+        if self.seeds is not None:
+            arrays[_SEED] = self.seeds
+        return packed(_PART, self.statement.to_json(), arrays)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> ThresholdSample:
+        """The sample that `to_bytes` gave.
+
+        Raises:
+            InvalidType: for anything but bytes.
+            InvalidValue: for damaged bytes, and those of another version.
+            PluginError: for a sampler that is not installed.
+        """
+        stated, arrays = unpacked(_PART, content)
+        return cls._stated(SampleStatement.from_json(stated), unpacked_keys(arrays), arrays[_COUNT], arrays.get(_SEED))
+
+    def __reduce__(self) -> tuple[Callable[[bytes], ThresholdSample], tuple[bytes]]:
+        return ThresholdSample.from_bytes, (self.to_bytes(),)
 
 
 def threshold_sample(

@@ -1,0 +1,182 @@
+"""Exact sums over some of the records of a run, to which noise is added once, when they are all added up."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import ArrayLike, NDArray
+
+from ..accounting.errors import InvalidValue
+from ..accounting.exact import Floats
+from ..accounting.feasible_weights.plans import on_one_sample, samples
+from ..accounting.guarantees import require
+from ..accounting.private import Private
+from ..accounting.sampling.clipping import Outside
+from ..accounting.stored import Json
+from ..data import Records
+from ..mechanisms.lattice import Additive
+from ..plugins.contract import Coins
+from ..plugins.contract.coins import release_coins
+from ..runs.partial import Packed, Part, run_digest
+from ..runs.prepared import prepared
+from ..runs.sampled import SampledRun
+from ..runs.statements import ReleaseStatement, StatedRelease
+from .chunks import whole_or_part
+
+_Totals: TypeAlias = tuple[tuple[int, ...], ...]
+
+_NAME_BYTES = 16
+_RELEASED = set[str]()
+"""Names of the draws that this process has released from."""
+_LOCK = Lock()
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class _SumState:
+    """What was drawn of some records.
+
+    Attributes:
+        totals: for each sample of the run, the exact sums of what was drawn.
+        draws: names of the draws, each of which is to be released from once.
+        private: whether all were drawn with private coins.
+    """
+
+    totals: _Totals
+    draws: frozenset[str]
+    private: bool
+
+    def __add__(self, later: _SumState) -> _SumState:
+        if self.draws & later.draws:
+            found, remedy = "one whose records are in the other, too", "A record that counts twice moves the sum twice"
+            raise InvalidValue("part", found, "parts without common records", f"Add each part once. {remedy}")
+        return _SumState(
+            totals=_added(self.totals, later.totals),
+            draws=self.draws | later.draws,
+            private=self.private and later.private,
+        )
+
+    def to_packed(self) -> Packed:
+        """All of it, for the bytes of a part."""
+        totals = [[hex(total) for total in sample] for sample in self.totals]
+        return {"totals": totals, "draws": sorted(self.draws), "private": self.private}, {}
+
+    @classmethod
+    def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The state that `to_packed` gave."""
+        totals = tuple(tuple(int(total, 16) for total in sample) for sample in numbers["totals"])
+        return cls(totals=totals, draws=frozenset(numbers["draws"]), private=numbers["private"])
+
+
+@final
+class SumPart(Part[_SumState]):
+    """Exact sums of what was drawn of some of the records of a run; made by `of`, released by `finish`.
+
+    A part is of a run whose mechanism adds noise to exact sums on a public grid or lattice: laplace-sum, gaussian-sum,
+    lp-sum, count, discrete-laplace, discrete-gaussian; or chooses by exact numbers, as quantile-choice does. It is not
+    private: the sums are exact, and its bytes are for the data's owner alone.
+
+    `one + other` is the part over the records of both. Records are drawn once, when a part is made, and noise is drawn
+    once, when the sum of all parts is finished. Two parts that come of one draw are not added, and what was finished is
+    not finished again, in the same process, by itself or within another sum. Across processes a `Ledger` is what
+    protects: pay there, under one request, for one `finish`; and let no engine make a part anew that was added already.
+    """
+
+    __slots__ = ()
+    form = "certdp-sum-part/1"
+    holds = _SumState
+
+    @classmethod
+    def of(
+        cls,
+        run: SampledRun[Any],
+        records: ArrayLike | Records,
+        outside: Outside = Outside.CLIP,
+        *,
+        coins: Coins | None = None,
+        rows: int | None = None,
+        first: int = 0,
+    ) -> Self:
+        """Draw from these records, and add up what is drawn.
+
+        Args:
+            run: what is to be released.
+            records: matrix (n, d) of finite numbers, n ≥ 0; or what `open_records` gives, which is read in chunks.
+            outside: what happens to records outside the run's domain.
+            coins: the operating system's unless given; of a part with seeded coins no release is private.
+            rows: records at a time.
+            first: number of the first record in the data set, for messages to its curator.
+
+        Guarantees: sums of what was drawn are exact: however a data set is cut into parts, they add up to the same.
+
+        Raises:
+            InvalidType: for a mechanism that does not release from exact sums.
+            InvalidValue: for what `run.release` refuses of these records.
+        """
+        require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+        require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+        mechanism, some, done = additive(run), whole_or_part(records), first
+        used, number = release_coins(coins), samples(run.releases)
+
+        def totals(chunk: Floats) -> _Totals:
+            ready = prepared(
+                run.mechanism, run.drawing.realise, run.releases, chunk, run.domain, outside, used, first=done
+            )
+            return tuple(tuple(mechanism.totals(ready.sample())) for _ in range(number))
+
+        total = totals(np.empty((0, some.columns)))
+        for chunk in some.chunks(rows):
+            total = _added(total, totals(chunk))
+            done += len(chunk)
+        facts = {"run": run_digest(run), "columns": some.columns, "outside": outside.value}
+        draw = frozenset({secrets.token_hex(_NAME_BYTES)})
+        return cls(facts, Private(_SumState(totals=total, draws=draw, private=used.private)))
+
+    def finish(self, run: SampledRun[Any], coins: Coins | None = None) -> StatedRelease:
+        """Draw the noise, once: the release of the run on the records of all parts added up, with its statement.
+
+        Args:
+            run: the run of the parts.
+            coins: the operating system's unless given.
+
+        Guarantees: the law of the release is that of `stated_release`, and so are its guarantee and its certificate.
+            It is one release of the run, to be paid for once, before.
+
+        Raises:
+            InvalidType: for another type of run or of coins.
+            InvalidValue: for another run; where a release from these draws was made in this process; and where a
+                private source of random words fails. Nothing is drawn then.
+        """
+        self.require_of(run)
+        mechanism, used, state = additive(run), release_coins(coins), self._state.reveal()
+        with _LOCK:
+            if state.draws & _RELEASED:
+                remedy = "Keep what the first finish returned; for another release make the parts anew, and pay again"
+                raise InvalidValue("part", "one that was finished before", "parts that are finished once", remedy)
+            _RELEASED.update(state.draws)
+        times = range(on_one_sample(run.releases))
+        value = np.concatenate([mechanism.noisy(sample, 1, used) for sample in state.totals for _ in times])
+        statement = ReleaseStatement.of(run, value, private=state.private and used.private)
+        return StatedRelease(value=value, statement=statement, run=run)
+
+
+def additive(run: SampledRun[Any]) -> Additive:
+    """The mechanism of a run that releases from exact sums.
+
+    Raises:
+        InvalidValue: for any other.
+    """
+    if not isinstance(run.mechanism, Additive):
+        admissible = "a mechanism that adds noise to exact sums, such as laplace-sum, gaussian-sum or count"
+        raise InvalidValue("mechanism", run.mechanism.about.name, admissible, "Release from all records in one place")
+    return run.mechanism
+
+
+def _added(one: _Totals, other: _Totals) -> _Totals:
+    pairs = zip(one, other, strict=True)
+    return tuple(tuple(a + b for a, b in zip(first, second, strict=True)) for first, second in pairs)

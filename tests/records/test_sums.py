@@ -1,0 +1,235 @@
+"""Exact sums over some of the records: they add up to the same however the data are cut, and are released from once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certdp import (
+    Coins,
+    Count,
+    Delta,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Full,
+    GaussianSum,
+    Importance,
+    InvalidType,
+    InvalidValue,
+    LaplaceSum,
+    LpSum,
+    Norm,
+    NormBall,
+    Outside,
+    Poisson,
+    Public,
+    QuantileChoice,
+    RandomisedResponse,
+    ResampleEach,
+    SampledRun,
+    SampleOnce,
+    check,
+    stated_release,
+)
+from certdp.guarantees import PrivateValue
+from certdp.mechanisms.lattice import Additive
+from certdp.parts import LossesPart, SumPart, merged
+
+MECHANISMS: dict[str, Any] = {
+    "laplace-sum": LaplaceSum(scale=Public(2)),
+    "gaussian-sum": GaussianSum(scale=Public("0.1")),
+    "lp-sum": LpSum(scale=Public(3)),
+    "count": Count(scale=Public(1)),
+    "discrete-laplace": DiscreteLaplace(scale=Public(2), granularity=Public("0.01")),
+    "discrete-gaussian": DiscreteGaussian(scale=Public(2), granularity=Public("1/3")),
+    "quantile-choice": QuantileChoice(quantile=Public("0.5"), scale=Public(2)),
+}
+BALL = NormBall(norm=Norm.L1, radius=Public(5))
+IMPORTANCE = Importance(rate=Public("0.3"), norm=Public(1), floor=Public("0.01"))
+
+
+def data() -> Any:
+    records = np.random.default_rng(7).normal(size=(60, 3)) * np.logspace(-6, 1, 60)[:, None]
+    records[5] = 0
+    return records
+
+
+def full(name: str = "laplace-sum", **options: Any) -> SampledRun:
+    return SampledRun(mechanism=MECHANISMS[name], sampler=Full(), **options)
+
+
+def totals(part: SumPart) -> Any:
+    return part._state.reveal().totals
+
+
+@pytest.mark.parametrize("outside", Outside)
+@pytest.mark.parametrize("name", MECHANISMS)
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(0, 60), max_size=8),
+    st.lists(st.integers(0, 50), min_size=8, max_size=8),
+    st.lists(st.booleans(), min_size=8, max_size=8),
+)
+def test_totals_do_not_depend_on_the_parts(
+    name: str, outside: Outside, cuts: list[int], order: list[int], sent: list[bool]
+) -> None:
+    run, seed = full(name, domain=BALL), 11
+    parts = [SumPart.of(run, data()[a:b], outside) for a, b in pairwise([0, *sorted(cuts), 60])]
+    for place, travels in zip(order, sent, strict=True):
+        if len(parts) > 1:
+            at = place % (len(parts) - 1)
+            both = parts[at] + parts[at + 1]
+            parts[at : at + 2] = [pickle.loads(pickle.dumps(both)) if travels else both]
+    total = reduce(add, parts)
+    assert totals(total) == totals(SumPart.of(run, data(), outside))
+    found = total.finish(run, Coins.seeded(seed))
+    whole = stated_release(run, data(), outside, coins=Coins.seeded(seed))
+    assert found.value.tobytes() == whole.value.tobytes()
+    assert found.statement == whole.statement
+
+
+@pytest.mark.parametrize("sampler", [Poisson(rate=Public("0.4")), IMPORTANCE], ids=["poisson", "importance"])
+@pytest.mark.parametrize("releases", [SampleOnce(3), ResampleEach(1)], ids=str)
+def test_one_part_with_the_same_coins_is_the_release_itself(sampler: Any, releases: Any) -> None:
+    run = SampledRun(mechanism=MECHANISMS["laplace-sum"], sampler=sampler, releases=releases, domain=BALL)
+    coins = Coins.seeded(5)
+    found = SumPart.of(run, data(), coins=coins).finish(run, coins)
+    whole = stated_release(run, data(), coins=Coins.seeded(5))
+    assert found.value.tobytes() == whole.value.tobytes()
+    assert found.value.shape == (releases.steps, 3)
+    assert found.statement == whole.statement
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parts", [1, 4])
+def test_the_law_of_what_is_drawn_does_not_depend_on_the_parts(parts: int) -> None:
+    """χ² of how often each record was drawn in two samples of each of 1,000 runs, against its rate; seeds are fixed."""
+    rates = np.tile([0.1, 0.3, 0.5, 0.9], 5)
+    records = np.diag(rates)  # of which the norm is the rate, and each has a column of its own
+    sampler = Importance(rate=Public(1), norm=Public(1))
+    run = SampledRun(mechanism=MECHANISMS["discrete-laplace"], sampler=sampler, releases=ResampleEach(2))
+    drawn, rounds = np.zeros((2, 20)), 1_000
+    both = 0.0
+    for seed in range(rounds):
+        made = [
+            SumPart.of(run, some, coins=Coins.seeded(9_000 * parts + 10 * seed + number))
+            for number, some in enumerate(np.array_split(records, parts))
+        ]
+        found = np.array(totals(merged(made))) != 0
+        drawn += found
+        both += float((found[0] & found[1]).sum())
+    statistic = float(((drawn - rounds * rates) ** 2 / (rounds * rates * (1 - rates))).sum())
+    assert 40 - 2 * np.sqrt(40 * 13.9) < statistic < 40 + 2 * np.sqrt(40 * 13.9) + 2 * 13.9  # Laurent, Massart 2000
+    squares = rates**2
+    assert abs(both - rounds * squares.sum()) < 5.1 * np.sqrt(rounds * (squares * (1 - squares)).sum())  # drawn apart
+
+
+class TestOnce:
+    def test_a_part_is_finished_once(self) -> None:
+        run = full()
+        part = SumPart.of(run, data())
+        copy = SumPart.from_bytes(part.to_bytes())
+        sum_of_both = part + SumPart.of(run, data())
+        part.finish(run)
+        for other in (part, copy, sum_of_both, SumPart.of(run, data()) + copy):
+            with pytest.raises(InvalidValue, match="finished before"):
+                other.finish(run)
+
+    def test_parts_of_a_sum_that_was_finished(self) -> None:
+        run = full()
+        one, other = SumPart.of(run, data()), SumPart.of(run, data())
+        (one + other).finish(run)
+        for part in (one, other):
+            with pytest.raises(InvalidValue, match="finished before"):
+                part.finish(run)
+
+    def test_a_refusal_leaves_the_part_as_it_was(self) -> None:
+        run, other = full(), full("count")
+        part = SumPart.of(run, data())
+        with pytest.raises(InvalidValue) as caught:
+            part.finish(other)
+        assert caught.value.parameter == "run"
+        with pytest.raises(InvalidType):
+            part.finish(run, 7)  # type: ignore[arg-type]
+        part.finish(run)
+
+    def test_no_record_counts_twice(self) -> None:
+        run = full()
+        part = SumPart.of(run, data())
+        for other in (part, pickle.loads(pickle.dumps(part)), SumPart.of(run, data()) + part):
+            with pytest.raises(InvalidValue, match="common records"):
+                _ = part + other
+
+
+def test_a_release_of_parts_has_the_certificate_of_the_run() -> None:
+    run = SampledRun(mechanism=MECHANISMS["laplace-sum"], sampler=IMPORTANCE, domain=BALL)
+    released = merged(SumPart.of(run, some) for some in np.array_split(data(), 3)).finish(run)
+    assert released.statement.coins == "operating system"
+    assert check(released.certificate("sum.npy", run.epsilon(Delta("1e-6")))).outcome.value == "holds"
+
+
+@pytest.mark.parametrize("seeded", ["draw", "noise"])
+def test_one_seed_makes_a_seeded_release(seeded: str) -> None:
+    run, seed = full(), Coins.seeded(1)
+    part = SumPart.of(run, data()) + SumPart.of(run, data(), coins=seed if seeded == "draw" else None)
+    found = pickle.loads(pickle.dumps(part)).finish(run, seed if seeded == "noise" else None)
+    assert found.statement.coins == "seeded"
+    with pytest.raises(InvalidValue, match="seeded"):
+        found.certificate("sum.npy")
+
+
+def test_no_records_are_an_output_like_any_other() -> None:
+    for name in MECHANISMS:
+        run = full(name)
+        found = SumPart.of(run, np.empty((0, 3))).finish(run)
+        assert np.isfinite(found.value).all()
+        assert found.value.shape == stated_release(run, data()).value.shape
+
+
+class TestRefusals:
+    def test_a_mechanism_without_sums(self) -> None:
+        run = SampledRun(mechanism=RandomisedResponse(epsilon=Public(1), categories=Public(3)), sampler=Full())
+        assert not isinstance(run.mechanism, Additive)
+        with pytest.raises(InvalidValue, match="exact sums"):
+            SumPart.of(run, data())
+
+    @pytest.mark.parametrize(
+        ("parameter", "make"),
+        [
+            ("run", lambda: SumPart.of(full("count"), data())),
+            ("columns", lambda: SumPart.of(full(), np.ones((2, 2)))),
+            ("outside", lambda: SumPart.of(full(), data(), Outside.DROP)),
+        ],
+    )
+    def test_parts_that_differ(self, parameter: str, make: Callable[[], SumPart]) -> None:
+        with pytest.raises(InvalidValue) as caught:
+            _ = SumPart.of(full(), data()) + make()
+        assert caught.value.parameter == parameter
+
+    def test_another_kind_of_part(self) -> None:
+        with pytest.raises(InvalidType):
+            _ = SumPart.of(full(), data()) + LossesPart.of(full(), data())  # type: ignore[operator]
+        with pytest.raises(InvalidValue, match="the form"):
+            SumPart.from_bytes(LossesPart.of(full(), data()).to_bytes())
+
+    @pytest.mark.parametrize("rows", [None, 7])
+    def test_sums_beyond_binary64(self, rows: int | None) -> None:
+        records = np.ones((60, 1))
+        records[50] = 1e308
+        with pytest.raises(InvalidValue, match="beyond binary64"):
+            SumPart.of(full(), records, rows=rows)
+
+    def test_its_text_shows_nothing(self) -> None:
+        part = SumPart.of(full(), data())
+        assert str(part) == repr(part) == "SumPart(…)"
+        with pytest.raises(PrivateValue):
+            pickle.dumps(part._state)
