@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, final
 
 from attrs import evolve, field, frozen
 
-from .errors import InvalidType, InvalidValue
+from .errors import InvalidType, InvalidValue, known_keywords
 from .exact import Number, exact, ratio_text
 from .guarantees import Guarantee, refuse_ex_post, require
 from .private import Private as Private
@@ -27,6 +27,7 @@ def _plainly(value: object) -> str:
 
 
 @final
+@known_keywords
 @frozen(repr=False)
 class Public(Generic[T_co]):
     """A value declared fixed before the data were seen.
@@ -131,6 +132,7 @@ def _range(value: tuple[Number, Number] | PublicRange | None) -> PublicRange | N
 
 
 @final
+@known_keywords
 @frozen
 class Released(Generic[T_co]):
     """A value obtained by a private release.

@@ -7,7 +7,7 @@ from typing import ClassVar, Self, final
 
 from attrs import field, frozen
 
-from .errors import InvalidType, InvalidValue, blamed_on
+from .errors import InvalidType, InvalidValue, blamed_on, known_keywords
 from .exact import Number, exact, short_text
 
 
@@ -81,6 +81,7 @@ class Quantity:
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Epsilon(Quantity):
     """The privacy parameter ε, in nats; at least 0."""
@@ -92,6 +93,7 @@ class Epsilon(Quantity):
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Delta(Quantity):
     """The privacy parameter δ, a probability in [0, 1]."""
@@ -103,6 +105,7 @@ class Delta(Quantity):
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Order(Quantity):
     """A Rényi order α > 1."""
@@ -114,6 +117,7 @@ class Order(Quantity):
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Weight(Quantity):
     """The weight with which a sampled record enters a mechanism; at least 1."""
@@ -125,6 +129,7 @@ class Weight(Quantity):
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Probability(Quantity):
     """A probability in [0, 1]."""
@@ -152,6 +157,7 @@ class Probability(Quantity):
 
 
 @final
+@known_keywords
 @frozen(order=False, str=False, repr=False)
 class Sensitivity(Quantity):
     """How far one record can move a statistic, in the statistic's own unit; at least 0."""

@@ -11,8 +11,11 @@ def main() -> None:
     from .durable.interruption import install
 
     install()
+    import gc
     import io
     import sys
+
+    gc.set_threshold(50_000, 20, 50)  # modules stay: looking through them again and again is a tenth of a command
 
     from .commands.app import app
 

@@ -21,13 +21,15 @@ PLUGINS = [REGISTRY.get(listing.role, listing.name) for listing in REGISTRY.list
 PARTS = [
     *(certdp.Budget, certdp.Continuous, certdp.KeyedRun, certdp.NormBall, certdp.PrivateWeightedSampling),
     *(certdp.PrivateWeightedSampling.within, certdp.ResampleEach, certdp.SampledRun, certdp.SampleOnce, certdp.Whole),
+    *(certdp.Delta, certdp.Epsilon, certdp.Order, certdp.Public, certdp.Released, certdp.Ledger.create),
+    *(certdp.calibrate, certdp.certificate, certdp.profile_certificate),
 ]
 QUERIES = [
     value
     for name in queries.__all__
     if inspect.isfunction(value := getattr(queries, name)) or value in (queries.Category, queries.Column)
 ]
-METHODS = [queries.Table.release, queries.Table.with_bounds]
+METHODS = [queries.Table.release, queries.Table.with_bounds, certdp.SampledRun.epsilon, certdp.SampledRun.delta]
 
 
 def arguments(called: Callable[..., Any]) -> list[str]:

@@ -165,19 +165,24 @@ class Arithmetic:
         if size < -bits:  # x ≤ expm1(x) ≤ x + x² for x ≤ 1
             return self._add(x, self._multiply(x, x, UP), UP) if up else self._round(x, DOWN)
         if size > 0:
-            return self._expm1_from_one(x, rounding)
+            return self._add(self._exp_from_one(x, rounding), MINUS_ONE, rounding)
         halvings = max(0, int(size) + self._reach)
         point = bits + 2 * halvings + 16 - int(size)
         value: Mpf = libmp.from_man_exp(_grown(_fixed(x, point, up), point, halvings, up), -point, bits, rounding)
         return value
 
-    def _expm1_from_one(self, x: Mpf, rounding: str) -> Mpf:
+    def _exp_from_one(self, x: Mpf, rounding: str) -> Mpf:
         up, point = rounding == UP, self._far_point
         units, log_2 = _fixed(x, point, up), self._far_log_2
         times = _fixed(x, point, False) // log_2[UP]
         grown = _grown(units - times * log_2[OPPOSITE[rounding]], point, self._reach, up)
         power: Mpf = libmp.from_man_exp((1 << point) + grown, times - point, self.precision, rounding)
-        return self._add(power, MINUS_ONE, rounding)
+        return power
+
+    def _exp_positive(self, x: Mpf, rounding: str) -> Mpf:
+        if 0 < magnitude(x) <= 64:
+            return self._exp_from_one(x, rounding)
+        return self._add(ONE, self._expm1_positive(x, rounding), rounding)
 
     @cached_property
     def _reach(self) -> int:
@@ -247,9 +252,8 @@ class Arithmetic:
 
     def _exp(self, x: Mpf, rounding: str) -> Mpf:
         if not x[0] and x != MINUS_INFINITY:
-            return self._add(ONE, self._expm1_positive(x, rounding), rounding)
-        grown = self._add(ONE, self._expm1_positive(libmp.mpf_neg(x), OPPOSITE[rounding]), OPPOSITE[rounding])
-        return self._divide(ONE, grown, rounding)
+            return self._exp_positive(x, rounding)
+        return self._divide(ONE, self._exp_positive(libmp.mpf_neg(x), OPPOSITE[rounding]), rounding)
 
     def _log1p(self, z: Mpf, rounding: str) -> Mpf:
         if at_most(z, MINUS_ONE):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ..accounting.derivation import Derivation
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.filters import Filter
 from ..accounting.filters.states import sums_to_json
 from ..accounting.guarantees import Guarantee, require
@@ -74,6 +74,7 @@ class Ledger:
         """The data set that the budget protects."""
 
     @staticmethod
+    @known_keywords
     def create(
         where: Path | str, rule: Filter[Any, Any, Any], *, data: str, anchor: Path | None = None, by: str | None = None
     ) -> Ledger:

@@ -191,6 +191,7 @@ class Whole(Scale):
         return min(max(moved, safe + 1), unsafe - 1)
 
 
+@known_keywords
 def calibrate(
     run: Callable[[Fraction], R],
     budget: Budget,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..accounting.derivation import EX_POST, Assumption
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.notions import PURE
 from ..accounting.relations import RECORD
 from ..accounting.sampling.every_value import ExPost
@@ -50,6 +50,7 @@ _DOMINATED = Assumption(
 )
 
 
+@known_keywords
 def certificate(run: SampledRun[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
     """A publishable certificate of an answer's (ε, δ), accepted by the independent checker.
 
@@ -139,6 +140,7 @@ def pure_claim(run: SampledRun[Any]) -> SampledPureClaim:
     )
 
 
+@known_keywords
 def profile_certificate(run: SampledRun[Any]) -> bytes:
     """A publishable certificate of a run's ψ and, with a domain, of its supremum: public constants alone.
 

@@ -17,7 +17,7 @@ from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_
 from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
 from ..accounting.display import EXACT_UP_TO, Displayed, shorten
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidValue, known_keywords
 from ..accounting.exact import Number
 from ..accounting.guarantees import Guarantee, conditions, require
 from ..accounting.notions import (
@@ -314,6 +314,7 @@ class Run(Displayed, ABC, Generic[U]):
         bound = GAUSSIAN_DP.compose([GaussianDP(self._worst(gaussian, "Gaussian bound")), spent])
         return self._guarantee(bound, GAUSSIAN_DP)
 
+    @known_keywords
     def epsilon(self, delta: Delta | Number, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven ε with which the whole run is (ε, δ)-DP.
 
@@ -347,6 +348,7 @@ class Run(Displayed, ABC, Generic[U]):
         compared = Comparison(found, spent.epsilon, bool(spent.delta.upper))
         return self._answer(total, Bounds(target, two_sided=True), found, compared, delta)
 
+    @known_keywords
     def delta(self, epsilon: Epsilon | Number, *, accountant: Accountant = BEST) -> Answer[U]:
         """The smallest proven δ with which the whole run is (ε, δ)-DP; by the same ways as `epsilon`.
 

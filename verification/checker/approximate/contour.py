@@ -315,7 +315,8 @@ def _larger(a: Mpf, b: Mpf) -> Mpf:
 
 
 def _plus(a: Mpf, b: Mpf) -> Mpf:
-    return _COARSE.add(Interval(a, a), Interval(b, b)).hi
+    total: Mpf = libmp.mpf_add(a, b, _FINE.precision, UP)  # which no mantissa here exceeds, as that sum needs
+    return total
 
 
 # Whole multiples of 2^-BITS.
@@ -356,16 +357,13 @@ def _turn(angle: Interval) -> Complex:
         raise Refused("an angle on the contour is too uncertain or too large")
     halvings = max(0, abs(low).bit_length() - fine + 6)
     small = low >> halvings
-    cosine, sine = 1 << fine, 0
-    real, imaginary = 1 << fine, 0
-    k = 1
-    while real or imaginary:
-        # times i·small/k
-        real, imaginary = -((imaginary * small) >> fine) // k, ((real * small) >> fine) // k
-        cosine, sine = cosine + real, sine + imaginary
+    term, k = 1 << fine, 0
+    sums = [term, 0, 0, 0]  # of the terms small^k/k!, by k mod 4: i^k is 1, i, -1, -i
+    while abs(term) > 1:
         k += 1
-        if abs(real) <= 1 and abs(imaginary) <= 1:
-            break
+        term = ((term * small) >> fine) // k
+        sums[k % 4] += term
+    cosine, sine = sums[0] - sums[2], sums[1] - sums[3]
     for _ in range(halvings):
         cosine, sine = (cosine**2 - sine**2) >> fine, (2 * cosine * sine) >> fine
     return cosine >> _GUARD, sine >> _GUARD
