@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from certdp.commands.app import app
 from certdp.commands.plan_files import plan_from_file
+from certdp.plugins.forks import can_fork
 from certdp.verification.running.runner import run
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,8 @@ READ_ALONE = {  # pages whose commands are read but not run, and why
     DOCS / "experiments.md": "hours, on data that are not in the project",
     PLUGINS: "about plugins that are not installed here",
     DOCS / "estimates.md": "a pattern: SAMPLE and KEY stand for a reader's own",
+    DOCS
+    / "ledger.md": "a pattern: the counts stand for a reader's own; tests/commands/test_paid_releases.py runs them",
     DOCS / "keyed_data.md": "a pattern: COUNTS, SAMPLE and OUT stand for a reader's own",
     DOCS / "peers.md": "a pattern: the state stands for a reader's own",
     DOCS / "training.md": "long runs, on data that are not in the project, with extras",
@@ -125,6 +128,15 @@ def test_claims_of_the_guide_are_checked() -> None:
     exec(compile(block, str(PLUGINS), "exec"), names)
     report = run(names["CLAIMS"], examples=20)
     assert [result.passed for result in report.results] == [True, True]
+
+
+@pytest.mark.skipif(not can_fork(), reason="needs processes that fork")
+def test_example_spends_one_budget_in_20_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    """The document shows what the example prints."""
+    runpy.run_path(str(ROOT / "examples/budget_in_20_processes.py"), run_name="__main__")
+    told = capsys.readouterr().out
+    assert [line.split()[-3] for line in told.splitlines()[:3]] == ["0", "2,000", "100"]
+    assert told in (ROOT / "docs/ledger.md").read_text("utf-8")
 
 
 def test_example_prints_losses(

@@ -29,7 +29,8 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
     "certdp": (
         ("accounting",),
         ("durable",),  # what lies between here and the face has its floors in test_layering
-        ("data", "ledger", "runs"),
+        ("data", "ledger"),
+        ("runs",),
         ("clustering", "interoperation", "records"),
         ("plots",),
         ("dpis", "queries", "weighted_sampling"),

@@ -82,6 +82,9 @@ NO_BUDGET = {
         "accounting.expressions.suprema._Search",
         "src.certdp.runs.calibration._Search",
     },
+    "what was paid from a ledger, which holds the account and knows each id": {
+        "src.certdp.ledger.paying.LedgerRequest",
+    },
     "coins: words are drawn, and of the operating system's none comes twice": {
         "accounting.draws.exact.LazyNumber",
         "plugins.contract.exact_draws.ExactDraws",
@@ -234,7 +237,7 @@ def a_filter(make: Callable[[], Any], paid: Bound) -> Kind:
         frozenset({"budget", "relation", "unit", "domain", "guarantee", "theorem", "cost_of", "approximate"})
         | frozenset({"rule", "from_rule", "from_state", "guarantee_of"})
         | frozenset(
-            {"start", "read_sums", "after", "share", "total", "left"}
+            {"start", "read_sums", "after", "exceeded", "share", "total", "left"}
         ),  # about another account, stored elsewhere
     )
 
@@ -312,7 +315,7 @@ KINDS: dict[type[SpendingState], Kind] = {
             "release": lambda account: account.release(laplace(), np.eye(2)),
             "would_exceed": lambda account: account.would_exceed(laplace()),
         },
-        frozenset({"filter", "guarantee", "cost", "chosen"}),
+        frozenset({"filter", "ledger", "guarantee", "cost", "chosen"}),
     ),
     DominatedRun: Kind(
         lambda: DominatedRun(Plan([laplace(2), laplace()])),
@@ -351,7 +354,7 @@ KINDS: dict[type[SpendingState], Kind] = {
         },
         frozenset({"plan", "guarantee", "drawn_with_a_seed", "drawn_correctly_rounded"}),
     ),
-    engine._Run: Kind(_run, {"finished": lambda run: run.finished()}, frozenset({"go_back_to"})),
+    engine._Run: Kind(_run, {"finished": lambda run: run.finished()}, frozenset({"go_back_to", "pay", "go_on"})),
     CertifiedAccountant: Kind(
         CertifiedAccountant,
         {

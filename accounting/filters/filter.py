@@ -173,9 +173,13 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
             InvalidValue: for one with another relation, unit or domain.
             SecondAccount: in a forked process.
         """
-        self._check(cost)
         with self._own():
-            return self._compared(self._with(self._sums, cost)).within.negated
+            return self.exceeded(self._sums, cost)
+
+    def exceeded(self, sums: Sums, cost: Guarantee[B, R, U]) -> Truth:
+        """Whether an account under this rule would exceed the budget with a cost; raises as `would_exceed`."""
+        self._check(cost)
+        return self._compared(self._with(sums, cost)).within.negated
 
     def spend(self, cost: Guarantee[B, R, U]) -> Spent[B, R, U]:
         """Pay a cost; call it before what costs it is released.

@@ -26,10 +26,12 @@ from .accounting.provenance import Private, Public
 from .accounting.sampling.clipping import Outside, hold
 from .accounting.sampling.domains import NormBall
 from .accounting.units import Epsilon
+from .ledger import PaidFrom, request_of
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
 from .plugins.contract.coins import release_coins
 from .runs.certificates import pure_claim
+from .runs.digests import plan_digest
 from .runs.least_scale import least_scale, proven
 from .runs.sampled import SampledRun
 from .runs.statements import ReleaseStatement
@@ -106,6 +108,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         outside: what happens to a record outside the ball: clip or drop.
         random_state: for experiments only: a seed or RandomState makes the run reproducible and not private, with the
             warning `NotPrivate`. None takes all coins from the operating system.
+        ledger: what a fit is paid from before it draws: a `Ledger`, or a `LedgerRequest` that names the fit. Copies and
+            pickles of the estimator name where it is.
         n_jobs: threads, −1 for all processors; the result is the same for any number.
 
     Attributes:
@@ -143,6 +147,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         noise_scale: Number | None = None,
         outside: str = "clip",
         random_state: Any = None,
+        ledger: PaidFrom | None = None,
         n_jobs: Any = -1,
     ) -> None:
         self.n_clusters = n_clusters
@@ -158,6 +163,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.noise_scale = noise_scale
         self.outside = outside
         self.random_state = random_state
+        self.ledger = ledger
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: object = None) -> DPKMeans:
@@ -170,6 +176,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Raises:
             InvalidValue: for a parameter that is missing or inadmissible, by its name; nothing is released then.
             NoFiniteSupremum: for a sampler under which no noise suffices, such as one without a floor.
+            BudgetExceeded: where the ledger does not cover the fit; nothing is released then. Otherwise as
+                `LedgerRequest.pay`.
         """
         given = cast(Floats, validate_data(self, X, dtype=np.float64))
         outside, origin = _outside(self.outside), _centre(self.centre, given.shape[1])
@@ -182,6 +190,10 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         run = SampledRun(mechanism=mechanism, sampler=sampler, domain=domain)
         realisation = run.drawing.realise(features)
         proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
+        if self.ledger is not None:
+            certificate = None if proof is None else proof[0]
+            paid = request_of(self.ledger, "centres")
+            paid.pay(paid.ledger.rule.cost_of(run), plan=plan_digest(run), coins=coins, certificate=certificate)
         sample = draw_from(features, realisation, coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
         labels = nearest_centres(given, centres, threads=threads)

@@ -210,7 +210,7 @@ NO_NUMBERS = {
     *("mechanism", "sampler", "resample", "outside", "accountant", "array", "find", "scheme", "key", "count", "split"),
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
-    *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request"),
+    *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request", "ledger"),
 }
 """Options with other texts."""
 

@@ -13,6 +13,7 @@ from certdp.commands.app import app
 
 SHARED_NAMES = {
     "--anchor": "the head of a ledger's log, kept elsewhere",
+    "--data-set": "the data set that a ledger protects",
     "--delta": "the δ of a budget, that goes with a claim, or that is asked about",
     "--epsilon": "the ε of a budget, that is claimed, or that is asked about",
     "--only": "laws by one glob, claims and modules by several",

@@ -127,7 +127,7 @@ class TestPaidFromAFilter:
         with pytest.raises(InvalidValue, match="radius = 5"):
             run.pay(laplace(10, domain=NormBall(norm=Norm.L1, radius=Public(5))))
         with pytest.raises(InvalidType, match="Fix a budget beforehand"):
-            AdaptiveRun(Pure(ONE))  # type: ignore[arg-type]
+            AdaptiveRun(Pure(ONE))  # type: ignore[call-overload]
         with pytest.raises(InvalidValue, match="whose unit is a record"):
             AdaptiveRun(PureFilter(Pure(ONE), relation=ADD_REMOVE, unit=ELEMENT))  # type: ignore[arg-type]
         assert run.filter.number == 0

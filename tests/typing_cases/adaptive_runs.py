@@ -71,4 +71,4 @@ def runs(account: ZeroConcentratedFilter[AddRemove, Record], step: SampledRun) -
     run.pay(Public(step))  # E: mypy=arg-type pyright=reportArgumentType
     compose(run.guarantee, account.guarantee)
     renyi_to_approximate(run.guarantee, delta)  # E: mypy=arg-type pyright=reportArgumentType
-    AdaptiveRun(ZeroConcentrated(one))  # E: mypy=arg-type pyright=reportArgumentType
+    AdaptiveRun(ZeroConcentrated(one))  # E: mypy=call-overload pyright=reportArgumentType

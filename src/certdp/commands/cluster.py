@@ -33,6 +33,7 @@ from .options import (
 )
 from .outputs import check_places, checked_certificate
 from .page import Page, whom
+from .paying import LedgerOptions, Payer, among
 from .requests import Admission, FileOptions
 
 _RUN_OPTIONS = ("radius", "norm", "noise_scale", "split", "max_iter")
@@ -114,7 +115,8 @@ def cluster(
     outside: Outside = "clip",
     certificate: Certificate = None,
     admission: Admission,
-) -> Clustered:
+    paid_from: LedgerOptions,
+) -> Answer:
     """Private k-means: centres by weighted DP-Lloyd on a sample, calibrated to a certified ε.
 
     Needs --option radius=R. The centres are written to --output as CSV.
@@ -128,20 +130,25 @@ def cluster(
     check_places(data, {"output": output, "certificate": certificate})
     settings: dict[str, Any] = {**of_run, "max_iter": whole("max_iter", of_run.get("max_iter", "10"))}
     model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
-    model.fit(read_records(data, file.reading))
-    with published() as files:
-        files.write(output, _table_of(model.cluster_centers_), Rank.RELEASE)
-        if certificate is not None:
-            content = checked_certificate("certificate", model.certificate_)
-            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
-    return Clustered(
-        model=model,
-        clusters=clusters,
-        sampler=sampler,
-        outside=outside,
-        output=output,
-        certificate=certificate,
-    )
+
+    def fit(payer: Payer) -> Clustered:
+        model.set_params(ledger=payer.request).fit(read_records(data, file.reading))
+        with published() as files:
+            files.write(output, _table_of(model.cluster_centers_), Rank.RELEASE)
+            if certificate is not None:
+                content = checked_certificate("certificate", model.certificate_)
+                files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
+            payer.hand_in(files)
+        return Clustered(
+            model=model,
+            clusters=clusters,
+            sampler=sampler,
+            outside=outside,
+            output=output,
+            certificate=certificate,
+        )
+
+    return paid_from.released(fit, among([output, certificate]))
 
 
 def _estimators() -> Any:

@@ -52,6 +52,7 @@ class CheckpointState:
         history: so far.
         model: the state of the model.
         bounds: what the sampling remembers of each record.
+        word: what the one who paid the run from a ledger knows; None for a run without one.
     """
 
     account: dict[str, Any]
@@ -65,6 +66,7 @@ class CheckpointState:
     history: History
     model: Mapping[str, FloatArray]
     bounds: FloatArray
+    word: str | None = None
 
     def content(self) -> bytes:
         """The file: an npz archive with all but the arrays as JSON."""
@@ -82,6 +84,7 @@ class CheckpointState:
             "data": self.identity.data.reveal(),
             "proposals": self.proposals,
             "history": self.history.as_json(),
+            **({} if self.word is None else {"word": self.word}),
         }
         encoded = np.frombuffer(json.dumps(text, allow_nan=False).encode(), dtype=np.uint8)
         arrays: dict[str, Any] = {_TEXT: encoded, _BOUNDS: self.bounds}
@@ -119,6 +122,7 @@ class CheckpointState:
                     history=History.from_json(text["history"]),
                     model=model,
                     bounds=archive[_BOUNDS],
+                    word=None if "word" not in text else str(text["word"]),
                 )
         except (KeyError, TypeError, ValueError, ArithmeticError, OSError, EOFError, zipfile.BadZipFile) as error:
             reason = str(error) or type(error).__name__

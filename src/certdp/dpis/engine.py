@@ -10,7 +10,7 @@ Everything is paid, and written down where there are checkpoints, before anythin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -27,8 +27,10 @@ from ..accounting.notions import Approximate
 from ..accounting.provenance import Private
 from ..accounting.relations import AddRemove, Record
 from ..durable.files import digest_of, write_whole
+from ..ledger import LedgerRequest, PaidFrom, request_of
 from ..plugins.contract import Coins
 from ..plugins.contract.coins import release_coins, seeded_run, stated_source
+from ..runs.digests import digest_of_options
 from ..verification.certificates.artefacts import with_digests
 from .budget import AdaptiveClip, NoisySize, RunPlan
 from .checkpoints import Checkpoints, CheckpointState
@@ -123,10 +125,7 @@ class Trained:
     @property
     def guarantee(self) -> Guarantee[Approximate, AddRemove, Record] | None:
         """What holds for the parameters and every release of the run; None with seeded coins: then nothing does."""
-        if not self.is_private:
-            return None
-        paid = self.account.guarantee
-        return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], self._stated))
+        return _trained_guarantee(self.account, self.assumptions) if self.is_private else None
 
     @property
     def content(self) -> bytes:
@@ -168,19 +167,24 @@ class Trained:
         """
         if not self.is_private:
             raise seeded_run("certificate")
-        found = self.account.certificate(parameters="as released by the run", assumptions=self._stated)
+        stated = [*self.assumptions, _NO_TUNING]
+        found = self.account.certificate(parameters="as released by the run", assumptions=stated)
         if name is None:
             return found
         return evolve(found, content=with_digests(found.content, {name: digest_of(self.content)}))
 
     @property
-    def _stated(self) -> list[Assumption]:
-        return [*self.assumptions, _NO_TUNING]
-
-    @property
     def epsilon(self) -> float:
         """An upper bound of the ε at δ₀ that this run has paid; like σ_G it follows from outputs of the run."""
         return self.account.spent()
+
+
+def _trained_guarantee(
+    account: RunAccount, assumptions: Sequence[Assumption]
+) -> Guarantee[Approximate, AddRemove, Record]:
+    """What an account guarantees of a run that trains a model with these assumptions."""
+    paid = account.guarantee
+    return evolve(paid, derivation=_IN_TRAINING.conclude([paid.derivation], [*assumptions, _NO_TUNING]))
 
 
 def train(
@@ -191,6 +195,7 @@ def train(
     coins: Coins | None = None,
     checkpoints: Checkpoints | None = None,
     progress: Progress | None = None,
+    ledger: PaidFrom | None = None,
 ) -> Trained:
     """Run a plan from its beginning; the model then holds the trained parameters.
 
@@ -201,6 +206,7 @@ def train(
         coins: the operating system's; with seeded ones a run is not private.
         checkpoints: where to write down how far the run is; nowhere unless given.
         progress: is told after each step.
+        ledger: what the whole run is paid from before it begins, its budget (ε₀, δ₀): a `Ledger`, or a `LedgerRequest`.
 
     Guarantees:
         Everything that the run releases (Ñ, each K̃ and K̃*, the parameters after each step) together satisfies
@@ -210,11 +216,14 @@ def train(
         InvalidValue: where a checkpoint is there already, or another run uses the file; for a budget that the fixed
             releases alone exceed; where the number of records changes during the run, at which the run stops with what
             was paid so far.
+        BudgetExceeded: where the ledger does not cover the run. Otherwise as `LedgerRequest.pay`.
     """
     run = _Run(records, open_account(plan), proposals, coins, checkpoints, progress)
     with _alone(checkpoints):
         if checkpoints is not None and checkpoints.begun:
             raise InvalidValue("checkpoints", str(checkpoints.path), "a file that is not there yet", "Resume that run")
+        if ledger is not None:
+            run.pay(request_of(ledger, "training"))
         return run.finished()
 
 
@@ -226,11 +235,13 @@ def resume(
     proposals: Proposals | None = None,
     coins: Coins | None = None,
     progress: Progress | None = None,
+    ledger: LedgerRequest | None = None,
 ) -> Trained:
     """Go on with a run that was interrupted or killed, from the file it left; arguments as for `train`.
 
     Seeded coins are to be as they were when the run began: words that it has taken are passed over, so that it goes on
-    as if nobody had interrupted it. One part with seeded coins makes the whole run one that is not private.
+    as if nobody had interrupted it. One part with seeded coins makes the whole run one that is not private. A run that
+    was paid from a ledger goes on with the same request of it.
 
     Guarantees:
         As `train`, for all parts together: what was paid counts, and steps that may have been drawn are not drawn
@@ -238,7 +249,8 @@ def resume(
 
     Raises:
         InvalidValue: where there is no checkpoint, for one that another run uses, a damaged one, and one of another
-            plan, model, optimiser or proposals, or of other records.
+            plan, model, optimiser or proposals, of other records, and of a run that another ledger has paid, or none.
+            Otherwise as `LedgerRequest.go_on`.
     """
     if not checkpoints.begun:
         raise InvalidValue("checkpoints", str(checkpoints.path), "the file of a run that has begun", "Call train")
@@ -246,6 +258,7 @@ def resume(
         state = checkpoints.read()
         run = _Run(records, restored_account(plan, state.account), proposals, coins, checkpoints, progress)
         run.go_back_to(state)
+        run.go_on(ledger, state.word)
         return run.finished()
 
 
@@ -285,6 +298,35 @@ class _Run(SpendingState):
         self._clip = self._plan.clip.first
         self._unused = 0
         self._everyone: Evaluation | None = None
+        self._word: str | None = None
+
+    def pay(self, request: LedgerRequest) -> None:
+        """Pay for the whole run, before anything of it is drawn."""
+        request.pay(self._cost, plan=self._digest, coins=self._coins)
+        self._word = request.word
+
+    def go_on(self, request: LedgerRequest | None, word: str | None) -> None:
+        """Go on with a run that was paid from a ledger, or from none."""
+        if request is None or word is None:
+            if request is not None or word is not None:
+                paid = "a run that was paid from none" if word is None else "a run that was paid from one"
+                remedy = "Resume it as it began" if word is None else "State the ledger and the request of the run"
+                raise InvalidValue("ledger", paid, "the ledger that the run was paid from", remedy)
+            return
+        request.go_on(self._cost, word, plan=self._digest, coins=self._coins)
+        self._word = word
+
+    @property
+    def _cost(self) -> Guarantee[Approximate, AddRemove, Record]:
+        """The guarantee of the whole run as it is before it begins."""
+        account = open_account(self._plan)
+        if REAL_VALUED_NOISE not in self._records.assumptions:
+            account.drawn_correctly_rounded()
+        return _trained_guarantee(account, self._records.assumptions)
+
+    @property
+    def _digest(self) -> str:
+        return digest_of_options(options_of(self._plan))
 
     def go_back_to(self, state: CheckpointState) -> None:
         """Where the run stood."""
@@ -439,6 +481,7 @@ class _Run(SpendingState):
                     history=self._history,
                     model=self._records.state(),
                     bounds=self._sampling.bounds,
+                    word=self._word,
                 )
             )
 

@@ -6,10 +6,12 @@ from .errors import (
     LedgerDamaged,
     LedgerUnavailable,
     OutputLost,
+    ReleasedBefore,
     ReservationExpired,
     SameRequest,
 )
 from .ledger import Ledger
+from .paying import LedgerRequest, PaidFrom, request_of
 from .replay import Findings, verify_export
 from .requests import Output, Payment, RequestState
 from .statements import LedgerStatement, StatementRow
@@ -20,14 +22,18 @@ __all__ = [
     "Findings",
     "Ledger",
     "LedgerDamaged",
+    "LedgerRequest",
     "LedgerStatement",
     "LedgerUnavailable",
     "Output",
     "OutputLost",
+    "PaidFrom",
     "Payment",
+    "ReleasedBefore",
     "RequestState",
     "ReservationExpired",
     "SameRequest",
     "StatementRow",
+    "request_of",
     "verify_export",
 ]

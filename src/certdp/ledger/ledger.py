@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from ..accounting.derivation import Derivation
+from ..accounting.enclosures import Truth
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
 from ..accounting.filters import Filter
 from ..accounting.filters.states import sums_to_json
@@ -20,7 +21,7 @@ from ..accounting.stored import canonical, derivation_from_json
 from ..durable.files import digest_of
 from .anchors import Anchor
 from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, format_time
-from .errors import LedgerDamaged, LedgerUnavailable, OutputLost, ReservationExpired, SameRequest
+from .errors import LedgerDamaged, LedgerUnavailable, ReservationExpired, SameRequest, lost
 from .places import store_at
 from .replay import Findings, compared, export_line, replayed
 from .requests import Mode, Output, Payment, RequestState, Terms
@@ -125,6 +126,7 @@ class Ledger:
         plan: str | None = None,
         certificate: bytes | None = None,
         by: str | None = None,
+        attempt: str | None = None,
     ) -> Payment:
         """Pay for what is then drawn elsewhere, at most once: only where the answer is `new`.
 
@@ -134,6 +136,8 @@ class Ledger:
             plan: a digest of what is released, for the log.
             certificate: the certificate of what is released, kept with its digest.
             by: who pays; the user of the operating system unless given.
+            attempt: a word that nobody else has, kept by who pays before that, who finds it again in the answer; drawn
+                unless given.
 
         Raises:
             BudgetExceeded: unless all costs provably stay within the budget; nothing was spent.
@@ -141,7 +145,7 @@ class Ledger:
             ReservationExpired: for the id of a reservation that was not begun in time.
             ClockSetBack, LedgerUnavailable, LedgerDamaged: with nothing written.
         """
-        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by)
+        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by, attempt)
 
     def reserve(
         self,
@@ -217,7 +221,7 @@ class Ledger:
                 return self.commit(payment, content)
         if payment.state is RequestState.COMMITTED:
             return self.output(request)
-        raise _lost(request)
+        raise lost(request)
 
     def commit(self, payment: Payment, content: bytes) -> Output:
         """Hand in the output of what was begun, by who began it.
@@ -238,7 +242,7 @@ class Ledger:
                 turn.move(payment.request, row, RequestState.COMMITTED, {"output": digest})
                 return Output(request=payment.request, content=content, digest=digest, new=True)
             if row.state is not RequestState.COMMITTED:
-                raise _lost(payment.request)
+                raise lost(payment.request)
             if turn.entry(row.entry).content["output"] != digest:
                 remedy = "One request has one output: what was handed in first is what was released"
                 raise SameRequest("output", digest, "the output that was handed in first", remedy)
@@ -253,7 +257,7 @@ class Ledger:
         with self._reading() as turn:
             row = turn.request(request)
             if row is None or row.state is not RequestState.COMMITTED:
-                raise _lost(request)
+                raise lost(request)
             digest = turn.entry(row.entry).content["output"]
             return Output(request=request, content=turn.content(digest), digest=digest, new=False)
 
@@ -288,6 +292,15 @@ class Ledger:
         with self._reading() as turn:
             bound: Bound = self.rule.left(turn.sums)
             return bound
+
+    def would_exceed(self, cost: Guarantee[Any, Any, Any]) -> Truth:
+        """Whether what is paid and this cost exceed the budget now; what is undecided is refused.
+
+        Raises:
+            InvalidType, InvalidValue: for a cost in another notion, and with another relation, unit or domain.
+        """
+        with self._reading() as turn:
+            return self.rule.exceeded(turn.sums, cost)
 
     def state(self, request: str) -> RequestState | None:
         """How far a request has come; None for one that was never asked for."""
@@ -347,10 +360,11 @@ class Ledger:
         plan: str | None,
         certificate: bytes | None,
         by: str | None,
+        attempt: str | None = None,
     ) -> Payment:
         kept = None if certificate is None else digest_of(certificate)
         terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept)
-        attempt = secrets.token_hex(16)
+        attempt = attempt or secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:
             return self._entered(terms, attempt, state, until, certificate, by)
@@ -385,7 +399,8 @@ class Ledger:
                 raise SameRequest("request", request, "an id that is free, or the terms it was first used with", remedy)
             if row.state is RequestState.EXPIRED:
                 raise _expired(request)
-            return _payment(request, row.state, turn.entry(row.entry), "", new=False)
+            own = attempt if row.attempt == digest_of(attempt.encode("ascii")) else ""
+            return _payment(request, row.state, turn.entry(row.entry), own, new=False)
 
     def _own_row(self, turn: Turn, payment: Payment) -> Row:
         row = turn.request(payment.request)
@@ -446,16 +461,6 @@ def _user(by: str | None) -> str:
         import os
 
         return f"user {os.getuid()}"
-
-
-def _lost(request: str) -> OutputLost:
-    return OutputLost(
-        "request",
-        request,
-        "a request whose output was handed in",
-        "It has none: whoever began it ended before, or is still drawing. It stays paid and is never drawn again; ask "
-        "again later, or release under another id, which is paid for itself",
-    )
 
 
 def _expired(request: str) -> ReservationExpired:

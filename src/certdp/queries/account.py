@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -23,9 +22,11 @@ from ..accounting.provenance import Public
 from ..accounting.relations import ADD_REMOVE, RECORD, AddRemove, Unit, User
 from ..accounting.sampling.domains import NormBall
 from ..accounting.units import Delta, Epsilon
-from ..ledger import Ledger
+from ..ledger import Ledger, request_of
 from ..mechanisms.gaussian_sum import GaussianSum
+from ..plugins.contract import Coins
 from ..runs.calibration import Budget, Continuous, calibrate
+from ..runs.digests import plan_digest
 from ..runs.plan import Plan
 from ..runs.sampled import SampledRun
 from ..samplers.full import Full
@@ -133,17 +134,18 @@ class Account:
             raise InvalidValue("epsilon", str(epsilon), "a number > 0")
         return _whole(Budget(epsilon=asked, delta=self.budget.delta)).split(1)
 
-    def pay(self, plan: Plan[Any]) -> Guarantee[Any, AddRemove, Any]:
-        """Pay for releases that are drawn after this, once; what they cost together, as a guarantee.
+    def pay(self, plan: Plan[Any], coins: Coins) -> Guarantee[Any, AddRemove, Any]:
+        """Pay for releases that are drawn with these coins after this, once; what they cost together, as a guarantee.
 
         Raises:
             BudgetExceeded: where they might exceed the budget; nothing was spent.
+            InvalidValue: for seeded coins, where a ledger holds the account.
         """
         cost = self.for_unit(self.filter.cost_of(plan))
         if self.ledger is None:
             self.filter.spend(cost)
         else:
-            self.ledger.pay(cost, request=f"queries {secrets.token_hex(16)}")
+            request_of(self.ledger, "queries").pay(cost, plan=plan_digest(plan), coins=coins)
         return cost
 
     @property

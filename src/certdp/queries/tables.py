@@ -83,7 +83,7 @@ class Table(Displayed):
         for part, sample in listed:
             if isinstance(part.mechanism, KnowsAdmissible):
                 part.mechanism.require(sample)
-        cost = self.account.pay(plan)
+        cost = self.account.pay(plan, used)
         released = iter([part.result(part.mechanism.release(sample, used), confidence) for part, sample in listed])
         joined = [query.joined([next(released) for _ in of_one]) for query, of_one in zip(queries, parts, strict=True)]
         return Results(results={result.name: result for result in joined}, cost=cost, plan=plan, coins=used)

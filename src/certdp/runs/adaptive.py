@@ -8,7 +8,7 @@ step is dominated by the step of a plan fixed beforehand, and the plan's guarant
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final, overload
 
 from attrs import evolve
 from numpy.typing import ArrayLike
@@ -28,8 +28,10 @@ from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.releases import Releases, ResampleEach, SampleOnce
 from ..accounting.sampling.worst_cases import Case
 from ..accounting.units import Delta, Epsilon
+from ..ledger import Ledger, LedgerRequest, request_of
 from ..plugins.contract import Coins, Release
 from ..plugins.contract.coins import seeded_run
+from .digests import plan_digest
 from .plan import Plan
 from .run import Answer
 from .sampled import SampledRun
@@ -51,17 +53,37 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
     """Releases chosen step by step, each paid from a filter before it happens.
 
     Args:
-        filter: the budget, fixed beforehand, and its account; for the records of its one domain.
+        filter: the budget, fixed beforehand, and its account; for the records of its one domain. A ledger's own rule
+            unless given.
+        ledger: what holds the account instead, so that other processes pay from it too.
 
     Guarantees:
         `guarantee`, the filter's: for everything that was released by this run, or paid by `pay` and then released.
+
+    Raises:
+        InvalidType: for anything else.
+        InvalidValue: for a unit other than records, and for a filter that is not the rule of the ledger.
     """
 
-    def __init__(self, filter: Filter[B, R, Record]) -> None:
+    @overload
+    def __init__(self, filter: Filter[B, R, Record]) -> None: ...
+
+    @overload
+    def __init__(self: AdaptiveRun[Any, Any], *, ledger: Ledger) -> None: ...
+
+    def __init__(self, filter: Filter[B, R, Record] | None = None, *, ledger: Ledger | None = None) -> None:
+        if ledger is not None:
+            require("ledger", ledger, Ledger, "Open it: certdp.Ledger(…)")
+            if filter is not None:
+                remedy = "The ledger has its own: AdaptiveRun(ledger=ledger)"
+                raise InvalidValue("filter", repr(filter), "none, where there is a ledger", remedy)
+            filter = ledger.rule
         require("filter", filter, Filter, "Fix a budget beforehand, such as ZeroConcentratedFilter(…)")
+        assert filter is not None
         if filter.unit != RECORD:
             raise InvalidValue("filter", filter.unit, "a filter whose unit is a record")
         self.filter = filter
+        self.ledger = ledger
         self._is_private = True
 
     @property
@@ -73,7 +95,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         """
         if not self._is_private:
             raise seeded_run("guarantee")
-        return self.filter.guarantee
+        return self.filter.guarantee if self.ledger is None else self.ledger.guarantee
 
     def cost(self, step: SampledRun | Plan) -> Guarantee[B, Any, Any]:
         """What a step costs in the filter's notion, at the values that its released parameters have; nothing is spent.
@@ -88,15 +110,21 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
 
     def would_exceed(self, step: SampledRun | Plan) -> Truth:
         """Whether a step would exceed the budget; an undecided one is refused as well."""
-        return self.filter.would_exceed(self.cost(step))
+        account = self.filter if self.ledger is None else self.ledger
+        return account.would_exceed(self.cost(step))
 
-    def pay(self, step: SampledRun | Plan) -> Spent[B, R, Record]:
+    def pay(self, step: SampledRun | Plan, *, request: str | None = None) -> Spent[B, R, Record]:
         """Pay for a step that is released elsewhere, once, after this.
+
+        Args:
+            step: chosen by anything but the records themselves.
+            request: the id under which a ledger is paid, which names this step alone; drawn unless given.
 
         Raises:
             BudgetExceeded: unless the costs provably stay within the budget; nothing was spent.
+            InvalidValue: for a request without a ledger, and as `LedgerRequest.pay` where there is one.
         """
-        return self.filter.spend(self.cost(step))
+        return self._pay(step, self.cost(step), Coins(), request)
 
     def release(
         self,
@@ -105,6 +133,7 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         outside: Outside = Outside.CLIP,
         *,
         coins: Coins | None = None,
+        request: str | None = None,
     ) -> list[Release]:
         """Pay for a step, draw and release it.
 
@@ -112,15 +141,18 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
             step: chosen by anything but the records themselves; its parameters may come from earlier releases.
             records: matrix (n, d) of finite numbers; the same in every step.
             outside: what happens to records outside the step's domain.
-            coins: the operating system's unless given; releases with seeded coins are not private.
+            coins: the operating system's unless given; releases with seeded coins are not private, and not paid from
+                a ledger.
+            request: as for `pay`.
 
         Raises:
             BudgetExceeded: unless the costs provably stay within the budget; nothing was spent or released.
             InvalidType, InvalidValue: for a step, records, options and coins that are inadmissible; nothing was spent.
+                Where there is a ledger, as `LedgerRequest.pay`.
         """
         require("step", step, SampledRun, "A plan's parts are released one by one")
         cost, ready = self.cost(step), step.prepared(records, outside, coins=coins)
-        self.filter.spend(cost)
+        self._pay(step, cost, ready.coins, request)
         self._is_private = self._is_private and ready.coins.private
         return ready.draw()
 
@@ -133,8 +165,20 @@ class AdaptiveRun(SpendingState, Generic[B, R]):
         nothing = Pure(Enclosure.of(0))
         return Released(value, Guarantee(bound=nothing, relation=self.filter.relation, unit=RECORD, derivation=paid))
 
+    def _pay(
+        self, step: SampledRun | Plan, cost: Guarantee[B, Any, Any], coins: Coins, request: str | None
+    ) -> Spent[B, R, Record]:
+        if self.ledger is None:
+            if request is not None:
+                raise InvalidValue("request", request, "none, without a ledger", "AdaptiveRun(ledger=ledger) has ids")
+            return self.filter.spend(cost)
+        paid_from = self.ledger if request is None else LedgerRequest(self.ledger, request)
+        request_of(paid_from, "step").pay(cost, plan=plan_digest(step), coins=coins)
+        total: Any = self.ledger.spent
+        return Spent(self.ledger.number, cost, total)
+
     def __repr__(self) -> str:
-        return f"AdaptiveRun({self.filter!r})"
+        return f"AdaptiveRun({self.filter if self.ledger is None else self.ledger!r})"
 
     if not TYPE_CHECKING:  # to the type checkers these names do not exist
 

@@ -34,6 +34,7 @@ from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.provenance import Private, Public
 from ..accounting.relations import AddRemove, Element, User
 from ..accounting.units import Delta, Epsilon
+from ..ledger import PaidFrom, request_of
 from ..mechanisms.pws_frequencies import PwsFrequencies
 from ..mechanisms.pws_keys import PwsKeys
 from ..plugins.contract import Coins, KeySampler, Sanitiser, build, payments, stated
@@ -41,6 +42,7 @@ from ..plugins.contract.coins import release_coins
 from ..plugins.contract.optional import NOT_GIVEN
 from ..plugins.registry import Registry, Role
 from ..runs.certificates import guarantee_certificate
+from ..runs.digests import plan_digest
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts, open_counts
@@ -167,24 +169,31 @@ class PrivateWeightedSampling:
 
     # Releases
 
-    def release(self, data: Any, coins: Coins | None = None) -> PrivateSample:
+    def release(self, data: Any, coins: Coins | None = None, *, ledger: PaidFrom | None = None) -> PrivateSample:
         """Sample and sanitise in one pass.
 
         Args:
             data: keys and counts: KeyCounts, or whatever `KeyCounts.of` takes (a mapping, an Arrow table, a data
                 frame, a pair, a list of keys), or the path of a file, which is read in chunks: see `open_counts`.
             coins: of the operating system unless given; a release with seeded coins is not private, and says so.
+            ledger: what the release is paid from before anything is drawn: a `Ledger`, or a `LedgerRequest`.
 
         Raises:
             InvalidValue: for counts that are none.
+            BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
         if isinstance(data, PathLike):
             with open_counts(data) as stream:
-                return self.release_chunks(stream.chunks(), coins)
-        return self.release_chunks([KeyCounts.of(data)], coins)
+                return self.release_chunks(stream.chunks(), coins, ledger=ledger)
+        return self.release_chunks([KeyCounts.of(data)], coins, ledger=ledger)
 
     def release_chunks(
-        self, chunks: Iterable[KeyCounts], coins: Coins | None = None, *, watch: Watch | None = None
+        self,
+        chunks: Iterable[KeyCounts],
+        coins: Coins | None = None,
+        *,
+        watch: Watch | None = None,
+        ledger: PaidFrom | None = None,
     ) -> PrivateSample:
         """Sample and sanitise data that come in parts, of which only the reported keys are held.
 
@@ -192,8 +201,10 @@ class PrivateWeightedSampling:
             chunks: keys and counts; no key may be in two of them.
             coins: as for `release`.
             watch: called with each part and what was drawn of it, for the data's owner.
+            ledger: as for `release`, with what that raises.
         """
         used = release_coins(coins)
+        self._pay(ledger, used)
         kept: list[Keys] = []
         tokens: list[NDArray[np.uint64]] = []
         for chunk in chunks:
@@ -204,24 +215,28 @@ class PrivateWeightedSampling:
                 watch(chunk, drawn)
         return self._sample(kept, tokens, used)
 
-    def sanitise(self, sample: ThresholdSample, coins: Coins | None = None) -> PrivateSample:
+    def sanitise(
+        self, sample: ThresholdSample, coins: Coins | None = None, *, ledger: PaidFrom | None = None
+    ) -> PrivateSample:
         """Make a sample with true frequencies private, without its data (PWS Algorithm 2).
 
         Args:
             sample: drawn by threshold with this sampler.
-            coins: as for `release`.
+            coins, ledger: as for `release`.
 
         Guarantees:
             The result has the law of `release` on the data that were sampled.
 
         Raises:
             InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler.
+            BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
         sample.require_sanitisable()
         if sample.inclusion != self.sampler.inclusion:
             drawn_by = stated(self.sampler)
             raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
         used = release_coins(coins)
+        self._pay(ledger, used)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
         return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used)
 
@@ -235,6 +250,12 @@ class PrivateWeightedSampling:
         counts, tally = KeyCounts.of(data), BandTally(self.reporting)
         tally.add(counts.counts, are_among(counts.keys, frozenset(as_bytes(sample.keys).to_pylist())))
         return tally.report()
+
+    def _pay(self, ledger: PaidFrom | None, coins: Coins) -> None:
+        """Pay for one release, where there is a ledger."""
+        if ledger is not None:
+            digest = plan_digest(self.accounted, contributions=self.contributions)
+            request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins)
 
     def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], coins: Coins) -> PrivateSample:
         keys = gathered(kept)

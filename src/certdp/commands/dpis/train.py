@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,10 +30,12 @@ from ...dpis.run_account import open_account
 from ...durable.files import Publication, Rank, clear_abandoned, made_folder, published
 from ...durable.interruption import Stop, stopped_by_signals
 from ...plugins.contract import Coins
+from ..answer import Answer
 from ..answering import application
 from ..options import AnySeed, Array, Certificate, Data, DivideBy, Output, refuse_unused
 from ..output import Terminal
 from ..outputs import check_places
+from ..paying import LedgerOptions, Payer
 from ..run_certificates import write_certified
 from .models import ModelRequest
 from .progress import progress_of
@@ -177,57 +180,72 @@ def train(
     optimiser: OptimiserRequest,
     folder: FolderRequest,
     terminal: Terminal,
-) -> TrainedModel:
+    paid_from: LedgerOptions,
+) -> Answer:
     """Train a classifier by DPIS or DP-SGD within (ε, δ) per record.
 
     The model, its history and what is the data owner's alone are written to --output, a new folder.
     """
-    reading, plan, proposals, options = data.reading, run.plan(), run.proposals(), optimiser.options()
-    model.check()
-    coins, checkpoints = folder.coins, folder.checkpoints
-    folder.check()
-    with blamed_on(checkpoints="output"):
-        folder.check_certificate(data.data)
-    open_account(plan)  # a budget that is exceeded shows before anything is read
-    with blamed_on(divide_by="divide-by"):
-        with blamed_on(features="data", labels="target"):
-            split = read_labelled(data.data, reading)
-        classifier = model.classifier(split, options, coins)
-    _make_folder(folder.output)
-    with (
-        stopped_by_signals() as stop,
-        _reporting_progress_when_stopped(checkpoints, plan),
-        progress_of(plan.epochs * plan.steps_per_epoch, terminal) as progress,
-        blamed_on(state="resume", proposals="resume", checkpoints="output"),
-    ):
-        begin = resumed if folder.resume else begun
-        result = begin(
-            classifier.records,
-            plan,
-            checkpoints=checkpoints,
-            proposals=proposals,
-            coins=coins,
-            progress=_stopping(progress, stop),
+
+    def trained(payer: Payer) -> TrainedModel:
+        reading, plan, proposals, options = data.reading, run.plan(), run.proposals(), optimiser.options()
+        model.check()
+        coins, checkpoints = folder.coins, folder.checkpoints
+        if not payer.is_done:
+            folder.check()
+        with blamed_on(checkpoints="output"):
+            folder.check_certificate(data.data)
+        open_account(plan)  # a budget that is exceeded shows before anything is read
+        with blamed_on(divide_by="divide-by"):
+            with blamed_on(features="data", labels="target"):
+                split = read_labelled(data.data, reading)
+            classifier = model.classifier(split, options, coins)
+        _make_folder(folder.output)
+        with (
+            stopped_by_signals() as stop,
+            _reporting_progress_when_stopped(checkpoints, plan),
+            progress_of(plan.epochs * plan.steps_per_epoch, terminal) as progress,
+            blamed_on(state="resume", proposals="resume", checkpoints="output"),
+        ):
+            begin = partial(begun, checkpoints=checkpoints)
+            if payer.is_done:  # refused wherever it stands
+                begin = partial(begun)
+            elif folder.resume:
+                begin = partial(resumed, checkpoints=checkpoints)
+            result = begin(
+                classifier.records,
+                plan,
+                proposals=proposals,
+                coins=coins,
+                progress=_stopping(progress, stop),
+                ledger=payer.request,
+            )
+        of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
+        statement = Statement(
+            plan=plan,
+            model=model.model,
+            features=model.features,
+            result=result,
+            options={
+                **options_of(plan),
+                **(of_dpis if plan.norm_sums is not None else {}),
+                **model.stated,
+                **optimiser.stated,
+                "divide-by": str(reading.divide_by),
+            },
         )
-    of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
-    statement = Statement(
-        plan=plan,
-        model=model.model,
-        features=model.features,
-        result=result,
-        options={
-            **options_of(plan),
-            **(of_dpis if plan.norm_sums is not None else {}),
-            **model.stated,
-            **optimiser.stated,
-            "divide-by": str(reading.divide_by),
-        },
-    )
-    owners = OwnersFigures.of(folder.seed, split, classifier, result)
-    with published() as files:
-        _write(files, folder.output, statement, owners)
-        certified = write_certified(files, folder.certificate, result.certificate, released=True)
-    return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
+        owners = OwnersFigures.of(folder.seed, split, classifier, result)
+        with published() as files:
+            _write(files, folder.output, statement, owners)
+            certified = write_certified(files, folder.certificate, result.certificate, released=True)
+            payer.hand_in(files)
+        return TrainedModel(statement=statement, owners=owners, certificate=folder.certificate, certified=certified)
+
+    def place(name: str) -> Path:
+        certificate = folder.certificate
+        return certificate if certificate is not None and certificate.name == name else folder.output / name
+
+    return paid_from.released(trained, place)
 
 
 def _make_folder(output: Path) -> None:

@@ -29,6 +29,7 @@ from ..options import AnySeed, Certificate, Epsilon, Output, Overwrite, whole_or
 from ..output import Terminal
 from ..outputs import check_places, checked_certificate
 from ..page import Page
+from ..paying import LedgerOptions, Payer, among
 from ..progress import watched
 from .options import (
     Aggregate,
@@ -156,50 +157,60 @@ def release(
         Path | None, typer.Option(metavar="OUT.json", help="Write the private report for the data's owner here.")
     ] = None,
     seed: AnySeed = None,
-) -> ReleasedAndReported:
+    *,
+    paid_from: LedgerOptions,
+) -> Answer:
     """Sample and sanitise keys in one pass over a file.
 
     The sample is written to --output: .parquet, .csv or .tsv.
     """
     places = {**sample_places(output), "certificate": certificate, "owner-report": owner_report}
-    for name, path in places.items():
-        check_new(name, path, overwrite)
-    check_sample_place(output)
-    check_places(counts, places)
-    coins = _coins(seed, certificate)
-    contributions = whole_or_none("user-bound", user_bound)
-    largest = whole_or_none("max-frequency", max_frequency)
     sizes = _Size(scheme=scheme, power=power, threshold=threshold, size=size, total=total, total_epsilon=total_epsilon)
-    with open_counts(counts, aggregate=aggregate, key=key, count=count) as stream:
-        found = sizes.threshold_of(stream, largest, contributions or 1, coins)
-        sampling = PrivateWeightedSampling.within(
-            epsilon=epsilon,
-            delta=delta,
-            sampler=sampler_of(scheme, found, power),
-            frequencies=frequencies,
-            largest=largest,
-            contributions=contributions,
-        )
-        content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
-        tally = BandTally(sampling.reporting)
-        with watched(terminal, None, SpinnerColumn(), TextColumn("{task.completed:,} keys")) as bar:
 
-            def watch(chunk: KeyCounts, drawn: Drawn) -> None:
-                tally.add(chunk.counts, drawn.kept)
-                if bar is not None:
-                    bar.add(len(chunk))
+    def released(payer: Payer) -> ReleasedAndReported:
+        overwrites = overwrite or payer.is_done
+        for name, path in places.items():
+            check_new(name, path, overwrites)
+        check_sample_place(output)
+        check_places(counts, places)
+        coins = _coins(seed, certificate)
+        contributions = whole_or_none("user-bound", user_bound)
+        largest = whole_or_none("max-frequency", max_frequency)
+        if payer.request is not None:
+            sizes.require_drawn_once()
+        with open_counts(counts, aggregate=aggregate, key=key, count=count) as stream:
+            found = sizes.threshold_of(stream, largest, contributions or 1, coins)
+            sampling = PrivateWeightedSampling.within(
+                epsilon=epsilon,
+                delta=delta,
+                sampler=sampler_of(scheme, found, power),
+                frequencies=frequencies,
+                largest=largest,
+                contributions=contributions,
+            )
+            content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
+            tally = BandTally(sampling.reporting)
+            with watched(terminal, None, SpinnerColumn(), TextColumn("{task.completed:,} keys")) as bar:
 
-            sample = sampling.release_chunks(stream.chunks(), coins, watch=watch)
-    report = tally.report().reveal()
-    with published() as files:  # the sample comes last: where it is, everything is
-        if owner_report is not None:
-            text = json.dumps(report.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-            files.write(owner_report, text.encode("utf-8"), Rank.RECORD, secret=True)
-        put_sample(files, output, sample.to_arrow(), sample.statement, overwrite=overwrite)
-        if certificate is not None and content is not None:
-            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
-    released = Released(sampling=sampling, sample=sample, output=output, certificate=certificate)
-    return ReleasedAndReported(released=released, place=owner_report, report=report)
+                def watch(chunk: KeyCounts, drawn: Drawn) -> None:
+                    tally.add(chunk.counts, drawn.kept)
+                    if bar is not None:
+                        bar.add(len(chunk))
+
+                sample = sampling.release_chunks(stream.chunks(), coins, watch=watch, ledger=payer.request)
+        report = tally.report().reveal()
+        with published() as files:  # the sample comes last: where it is, everything is
+            if owner_report is not None:
+                text = json.dumps(report.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+                files.write(owner_report, text.encode("utf-8"), Rank.RECORD, secret=True)
+            put_sample(files, output, sample.to_arrow(), sample.statement, overwrite=overwrites)
+            if certificate is not None and content is not None:
+                files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
+            payer.hand_in(files)
+        made = Released(sampling=sampling, sample=sample, output=output, certificate=certificate)
+        return ReleasedAndReported(released=made, place=owner_report, report=report)
+
+    return paid_from.released(released, among([*sample_places(output).values(), certificate]))
 
 
 def _coins(seed: int | None, certificate: Path | None) -> Coins:
@@ -220,6 +231,12 @@ class _Size:
     size: str | None
     total: str | None
     total_epsilon: str | None
+
+    def require_drawn_once(self) -> None:
+        """Refuse, for a release that is paid from a ledger, a size that is drawn before what it costs is known."""
+        if self.total_epsilon is not None:
+            remedy = "State --total S, or release the total by a request of its own, and state --threshold"
+            raise InvalidValue("total-epsilon", self.total_epsilon, "nothing beside --ledger", remedy)
 
     def threshold_of(
         self, stream: CountStream, largest: int | None, contributions: int, coins: Coins
