@@ -29,6 +29,8 @@ def digest_of_options(options: Mapping[str, Any]) -> str:
 
 
 def _part(part: RunPart[Any]) -> dict[str, Any]:
+    mechanism: Any
+    sampler: Any
     mechanism, sampler = part.plugins
     *_, releases = part.described
     return {
