@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.verification.checker import Outcome, check, feasible
+from certdp.verification.checker import Outcome, check, constrained, feasible
+from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.feasible import Rule
 from certdp.verification.checker.homogeneous import is_proportional, prove_proportional
 from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exact
 from certdp.verification.checker.rationals import Range, rational_range
+from certdp.verification.checker.statement import domain_of
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
@@ -154,7 +156,11 @@ BODIES: dict[str, Body] = {
         ["multiply", W, ["multiply", norm(1), ["subtract", number("3/2"), norm(1)]]], "5626/10000"
     ),
     "the least target": build(["multiply", W, ["multiply", norm(1), number(Fraction(1, 2**41))]], Fraction(1, 2**40)),
-    "the largest target": build(laplace("1/600"), 700),
+    "the largest target": build(laplace("1/600"), 1024),
+    "the largest cap": build(laplace(2), 1, largest=2**1022),
+    "the most samples": build(laplace(2**40), 2**13, samples=2**53),
+    "the most releases on a sample": build(laplace(2**53), 1, together=2**53),
+    "two releases on one sample that reach the target": build(laplace(2), 1, together=2),
     **{name: build(loss, target) for name, (loss, target) in OTHER_PROFILES.items()},
     "a profile that is no sum, without a domain": build(["log1p", laplace(2)], 1, radius=None),
     "four releases on one sample": build(laplace(2), 2, together=4),
@@ -264,7 +270,15 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
     ),
     "another number of samples": (put("inputs", "samples", 2), "releases"),
     "two releases on a sample": (put("inputs", "releases_on_a_sample", 2), "releases"),
-    "two releases on a sample that lose too much": (
+    "two releases on a sample that lose a little too much": (
+        all_of(
+            put("inputs", "releases_on_a_sample", 2),
+            assume("releases", "2 on one sample"),
+            put("inputs", "loss", laplace("199/100")),
+        ),
+        "loses more than the target",
+    ),
+    "three releases on a sample that lose too much": (
         all_of(put("inputs", "releases_on_a_sample", 3), assume("releases", "3 on one sample")),
         "loses more than the target",
     ),
@@ -278,6 +292,7 @@ FORGERIES: dict[str, tuple[Callable[[Body], None], str]] = {
         "on one sample, or each on a fresh one",
     ),
     "no release": (put("inputs", "samples", 0), "inputs.samples"),
+    "no release on a sample": (put("inputs", "releases_on_a_sample", 0), "inputs.releases_on_a_sample"),
     "samples beyond 2^53": (put("inputs", "samples", 2**53 + 1), "inputs.samples must be"),
     "releases on a sample beyond 2^53": (
         put("inputs", "releases_on_a_sample", 2**53 + 1),
@@ -351,6 +366,83 @@ def test_owners_certificates_are_of_one_release_of_a_proportional_loss() -> None
         assert_refused(check(seal(owned(build(loss, target)))), "proportional")
     for body in (build(laplace(2), 2, samples=2), build(laplace(2), 2, together=2)):
         assert_refused(check(seal(owned(body))), "several releases")
+
+
+@pytest.mark.parametrize(
+    ("key", "forged", "reason"),
+    [
+        ("psi_max", -5e-324, "no figures of any data"),
+        ("expected_sample_size", [-5e-324, 1.0], "no figures of any data"),
+        ("expected_sample_size", [1.0, math.nextafter(1.0, 0.0)], "no figures of any data"),
+        ("columns", 8, "not the number of columns"),
+    ],
+)
+def test_figures_that_no_data_have_are_refused_without_the_data(key: str, forged: Any, reason: str) -> None:
+    body = owned(build(laplace(2), 1, dimension=9))
+    body = with_change(body, put("data", "columns", 9))
+    assert check(seal(body)).accepted
+    assert_refused(check(seal(with_change(body, put("data", key, forged)))), reason)
+
+
+def test_data_beside_a_public_certificate_are_not_compared() -> None:
+    verdict = check(seal(SIMPLE), Rows([[0.5]]))
+    assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE, verdict.reason
+    assert not verdict.data_compared
+
+
+@pytest.mark.parametrize("bits", [60, 240, 1000])
+def test_the_arithmetic_has_64_bits_beyond_those_stated_and_at_least_128(bits: int) -> None:
+    """An irrational loss is told from a target next to it by its bits alone."""
+    with mpmath.workprec(bits + 300):
+        above = Fraction(int(mpmath.ceil(mpmath.ldexp(mpmath.expm1(1), bits))), 2**bits)
+    loss = ["multiply", W, ["expm1", norm(1)]]
+    body = build(loss, above)
+    inputs, domain = constrained._read(body, Budget()), domain_of(body)
+    assert domain is not None
+
+    def proves(precision: int) -> bool:
+        try:
+            constrained._prove_drawable(inputs, domain, Arithmetic(precision))
+        except Refused:
+            return False
+        return True
+
+    needed = next(precision for precision in range(bits, 4096) if proves(precision))
+    assert (needed <= 128) is (bits == 60)
+    least = 24 if needed <= 128 else needed - 64
+    assert check(seal(body | {"precision": least})).accepted
+    if least > 24:
+        assert_refused(check(seal(body | {"precision": least - 1})), "could not be verified at this precision")
+    below = build(loss, above - Fraction(1, 2**bits))
+    assert_refused(check(seal(below | {"precision": 4096})), "loses more than the target")
+
+
+def of_certdp(role: str, name: str, options: dict[str, str]) -> Callable[[Body], None]:
+    """A plugin of certdp in the place of another."""
+
+    def change(body: Body) -> None:
+        before = body[role]
+        body[role] = {**before, "name": name, "distribution": "certdp", "options": options}
+        gone = {f"evidence of {role} {before['name']}", *(f"{role}.{key}" for key in before["options"])}
+        kept = [item for item in body["assumptions"] if item["name"] not in gone]
+        stated = {f"evidence of {role} {name}": "proved"} | {f"{role}.{key}": value for key, value in options.items()}
+        body["assumptions"] = kept + [{"name": key, "value": value} for key, value in stated.items()]
+
+    return change
+
+
+def test_digits_are_refused_beside_plugins_of_certdp_whose_weights_are_exact_alone() -> None:
+    noise = of_certdp("mechanism", "discrete-laplace", {"scale": "8", "granularity": "1/2"})
+    draws = of_certdp("sampler", "privacy-constrained", {"target": "1", "digits": "10"})
+    steps = ["multiply", ["divide", ["multiply", W, norm(1)], number("1/2")], number("1/16")]
+    with_digits = all_of(put("sampler", "options", {"target": "1", "digits": "10"}), assume("sampler.digits", "10"))
+    own = with_change(build(steps, 1), all_of(noise, draws))
+    for change in (with_digits, draws, all_of(noise, with_digits)):
+        assert check(seal(with_change(build(steps, 1), change))).accepted
+    assert_refused(check(seal(own)), "digits is of losses that are not proportional")
+    other_loss = put("inputs", "loss", ["add", steps, number("1/1024")])
+    verdict = check(seal(with_change(own, other_loss)))
+    assert verdict.accepted, verdict.reason
 
 
 def test_without_a_domain_the_records_are_told() -> None:
@@ -759,6 +851,24 @@ def test_an_owners_figures_are_proven_beside_the_data(outside: str, size: float,
         ("commitment", "00" * 32),
     ):
         assert_refused(check(seal(with_change(body, put("data", key, forged))), Rows(rows)))
+
+
+@pytest.mark.parametrize("size", [0.5, 2.0**-20])
+def test_an_expected_sample_size_may_be_off_by_what_the_rule_falls_short_and_no_more(size: float) -> None:
+    """A bound of the loss in floats lies within 2^-39 above it, and the weight within 2^-39 below the largest."""
+    allowed, little = mpmath.mpf(2) ** -39, mpmath.mpf(2) ** -41
+    with mpmath.workdps(60):
+        least = 1 / largest_weight(size / 2, Fraction(1))
+        most = (1 + allowed) / largest_weight(size / 2 * (1 + allowed), Fraction(1))
+        inside = [float(least * (1 + little)), float(most * (1 - little))]
+        outside = [float(least * (1 - little)), float(most * (1 + little))]
+    body = owner(build(laplace(2), 1), [[size]], "clip")
+    for total in inside:
+        verdict = check(seal(with_change(body, put("data", "expected_sample_size", [total, total]))), Rows([[size]]))
+        assert verdict.data_compared, verdict.reason
+    for total in outside:
+        stated = with_change(body, put("data", "expected_sample_size", [total, total]))
+        assert_refused(check(seal(stated), Rows([[size]])), "expected sample size")
 
 
 def test_other_data_are_refused() -> None:
