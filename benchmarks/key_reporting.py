@@ -31,7 +31,7 @@ from certdp.accounting.keyed.reporting import (
 )
 from certdp.accounting.units import Delta, Epsilon
 from certdp.plugins.contract import Coins
-from certdp.weighted_sampling.drawing import draw_reports
+from certdp.weighted_sampling.drawing import ReportDrawer, draw_reports
 
 ROUNDS = 5
 ROWS = 1000
@@ -183,8 +183,28 @@ def releases(console: Console) -> None:
     console.print(shown)
 
 
+def chunks(console: Console) -> None:
+    """Keys in 16 chunks against the same keys in one: rows are computed once for all of them."""
+    shown = Table(title="Frequencies by ppswor, Zipf, (ε, 1e-6): processor seconds in one chunk and in 16")
+    for name in ("ε, τ, keys", "one chunk", "16 chunks", "ratio"):
+        shown.add_column(name, justify="left" if name.startswith("ε") else "right")
+    for epsilon, threshold, keys in (("1", "0.01", 1_600_000), ("0.1", "0.01", 1_600_000), ("1", "0.001", 16_000_000)):
+        counts = np.minimum(np.random.default_rng(0).zipf(1.5, keys), 1_000_000).astype(np.uint64)
+
+        def draw(pieces: int, epsilon: str = epsilon, threshold: str = threshold, counts: np.ndarray = counts) -> None:
+            inclusion = Ppswor(threshold=threshold)
+            drawer = ReportDrawer(FrequencyTable(epsilon=Epsilon(epsilon), delta=Delta("1e-6"), inclusion=inclusion))
+            for piece in np.array_split(counts, pieces):
+                drawer.draw(piece, Coins())
+
+        one, many = (fastest(lambda pieces=pieces: draw(pieces), 2) for pieces in (1, 16))
+        shown.add_row(f"{epsilon}, {threshold}, {keys:,}", f"{one:.2f}", f"{many:.2f}", f"{many / one:.2f}")
+    console.print(shown)
+
+
 if __name__ == "__main__":
     pa.set_cpu_count(1)
     terminal = Console(width=160)
     tables(terminal)
     releases(terminal)
+    chunks(terminal)

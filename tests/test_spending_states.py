@@ -73,6 +73,7 @@ NO_BUDGET = {
         "accounting.conversions.best_order._Search",
         "accounting.enclosures.roots._Search",
         "accounting.keyed.reporting.keys._KeyWalk",
+        "accounting.keyed.reporting.tables.RowLaws",
         "accounting.keyed.reporting.tables._RowWalk",
         "accounting.individual.log_moments.LogMoments",
         "accounting.individual.log_moments.RateTable",

@@ -34,7 +34,14 @@ from certdp.accounting.keyed.reporting import (
 from certdp.accounting.keyed.reporting.budget import DyadicBudget
 from certdp.accounting.keyed.reporting.reporting import Origin, Walk
 from certdp.sampling import Probability
-from certdp.weighted_sampling.drawing import Drawn, distinct_counts, draw_reports, sanitise_reports, uniform
+from certdp.weighted_sampling.drawing import (
+    Drawn,
+    ReportDrawer,
+    distinct_counts,
+    draw_reports,
+    sanitise_reports,
+    uniform,
+)
 from tests.support.cases import examples
 
 WORD = 1 << 64
@@ -383,3 +390,15 @@ def test_distinct_counts(values: list[int]) -> None:
     found, places = distinct_counts(counts(*values))
     assert found == sorted(set(values))
     assert [found[place] for place in places] == values
+
+
+@pytest.mark.parametrize("largest", [None, 12])
+def test_keys_in_chunks_are_drawn_as_each_chunk_by_itself(largest: int | None) -> None:
+    table = FrequencyTable(**BUDGET, inclusion=Ppswor(threshold="0.3"), subdivision=3, largest=largest)
+    drawer, generator = ReportDrawer(table), np.random.default_rng(8)
+    one, other = Coins.seeded(4), Coins.seeded(4)
+    for size in (1, 0, 30_000, 500, 10_000):
+        chunk = generator.integers(1, 80, size).astype(np.uint64)
+        found, expected = drawer.draw(chunk, one), draw_reports(table, chunk, other)
+        assert np.array_equal(found.kept, expected.kept)
+        assert np.array_equal(found.tokens, expected.tokens)

@@ -6,7 +6,7 @@ from .keys import KeyRow, KeyTable
 from .noise import Column, FrequencyNoise
 from .reporting import Divergences, Origin, Reporting
 from .rows import Comparison, Excess, FrequencyRow, Outcome, Run, excess, following, hockey_sticks, nothing_reported
-from .tables import FrequencyTable, ProvenRow
+from .tables import FrequencyTable, ProvenRow, RowLaws
 
 __all__ = [
     "DRAWN_BITS",
@@ -30,6 +30,7 @@ __all__ = [
     "Ppswor",
     "ProvenRow",
     "Reporting",
+    "RowLaws",
     "Run",
     "excess",
     "following",

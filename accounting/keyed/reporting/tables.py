@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
-from typing import final
+from threading import Lock
+from typing import Generic, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
@@ -28,8 +30,14 @@ from .rows import (
     nothing_reported,
 )
 
+T = TypeVar("T")
+
+Watch: TypeAlias = Callable[[FrequencyRow], None]
+"""Called with each row that a walk comes to, in order."""
+
 _MOST_STEPS = 1_000_000
 _MOST_COMPARED = 1 << 14
+_ROW_WEIGHT = 64
 
 
 @final
@@ -124,6 +132,42 @@ class FrequencyTable(Reporting):
         return _RowWalk(self.budget, self.inclusion, self._cycle)
 
 
+@final
+class RowLaws(Generic[T]):
+    """What is made of the rows of a table, each of which is walked through and proven once, whoever asks for it.
+
+    Args:
+        table: whose rows.
+        read: makes something of a row that is kept.
+        most: of how many runs what was made is kept at most, where each row counts as 64 more; rows further out are
+            walked through anew.
+    """
+
+    def __init__(self, table: FrequencyTable, read: Callable[[FrequencyRow], T], most: int) -> None:
+        self._table, self._read, self._most = table, read, most
+        self._known: list[T] = []  # of row 1, 2, …
+        self._walk = _RowWalk(table.budget, table.inclusion, [], self._next)  # which finds the cycle by itself
+        self._lock = Lock()
+
+    def origins(self, frequencies: Iterable[int]) -> list[Origin]:
+        """Where the rows of these frequencies come from; arguments and errors as for `Reporting.origins`."""
+        with self._lock:
+            return [self._walk.origin(frequency) for frequency in self._table.own(frequencies)]
+
+    def at(self, frequencies: Iterable[int]) -> Iterator[T]:
+        """What was made of these rows; arguments and errors as for `Reporting.at`, for origins."""
+        asked, known = list(frequencies), len(self._known)
+        near = bisect_right(asked, known)
+        yield from (self._known[frequency - 1] for frequency in asked[:near])
+        yield from map(self._read, self._table.at(asked[near:]))
+
+    def _next(self, row: FrequencyRow) -> None:
+        weight = len(row.runs) + _ROW_WEIGHT
+        if row.frequency == len(self._known) + 1 and weight <= self._most:
+            self._most -= weight
+            self._known.append(self._read(row))
+
+
 class _RowWalk:
     """The way through the rows: one by one, until they repeat.
 
@@ -133,13 +177,16 @@ class _RowWalk:
     Brent's search for cycles, with one that is replaced at distances that grow by a quarter.
     """
 
-    def __init__(self, budget: DyadicBudget, inclusion: Inclusion, known: list[FrequencyRow]) -> None:
+    def __init__(
+        self, budget: DyadicBudget, inclusion: Inclusion, known: list[FrequencyRow], watch: Watch | None = None
+    ) -> None:
         self._budget, self._inclusion = budget, inclusion
         self._most = inclusion.most(budget.bits)
         self._settled = inclusion.settled(budget.bits)
         self._reference: FrequencyRow | None = None
         self._distance = 1
         self._cycle = known
+        self._watch = watch
         self.row = nothing_reported(budget)
 
     @property
@@ -189,6 +236,8 @@ class _RowWalk:
         self.row, found = _proven(self._budget, before, kept)
         if kept == self._most and not self._cycle:
             self._compare()
+        if self._watch is not None:
+            self._watch(self.row)
         return found
 
     def _repeats(self, frequency: int) -> bool:

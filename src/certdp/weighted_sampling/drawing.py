@@ -12,15 +12,15 @@ uniform: a word x of 64 bits, drawn anew where x is not below the largest multip
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..accounting.errors import CertdpError, InvalidType
-from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, Reporting
+from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, FrequencyTable, Reporting, RowLaws
 from ..accounting.private import InvalidData, Private
 from ..plugins.contract import Coins
 from ._kernels import sections
@@ -34,6 +34,8 @@ _BLOCK = 1 << 18
 _LISTED = 1 << 20  # frequencies up to here are looked up in a table
 _SHORT = 1 << 16
 _GUIDED_BITS = 12
+_GUIDED = 1 << 13  # draws from which a guide is worth making
+_MOST_RUNS = 1 << 24  # of rows that are kept, 24 bytes each
 
 
 @final
@@ -47,6 +49,27 @@ class Drawn(NamedTuple):
 
     kept: NDArray[np.bool_]
     tokens: NDArray[np.uint64]
+
+
+@final
+class ReportDrawer:
+    """Draws reports by one sanitiser, the rows of which are computed once for all the keys that are drawn.
+
+    Args:
+        reporting: with how many units a key of each frequency is reported with each token.
+    """
+
+    def __init__(self, reporting: Reporting) -> None:
+        self._reporting = reporting
+        self._laws = RowLaws(reporting, self._law, _MOST_RUNS) if isinstance(reporting, FrequencyTable) else None
+
+    def draw(self, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
+        """Draw for more keys: arguments, guarantees and errors as for `draw_reports`."""
+        return _drawn(self._reporting, self._laws, counts, coins, lambda frequency: None)
+
+    def _law(self, row: FrequencyRow) -> _RowLaw:
+        frequency = row.frequency
+        return _RowLaw.of(row, again=lambda: self._reporting.row(frequency))
 
 
 def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
@@ -64,7 +87,7 @@ def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins)
     Raises:
         InvalidType, InvalidValue: for other counts, and beyond the last frequency that has a rate.
     """
-    return _drawn(reporting, counts, coins, lambda frequency: None)
+    return ReportDrawer(reporting).draw(counts, coins)
 
 
 def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
@@ -79,7 +102,7 @@ def sanitise_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Co
         CertdpError: where a sampler keeps a key less often than it is to be reported.
     """
     _require_rates(reporting.inclusion.last, counts)
-    return _drawn(reporting, counts, coins, reporting.inclusion.drawn)
+    return _drawn(reporting, None, counts, coins, reporting.inclusion.drawn)
 
 
 def uniform(spans: Words, coins: Coins) -> Words:
@@ -134,7 +157,9 @@ def _chance(row: FrequencyRow, sampled: int | None) -> _Chance:
     return chance
 
 
-def _drawn(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
+def _drawn(
+    reporting: Reporting, laws: RowLaws[_RowLaw] | None, counts: Words, coins: Coins, sampled: _Sampled
+) -> Drawn:
     _require_counts(reporting, counts)
     if not reporting.with_frequencies:
         kept = _kept(reporting, counts, coins, sampled)
@@ -142,7 +167,7 @@ def _drawn(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled)
     match reporting:
         case FrequencyNoise():  # no key is left out by its sampler
             return _delayed(_Delays(reporting), capped(counts, reporting.largest), coins)
-    return _by_row(reporting, counts, coins, sampled)
+    return _by_row(reporting, laws, counts, coins, sampled)
 
 
 def _require_counts(reporting: Reporting, counts: Words) -> None:
@@ -177,11 +202,11 @@ def _require_rates(last: int | None, counts: Words) -> None:
 def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> NDArray[np.bool_]:
     """Draw which keys are reported, where that is all."""
     distinct, places = distinct_counts(counts)
-    limits: list[_Edges] = []
+    limits: list[tuple[int, int]] = []
     for row, frequency in zip(reporting.at(distinct), distinct, strict=True):
         shift, bound = _chance(row, sampled(frequency))
-        limits.append(_Edges([row.reported << shift], bound))
-    reported, bounds = np.array([limit.leads for limit in limits], dtype=np.uint64).reshape(-1, 2).T
+        limits.append((row.reported << shift, bound))
+    reported, bounds = np.array([_leads([limit], bound) for limit, bound in limits], dtype=np.uint64).reshape(-1, 2).T
     kept = np.zeros(len(counts), dtype=np.bool_)
     for start in range(0, len(counts), _BLOCK):
         block = places[start : start + _BLOCK]
@@ -192,17 +217,49 @@ def _kept(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) 
             kept[open_] = words < edge
             again = words > end
             for tie in np.flatnonzero((words == edge) | (words == end)):
-                section = limits[block[tie]].section(int(words[tie]), coins)
+                limit, bound = limits[block[tie]]
+                section = _Edges([limit], bound).section(int(words[tie]), coins)
                 kept[open_[tie]] = section == 0
                 again[tie] = section > 1
             open_, block = open_[again], block[again]
     return kept
 
 
-def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled) -> Drawn:
+@final
+class _RowLaw(NamedTuple):
+    """A row as it is drawn from, in arrays.
+
+    Attributes:
+        edges: what cuts off each run of tokens, and what is not reported.
+        firsts: the first token of each run, modulo 2^64.
+        spans: how many more tokens each run has.
+    """
+
+    edges: _Edges
+    firsts: Words
+    spans: Words
+
+    @classmethod
+    def of(cls, row: FrequencyRow, sampled: int | None = None, again: Callable[[], FrequencyRow] | None = None) -> Self:
+        """The law of a row, of keys that were sampled before with so many units; `again` computes the row anew."""
+        shift, bound = _chance(row, sampled)
+
+        def edges(from_: FrequencyRow) -> list[int]:
+            return [edge << shift for edge in accumulate(run.mass for run in from_.runs)]
+
+        return cls(
+            _Edges(edges(row), bound, None if again is None else lambda: edges(again())),
+            np.array([run.first & _LARGEST_WORD for run in row.runs], dtype=np.uint64),
+            np.array([run.width - 1 for run in row.runs], dtype=np.uint64),
+        )
+
+
+def _by_row(
+    reporting: Reporting, laws: RowLaws[_RowLaw] | None, counts: Words, coins: Coins, sampled: _Sampled
+) -> Drawn:
     """Draw what is reported where frequencies have their own rows, or share one but for how far its tokens lie."""
     distinct, places = distinct_counts(counts)
-    origins = list(reporting.origins(distinct))
+    origins = list(reporting.origins(distinct)) if laws is None else laws.origins(distinct)
     alike = [(origin.frequency, sampled(frequency)) for origin, frequency in zip(origins, distinct, strict=True)]
     groups = sorted(dict.fromkeys(alike), key=lambda group: group[0])
     number = {group: place for place, group in enumerate(groups)}
@@ -210,27 +267,30 @@ def _by_row(reporting: Reporting, counts: Words, coins: Coins, sampled: _Sampled
     short = members.astype(np.uint16) if len(groups) <= _SHORT else members  # sorted much faster
     order = np.argsort(short, kind="stable")
     ends = np.cumsum(np.bincount(members, minlength=len(groups))).tolist()
-    rows = reporting.at(dict.fromkeys(frequency for frequency, _ in groups))
     kept = np.zeros(len(counts), dtype=np.bool_)
     tokens = np.array([origin.tokens & _LARGEST_WORD for origin in origins], dtype=np.uint64)[places]
-    start, row = 0, None
-    for (frequency, units), end in zip(groups, ends, strict=True):
+    frequencies = dict.fromkeys(frequency for frequency, _ in groups)
+    found = laws.at(frequencies) if laws is not None else _laws_of(reporting, groups)
+    start = 0
+    for law, end in zip(found, ends, strict=True):
         chosen = order[start:end]
         start = end
-        row = row if row is not None and row.frequency == frequency else next(rows)
-        if not row.runs:
+        if not law.firsts.size:
             continue
-        shift, bound = _chance(row, units)
-        edges = [edge << shift for edge in accumulate(run.mass for run in row.runs)]
-        sections = _Edges(edges, bound).drawn(len(chosen), coins)
-        reported = sections < len(edges)
-        chosen = chosen[reported]
-        runs = [row.runs[section] for section in sections[reported].tolist()]
-        firsts = np.array([run.first for run in runs], dtype=np.uint64)
-        spans = np.array([run.width - 1 for run in runs], dtype=np.uint64)
+        sections = law.edges.drawn(len(chosen), coins)
+        reported = sections < len(law.firsts)
+        chosen, sections = chosen[reported], sections[reported]
         kept[chosen] = True
-        tokens[chosen] += firsts + uniform(spans, coins)
+        tokens[chosen] += law.firsts[sections] + uniform(law.spans[sections], coins)
     return Drawn(kept, tokens[kept])
+
+
+def _laws_of(reporting: Reporting, groups: Sequence[tuple[int, int | None]]) -> Iterator[_RowLaw]:
+    """The laws of rows of keys that were sampled with these units, frequencies not falling."""
+    rows, row = reporting.at(dict.fromkeys(frequency for frequency, _ in groups)), None
+    for frequency, units in groups:
+        row = row if row is not None and row.frequency == frequency else next(rows)
+        yield _RowLaw.of(row, units)
 
 
 class _Delays:
@@ -279,34 +339,48 @@ class _Edges:
     Args:
         edges: E, not decreasing, at most B.
         bound: B ≥ 1.
+        again: computes E anew; where given, leading bits alone are kept, which decide all but one in about 2^60 draws.
     """
 
-    def __init__(self, edges: Sequence[int], bound: int) -> None:
+    def __init__(self, edges: Sequence[int], bound: int, again: Callable[[], Sequence[int]] | None = None) -> None:
         length = (bound - 1).bit_length()
-        short = max(0, _WORD - length)
-        self._rest = max(0, length - _WORD)
-        self._edges = [edge << short for edge in (*edges, bound)]
-        self.leads = [min(edge >> self._rest, _LARGEST_WORD) for edge in self._edges]
-        """The leading 64 bits of E and B; 2^64 counts as one less, which makes a tie of what lies beside it."""
+        self._short, self._rest, self._bound = max(0, _WORD - length), max(0, length - _WORD), bound
+        self.leads = np.array(_leads(edges, bound), dtype=np.uint64)
+        self._exactly: Callable[[], Sequence[int]] = (lambda: edges) if again is None else again
 
     def section(self, word: int, coins: Coins) -> int:
         """The section of V with these leading bits: how many of E and B it reaches."""
         rest = coins.integers(1 << self._rest, 1)[0] if self._rest else 0
-        return bisect_right(self._edges, (word << self._rest) + rest)
+        edges = [edge << self._short for edge in (*self._exactly(), self._bound)]
+        return bisect_right(edges, (word << self._rest) + rest)
 
     def drawn(self, size: int, coins: Coins) -> Places:
         """The sections of `size` independent numbers below the bound."""
-        leads = np.array(self.leads, dtype=np.uint64)
-        starts = np.arange(1 << _GUIDED_BITS, dtype=np.uint64) << np.uint64(_WORD - _GUIDED_BITS)
-        guide = np.append(np.searchsorted(leads, starts), len(leads)).astype(np.int64)
-        drawn = np.empty(size, dtype=np.int64)
-        open_ = np.arange(size)
+        leads, drawn, open_ = self.leads, np.empty(size, dtype=np.int64), np.arange(size)
+        guide = _guide(leads) if size >= _GUIDED else None
         while open_.size:
             words = coins.source.bits(open_.size)
-            found = np.empty(open_.size, dtype=np.int64)
-            sections(words, leads, guide, found)
+            if guide is None:
+                found = np.searchsorted(leads, words)
+                found[leads[np.minimum(found, len(leads) - 1)] == words] = -1
+            else:
+                found = np.empty(open_.size, dtype=np.int64)
+                sections(words, leads, guide, found)
             for tie in np.flatnonzero(found < 0):
                 found[tie] = self.section(int(words[tie]), coins)
             drawn[open_] = found
             open_ = open_[found == len(leads)]
         return drawn
+
+
+def _leads(edges: Sequence[int], bound: int) -> list[int]:
+    """The leading 64 bits of E and B; 2^64 counts as one less, which makes a tie of what lies beside it."""
+    length = (bound - 1).bit_length()
+    short, rest = max(0, _WORD - length), max(0, length - _WORD)
+    return [min((edge << short) >> rest, _LARGEST_WORD) for edge in (*edges, bound)]
+
+
+def _guide(leads: Words) -> Places:
+    """How many leads are below all words with each value of the leading bits, and at the end how many there are."""
+    starts = np.arange(1 << _GUIDED_BITS, dtype=np.uint64) << np.uint64(_WORD - _GUIDED_BITS)
+    return np.append(np.searchsorted(leads, starts), len(leads)).astype(np.int64)

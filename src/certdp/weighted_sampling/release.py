@@ -46,7 +46,7 @@ from ..runs.digests import plan_digest
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts, open_counts
-from .drawing import Drawn, draw_reports, sanitise_reports
+from .drawing import Drawn, ReportDrawer, sanitise_reports
 from .estimation import SampleEstimates, SumEstimate
 from .keys import Keys, are_among, arrow, as_bytes, gathered, order
 from .report import BandTally, SampleReport
@@ -149,6 +149,10 @@ class PrivateWeightedSampling:
         return self.accounted.reporting
 
     @cached_property
+    def _drawer(self) -> ReportDrawer:
+        return ReportDrawer(self.reporting)
+
+    @cached_property
     def guarantee(self) -> Protection:
         """(ε, δ) of a release with private coins: for users where contributions are bounded, else for elements."""
         if self.contributions is None:
@@ -208,7 +212,7 @@ class PrivateWeightedSampling:
         kept: list[Keys] = []
         tokens: list[NDArray[np.uint64]] = []
         for chunk in chunks:
-            drawn = draw_reports(self.reporting, chunk.counts, used)
+            drawn = self._drawer.draw(chunk.counts, used)
             kept.append(chunk.keys.filter(drawn.kept))
             tokens.append(drawn.tokens)
             if watch is not None:
