@@ -359,7 +359,7 @@ KINDS: dict[type[SpendingState], Kind] = {
     CertifiedAccountant: Kind(
         CertifiedAccountant,
         {
-            **_attributes("history", "event"),
+            **_attributes("history", "event", "run"),
             "step": lambda account: account.step(noise_multiplier=1.0, sample_rate=0.5),
             "get_epsilon": lambda account: account.get_epsilon(1e-5),
             "get_epsilon_interval": lambda account: account.get_epsilon_interval(1e-5),

@@ -3,6 +3,7 @@
 from .approximate import ApproximateFilter
 from .filter import BudgetExceeded, Filter, FixedRun, Spent
 from .odometers import LossReading, PureOdometer, RenyiOdometer
+from .remaining import Remaining
 from .sums import GaussianFilter, PureFilter, RenyiFilter, SumFilter, ZeroConcentratedFilter
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LossReading",
     "PureFilter",
     "PureOdometer",
+    "Remaining",
     "RenyiFilter",
     "RenyiOdometer",
     "Spent",

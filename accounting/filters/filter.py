@@ -25,6 +25,7 @@ from ..sampling.domains import NormBall
 from ..stored import Json, canonical, entries, parsed, require_written
 from ..units import Delta, Order
 from . import states
+from .remaining import Remaining
 from .spending import SpendingState, owned
 from .totals import Comparisons, Sums, Total
 
@@ -219,13 +220,13 @@ class Filter(SpendingState, ABC, Generic[B, R, U]):
         """The sums of what an account has paid, as a bound; no guarantee, because they depend on the outputs."""
         return self._bound(sums.totals)
 
-    def left(self, sums: Sums) -> B:
-        """About the largest cost that an account can still pay, and never more; it fits exactly as it is."""
-        return self._remaining(sums.totals)
+    def left(self, sums: Sums) -> Remaining[B]:
+        """About the largest cost that an account can still pay, and never more; it prints rounded down."""
+        return Remaining(self._remaining(sums.totals))
 
     @owned
-    def remaining(self) -> B:
-        """About the largest cost that would be admitted now, and never more; it fits exactly as it is."""
+    def remaining(self) -> Remaining[B]:
+        """About the largest cost that would be admitted now, and never more; it prints rounded down."""
         return self.left(self._sums)
 
     # The account as text

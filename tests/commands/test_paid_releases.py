@@ -94,6 +94,7 @@ OTHERS = {
     "check": "reads a certificate",
     "sign": "signs a certificate",
     "verify": "runs claims",
+    "verify-peer": "checks the claim of another tool",
     "mutants": "plants faults",
     "reproduce": "runs experiments, with seeded coins",
     "ledger create": "is about the ledger itself",

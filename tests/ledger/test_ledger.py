@@ -485,6 +485,7 @@ def test_a_statement_says_who_paid_what_and_what_is_left(ledger: Ledger) -> None
     ]
     assert statement.opened_by == "ann"
     assert statement.left == ledger.remaining()
+    assert str(ledger.remaining()) in str(statement)
     assert [round(row.share, 6) for row in statement.rows] == [0.333333, 0.666667]
     assert statement.share >= 2 / 3
     assert "census" in str(statement)

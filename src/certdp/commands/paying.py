@@ -20,7 +20,7 @@ from ..accounting.stored import canonical, parsed
 from ..durable.files import Publication, digest_of
 from ..ledger import Ledger, LedgerRequest, OutputLost, ReleasedBefore
 from .answer import Answer
-from .ledger.options import Anchor, By, bound_as_json, rounded_down
+from .ledger.options import Anchor, By, left_as_json
 from .options import refuse_unused
 from .output import FAILED
 from .page import Page
@@ -212,9 +212,9 @@ def _digest(path: Path) -> str | None:
 
 def _named(request: LedgerRequest) -> dict[str, object]:
     ledger = request.ledger
-    left = bound_as_json(rounded_down(ledger.remaining()))
+    left = left_as_json(ledger.remaining())
     return {"place": ledger.place, "data": ledger.data, "request": request.request, "left": left}
 
 
 def _show_left(page: Page, request: LedgerRequest) -> None:
-    page.print(f"left: {page.numbers.words(str(rounded_down(request.ledger.remaining())))}", 2)
+    page.print(f"left: {page.numbers.words(str(request.ledger.remaining()))}", 2)

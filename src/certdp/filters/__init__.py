@@ -6,6 +6,7 @@ from ..accounting.filters import GaussianFilter as GaussianFilter
 from ..accounting.filters import LossReading as LossReading
 from ..accounting.filters import PureFilter as PureFilter
 from ..accounting.filters import PureOdometer as PureOdometer
+from ..accounting.filters import Remaining as Remaining
 from ..accounting.filters import RenyiFilter as RenyiFilter
 from ..accounting.filters import RenyiOdometer as RenyiOdometer
 from ..accounting.filters import ZeroConcentratedFilter as ZeroConcentratedFilter

@@ -13,7 +13,7 @@ from typing import Any, final
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import Truth
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
-from ..accounting.filters import Filter
+from ..accounting.filters import Filter, Remaining
 from ..accounting.filters.states import sums_to_json
 from ..accounting.guarantees import Guarantee, require
 from ..accounting.notions import Bound
@@ -287,11 +287,10 @@ class Ledger:
             bound: Bound = self.rule.total(turn.sums)
             return bound
 
-    def remaining(self) -> Bound:
-        """About the largest cost that would be admitted now, and never more."""
+    def remaining(self) -> Remaining[Any]:
+        """About the largest cost that would be admitted now, and never more; it prints rounded down."""
         with self._reading() as turn:
-            bound: Bound = self.rule.left(turn.sums)
-            return bound
+            return self.rule.left(turn.sums)
 
     def would_exceed(self, cost: Guarantee[Any, Any, Any]) -> Truth:
         """Whether what is paid and this cost exceed the budget now; what is undecided is refused.

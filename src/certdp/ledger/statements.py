@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import final
+from typing import Any, final
 
 from attrs import frozen
 
 from ..accounting.display import Displayed
+from ..accounting.filters import Remaining
 from ..accounting.filters.totals import FULL, Sums
 from ..accounting.notions import Bound
 from .replay import Replayed
@@ -58,7 +59,7 @@ class LedgerStatement(Displayed):
     opened_by: str
     budget: Bound
     spent: Bound
-    left: Bound
+    left: Remaining[Any]
     share: float
     rows: tuple[StatementRow, ...]
 

@@ -95,13 +95,16 @@ class TestEveryFilter:
         account = kind(bound(Enclosure.of(2)), relation=ADD_REMOVE, unit=RECORD)
         for one in costs:
             outcome(account, cost_of_any(bound(one)))
-        left = account.remaining()
+        left = account.remaining().bound
         if account.spent == account.budget:
             return
         assert account.would_exceed(cost_of_any(left)) is Truth.FALSE
         assert account.share(account.after(account._sums, cost_of_any(left))) <= FULL
         doubled = left.notion.compose([left, left, bound(Enclosure.of("1/1000"))])
         assert account.would_exceed(cost_of_any(doubled)) is not Truth.FALSE
+        read = account.remaining().rounded_down
+        assert str(account.remaining()) == str(read)
+        assert account.would_exceed(cost_of_any(read)) is Truth.FALSE
 
     @given(costs=st.lists(enclosures, min_size=1, max_size=10))
     def test_the_share_grows_with_each_cost_and_is_all_of_it_at_most(self, make: Make, costs: list[Enclosure]) -> None:

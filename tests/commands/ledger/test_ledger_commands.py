@@ -47,6 +47,15 @@ def test_what_is_left_can_be_paid_as_it_is_told(certdp: Run, ledger: Path) -> No
     assert certdp("ledger", "pay", ledger, "--epsilon", left, "--request", "b").code == 0
 
 
+def test_what_is_left_is_read_rounded_down_and_stands_exactly_in_json(certdp: Run, ledger: Path) -> None:
+    line = ("ledger", "pay", ledger, "--epsilon", "2/3", "--request", "a")
+    assert "left: ε ≤ 0.3333333333333333\n" in certdp(*line).out
+    left = certdp("ledger", "status", ledger, "--json").json["left"]
+    assert left == {"notion": "pure", "epsilon": 0.3333333333333333, "exact": {"epsilon": "1/3"}}
+    assert "left: ε ≤ 0.3333333333333333\n" in certdp("ledger", "status", ledger, "--full").out
+    assert certdp("ledger", "pay", ledger, "--epsilon", left["exact"]["epsilon"], "--request", "b").code == 0
+
+
 def test_the_same_id_with_another_cost_is_refused(certdp: Run, refusal: Refusal, ledger: Path) -> None:
     assert certdp("ledger", "pay", ledger, "--epsilon", "1/3", "--request", "a").code == 0
     error = refusal("ledger", "pay", ledger, "--epsilon", "1/4", "--request", "a")

@@ -11,6 +11,7 @@ from attrs import asdict, frozen
 from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.exact import exact
+from ...accounting.filters import Remaining
 from ...accounting.notions import Approximate, Bound, GaussianDP, Pure, Renyi, ZeroConcentrated
 
 Where = Annotated[
@@ -72,11 +73,17 @@ class StatedBound:
         return found
 
 
-def rounded_down(bound: Bound) -> Any:
-    """A bound with its numbers rounded down to binary64: what is left, as it may be typed."""
-    kind: Any = type(bound)
-    numbers = _numbers(bound)
-    return kind(**{name: Enclosure.of(n.lower_float) if isinstance(n, Enclosure) else n for name, n in numbers.items()})
+def left_as_json(left: Remaining[Any]) -> dict[str, object]:
+    """What is left: its numbers as binary64, rounded down, and exactly."""
+    exact_numbers = {name: _exactly(value) for name, value in _numbers(left.bound).items()}
+    return {**bound_as_json(left.rounded_down), "exact": exact_numbers}
+
+
+def _exactly(value: Any) -> str:
+    """A number as text; the lower end of an enclosure whose number is not known."""
+    if not isinstance(value, Enclosure):
+        return str(value)
+    return str(value.lower if value.number is None else value.number)
 
 
 def bound_as_json(bound: Bound) -> dict[str, object]:

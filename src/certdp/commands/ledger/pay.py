@@ -12,7 +12,6 @@ from attrs import frozen
 from ...accounting.derivation import Theorem
 from ...accounting.filters import BudgetExceeded
 from ...accounting.guarantees import Guarantee
-from ...accounting.notions import Bound
 from ...ledger import Ledger, Payment
 from ...ledger.entries import format_time
 from ..answer import Answer
@@ -20,7 +19,7 @@ from ..answering import application
 from ..output import FAILED
 from ..page import Page
 from ..sign import read_small
-from .options import Anchor, By, StatedBound, Where, bound_as_json, rounded_down
+from .options import Anchor, By, StatedBound, Where, left_as_json
 
 _STATED = Theorem("declaration", "cost stated by who pays")
 
@@ -50,7 +49,7 @@ class Paid(Answer):
             "state": None if found is None else found.state.value,
             "entry": None if found is None else found.entry,
             "time": None if found is None else format_time(found.time),
-            "left": bound_as_json(self._left),
+            "left": left_as_json(self.ledger.remaining()),
             "refused": None if self.refusal is None else str(self.refusal),
         }
 
@@ -60,12 +59,7 @@ class Paid(Answer):
             page.bold("not paid", f": {self.refusal}", 0)
         else:
             page.bold("paid" if self.payment.new else "paid before", f": {self.payment}", 0)
-        page.print(f"left: {page.numbers.words(str(self._left))}", 2)
-
-    @property
-    def _left(self) -> Bound:
-        left: Bound = rounded_down(self.ledger.remaining())
-        return left
+        page.print(f"left: {page.numbers.words(str(self.ledger.remaining()))}", 2)
 
     @property
     def exit_code(self) -> int:

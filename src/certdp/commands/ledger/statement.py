@@ -16,7 +16,7 @@ from ..answering import application
 from ..options import Plot
 from ..outputs import check_places
 from ..page import Page
-from .options import Where, bound_as_json, rounded_down
+from .options import Where, bound_as_json, left_as_json
 
 
 @frozen(kw_only=True)
@@ -40,7 +40,7 @@ class Stated(Answer):
             "opened_by": found.opened_by,
             "budget": bound_as_json(found.budget),
             "spent": bound_as_json(found.spent),
-            "left": bound_as_json(rounded_down(found.left)),
+            "left": left_as_json(found.left),
             "share": found.share,
             "requests": [
                 {
@@ -63,7 +63,7 @@ class Stated(Answer):
             words(str(found.budget)), f" for {found.data}, opened {found.opened:%Y-%m-%d} by {found.opened_by}", 0
         )
         page.print(f"spent: {words(str(found.spent))}, {page.numbers.most(100 * found.share)} %", 2)
-        page.print(f"left: {words(str(rounded_down(found.left)))}", 2)
+        page.print(f"left: {words(str(found.left))}", 2)
         page.table(
             ("request", "time (UTC)", "by", "state", "cost", "used, %"),
             [

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from attrs import frozen
 
+from ...accounting.filters import Remaining
 from ...accounting.notions import Bound
 from ...ledger import Ledger, RequestState
 from ..answer import Answer
 from ..answering import application
 from ..page import Page
-from .options import Anchor, Where, bound_as_json, rounded_down
+from .options import Anchor, Where, bound_as_json, left_as_json
 
 
 @frozen(kw_only=True)
@@ -23,7 +24,7 @@ class Status(Answer):
     Attributes:
         ledger: which.
         spent: what is paid or reserved.
-        left: about the largest cost that would still be admitted, rounded down to binary64.
+        left: about the largest cost that would still be admitted.
         number: how many costs are paid or reserved.
         head: the last entry of the log.
         request: an id that was asked about, or None.
@@ -32,7 +33,7 @@ class Status(Answer):
 
     ledger: Ledger
     spent: Bound
-    left: Bound
+    left: Remaining[Any]
     number: int
     head: str
     request: str | None
@@ -45,7 +46,7 @@ class Status(Answer):
             "data": self.ledger.data,
             "budget": bound_as_json(self.ledger.rule.budget),
             "spent": bound_as_json(self.spent),
-            "left": bound_as_json(self.left),
+            "left": left_as_json(self.left),
             "number": self.number,
             "head": self.head,
             **asked,
@@ -73,7 +74,7 @@ def status(
     return Status(
         ledger=ledger,
         spent=ledger.spent,
-        left=rounded_down(ledger.remaining()),
+        left=ledger.remaining(),
         number=ledger.number,
         head=str(ledger.head),
         request=request,
