@@ -67,10 +67,9 @@ def require_finite(records: Floats, first: int) -> None:
         )
 
 
-def refuse_shape(shape: tuple[int, ...]) -> NoReturn:
-    """Refuse what is not a matrix with a record."""
+def refuse_shape(shape: tuple[int, ...], parameter: str = "data") -> NoReturn:
+    """Refuse what is not a matrix with a record: a file's, or that of another parameter."""
     if len(shape) != 2:
-        raise not_a_matrix("data", shape)
-    raise InvalidValue(
-        "data", f"a matrix of shape {shape}", "at least one record and one column", "Give a file with records"
-    )
+        raise not_a_matrix(parameter, shape)
+    remedy = "Give a file with records" if parameter == "data" else "Give one with records"
+    raise InvalidValue(parameter, f"a matrix of shape {shape}", "at least one record and one column", remedy)

@@ -61,7 +61,7 @@ class Records:
         """
         matrix = as_records(records)
         if not matrix.shape[1] or len(matrix) < fewest:
-            refuse_shape(matrix.shape)
+            refuse_shape(matrix.shape, "records")
         return cls(None, Reading(), Held(matrix), "", 1.0)
 
     @property
