@@ -110,7 +110,7 @@ class Reporting(ABC):
             InvalidValue, InvalidType: for frequencies that are no whole numbers ≥ 1, or do not increase.
         """
         walk, found = self._walk(), None
-        for frequency in self.own(frequencies):
+        for frequency in self._own(frequencies):
             if found is None or frequency != found.frequency:
                 found = walk.to(frequency)
             yield found
@@ -121,7 +121,7 @@ class Reporting(ABC):
         Args:
             frequencies: as for `at`, and errors likewise.
         """
-        return map(self._walk().origin, self.own(frequencies))
+        return map(self._walk().origin, self._own(frequencies))
 
     def row(self, frequency: int) -> FrequencyRow:
         """The row of one frequency; arguments and errors as for `at`."""
@@ -155,7 +155,7 @@ class Reporting(ABC):
         """
         return dominating_pair(self.budget, self.comparisons())
 
-    def own(self, frequencies: Iterable[int]) -> Iterator[int]:
+    def _own(self, frequencies: Iterable[int]) -> Iterator[int]:
         """Return the frequency min(w, M) whose row each of these frequencies has."""
         before, last = 0, self.last
         for frequency in frequencies:

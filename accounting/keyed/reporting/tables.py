@@ -152,7 +152,7 @@ class RowLaws(Generic[T]):
     def origins(self, frequencies: Iterable[int]) -> list[Origin]:
         """Where the rows of these frequencies come from; arguments and errors as for `Reporting.origins`."""
         with self._lock:
-            return [self._walk.origin(frequency) for frequency in self._table.own(frequencies)]
+            return [self._walk.origin(frequency) for frequency in self._table._own(frequencies)]
 
     def at(self, frequencies: Iterable[int]) -> Iterator[T]:
         """What was made of these rows; arguments and errors as for `Reporting.at`, for origins."""
