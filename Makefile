@@ -80,6 +80,7 @@ bench: .venv/installed-test kernels
 	$(PYTHON) benchmarks/bulk_psi.py
 	$(PYTHON) benchmarks/enclosures.py
 	$(PYTHON) benchmarks/supremum.py
+	$(PYTHON) benchmarks/ledger.py
 	$(PYTHON) benchmarks/sampled_gaussian.py
 	$(PYTHON) benchmarks/bulk_amplification.py
 	$(PYTHON) benchmarks/accountants.py
