@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import struct
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,12 @@ import flint
 import pytest
 
 from certdp.verification.checker.data import Measured, _norms, compare
+from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.expressions import norm
-from certdp.verification.checker.intervals import ZERO, Interval
+from certdp.verification.checker.intervals import ONE, ZERO, Arithmetic, Interval
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_numbers import arb_of
+from tests.support.stated import Rows
 
 ORDERS = ("1", "2", "3", "3/2", "inf")
 
@@ -64,6 +67,24 @@ def test_what_is_allowed_for_rounding_is_what_is_stated(order: str, allowed: int
             assert least * (1 - flint.arb(2) ** -20) <= away <= unit * (flint.arb(3) / 2)
 
 
+@pytest.mark.parametrize(
+    ("row", "in_floats"),
+    [
+        ([2.0**400, 1.0], True),
+        ([2.0**-400, 1.0], True),
+        ([2.0**-400, 0.0], True),
+        ([2.0**400 * (1 + 2.0**-52), 1.0], False),
+        ([2.0**-400 * (1 - 2.0**-53), 1.0], False),
+    ],
+    ids=str,
+)
+def test_floats_sum_squares_from_2_to_the_minus_400_to_2_to_the_400(row: list[float], in_floats: bool) -> None:
+    """Other rows are summed exactly, and so more tightly."""
+    flint.ctx.prec = 2000
+    low, high = map(ball, _norms(row, ["2"])[norm("2")])
+    assert (high - low > high * flint.arb(2) ** -52) is in_floats
+
+
 class Nothing:
     """Data of so many columns without a record."""
 
@@ -90,3 +111,71 @@ def test_data_without_a_record_have_the_stated_columns(columns: int) -> None:
     compare(lambda *_: nowhere, set(), None, stated, Nothing(3))
     with pytest.raises(Refused, match=f"the data have {columns} columns, the certificate 3"):
         compare(lambda *_: nowhere, set(), None, stated, Nothing(columns))
+
+
+BOUND = Domain("2", Fraction(1), None)
+ON_THE_BOUND = [0.6, 0.8]
+
+
+def compared(
+    row: list[float], outside: str, sizes: tuple[float, float] = (1.0, 1.0), columns: int = 2
+) -> list[Interval]:
+    """The norms by which a row that is always drawn is measured."""
+    nonce, measured = "00" * 32, list[Interval]()
+    content = bytes.fromhex(nonce) + f"1,{columns};".encode() + struct.pack(f">{len(row)}d", *row)
+    stated = {
+        "nonce": nonce,
+        "records": 1,
+        "columns": columns,
+        "outside": outside,
+        "psi_max": 0.0,
+        "expected_sample_size": list(sizes),
+        "commitment": hashlib.sha256(content).hexdigest(),
+    }
+
+    def measure(norms: dict[str, Interval], arithmetic: Arithmetic) -> Measured:
+        measured.append(norms[norm("2")])
+        return Measured(ZERO, Interval(ONE, ONE))
+
+    class Stated(Rows):
+        @property
+        def columns(self) -> int:
+            return columns
+
+    compare(measure, {norm("2")}, BOUND, stated, Stated([row]))
+    return measured
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    assert compared([0.5, 0.5], "none")
+    for row in ([0.5], [0.5, 0.5, 0.0]):
+        with pytest.raises(Refused, match="number of records and columns"):
+            compared(row, "none")
+
+
+def test_a_clipped_row_lies_up_to_2_to_the_minus_40_below_the_radius() -> None:
+    flint.ctx.prec = 300
+    for row in ([3.0, 4.0], ON_THE_BOUND):
+        ((low, _),) = compared(row, "clip")
+        assert abs(ball(low) - (1 - flint.arb(2) ** -40)) <= flint.arb(2) ** -80
+
+
+def test_a_row_that_may_lie_on_either_side_of_the_bound_is_measured_as_both() -> None:
+    """It is clipped or not, dropped or not, and never refused."""
+    flint.ctx.prec = 300
+    ((low, high),) = compared(ON_THE_BOUND, "none")
+    assert ball(low) < 1 < ball(high)
+    ((_, clipped),) = compared(ON_THE_BOUND, "clip")
+    assert ball(clipped) == ball(high)
+    for outside in ("none", "clip", "drop"):
+        assert len(compared(ON_THE_BOUND, outside)) == 1
+    compared(ON_THE_BOUND, "drop", (0.0, 0.0))
+    for outside in ("none", "clip"):
+        with pytest.raises(Refused, match="expected sample size"):
+            compared(ON_THE_BOUND, outside, (0.0, 0.0))
+
+
+def test_an_expected_sample_size_from_more_to_less_is_refused() -> None:
+    compared(ON_THE_BOUND, "drop", (0.3, 0.7))
+    with pytest.raises(Refused, match="expected sample size"):
+        compared(ON_THE_BOUND, "drop", (0.7, 0.3))
