@@ -199,6 +199,7 @@ RULES = (
     Rule("runs.run", (), ("runs/sampled/test_records.py", "runs/sampled/test_costs.py", "runs/test_plan.py")),
     Rule("records.sums", (), ("records/test_sums.py",)),
     Rule("records.*", (), ("records", "runs/sampled/test_records.py")),
+    Rule("runs.digests", (), ("ledger/test_paying.py",)),
     Rule("runs.partial", (), ("records/test_parts.py",)),
     Rule("runs.declared", (), ("runs/sampled/test_records.py", "runs/test_released.py")),
     Rule("runs.sampled", (), ("runs/sampled/test_costs.py", "runs/sampled/test_targets.py", "runs/test_released.py")),
