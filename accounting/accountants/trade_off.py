@@ -74,7 +74,7 @@ class TradeOff(Displayed):
             _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
         ]
         lower = max(chord.low for chord in chords)
-        upper = max(_between(chords))
+        upper = max(_between(chords, error))
         return Enclosure.between(max(lower, _ZERO), min(max(upper, _ZERO), 1 - error), precision=DEFAULT_PRECISION)
 
 
@@ -116,25 +116,22 @@ class _Ordinate:
     high: Fraction
 
 
-def _between(known: Sequence[_Ordinate]) -> Iterator[Fraction]:
-    """Upper bounds of the concave function, at most 1, between each two neighbours and beyond the last."""
+def _between(known: Sequence[_Ordinate], error: Fraction) -> Iterator[Fraction]:
+    """Upper bounds of the concave function between each two neighbours and beyond the last."""
     rises = [(b.high - a.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the slope into b
     falls = [(a.high - b.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the fall out of a
     for index, (left, right) in enumerate(pairwise(known)):
         width = right.factor - left.factor
-        rise = rises[index - 1] if index else None
-        fall = falls[index + 1] if index + 1 < len(falls) else None
-        if rise is not None and rise <= 0:
+        # before the first chord D(x) ≥ 1 − x, after the last one D(x) ≥ 0
+        rise = rises[index - 1] if index else 1 - error
+        end, fall = (right.high, falls[index + 1]) if index + 2 < len(known) else (1 - error * right.factor, error)
+        if rise <= 0:
             yield left.high
-        elif fall is not None and fall <= 0:
-            yield right.high
-        elif rise is None or fall is None:
-            yield _ONE if fall is None else right.high + fall * width
-        else:  # the lines cross within, or one of them stays below the other
-            crossing = (right.high - left.high + fall * width) / (rise + fall)
-            reached = min(max(crossing, _ZERO), width)
-            yield max(left.high + rise * reached, right.high + fall * (width - reached))
-    yield known[-1].high if rises[-1] <= 0 else _ONE
+        elif fall <= 0:
+            yield end
+        else:  # where the lines cross, even beyond: the lower of both is nowhere higher
+            yield left.high + rise * (end - left.high + fall * width) / (rise + fall)
+    yield 1 - error * known[-1].factor
 
 
 def _short(value: Fraction) -> Fraction:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from certdp.accounting.accountants.trade_off import TradeOff, trade_off
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
-from certdp.accounting.pairs import FinitePair, GaussianPair, Pair
+from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair
 from certdp.accounting.relations import Direction
 from tests.support.cases import examples
 
@@ -40,6 +42,21 @@ def test_normal_laws(mu: float) -> None:
         assert found.width < 0.02
     assert curve.at(0).contains(1)
     assert curve.at(1).upper == 0
+
+
+@pytest.mark.parametrize("loss", ["1/100", "1", "5"])
+def test_both_ends_are_near_where_a_pure_loss_ends(loss: str) -> None:
+    """Laplace laws: f(α) = 1 − e^ε·α where α ≤ e^(−ε)/2, and e^(−ε)/(4α) up to 1/2."""
+    curve = curve_of(LaplacePair(Enclosure.of(loss)), float(Fraction(loss)))
+    growth = math.exp(float(Fraction(loss)))
+    for share in (1e-9, 1e-3, 0.25, 0.75):
+        alpha = share / (2 * growth)
+        found, truth = curve.at(alpha), 1 - growth * alpha
+        assert found.lower_float <= truth + 1e-12
+        assert found.upper_float >= truth - 1e-12
+        assert found.width < 0.02 * share + 1e-12
+    middle = curve.at((1 / growth + 1) / 4 if growth > 1.5 else 0.5)
+    assert middle.width < 0.02
 
 
 def most_powerful(first: Sequence[Fraction], second: Sequence[Fraction], alpha: Fraction) -> Fraction:
@@ -71,6 +88,15 @@ def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], 
     assert found.width < Fraction(1, 8)
 
 
+@examples(25)
+@given(tables=symmetric_tables(), alpha=st.fractions(0, 1, max_denominator=30), places=st.integers(2, 5))
+def test_a_few_places_enclose_too(
+    tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction, places: int
+) -> None:
+    found = curve_of(FinitePair(*tables), 1.0, places=places).at(alpha)
+    assert found.lower <= most_powerful(*tables, alpha) <= found.upper
+
+
 @examples(10)
 @given(tables=symmetric_tables())
 def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]]) -> None:
@@ -79,6 +105,76 @@ def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], 
     falls = [a - b for a, b in pairwise(values)]
     assert all(fall >= 0 for fall in falls)
     assert all(b - a <= Fraction(1, 2**80) for a, b in pairwise(falls))
+
+
+def on_a_grid(curve: TradeOff, alpha: float) -> float:
+    """The upper end of f(α): the largest value, on a fine grid, below the lines that bound a concave function."""
+    factors = np.array([float(place.factor) for place in curve.places])
+    heights = 1 - np.array([float(place.lower) for place in curve.places]) - alpha * factors
+    slopes = np.diff(heights) / np.diff(factors)
+    best = float(1 - alpha * factors[-1])
+    for i in range(len(slopes)):
+        x = np.linspace(factors[i], factors[i + 1], 20_001)
+        lines = [1 - alpha * x, (1 - alpha) * x]
+        if i:
+            lines.append(heights[i] + slopes[i - 1] * (x - factors[i]))
+        if i + 1 < len(slopes):
+            lines.append(heights[i + 1] + slopes[i + 1] * (x - factors[i + 1]))
+        best = max(best, float(np.min(lines, axis=0).max()))
+    return min(max(best, 0.0), 1 - alpha)
+
+
+@examples(60)
+@given(
+    pair=st.sampled_from(
+        [GaussianPair(Enclosure.of("1/2")), GaussianPair(Enclosure.of(2)), LaplacePair(Enclosure.of(1))]
+    ),
+    farthest=st.sampled_from([0.05, 0.5, 1.0, 4.0]),
+    places=st.integers(2, 7),
+    alpha=st.sampled_from([0.0, 1e-6, 0.01, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.999, 1.0]),
+)
+def test_the_upper_end_is_the_concave_bound_of_its_places(
+    pair: Pair, farthest: float, places: int, alpha: float
+) -> None:
+    curve = curve_of(pair, farthest, places)
+    assert curve.at(alpha).upper_float == pytest.approx(on_a_grid(curve, alpha), abs=2e-4)
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+@pytest.mark.parametrize("places", [2, 3, 5])
+@pytest.mark.parametrize("farthest", [0.05, 0.5, 4.0])
+def test_a_few_places_enclose_normal_laws(mu: float, places: int, farthest: float) -> None:
+    curve = curve_of(GaussianPair(Enclosure.of(mu)), farthest, places)
+    for alpha in np.linspace(0.001, 0.999, 200):
+        truth, found = NORMAL.cdf(NORMAL.inv_cdf(1 - alpha) - mu), curve.at(float(alpha))
+        assert found.lower_float - 1e-12 <= truth <= found.upper_float + 1e-12
+
+
+def test_places_are_those_of_both_directions() -> None:
+    """From 1/(2e^farthest) to 2e^farthest, with δ of each direction on its side of 1."""
+    law = GaussianPair(Enclosure.of(1)).delta
+    assert law is not None
+    curve = trade_off(lambda epsilon: law(epsilon, Direction.REMOVE).hull(0), 1.0, places=5)
+    factors = [float(place.factor) for place in curve.places]
+    grown = [math.exp(step / 4) for step in range(5)] + [2 * math.e]
+    assert factors == pytest.approx([0.0, *(1 / factor for factor in grown[:0:-1]), *grown], rel=1e-6)
+    for place in curve.places:
+        x, width = float(place.factor), float(place.upper - place.lower)
+        if 0 < x < 1:
+            assert width == pytest.approx(x * float(law(Enclosure.of(1 / place.factor).log(), Direction.REMOVE).upper))
+            assert place.lower == 1 - place.factor
+
+
+def test_a_law_of_no_loss_needs_no_farthest_loss() -> None:
+    curve = trade_off(lambda epsilon: epsilon * 0, 0.0, places=3)
+    assert [float(place.factor) for place in curve.places[-3:]] == pytest.approx([math.exp(0.5), math.e, 2 * math.e])
+    assert curve.at("0.25") == Enclosure.of(Fraction(3, 4))
+
+
+def test_ends_of_delta_beyond_its_range_are_cut() -> None:
+    curve = trade_off(lambda epsilon: Enclosure.between(Fraction(-1), Fraction(3, 2)), 1.0, places=3)
+    assert {(place.lower, place.upper) for place in curve.places if place.factor >= 1} == {(0, 1)}
+    assert curve.at("0.25").contains(Fraction(3, 4))
 
 
 def test_without_a_lower_end_of_delta_the_upper_end_is_that_of_no_loss() -> None:
