@@ -111,6 +111,13 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in described)
 
 
+def test_source_archive_holds_sources_alone(wheel: Path) -> None:
+    unpacked = wheel.parents[1] / "unpacked"
+    assert (unpacked / f"{wheel.name.split('-')[0]}-{wheel.name.split('-')[1]}" / "Makefile").is_file()
+    built = {".whl", ".zip", ".gz", ".so", ".pyc"}
+    assert not [path for path in unpacked.rglob("*") if path.suffix in built]
+
+
 def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
     modules = [f"certdp.accounting._kernels.{file.stem}" for file in (ROOT / "accounting/_kernels").glob("[!_]*.py")]
     loaded = [importlib.import_module(name) for name in [*modules, "certdp.weighted_sampling._kernels"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -65,7 +66,7 @@ class PeerVerdict(Answer):
             "relation": self.relation,
             "claimed": {"epsilon": str(self.claimed.epsilon.value), "delta": str(self.claimed.delta.value)},
             "verdict": self.verdict.finding.value,
-            "epsilon": [lower, upper],
+            "epsilon": [lower, upper if isfinite(upper) else None],
             "accountant": None if answer is None else answer.accountant.name,
             "assumptions": assumptions_as_json(self._assumptions),
             "certificate": path_as_json(self.certificate),
