@@ -64,9 +64,11 @@ def unpacked(form: str, content: bytes) -> tuple[Json, dict[str, NDArray[Any]]]:
     arrays: dict[str, NDArray[Any]] = {}
     for name in sorted(shapes):
         kind, *shape = shapes[name]
-        if kind not in _TYPES:
+        if kind not in _TYPES or not all(type(length) is int and length >= 0 for length in shape):
             raise _damaged()
         size = np.dtype(kind).itemsize * prod(shape)
+        if size > len(body) - end:
+            raise _damaged()
         arrays[name] = np.frombuffer(body[end : end + size], dtype=kind).reshape(shape).astype(kind[1:])
         end += size
     if end != len(body):

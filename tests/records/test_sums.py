@@ -177,10 +177,14 @@ def test_a_release_of_parts_has_the_certificate_of_the_run() -> None:
     assert check(released.certificate("sum.npy", run.epsilon(Delta("1e-6")))).outcome.value == "holds"
 
 
-@pytest.mark.parametrize("seeded", ["draw", "noise"])
+ORDER = "first", "second"
+
+
+@pytest.mark.parametrize("seeded", ["first draw", "second draw", "noise"])
 def test_one_seed_makes_a_seeded_release(seeded: str) -> None:
     run, seed = full(), Coins.seeded(1)
-    part = SumPart.of(run, data()) + SumPart.of(run, data(), coins=seed if seeded == "draw" else None)
+    first, second = (SumPart.of(run, data(), coins=seed if seeded == f"{one} draw" else None) for one in ORDER)
+    part = first + second
     found = pickle.loads(pickle.dumps(part)).finish(run, seed if seeded == "noise" else None)
     assert found.statement.coins == "seeded"
     with pytest.raises(InvalidValue, match="seeded"):

@@ -174,7 +174,7 @@ RULES = (
     Rule("accounting.accountants.composed_runs", (), ("runs/sampled/test_costs.py", "runs/test_plan.py")),
     Rule("accounting.enclosures.corners", (), ("accounting/pairs", "accounting/amplification/test_psi.py")),
     Rule("accounting.derivation", (), ("accounting/test_derivation_and_guarantees.py",)),
-    Rule("accounting.stored.packing", (), ("records/test_parts.py",)),
+    Rule("accounting.stored.packing", (), ("accounting/stored/test_packing.py", "records/test_parts.py")),
     Rule("accounting.stored.*", (), ("accounting/stored", "accounting/filters/test_states.py")),
     Rule("accounting.guarantees", (), ("accounting/test_derivation_and_guarantees.py", "accounting/notions")),
     Rule("accounting.relations", (), ("accounting/amplification/test_psi.py",)),

@@ -84,11 +84,12 @@ class PeerVerdict(Answer):
         stated = f"({numbers.about(float(claimed.epsilon.value))}, {numbers.about(float(claimed.delta.value))})-DP"
         page.bold(f"{stated}: {verdict.finding.value}")
         lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
-        page.print(
-            f"the true ε lies in {numbers.between(0.0 if lower is None else lower, upper)}"
-            + ("" if lower is not None else "; no lower end is proven"),
-            2,
-        )
+        if not isfinite(upper):
+            page.print("no finite ε is proven at this δ", 2)
+        elif lower is None:
+            page.print(f"the true ε is at most {numbers.most(upper)}; no lower end is proven", 2)
+        else:
+            page.print(f"the true ε lies in {numbers.between(lower, upper)}", 2)
         if verdict.answer is not None:
             page.print(f"by {verdict.answer.accountant.name} accounting", 2)
         page.print(f"unit record, relation {self.relation}", 2)
