@@ -59,6 +59,35 @@ def test_no_certificate_of_what_does_not_hold(state: Path, tmp_path: Path) -> No
     assert not (tmp_path / "claim.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("scale", "claimed", "verdict"),
+    [("0.99999995", "1.0000001", "holds"), ("1", "0.9999999999999999999", "refuted"), ("1", "0.9999999", "refuted")],
+)
+def test_the_claim_is_written_as_it_was_stated(tmp_path: Path, scale: str, claimed: str, verdict: str) -> None:
+    """Rounded, the sentence would be about another claim, which may be false."""
+    path = tmp_path / "laplace.json"
+    path.write_text(json.dumps({"type": "LaplaceDpEvent", "noise_multiplier": scale}), "utf-8")
+    assert f"({claimed}, 0)-DP: {verdict}" in answered(path, "--epsilon", claimed).output
+
+
+@pytest.mark.parametrize(
+    "event",
+    ['{"type": "ZCDpEvent", "rho": 0.001, "xi": 0}', '{"type": "ComposedDpEvent", "events": []}'],
+    ids=["zCDP", "nothing"],
+)
+def test_a_claim_that_has_no_certificate_keeps_its_verdict(tmp_path: Path, event: str) -> None:
+    path, out = tmp_path / "event.json", tmp_path / "claim.json"
+    path.write_text(event, "utf-8")
+    found = answered(path, "--epsilon", "1", "--delta", "1e-5", "--certificate", out)
+    assert found.exit_code == 0
+    assert "-DP: holds" in found.output
+    assert "no certificate: " in found.output
+    assert not out.exists()
+    told = json.loads(answered(path, "--epsilon", "1", "--delta", "1e-5", "--certificate", out, "--json").output)
+    assert (told["verdict"], told["certificate"]) == ("holds", None)
+    assert told["refused"]
+
+
 def test_a_fault_of_a_peer_is_refuted(tmp_path: Path) -> None:
     """dp-accounting 0.6.0 composes randomised response once, however often it ran: 1.0987 for ten."""
     path = tmp_path / "answers.json"

@@ -105,6 +105,12 @@ REFUSED: dict[str, tuple[object, str]] = {
     "noise that is no number": ('{"history": [[NaN, 0.5, 1]], "mechanism": "rdp"}', "noise_multiplier"),
     "no steps": ({"history": [[1.0, 0.5, 0]], "mechanism": "rdp"}, "steps"),
     "a mechanism without a name": ({"history": [], "mechanism": 3}, "name of a mechanism"),
+    "further keys": ({"history": [[5, 0.1, 1]], "mechanism": "rdp", "type": "GaussianDpEvent"}, "1 keys beside"),
+    "noise beyond binary64": ({"history": [[10**400, 0.1, 1]], "mechanism": "rdp"}, "a binary64 number"),
+    "steps without end": ({"history": [[1, 0.1, 10**4000]], "mechanism": "rdp"}, "a whole number from 1 to"),
+    "text for noise": ({"history": [["1", 0.1, 1]], "mechanism": "rdp"}, "a binary64 number"),
+    "true for steps": ({"history": [[1.0, 0.1, True]], "mechanism": "rdp"}, "a whole number from 1 to"),
+    "no list": ({"history": "1", "mechanism": "rdp"}, "a list of"),
     "a class that is not known": (["m", "SecretDpEvent", 1.0], "SecretDpEvent"),
     "one that is not covered": (["m", "SampledWithReplacementDpEvent", 1, 2], "Poisson sampling is"),
     "too many fields": (["m", "GaussianDpEvent", 1.0, 2.0], "2 fields"),
@@ -161,7 +167,11 @@ def test_a_saved_state(tmp_path: Path, within: bool) -> None:
 
 
 def test_nothing_that_a_saved_file_names_is_called(tmp_path: Path) -> None:
-    state = {"history": STEPS, "mechanism": "rdp", "more": [Program(f"touch {tmp_path}/called"), Tensor()]}
+    state = {
+        "history": STEPS,
+        "mechanism": "rdp",
+    }
+    state = {"privacy_accountant_state_dict": state, "more": [Program(f"touch {tmp_path}/called"), Tensor()]}
     assert read_peer_file(saved(tmp_path / "state.pt", state)).event.releases == 1010
     assert not (tmp_path / "called").exists()
 
@@ -179,13 +189,29 @@ def test_a_checkpoint_of_pytorch(tmp_path: Path) -> None:
     [
         ([1, 2], "archive/data.pkl", "the state of an Opacus accountant"),
         ({"history": Program("true"), "mechanism": "rdp"}, "archive/data.pkl", "history"),
-        ({"history": [[Tensor(), 0.1, 1]], "mechanism": "rdp"}, "archive/data.pkl", "noise_multiplier"),
+        ({"history": [[Tensor(), 0.1, 1]], "mechanism": "rdp"}, "archive/data.pkl", "noise multiplier"),
         ({}, "archive/other", "file of torch.save"),
     ],
 )
 def test_other_saved_files_are_refused(tmp_path: Path, value: object, name: str, reason: str) -> None:
     with pytest.raises(CertdpError, match=reason):
         read_peer_file(saved(tmp_path / "state.pt", value, name))
+
+
+@pytest.mark.parametrize("place", ["history", "entry", "noise", "mechanism", "beside"])
+def test_what_is_shared_is_not_written_out(tmp_path: Path, place: str) -> None:
+    """Forty levels of pairs are small in a file, and 2^40 values as text."""
+    shared: Any = ()
+    for _ in range(40):
+        shared = (shared, shared)
+    states: dict[str, Any] = {
+        "history": {"history": shared, "mechanism": "rdp"},
+        "entry": {"history": [shared], "mechanism": "rdp"},
+        "noise": {"history": [[shared, 0.1, 1]], "mechanism": "rdp"},
+        "mechanism": {"history": STEPS, "mechanism": shared},
+    }
+    with pytest.raises(CertdpError):
+        read_peer_file(saved(tmp_path / "state.pt", [shared] if place == "beside" else states[place]))
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 and more", b"PK\x03\x04"])
@@ -199,7 +225,8 @@ def test_broken_saved_files_are_refused(tmp_path: Path, content: bytes) -> None:
 @given(data=st.data())
 def test_bytes_that_change_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("saved") / "state.pt"
-    content = bytearray(pickle.dumps({"history": STEPS, "mechanism": "rdp", "more": Tensor()}, protocol=2))
+    state = {"privacy_accountant_state_dict": {"history": STEPS, "mechanism": "rdp"}, "more": Tensor()}
+    content = bytearray(pickle.dumps(state, protocol=2))
     for _ in range(data.draw(st.integers(1, 3))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     with zipfile.ZipFile(path, "w") as archive:

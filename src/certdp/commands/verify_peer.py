@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from attrs import frozen
@@ -40,19 +40,23 @@ class PeerVerdict(Answer):
         file: what describes the run.
         peer: the run.
         claimed: (ε, δ).
+        stated: the same in the words of the command line: rounded, the verdict would be about another claim.
         relation: the change of the data that is protected against.
         verdict: what is proven.
         certificate: where its certificate was written; None where none was.
         certified: what that proves.
+        refused: why none was written, where one was asked for and the claim holds.
     """
 
     file: Path
     peer: PeerRun
     claimed: Budget
+    stated: tuple[str, str]
     relation: str
     verdict: ClaimVerdict
     certificate: Path | None
     certified: Certificate | None
+    refused: str | None
 
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types."""
@@ -71,6 +75,7 @@ class PeerVerdict(Answer):
             "assumptions": assumptions_as_json(self._assumptions),
             "certificate": path_as_json(self.certificate),
             "certified": None if self.certified is None else self.certified.as_json(),
+            "refused": self.refused,
         }
 
     @property
@@ -81,8 +86,7 @@ class PeerVerdict(Answer):
         """Show the verdict on the page, for people."""
         numbers, claimed, verdict = page.numbers, self.claimed, self.verdict
         page.print(f"{self.peer.event.releases:,} releases, as {self.peer.source.value} describes them in {self.file}")
-        stated = f"({numbers.about(float(claimed.epsilon.value))}, {numbers.about(float(claimed.delta.value))})-DP"
-        page.bold(f"{stated}: {verdict.finding.value}")
+        page.bold(f"({self.stated[0]}, {self.stated[1]})-DP: {verdict.finding.value}")
         lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
         if not isfinite(upper):
             page.print("no finite ε is proven at this δ", 2)
@@ -94,6 +98,8 @@ class PeerVerdict(Answer):
             page.print(f"by {verdict.answer.accountant.name} accounting", 2)
         page.print(f"unit record, relation {self.relation}", 2)
         page.files({"certificate": self.certificate})
+        if self.refused is not None:
+            page.print(f"no certificate: {self.refused}", 2)
         if self.certified is not None:
             self.certified.show(page)
             if self.certified.epsilon > claimed.epsilon.value:
@@ -135,24 +141,32 @@ def verify_peer(
     claimed = Budget(epsilon=units.Epsilon(epsilon), delta=units.Delta(delta))
     peer = read_peer_file(file)
     verdict = judged(peer.run(_RELATIONS[relation]), claimed.epsilon, claimed.delta)
-    written = certificate if verdict.finding is Finding.HOLDS else None
-
-    def certified() -> Certified:
-        if relation != ADD_REMOVE.name:
-            raise InvalidValue("relation", relation, ADD_REMOVE.name, "There is no kind of certificate yet for others")
-        return certified_described(plan_of(peer.event), claimed, (*peer.assumptions, REAL_VALUED_NOISE))
-
+    found, refused = None, None
+    if certificate is not None and verdict.finding is Finding.HOLDS:
+        try:
+            found = _certified(peer, claimed, relation)
+        except InvalidValue as error:  # the verdict stands, whatever can be certified
+            refused = str(error)
+    place = None if found is None else certificate
     with published() as files:
-        proven = write_certified(files, written, certified)
+        proven = write_certified(files, place, lambda: cast(Certified, found))
     return PeerVerdict(
         file=file,
         peer=peer,
         claimed=claimed,
+        stated=(epsilon, delta),
         relation=relation,
         verdict=verdict,
-        certificate=written,
+        certificate=place,
         certified=proven,
+        refused=refused,
     )
+
+
+def _certified(peer: PeerRun, claimed: Budget, relation: str) -> Certified:
+    if relation != ADD_REMOVE.name:
+        raise InvalidValue("relation", relation, ADD_REMOVE.name, "There is no kind of certificate yet for others")
+    return certified_described(plan_of(peer.event), claimed, (*peer.assumptions, REAL_VALUED_NOISE))
 
 
 command = application(verify_peer)

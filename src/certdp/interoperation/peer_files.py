@@ -12,16 +12,18 @@ from typing import Any, final
 from attrs import field, frozen
 
 from ..accounting.derivation import CLIPPED_RECORDS, Assumption
-from ..accounting.errors import InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.relations import ADD_REMOVE
 from ..runs.run import Run
 from .dp_events import LONGEST_JSON, event_from_json, without_duplicates
-from .events import Change, Event
-from .opacus import CertifiedAccountant
+from .events import MOST_RELEASES, Change, Event
+from .opacus import CertifiedAccountant, Steps
 from .saved_states import saved_value
 
 _LONGEST = 256 * 2**20
+_LARGEST = 2**53
 _STATE = "privacy_accountant_state_dict"  # in the checkpoints of Opacus's PrivacyEngine
+_REMEDY = "Write what state_dict() of the accountant gives"
 _ZIP = b"PK\x03\x04"  # what torch.save writes
 
 
@@ -102,7 +104,9 @@ def _state_in(content: bytes) -> Mapping[str, Any] | None:
 
 def _state_of(tree: object) -> Mapping[str, Any] | None:
     match tree:
-        case {"history": history, "mechanism": mechanism}:
+        case {"history": history, "mechanism": mechanism, **further}:
+            if further:
+                raise InvalidValue("file", f"{len(further)} keys beside", "history and mechanism alone", _REMEDY)
             return {"history": history, "mechanism": mechanism}
         case {"privacy_accountant_state_dict": dict() as state}:
             return _state_of(state)
@@ -118,9 +122,9 @@ def _saved(path: Path) -> Mapping[str, Any]:
 
 def _of_opacus(state: Mapping[str, Any], told: Assumption, digest: str) -> PeerRun:
     if not isinstance(state["mechanism"], str):
-        raise InvalidValue("file", state["mechanism"], "the name of a mechanism of Opacus")
+        raise InvalidType("mechanism", type(state["mechanism"]), "the name of a mechanism of Opacus", _REMEDY)
     accountant = CertifiedAccountant()
-    accountant.load_state_dict({"history": state["history"], "mechanism": CertifiedAccountant.mechanism()})
+    accountant.load_state_dict({"history": _steps(state["history"]), "mechanism": CertifiedAccountant.mechanism()})
     beside = (
         Assumption("batches", "each record enters each batch independently (poisson_sampling=True)"),
         CLIPPED_RECORDS,
@@ -133,3 +137,30 @@ def _of_opacus(state: Mapping[str, Any], told: Assumption, digest: str) -> PeerR
         digest=digest,
         run=lambda: accountant.run,
     )
+
+
+def _steps(history: object) -> list[Steps]:
+    """The steps of a history; of anything else nothing but its type is in what an error says."""
+    if not isinstance(history, list | tuple):
+        raise InvalidType("history", type(history), "a list of (noise multiplier, sample rate, steps)", _REMEDY)
+    return [_step(f"history[{position}]", entry) for position, entry in enumerate(history)]
+
+
+def _step(place: str, entry: object) -> Steps:
+    match entry:
+        case [noise, rate, steps]:
+            if type(steps) is not int or not 1 <= steps <= MOST_RELEASES:
+                raise InvalidValue(f"{place}, steps", _shown(steps), f"a whole number from 1 to {MOST_RELEASES}")
+            return _binary64(f"{place}, noise multiplier", noise), _binary64(f"{place}, sample rate", rate), steps
+    raise InvalidType(place, type(entry), "a list of three: noise multiplier, sample rate, steps", _REMEDY)
+
+
+def _binary64(place: str, value: object) -> float:
+    if type(value) is float or (type(value) is int and abs(value) <= _LARGEST):
+        return float(value)
+    raise InvalidValue(place, _shown(value), "a binary64 number", _REMEDY)
+
+
+def _shown(value: object) -> str:
+    """A number of a few digits, or the type of anything else."""
+    return str(value) if type(value) is float or (type(value) is int and abs(value) <= _LARGEST) else str(type(value))
