@@ -63,11 +63,6 @@ RELEASING = {
         ledger="--epsilon 2 --delta 1e-2 --unit element",
         seeded=True,
     ),
-    "pws sanitise": Releasing(
-        words="pws sanitise {in}/drawn.csv --epsilon 1 --delta 1e-3 --user-bound 2 --output {out}/s.csv",
-        files=("s.csv", "s.csv.json", "c"),
-        ledger="--epsilon 2 --delta 1e-2 --unit user --contributions 2",
-    ),
     "dpis train": Releasing(
         words="dpis train --data {in}/labelled.npz --target y --model logistic --classes 2 --records 40 --batch 8 "
         "--epochs 1 --epsilon 8 --delta 1e-5 --norm-noise 6 --output {out}/run",
@@ -87,6 +82,7 @@ OTHERS = {
     "weights": "writes weights and probabilities for the data's owner",
     "pws sample": "writes true frequencies for the data's owner",
     "pws merge": "writes true frequencies for the data's owner",
+    "pws sanitise": "releases, and takes no ledger: sanitised twice, one sample can cost more than both together",
     "pws estimate": "post-processes a sample",
     "pws table": "prints public probabilities",
     "dpis plan": "says what a run would cost",
@@ -108,7 +104,7 @@ OTHERS = {
     "plugins check": "tries a plugin on inputs of its own",
     "plugins new": "writes a package",
 }
-"""The other commands, and why they need no ledger."""
+"""The other commands, and why they take no ledger."""
 
 
 def commands(group: Any, words: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -140,14 +136,17 @@ def test_commands_that_release_take_a_ledger(name: str) -> None:
 
 
 def test_no_command_publishes_a_release_beside_the_ledger() -> None:
-    """Whatever a module of commands writes as a release, it hands in; `verify` writes the last of its reports so."""
+    """Whatever a module of commands writes as a release, it hands in; `verify` writes the last of its reports so.
+
+    `pws sanitise` alone writes a release that no ledger pays for.
+    """
     folder = Path(str(import_module("certdp.commands").__file__)).parent
     publishing = {
         path.relative_to(folder).with_suffix("").as_posix()
         for path in folder.rglob("*.py")
         if {"RELEASE", "put_sample"} & _names(path)
-    } - {"verify"}
-    assert publishing == {"cluster", "pws/release", "pws/sanitise", "dpis/train"}
+    } - {"verify", "pws/sanitise"}
+    assert publishing == {"cluster", "pws/release", "dpis/train"}
     assert all("hand_in" in _names(folder / f"{name}.py") for name in publishing)
 
 
@@ -165,8 +164,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, certdp: Run) -> Path:
     random = np.random.default_rng(0)
     np.save(folder / "points.npy", random.standard_normal((50, 2)))
     np.savez(folder / "labelled.npz", X=random.standard_normal((40, 2)), y=random.integers(0, 2, 40))
-    words = ("pws", "sample", folder / "counts.csv", "--scheme", "ppswor", "--threshold", "0.1")
-    assert certdp(*words, "--output", folder / "drawn.csv").code == 0
     return folder
 
 
@@ -320,3 +317,18 @@ def test_a_size_that_is_drawn_first_is_refused(certdp: Run, refusal: Refusal, in
     words = ("pws", "release", inputs / "counts.csv", *BUDGET, "--size", 100, "--total-epsilon", 1)
     paid = ("--output", tmp_path / "s.csv", "--ledger", tmp_path / "a.ledger", "--request", "one")
     assert refusal(*words, *paid)["parameter"] == "total-epsilon"
+
+
+def test_sanitising_is_paid_from_no_ledger(certdp: Run, inputs: Path, tmp_path: Path) -> None:
+    """A ledger would add up the costs of two results from one sample, which share its coins."""
+    drawn = tmp_path / "drawn.csv"
+    words = ("pws", "sample", inputs / "counts.csv", "--scheme", "ppswor", "--threshold", "0.1", "--output", drawn)
+    assert certdp(*words).code == 0
+    made = ("ledger", "create", tmp_path / "a.ledger", "--data-set", "census", "--epsilon", 2, "--delta", "0.1")
+    assert certdp(*made, "--unit", "element").code == 0
+    line = ("pws", "sanitise", drawn, *BUDGET, "--output", tmp_path / "s.csv")
+    told = certdp(*line, "--ledger", tmp_path / "a.ledger", "--request", "one")
+    assert told.code == 2
+    assert "--ledger" in told.err
+    assert not (tmp_path / "s.csv").exists()
+    assert Ledger(tmp_path / "a.ledger").number == 0

@@ -65,12 +65,6 @@ def released_keys(ledger: PaidFrom, coins: Coins | None = None) -> Any:
     return keys().release(COUNTS, coins, ledger=ledger)
 
 
-def sanitised_keys(ledger: PaidFrom, coins: Coins | None = None) -> Any:
-    sampling = keys()
-    drawn = threshold_sample([KeyCounts.of(COUNTS)], sampling.sampler, Coins())
-    return sampling.sanitise(drawn, coins, ledger=ledger)
-
-
 def step(ledger: PaidFrom, coins: Coins | None = None) -> Any:
     if isinstance(ledger, LedgerRequest):
         return AdaptiveRun(ledger=ledger.ledger).release(laplace(), POINTS, coins=coins, request=ledger.request)
@@ -88,7 +82,6 @@ class Taking:
 TAKING = {
     "DPKMeans": Taking(lambda: pure(domain=BALL), centres),
     "release of keys": Taking(of_elements, released_keys),
-    "sanitised keys": Taking(of_elements, sanitised_keys),
     "step of an adaptive run": Taking(lambda: pure(domain=NormBall(norm=Norm.L1, radius=Public(1))), step),
 }
 
@@ -205,3 +198,14 @@ def test_adaptive_runs_of_one_ledger_have_one_account(tmp_path: Path) -> None:
     with pytest.raises(InvalidType):
         LedgerRequest(ledger.place, "one")  # type: ignore[arg-type]
     assert cost(Pure(number(1))).bound == first.cost(laplace()).bound
+
+
+def test_sanitising_a_sample_takes_no_ledger(tmp_path: Path) -> None:
+    """Two results from one sample share its coins: a ledger would add up what does not add up."""
+    ledger = Ledger.create(tmp_path / "a.ledger", of_elements(), data="people")
+    drawn = threshold_sample([KeyCounts.of(COUNTS)], keys().sampler, Coins())
+    sanitise: Any = keys().sanitise
+    for paid_from in (ledger, LedgerRequest(ledger, "one")):
+        with pytest.raises(TypeError, match="ledger"):
+            sanitise(drawn, ledger=paid_from)
+    assert ledger.number == 0

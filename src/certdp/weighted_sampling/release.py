@@ -219,28 +219,28 @@ class PrivateWeightedSampling:
                 watch(chunk, drawn)
         return self._sample(kept, tokens, used)
 
-    def sanitise(
-        self, sample: ThresholdSample, coins: Coins | None = None, *, ledger: PaidFrom | None = None
-    ) -> PrivateSample:
+    def sanitise(self, sample: ThresholdSample, coins: Coins | None = None) -> PrivateSample:
         """Make a sample with true frequencies private, without its data (PWS Algorithm 2).
 
+        No ledger is taken: what two results from one sample cost is not the sum of their costs, and nothing tells that
+        two samples are one. `release` takes one.
+
         Args:
-            sample: drawn by threshold with this sampler.
-            coins, ledger: as for `release`.
+            sample: drawn by threshold with this sampler; it is sanitised once.
+            coins: as for `release`.
 
         Guarantees:
-            The result has the law of `release` on the data that were sampled.
+            The result has the law of `release` on the data that were sampled. Two results from one sample share its
+            coins: together they are not what two releases are.
 
         Raises:
             InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler.
-            BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
         sample.require_sanitisable()
         if sample.inclusion != self.sampler.inclusion:
             drawn_by = stated(self.sampler)
             raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
         used = release_coins(coins)
-        self._pay(ledger, used)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
         return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used)
 
