@@ -167,11 +167,8 @@ def test_a_saved_state(tmp_path: Path, within: bool) -> None:
 
 
 def test_nothing_that_a_saved_file_names_is_called(tmp_path: Path) -> None:
-    state = {
-        "history": STEPS,
-        "mechanism": "rdp",
-    }
-    state = {"privacy_accountant_state_dict": state, "more": [Program(f"touch {tmp_path}/called"), Tensor()]}
+    accountant = {"history": STEPS, "mechanism": "rdp"}
+    state = {"privacy_accountant_state_dict": accountant, "more": [Program(f"touch {tmp_path}/called"), Tensor()]}
     assert read_peer_file(saved(tmp_path / "state.pt", state)).event.releases == 1010
     assert not (tmp_path / "called").exists()
 
