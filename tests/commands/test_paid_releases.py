@@ -247,7 +247,7 @@ def test_what_the_budget_does_not_cover_is_not_drawn(
     assert (told.code, told.json["ledger"]["outcome"]) == (1, "refused")
     assert "nothing was spent" in told.json["reason"]
     assert not words
-    assert not {Path(name).name for name in files_of(tmp_path)} - {"private-checkpoint.npz.lock"}
+    assert not files_of(tmp_path)
     assert ledger.state("one") is None
 
 
@@ -287,12 +287,8 @@ def test_what_was_not_handed_in_does_not_appear_and_stays_paid(
     assert not [name for name in releasing.files if (tmp_path / name).exists()]
     ledger = Ledger(tmp_path / "a.ledger")
     assert (ledger.number, ledger.state("one")) == (1, RequestState.BEGUN)
-    if releasing is RELEASING["dpis train"]:  # its checkpoint stands: what was drawn is not drawn again
-        assert certdp(*releasing.line(inputs, tmp_path, "--resume")).code == 0
-        assert ledger.state("one") is RequestState.COMMITTED
-    else:
-        lost = certdp(*releasing.line(inputs, tmp_path), "--json")
-        assert (lost.code, lost.json["ledger"]["outcome"]) == (1, "lost")
+    lost = certdp(*releasing.line(inputs, tmp_path), "--json")
+    assert (lost.code, lost.json["ledger"]["outcome"]) == (1, "lost")
     assert ledger.number == 1
 
 
@@ -332,3 +328,16 @@ def test_sanitising_is_paid_from_no_ledger(certdp: Run, inputs: Path, tmp_path: 
     assert "--ledger" in told.err
     assert not (tmp_path / "s.csv").exists()
     assert Ledger(tmp_path / "a.ledger").number == 0
+
+
+@pytest.mark.parametrize("stated", [("--resume",), ("--checkpoint-every", 3)], ids=["resume", "checkpoint-every"])
+def test_a_paid_training_run_is_not_resumed(
+    stated: tuple[object, ...], certdp: Run, refusal: Refusal, inputs: Path, tmp_path: Path
+) -> None:
+    training = RELEASING["dpis train"]
+    made = ("ledger", "create", tmp_path / "a.ledger", "--data-set", "census", *training.ledger.split())
+    assert certdp(*made).code == 0
+    assert refusal(*training.line(inputs, tmp_path, *stated))["parameter"] == str(stated[0]).removeprefix("--")
+    assert Ledger(tmp_path / "a.ledger").number == 0
+    assert certdp(*training.line(inputs, tmp_path)).code == 0
+    assert not list((tmp_path / "run").glob("*checkpoint*"))

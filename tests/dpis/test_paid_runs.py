@@ -1,7 +1,8 @@
-"""Training that is paid from a ledger: once for the whole run, in however many parts."""
+"""Training that is paid from a ledger: once for the whole run, which is never resumed."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,55 +52,64 @@ def stop(report: Report) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_a_run_is_paid_once_in_however_many_parts(plan: Any, ledger: Ledger, checkpoints: Checkpoints) -> None:
+def test_a_run_is_paid_once_and_drawn_once(plan: Any, ledger: Ledger) -> None:
     request = LedgerRequest(ledger, "model")
-    with pytest.raises(Interrupted):
-        train(model(), plan, checkpoints=checkpoints, progress=stop, ledger=request)
-    for _ in range(2):
-        with pytest.raises(Interrupted):
-            resume(model(), plan, checkpoints, progress=stop, ledger=LedgerRequest(ledger, "model"))
-    last = LedgerRequest(Ledger(ledger.place), "model")
-    result = resume(model(), plan, checkpoints, ledger=last)
-    last.hand_in(result.content)
+    result = train(model(), plan, ledger=request)
+    request.hand_in(result.content)
     assert ledger.number == 1
     assert ledger.spent.epsilon.upper <= 8  # type: ignore[attr-defined]
     assert ledger.output("model").content == result.content
     with pytest.raises(ReleasedBefore):
-        resume(model(), plan, checkpoints, ledger=LedgerRequest(ledger, "model"))
-    with pytest.raises(ReleasedBefore):
-        train(model(), plan, ledger=LedgerRequest(ledger, "model"))
+        train(model(), plan, ledger=LedgerRequest(Ledger(ledger.place), "model"))
 
 
-def test_a_run_goes_on_with_the_request_that_paid_it_alone(ledger: Ledger, checkpoints: Checkpoints) -> None:
+def test_a_paid_run_leaves_nothing_that_a_second_output_could_come_from(
+    ledger: Ledger, checkpoints: Checkpoints
+) -> None:
+    """Copies of a checkpoint would each end in a model of their own, under one payment."""
     plan = PLANS["dpis"]
+    with pytest.raises(InvalidValue, match="stays paid and is lost"):
+        train(model(), plan, checkpoints=checkpoints, ledger=LedgerRequest(ledger, "model"))
+    assert ledger.number == 0
+    before = {path.name for path in checkpoints.path.parent.iterdir()}
     with pytest.raises(Interrupted):
-        train(model(), plan, checkpoints=checkpoints, progress=stop, ledger=LedgerRequest(ledger, "model"))
-    with pytest.raises(InvalidValue, match="State the ledger"):
-        resume(model(), plan, checkpoints)
-    with pytest.raises(InvalidValue, match="private run"):
-        resume(model(), plan, checkpoints, coins=Coins.seeded(1), ledger=LedgerRequest(ledger, "model"))
+        train(model(), plan, progress=stop, ledger=LedgerRequest(ledger, "model"))
+    assert {path.name for path in checkpoints.path.parent.iterdir()} == before
     with pytest.raises(OutputLost):
         train(model(), plan, ledger=LedgerRequest(ledger, "model"))
-    checkpoints.path.unlink()
-    with pytest.raises(Interrupted):
-        train(model(), plan, checkpoints=checkpoints, progress=stop, ledger=LedgerRequest(ledger, "other"))
-    with pytest.raises(OutputLost):
-        resume(model(), plan, checkpoints, ledger=LedgerRequest(ledger, "model"))
-    assert ledger.number == 2
+    with pytest.raises(InvalidValue, match="private run"):
+        train(model(), plan, coins=Coins.seeded(1), ledger=LedgerRequest(ledger, "seeded"))
+    assert ledger.number == 1
 
 
-def test_a_run_without_a_ledger_goes_on_without_one(ledger: Ledger, checkpoints: Checkpoints) -> None:
+def test_a_run_is_resumed_with_no_ledger(ledger: Ledger, checkpoints: Checkpoints) -> None:
     with pytest.raises(Interrupted):
         train(model(), PLANS["dpis"], checkpoints=checkpoints, progress=stop)
-    with pytest.raises(InvalidValue, match="Resume it as it began"):
-        resume(model(), PLANS["dpis"], checkpoints, ledger=LedgerRequest(ledger, "model"))
+    again: Any = resume
+    for paid_from in (ledger, LedgerRequest(ledger, "model")):
+        with pytest.raises(TypeError, match="ledger"):
+            again(model(), PLANS["dpis"], checkpoints, ledger=paid_from)
     assert ledger.number == 0
 
 
-def test_what_the_ledger_does_not_cover_is_not_begun(ledger: Ledger, checkpoints: Checkpoints) -> None:
+def test_a_checkpoint_of_a_paid_run_is_refused(checkpoints: Checkpoints) -> None:
+    """Such files were written once, with the word of who had paid."""
+    with pytest.raises(Interrupted):
+        train(model(), PLANS["dpis"], checkpoints=checkpoints, progress=stop)
+    with np.load(checkpoints.path) as archive:
+        arrays = dict(archive)
+    text = {**json.loads(arrays["run"].tobytes()), "word": "0" * 32}
+    arrays["run"] = np.frombuffer(json.dumps(text).encode(), dtype=np.uint8)
+    np.savez(checkpoints.path, **arrays)
+    with pytest.raises(InvalidValue, match="not resumed"):
+        resume(model(), PLANS["dpis"], checkpoints)
+
+
+def test_what_the_ledger_does_not_cover_is_not_begun(ledger: Ledger) -> None:
     for _ in range(2):
         train(model(), PLANS["dpis"], ledger=ledger)
+    told = list[Report]()
     with pytest.raises(BudgetExceeded):
-        train(model(), PLANS["dpis"], checkpoints=checkpoints, ledger=ledger)
-    assert not checkpoints.begun
+        train(model(), PLANS["dpis"], progress=told.append, ledger=ledger)
+    assert not told
     assert ledger.number == 2

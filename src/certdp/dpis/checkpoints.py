@@ -52,7 +52,6 @@ class CheckpointState:
         history: so far.
         model: the state of the model.
         bounds: what the sampling remembers of each record.
-        word: what the one who paid the run from a ledger knows; None for a run without one.
     """
 
     account: dict[str, Any]
@@ -66,7 +65,6 @@ class CheckpointState:
     history: History
     model: Mapping[str, FloatArray]
     bounds: FloatArray
-    word: str | None = None
 
     def content(self) -> bytes:
         """The file: an npz archive with all but the arrays as JSON."""
@@ -84,7 +82,6 @@ class CheckpointState:
             "data": self.identity.data.reveal(),
             "proposals": self.proposals,
             "history": self.history.as_json(),
-            **({} if self.word is None else {"word": self.word}),
         }
         encoded = np.frombuffer(json.dumps(text, allow_nan=False).encode(), dtype=np.uint8)
         arrays: dict[str, Any] = {_TEXT: encoded, _BOUNDS: self.bounds}
@@ -105,6 +102,8 @@ class CheckpointState:
                 text = json.loads(archive[_TEXT].tobytes())
                 if text["version"] != _VERSION:
                     raise ValueError(f"It is of version {text['version']}")
+                if "word" in text:  # no longer written
+                    raise ValueError("A ledger paid for its run, which is not resumed")
                 if not isinstance(text["is_private"], bool):
                     raise ValueError("It does not say whether the run is private")
                 model = {name.removeprefix(_MODEL): archive[name] for name in archive.files if name.startswith(_MODEL)}
@@ -122,7 +121,6 @@ class CheckpointState:
                     history=History.from_json(text["history"]),
                     model=model,
                     bounds=archive[_BOUNDS],
-                    word=None if "word" not in text else str(text["word"]),
                 )
         except (KeyError, TypeError, ValueError, ArithmeticError, OSError, EOFError, zipfile.BadZipFile) as error:
             reason = str(error) or type(error).__name__

@@ -204,20 +204,24 @@ def train(
         plan: of the run. A public size need not be the true one: that would bias the gradients, not the privacy.
         proposals: of DPIS.
         coins: the operating system's; with seeded ones a run is not private.
-        checkpoints: where to write down how far the run is; nowhere unless given.
+        checkpoints: where to write down how far the run is; nowhere unless given, and nowhere with a ledger.
         progress: is told after each step.
         ledger: what the whole run is paid from before it begins, its budget (ε₀, δ₀): a `Ledger`, or a `LedgerRequest`.
+            Such a run writes no checkpoints: interrupted, it stays paid and is lost.
 
     Guarantees:
         Everything that the run releases (Ñ, each K̃ and K̃*, the parameters after each step) together satisfies
         `Trained.guarantee`, within the assumptions of `sampling` and `gradients`.
 
     Raises:
-        InvalidValue: where a checkpoint is there already, or another run uses the file; for a budget that the fixed
-            releases alone exceed; where the number of records changes during the run, at which the run stops with what
-            was paid so far.
+        InvalidValue: where a checkpoint is there already, or another run uses the file; for checkpoints beside a
+            ledger; for a budget that the fixed releases alone exceed; where the number of records changes during the
+            run, at which the run stops with what was paid so far.
         BudgetExceeded: where the ledger does not cover the run. Otherwise as `LedgerRequest.pay`.
     """
+    if ledger is not None and checkpoints is not None:  # two copies of one would end in two models, paid once
+        remedy = "Leave them out: a run that a ledger pays is not resumed. Interrupted, it stays paid and is lost"
+        raise InvalidValue("checkpoints", str(checkpoints.path), "nothing, with a ledger", remedy)
     run = _Run(records, open_account(plan), proposals, coins, checkpoints, progress)
     with _alone(checkpoints):
         if checkpoints is not None and checkpoints.begun:
@@ -235,13 +239,12 @@ def resume(
     proposals: Proposals | None = None,
     coins: Coins | None = None,
     progress: Progress | None = None,
-    ledger: LedgerRequest | None = None,
 ) -> Trained:
     """Go on with a run that was interrupted or killed, from the file it left; arguments as for `train`.
 
     Seeded coins are to be as they were when the run began: words that it has taken are passed over, so that it goes on
     as if nobody had interrupted it. One part with seeded coins makes the whole run one that is not private. A run that
-    was paid from a ledger goes on with the same request of it.
+    is paid from a ledger leaves no such file, and is not resumed.
 
     Guarantees:
         As `train`, for all parts together: what was paid counts, and steps that may have been drawn are not drawn
@@ -249,8 +252,7 @@ def resume(
 
     Raises:
         InvalidValue: where there is no checkpoint, for one that another run uses, a damaged one, and one of another
-            plan, model, optimiser or proposals, of other records, and of a run that another ledger has paid, or none.
-            Otherwise as `LedgerRequest.go_on`.
+            plan, model, optimiser or proposals, and of other records.
     """
     if not checkpoints.begun:
         raise InvalidValue("checkpoints", str(checkpoints.path), "the file of a run that has begun", "Call train")
@@ -258,7 +260,6 @@ def resume(
         state = checkpoints.read()
         run = _Run(records, restored_account(plan, state.account), proposals, coins, checkpoints, progress)
         run.go_back_to(state)
-        run.go_on(ledger, state.word)
         return run.finished()
 
 
@@ -298,23 +299,10 @@ class _Run(SpendingState):
         self._clip = self._plan.clip.first
         self._unused = 0
         self._everyone: Evaluation | None = None
-        self._word: str | None = None
 
     def pay(self, request: LedgerRequest) -> None:
         """Pay for the whole run, before anything of it is drawn."""
         request.pay(self._cost, plan=self._digest, coins=self._coins)
-        self._word = request.word
-
-    def go_on(self, request: LedgerRequest | None, word: str | None) -> None:
-        """Go on with a run that was paid from a ledger, or from none."""
-        if request is None or word is None:
-            if request is not None or word is not None:
-                paid = "a run that was paid from none" if word is None else "a run that was paid from one"
-                remedy = "Resume it as it began" if word is None else "State the ledger and the request of the run"
-                raise InvalidValue("ledger", paid, "the ledger that the run was paid from", remedy)
-            return
-        request.go_on(self._cost, word, plan=self._digest, coins=self._coins)
-        self._word = word
 
     @property
     def _cost(self) -> Guarantee[Approximate, AddRemove, Record]:
@@ -481,7 +469,6 @@ class _Run(SpendingState):
                     history=self._history,
                     model=self._records.state(),
                     bounds=self._sampling.bounds,
-                    word=self._word,
                 )
             )
 

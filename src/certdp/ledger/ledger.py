@@ -126,7 +126,6 @@ class Ledger:
         plan: str | None = None,
         certificate: bytes | None = None,
         by: str | None = None,
-        attempt: str | None = None,
     ) -> Payment:
         """Pay for what is then drawn elsewhere, at most once: only where the answer is `new`.
 
@@ -136,8 +135,6 @@ class Ledger:
             plan: a digest of what is released, for the log.
             certificate: the certificate of what is released, kept with its digest.
             by: who pays; the user of the operating system unless given.
-            attempt: a word that nobody else has, kept by who pays before that, who finds it again in the answer; drawn
-                unless given.
 
         Raises:
             BudgetExceeded: unless all costs provably stay within the budget; nothing was spent.
@@ -145,7 +142,7 @@ class Ledger:
             ReservationExpired: for the id of a reservation that was not begun in time.
             ClockSetBack, LedgerUnavailable, LedgerDamaged: with nothing written.
         """
-        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by, attempt)
+        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by)
 
     def reserve(
         self,
@@ -359,11 +356,10 @@ class Ledger:
         plan: str | None,
         certificate: bytes | None,
         by: str | None,
-        attempt: str | None = None,
     ) -> Payment:
         kept = None if certificate is None else digest_of(certificate)
         terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept)
-        attempt = attempt or secrets.token_hex(16)
+        attempt = secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:
             return self._entered(terms, attempt, state, until, certificate, by)
@@ -398,8 +394,7 @@ class Ledger:
                 raise SameRequest("request", request, "an id that is free, or the terms it was first used with", remedy)
             if row.state is RequestState.EXPIRED:
                 raise _expired(request)
-            own = attempt if row.attempt == digest_of(attempt.encode("ascii")) else ""
-            return _payment(request, row.state, turn.entry(row.entry), own, new=False)
+            return _payment(request, row.state, turn.entry(row.entry), "", new=False)
 
     def _own_row(self, turn: Turn, payment: Payment) -> Row:
         row = turn.request(payment.request)

@@ -53,20 +53,21 @@ class LedgerRequest:
             BudgetExceeded, SameRequest, ReservationExpired, ClockSetBack, LedgerUnavailable, LedgerDamaged: as
                 `Ledger.pay`.
         """
-        self._paid(cost, secrets.token_hex(16), plan, coins, certificate, goes_on=False)
-
-    def go_on(self, cost: Guarantee[Any, Any, Any], word: str, *, plan: str, coins: Coins) -> None:
-        """Go on with a release in parts that another process has paid, and that draws no part twice.
-
-        Args:
-            word: `word` of the request that was paid, kept for the data's owner alone.
-            cost, plan, coins: as for `pay`.
-
-        Raises:
-            InvalidValue, ReleasedBefore, OutputLost, BudgetExceeded, SameRequest, ReservationExpired, ClockSetBack,
-                LedgerUnavailable, LedgerDamaged: as `pay`; `OutputLost` for an id that another run has begun.
-        """
-        self._paid(cost, word, plan, coins, None, goes_on=True)
+        if not coins.private:
+            raise seeded_run("ledger")
+        try:
+            found = self.ledger.pay(cost, request=self.request, plan=plan, certificate=certificate, by=self.by)
+        except BudgetExceeded as refusal:
+            self.refusal = refusal
+            raise
+        match found.state:
+            case RequestState.BEGUN if found.new:
+                self._payment = found
+            case RequestState.COMMITTED:
+                remedy = "Nothing is drawn: ledger.output(request) has what was handed in. Else choose another id"
+                raise ReleasedBefore("request", self.request, "an id of which nothing was released", remedy)
+            case _:
+                raise lost(self.request)
 
     def hand_in(self, content: bytes) -> Output:
         """Keep the output of what was paid: a later call with the id finds it.
@@ -83,49 +84,9 @@ class LedgerRequest:
             return self.ledger.commit(self._payment, content)
 
     @property
-    def word(self) -> str:
-        """What the one who paid knows, and whoever goes on with the release has to say.
-
-        Raises:
-            OutputLost: where nothing was paid here.
-        """
-        if self._payment is None:
-            raise lost(self.request)
-        return self._payment.attempt
-
-    @property
     def handed_in(self) -> bool:
         """Whether the id has an output."""
         return self.ledger.state(self.request) is RequestState.COMMITTED
-
-    def _paid(
-        self,
-        cost: Guarantee[Any, Any, Any],
-        word: str,
-        plan: str,
-        coins: Coins,
-        certificate: bytes | None,
-        *,
-        goes_on: bool,
-    ) -> None:
-        if not coins.private:
-            raise seeded_run("ledger")
-        try:
-            found = self.ledger.pay(
-                cost, request=self.request, plan=plan, certificate=certificate, by=self.by, attempt=word
-            )
-        except BudgetExceeded as refusal:
-            self.refusal = refusal
-            raise
-        own = found.new or (goes_on and found.attempt == word)
-        match found.state:
-            case RequestState.BEGUN if own:
-                self._payment = found
-            case RequestState.COMMITTED:
-                remedy = "Nothing is drawn: ledger.output(request) has what was handed in. Else choose another id"
-                raise ReleasedBefore("request", self.request, "an id of which nothing was released", remedy)
-            case _:
-                raise lost(self.request)
 
     def __repr__(self) -> str:
         return f"LedgerRequest({self.ledger!r}, {self.request!r})"

@@ -43,6 +43,7 @@ from .run import TrainingRequest
 from .trained import OwnersFigures, Statement, TrainedModel
 
 _INTERRUPTED = 130
+_EVERY = 100
 _PRIVATE = "private-"  # begins the names of what is for the data's owner alone
 _MOMENTUM = 0.5
 
@@ -123,8 +124,9 @@ class FolderRequest:
 
     output: Output
     checkpoint_every: Annotated[
-        int, typer.Option(metavar="STEPS", min=1, help="A killed run loses at most as many steps.")
-    ] = 100
+        int | None,
+        typer.Option(metavar="STEPS", min=1, help="A killed run loses at most so many steps; by default 100."),
+    ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False
     seed: AnySeed = None
     certificate: Certificate = None
@@ -137,7 +139,20 @@ class FolderRequest:
     @property
     def checkpoints(self) -> Checkpoints:
         """Where the run writes down how far it is."""
-        return Checkpoints(path=self.output / f"{_PRIVATE}checkpoint.npz", every=self.checkpoint_every)
+        return Checkpoints(
+            path=self.output / f"{_PRIVATE}checkpoint.npz",
+            every=_EVERY if self.checkpoint_every is None else self.checkpoint_every,
+        )
+
+    def check_paid(self) -> None:
+        """Before anything is read, of a run that a ledger pays.
+
+        Raises:
+            InvalidValue: for what is about going on: such a run is not resumed.
+        """
+        stated = {"resume": self.resume or None, "checkpoint-every": self.checkpoint_every}
+        remedy = "Leave it out: a run that a ledger pays is not resumed. Interrupted, it stays paid and is lost"
+        refuse_unused(stated, "with --ledger", remedy)
 
     def check(self) -> None:
         """Before anything is read; nothing is made yet.
@@ -190,7 +205,10 @@ def train(
     def trained(payer: Payer) -> TrainedModel:
         reading, plan, proposals, options = data.reading, run.plan(), run.proposals(), optimiser.options()
         model.check()
-        coins, checkpoints = folder.coins, folder.checkpoints
+        coins = folder.coins
+        checkpoints = folder.checkpoints if payer.request is None else None
+        if payer.request is not None:
+            folder.check_paid()
         if not payer.is_done:
             folder.check()
         with blamed_on(checkpoints="output"):
@@ -207,10 +225,8 @@ def train(
             progress_of(plan.epochs * plan.steps_per_epoch, terminal) as progress,
             blamed_on(state="resume", proposals="resume", checkpoints="output"),
         ):
-            begin = partial(begun, checkpoints=checkpoints)
-            if payer.is_done:  # refused wherever it stands
-                begin = partial(begun)
-            elif folder.resume:
+            begin = partial(begun, checkpoints=checkpoints, ledger=payer.request)
+            if folder.resume and checkpoints is not None:
                 begin = partial(resumed, checkpoints=checkpoints)
             result = begin(
                 classifier.records,
@@ -218,7 +234,6 @@ def train(
                 proposals=proposals,
                 coins=coins,
                 progress=_stopping(progress, stop),
-                ledger=payer.request,
             )
         of_dpis = {"multiplier": str(proposals.multiplier), "floor": str(proposals.floor)}
         statement = Statement(
@@ -256,7 +271,7 @@ def _make_folder(output: Path) -> None:
 
 
 def _stopping(progress: Progress | None, stop: Stop) -> Progress:
-    """Ends a run between two steps, where nothing that was paid is lost."""
+    """Ends a run between two steps, where nothing that was paid without a ledger is lost."""
 
     def step_done(report: Report) -> None:
         if progress is not None:
@@ -268,11 +283,14 @@ def _stopping(progress: Progress | None, stop: Stop) -> Progress:
 
 
 @contextmanager
-def _reporting_progress_when_stopped(checkpoints: Checkpoints, plan: RunPlan) -> Iterator[None]:
+def _reporting_progress_when_stopped(checkpoints: Checkpoints | None, plan: RunPlan) -> Iterator[None]:
     """Whoever interrupts a run is told how far it is, and how it goes on."""
     try:
         yield
     except KeyboardInterrupt:
+        if checkpoints is None:
+            typer.echo("interrupted: what the ledger paid stays paid, and the run is lost", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
         if not checkpoints.begun:
             raise
         epochs, where = checkpoints.read().history.epochs, "before its first step"
