@@ -10,7 +10,7 @@ from .guarantees import (
     protection_to_json,
     read_bound,
 )
-from .packing import packed, unpacked
+from .packing import is_vector, packed, unpacked, whole_content
 from .reading import Json, canonical, entries, parsed, read_ratio, read_text, read_whole, require_written, written
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "entries",
     "guarantee_from_json",
     "guarantee_to_json",
+    "is_vector",
     "packed",
     "parsed",
     "protection_from_json",
@@ -32,5 +33,6 @@ __all__ = [
     "read_whole",
     "require_written",
     "unpacked",
+    "whole_content",
     "written",
 ]

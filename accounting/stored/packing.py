@@ -6,7 +6,9 @@ arrays one after the other, little-endian, and the SHA-256 digest of all that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from math import prod
 from typing import Any, TypeAlias
@@ -22,6 +24,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 _MARK = b"certdp-packed\n"
 _LENGTH, _DIGEST = 8, 32
+_FORM = re.compile(r"certdp-[a-z-]{1,40}/[0-9]{1,4}")
 _TYPES = ("<f8", "<i8", "<u8", "|u1", "|b1")
 _DAMAGED = "Damaged, or nothing that certdp wrote"
 
@@ -56,12 +59,39 @@ def unpacked(form: str, content: bytes) -> tuple[Json, dict[str, NDArray[Any]]]:
         raise _damaged()
     start = len(_MARK) + _LENGTH
     end = start + int.from_bytes(body[len(_MARK) : start], "little")
-    header = parsed(body[start:end].decode("ascii"), "content")
-    found, stated, shapes = entries("content", header, "format", "stated", "arrays")
+    with whole_content():
+        header = parsed(body[start:end].decode("ascii"), "content")
+        found, stated, shapes = entries("content", header, "format", "stated", "arrays")
     if found != form:
+        if not (isinstance(found, str) and _FORM.fullmatch(found)):
+            raise _damaged()
         remedy = "Read it with what wrote it: its kind, and the version of certdp"
         raise InvalidValue("content", f"the form {found}", f"the form {form}", remedy)
+    with whole_content():
+        return stated, _arrays(shapes, body[end:])
+
+
+@contextmanager
+def whole_content() -> Iterator[None]:
+    """To take packed content apart: whatever fails there ends in one error, which says nothing of the content.
+
+    Raises:
+        InvalidData: in place of any other error.
+    """
+    try:
+        yield
+    except Exception:  # whatever it is, its text may quote the content
+        raise _damaged() from None
+
+
+def is_vector(array: NDArray[Any], kind: str, length: int | None = None) -> bool:
+    """Whether an array has one dimension and entries of one kind: f8, i8, u8, u1 or b1; and so many where stated."""
+    return array.ndim == 1 and array.dtype.str[1:] == kind and (length is None or len(array) == length)
+
+
+def _arrays(shapes: Mapping[str, list[Any]], body: bytes) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
+    end = 0
     for name in sorted(shapes):
         kind, *shape = shapes[name]
         if kind not in _TYPES or not all(type(length) is int and length >= 0 for length in shape):
@@ -69,11 +99,14 @@ def unpacked(form: str, content: bytes) -> tuple[Json, dict[str, NDArray[Any]]]:
         size = np.dtype(kind).itemsize * prod(shape)
         if size > len(body) - end:
             raise _damaged()
-        arrays[name] = np.frombuffer(body[end : end + size], dtype=kind).reshape(shape).astype(kind[1:])
+        piece = body[end : end + size]
+        if kind == "|b1" and piece.translate(None, b"\0\1"):
+            raise _damaged()  # a truth value that is neither
+        arrays[name] = np.frombuffer(piece, dtype=kind).reshape(shape).astype(kind[1:])
         end += size
     if end != len(body):
         raise _damaged()
-    return stated, arrays
+    return arrays
 
 
 def _damaged() -> InvalidData:

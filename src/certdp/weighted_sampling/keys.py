@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import InvalidData, Private
+from ..accounting.stored import is_vector
 from ._kernels import hashes, prefixes, shared
 from .plain_keys import PlainKeys
 
@@ -191,15 +192,36 @@ def packed_keys(keys: Keys) -> dict[str, NDArray[Any]]:
 
 
 def unpacked_keys(arrays: Mapping[str, NDArray[Any]]) -> Keys:
-    """The keys that `packed_keys` was given, as `as_text` has them."""
-    ends = np.cumsum(arrays["lengths"])
-    data, pa = arrays["keys"].tobytes(), arrow_if_installed()
+    """The keys that `packed_keys` was given, as `as_text` has them.
+
+    Raises:
+        InvalidData: for arrays that it does not give.
+        KeyError: for one that is missing.
+    """
+    lengths, held = arrays["lengths"], arrays["keys"]
+    typed = is_vector(lengths, "i8") and is_vector(held, "u1")
+    if not typed or (lengths < 0).any() or sum(lengths.tolist()) != len(held):  # Python's numbers do not overflow
+        admissible = "a length of at least 0 for each key, which add up to all bytes"
+        raise InvalidData("keys", "lengths that are not those of the bytes", admissible)
+    ends = np.cumsum(lengths)
+    data, pa = held.tobytes(), arrow_if_installed()
     if pa is None:
-        pieces = zip([0, *ends.tolist()], ends.tolist(), strict=False)
-        return PlainKeys((data[start:end] for start, end in pieces), text=False).as_text()
+        places = zip([0, *ends.tolist()], ends.tolist(), strict=False)
+        return PlainKeys((data[start:end] for start, end in places), text=False).as_text()
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), ends])
-    held = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
-    return as_text(pa.Array.from_buffers(pa.large_binary(), len(ends), held))
+    pieces = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
+    keys = pa.Array.from_buffers(pa.large_binary(), len(ends), pieces)
+    keys.validate(full=True)
+    return as_text(keys)
+
+
+def are_rising(keys: Keys) -> bool:
+    """Whether each key is above the one before it, by their bytes."""
+    match keys:
+        case PlainKeys(items=items):
+            return all(one < other for one, other in pairwise(items))
+    held, compute = as_bytes(keys), arrow().compute
+    return len(held) < 2 or bool(compute.all(compute.less(held.slice(0, len(held) - 1), held.slice(1))).as_py())
 
 
 def order(keys: Keys) -> NDArray[np.int64]:

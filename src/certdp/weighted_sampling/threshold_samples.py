@@ -12,7 +12,7 @@ Kaplan 2007). It is computed in binary64.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from os import PathLike
@@ -28,7 +28,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats, Number, exact, python_int
 from ..accounting.keyed.reporting import DRAWN_BITS, EveryKey, Inclusion, PoissonPps, Ppswor
 from ..accounting.private import InvalidData, Private
-from ..accounting.stored import packed, unpacked
+from ..accounting.stored import Json, canonical, is_vector, packed, unpacked, whole_content
 from ..plugins.contract import Coins, KeySampler, build, stated
 from ..plugins.contract.coins import release_coins
 from ..plugins.registry import Registry, Role
@@ -38,6 +38,7 @@ from .frequencies import Words, counts_of
 from .keys import (
     Distinct,
     Keys,
+    are_rising,
     arrow,
     as_bytes,
     as_text,
@@ -336,11 +337,18 @@ class ThresholdSample:
 
         Raises:
             InvalidType: for anything but bytes.
-            InvalidValue: for damaged bytes, and those of another version.
-            PluginError: for a sampler that is not installed.
+            InvalidValue: for damaged bytes, and those of another version; for a sampler that is not installed.
+            PluginError: for a sampler that cannot be used.
         """
         stated, arrays = unpacked(_PART, content)
-        return cls._stated(SampleStatement.from_json(stated), unpacked_keys(arrays), arrays[_COUNT], arrays.get(_SEED))
+        with whole_content():
+            statement = SampleStatement.from_json(stated)
+        if statement.rule.name == THRESHOLD.name:
+            Registry().get(Role.SAMPLER, statement.sampler.name)  # where it cannot be used, this says so
+        with whole_content():
+            sample = cls._stated(statement, unpacked_keys(arrays), arrays[_COUNT], arrays.get(_SEED))
+            _require_drawn(sample, stated, arrays)
+        return sample
 
     def __reduce__(self) -> tuple[Callable[[bytes], ThresholdSample], tuple[bytes]]:
         return ThresholdSample.from_bytes, (self.to_bytes(),)
@@ -434,6 +442,44 @@ def merge(first: ThresholdSample, second: ThresholdSample) -> ThresholdSample:
             return _cut_off(held, one, first.coins, first.salt, others=(one.threshold, other.threshold))
     counts = np.concatenate([first.counts, second.counts])
     return _in_order(parts, counts, first.rule, first.coins, first.salt)
+
+
+def _require_drawn(sample: ThresholdSample, stated: Json, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse what was unpacked, unless it is a sample that may have been drawn, and all that was packed.
+
+    Raises:
+        InvalidData: for anything else.
+    """
+    counts, seeds, size = sample.counts, sample.seeds, len(sample.keys)
+    named = {"lengths", "keys", _COUNT} | (set() if seeds is None else {_SEED})
+    whole = (
+        canonical(sample.statement.to_json()) == canonical(stated)
+        and set(arrays) == named
+        and is_vector(counts, "u8", size)
+        and bool((counts >= 1).all())
+        and are_rising(sample.keys)
+        and (sample.salt is not None) == (sample.coins is CoinKind.KEY_HASH)
+    )
+    if sample.salt is not None:
+        KeyHash(sample.salt)
+    match sample.rule:
+        case BottomK(size=most, threshold=end):
+            whole = (
+                whole
+                and seeds is not None
+                and is_vector(seeds, "f8", size)
+                and bool(((seeds > 0) & np.isfinite(seeds)).all())
+                and (
+                    len(counts) <= most
+                    if end is None
+                    else len(counts) == most and np.isfinite(end) and bool((seeds <= end).all())
+                )
+            )
+        case ByThreshold(inclusion=inclusion):
+            beyond = inclusion.last is not None and bool((counts > inclusion.last).any())
+            whole = whole and seeds is None and not beyond
+    if not whole:
+        raise InvalidData("content", "what is no sample", "a sample that was drawn")
 
 
 def _scheme(sample: ThresholdSample) -> object:
