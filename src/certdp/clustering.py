@@ -2,7 +2,7 @@
 
 What a fitted estimator holds is either public or released under the certificate, but for `private_`, from which
 `labels_` and `inertia_` are read: those three are for the data's owner. They are left out when the estimator is
-pickled or copied, so a saved model can be published.
+pickled or copied, and so is its ledger, so a saved model can be published.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
@@ -62,6 +63,12 @@ class NotPrivate(UserWarning):
     """A run with seeded coins, which is for experiments: whoever knows the seed can undo the noise."""
 
 
+class LeftOut(Enum):
+    """What a pickled or copied estimator has in place of what it does not hold."""
+
+    LEDGER = "its ledger, with what pays from it"
+
+
 @final
 @frozen(eq=False)
 class Fit:
@@ -108,8 +115,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         outside: what happens to a record outside the ball: clip or drop.
         random_state: for experiments only: a seed or RandomState makes the run reproducible and not private, with the
             warning `NotPrivate`. None takes all coins from the operating system.
-        ledger: what a fit is paid from before it draws: a `Ledger`, or a `LedgerRequest` that names the fit. Copies and
-            pickles of the estimator name where it is.
+        ledger: what a fit is paid from before it draws: a `Ledger`, or a `LedgerRequest` that names the fit. Pickles
+            and copies of the estimator leave it out: they predict, and fit where it is stated anew.
         n_jobs: threads, −1 for all processors; the result is the same for any number.
 
     Attributes:
@@ -163,7 +170,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.noise_scale = noise_scale
         self.outside = outside
         self.random_state = random_state
-        self.ledger = ledger
+        self.ledger: PaidFrom | LeftOut | None = ledger
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: object = None) -> DPKMeans:
@@ -180,6 +187,11 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 `LedgerRequest.pay`.
         """
         given = cast(Floats, validate_data(self, X, dtype=np.float64))
+        if isinstance(self.ledger, LeftOut):
+            remedy = "State it anew: set_params(ledger=…)"
+            raise InvalidValue(
+                "ledger", None, "the ledger, which a pickle or a copy of an estimator leaves out", remedy
+            )
         outside, origin = _outside(self.outside), _centre(self.centre, given.shape[1])
         domain = self._domain(given.shape[1])
         mechanism, sampler, claim = self._calibrated(domain)
@@ -250,7 +262,10 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def __getstate__(self) -> dict[str, Any]:
         state = cast(dict[str, Any], super().__getstate__())
-        return {name: value for name, value in state.items() if name != "private_"}
+        kept = {name: value for name, value in state.items() if name != "private_"}
+        if kept.get("ledger") is not None:  # a copy that had none would fit unpaid
+            kept["ledger"] = LeftOut.LEDGER
+        return kept
 
     @property
     def _n_features_out(self) -> int:

@@ -19,7 +19,7 @@ from certdp.accounting.filters import ApproximateFilter, PureFilter
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, Pure
 from certdp.accounting.sampling.domains import NormBall
-from certdp.ledger import LedgerRequest, OutputLost, PaidFrom, ReleasedBefore, SameRequest
+from certdp.ledger import LedgerRequest, OutputLost, PaidFrom, ReleasedBefore, RequestState, SameRequest
 from certdp.ledger.entries import Entry, Event
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.adaptive import AdaptiveRun
@@ -150,7 +150,6 @@ def test_the_certificate_of_centres_is_kept(tmp_path: Path) -> None:
     with ledger._store.reading() as execute:
         (kept,) = execute("SELECT content FROM ledger_contents WHERE digest = ?", (entry.content["certificate"],))
     assert kept[0] == model.certificate_
-    assert pickle.loads(pickle.dumps(model)).ledger.place == ledger.place
 
 
 def test_queries_name_the_plan_that_they_asked(tmp_path: Path) -> None:
@@ -209,3 +208,50 @@ def test_sanitising_a_sample_takes_no_ledger(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="ledger"):
             sanitise(drawn, ledger=paid_from)
     assert ledger.number == 0
+
+
+def test_a_pickled_estimator_can_neither_pay_nor_hand_in(tmp_path: Path) -> None:
+    """A model is published: with it nobody hands in an output, and nobody fits what was not paid."""
+    from sklearn.base import clone
+
+    ledger = Ledger.create(tmp_path / "a.ledger", pure(domain=BALL), data="people")
+    request = LedgerRequest(ledger, "centres")
+    model = centres(request)
+    content = pickle.dumps(model)
+    assert str(tmp_path).encode() not in content
+    for again in (pickle.loads(content), copy.deepcopy(model), copy.copy(model)):
+        assert np.array_equal(again.predict(POINTS), model.predict(POINTS))
+        assert not isinstance(again.ledger, Ledger | LedgerRequest)
+        with pytest.raises(InvalidValue, match="State it anew"):
+            again.fit(POINTS)
+        with pytest.raises(InvalidValue, match="State it anew"):
+            cloned: Any = clone(again)
+            cloned.fit(POINTS)
+    assert (ledger.number, ledger.state("centres")) == (1, RequestState.BEGUN)
+    again.set_params(ledger=LedgerRequest(ledger, "more")).fit(POINTS)
+    request.hand_in(b"centres")
+    assert (ledger.number, ledger.output("centres").content) == (2, b"centres")
+
+
+def test_a_clone_of_an_estimator_pays(tmp_path: Path) -> None:
+    from sklearn.base import clone
+
+    ledger = Ledger.create(tmp_path / "a.ledger", pure(domain=BALL), data="people")
+    cloned: Any = clone(centres(ledger))
+    cloned.fit(POINTS)
+    assert ledger.number == 2
+
+
+def test_copies_of_a_request_hand_nothing_in(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "a.ledger", of_elements(), data="people")
+    request = LedgerRequest(ledger, "keys", by="ann")
+    keys().release(COUNTS, ledger=request)
+    assert request._payment is not None
+    assert request._payment.attempt.encode() not in pickle.dumps(request)
+    for again in (pickle.loads(pickle.dumps(request)), copy.deepcopy(request), copy.copy(request)):
+        assert (again.ledger.place, again.request, again.by) == (ledger.place, "keys", "ann")
+        with pytest.raises(OutputLost):
+            again.hand_in(b"something else")
+    assert copy.copy(ledger) is copy.deepcopy(ledger) is ledger
+    request.hand_in(b"this")
+    assert ledger.output("keys").content == b"this"

@@ -340,8 +340,22 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self.place!r}, {self.data!r}, {self.rule.budget})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __copy__(self) -> Ledger:
         """A ledger is shared: its copy is the same one."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ledger:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How a pickle opens the ledger again.
+
+        Raises:
+            InvalidValue: for an address with a password, which a pickle would hand on.
+        """
+        if self._store.secret:
+            remedy = "Leave the password out of the address: PGPASSWORD or ~/.pgpass gives it; or open the ledger there"
+            raise InvalidValue("ledger", self.place, "an address without a password, to be pickled", remedy)
         return _again, (self._where, self._anchor)
 
     # Shared steps

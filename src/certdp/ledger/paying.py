@@ -19,7 +19,8 @@ from .requests import Output, Payment, RequestState
 class LedgerRequest:
     """A ledger, and the id under which one release is paid from it.
 
-    Whatever takes a `ledger` takes one of these, too; a `Ledger` alone is paid under an id that is drawn.
+    Whatever takes a `ledger` takes one of these, too; a `Ledger` alone is paid under an id that is drawn. Copies and
+    pickles name the ledger and the id, and have paid nothing: only who paid hands the output in.
 
     Args:
         ledger: what holds the budget.
@@ -88,8 +89,16 @@ class LedgerRequest:
         """Whether the id has an output."""
         return self.ledger.state(self.request) is RequestState.COMMITTED
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy has paid nothing, and hands nothing in: that is for the one who paid."""
+        return _unpaid, (self.ledger, self.request, self.by)
+
     def __repr__(self) -> str:
         return f"LedgerRequest({self.ledger!r}, {self.request!r})"
+
+
+def _unpaid(ledger: Ledger, request: str, by: str | None) -> LedgerRequest:
+    return LedgerRequest(ledger, request, by=by)
 
 
 PaidFrom: TypeAlias = Ledger | LedgerRequest

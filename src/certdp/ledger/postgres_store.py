@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, final
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from ..accounting.errors import InvalidValue
 from .connections import OwnConnections
@@ -18,6 +18,9 @@ _WAIT = "120s"
 """How long one writer waits for the others."""
 _ALREADY = "42P07"
 """What PostgreSQL says where a table exists."""
+
+_SECRETS = ("password", "secret", "scram")
+"""Words in the names of libpq's parameters that are not shown."""
 
 _APPEND_ONLY = (
     "CREATE FUNCTION ledger_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
@@ -46,8 +49,13 @@ class PostgresStore:
 
     @property
     def place(self) -> str:
-        """The address without its password."""
+        """The address without its passwords."""
         return _place(self._address)
+
+    @property
+    def secret(self) -> bool:
+        """Whether the address holds what `place` does not show."""
+        return self.place != self._address
 
     def create(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
         """Make the tables, all of them or none.
@@ -114,8 +122,20 @@ class PostgresStore:
 
 
 def _place(address: str) -> str:
-    parts = urlsplit(address)
-    return address.replace(f":{parts.password}@", "@") if parts.password else address
+    """The address without what is secret in it: before the host, and among the parameters, where libpq reads it too."""
+    scheme, separator, rest = address.partition("://")
+    owner, at, after = rest.partition("@") if "@" in rest else ("", "", rest)
+    if "@" in after or {"/", "?"} & set(owner):  # what stands where depends on who reads it
+        return f"{scheme}{separator}…"
+    where, question, parameters = after.partition("?")
+    public = [one for one in parameters.split("&") if not _is_secret(one)]
+    shown = f"{scheme}{separator}{owner.partition(':')[0]}{at}{where}"
+    return f"{shown}{question}{'&'.join(public)}" if public else shown
+
+
+def _is_secret(parameter: str) -> bool:
+    name = unquote(parameter.partition("=")[0]).lower()
+    return any(secret in name for secret in _SECRETS)
 
 
 def _connected(address: str) -> Any:

@@ -47,6 +47,11 @@ class SqliteStore:
         """The path of the file."""
         return str(self._path)
 
+    @property
+    def secret(self) -> bool:
+        """Whether what it is opened with holds a secret: a path never does."""
+        return False
+
     def create(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
         """Make the file, whole or not at all.
 

@@ -34,6 +34,11 @@ class Store(Protocol):
         """Where it is, in words without passwords."""
         ...
 
+    @property
+    def secret(self) -> bool:
+        """Whether what it is opened with holds a secret."""
+        ...
+
     def create(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
         """Make the tables of a new ledger, all of them or none.
 
