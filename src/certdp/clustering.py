@@ -205,7 +205,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if self.ledger is not None:
             certificate = None if proof is None else proof[0]
             paid = request_of(self.ledger, "centres")
-            paid.pay(paid.ledger.rule.cost_of(run), plan=plan_digest(run), coins=coins, certificate=certificate)
+            centre = " ".join(entry.hex() for entry in origin.tolist())
+            digest = plan_digest(run, outside=outside.value, centre=centre)
+            paid.pay(paid.ledger.rule.cost_of(run), plan=digest, coins=coins, certificate=certificate)
         sample = draw_from(features, realisation, coins)
         centres = mechanism.release(sample, coins, threads=threads) + origin
         labels = nearest_centres(given, centres, threads=threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from certdp.accounting.errors import InvalidValue
 from certdp.accounting.filters import ApproximateFilter
 from certdp.accounting.notions import Approximate
 from certdp.dpis.checkpoints import Checkpoints
-from certdp.dpis.engine import Report, resume, train
+from certdp.dpis.engine import Proposals, Report, resume, train
 from certdp.dpis.forecast import dp_sgd
 from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Adam
-from certdp.ledger import LedgerRequest, OutputLost, ReleasedBefore
+from certdp.ledger import LedgerRequest, OutputLost, ReleasedBefore, SameRequest
 from certdp.plugins.contract import Coins
 from tests.support.ledgers import number
 from tests.support.training_plans import training_plan
@@ -26,10 +27,10 @@ from tests.support.training_plans import training_plan
 PLANS = {"dpis": training_plan(records=100), "dp-sgd": dp_sgd(training_plan(records=100))}
 
 
-def model() -> RecordModel:
+def model(rate: float = 0.01) -> RecordModel:
     random = np.random.default_rng(0)
     data = LabelledData(features=random.standard_normal((100, 3)), labels=random.integers(0, 2, 100))
-    return RecordModel(Logistic(features=3, classes=2), data, Adam(rate=0.01))
+    return RecordModel(Logistic(features=3, classes=2), data, Adam(rate=rate))
 
 
 @pytest.fixture
@@ -113,3 +114,15 @@ def test_what_the_ledger_does_not_cover_is_not_begun(ledger: Ledger) -> None:
         train(model(), PLANS["dpis"], progress=told.append, ledger=ledger)
     assert not told
     assert ledger.number == 2
+
+
+def test_another_optimiser_or_proposal_is_another_request(ledger: Ledger) -> None:
+    plan = PLANS["dpis"]
+    train(model(), plan, ledger=LedgerRequest(ledger, "model"))
+    with pytest.raises(SameRequest):
+        train(model(rate=0.02), plan, ledger=LedgerRequest(ledger, "model"))
+    with pytest.raises(SameRequest):
+        train(model(), plan, proposals=Proposals(multiplier=Fraction(6)), ledger=LedgerRequest(ledger, "model"))
+    with pytest.raises(OutputLost):
+        train(model(), plan, ledger=LedgerRequest(ledger, "model"))
+    assert ledger.number == 1

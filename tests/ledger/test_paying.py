@@ -23,7 +23,8 @@ from certdp.ledger import LedgerRequest, OutputLost, PaidFrom, ReleasedBefore, R
 from certdp.ledger.entries import Entry, Event
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.adaptive import AdaptiveRun
-from certdp.runs.digests import plan_digest
+from certdp.runs.digests import domain_to_json, plan_digest
+from certdp.runs.partial import run_digest
 from certdp.runs.plan import Plan
 from certdp.samplers.full import Full
 from certdp.samplers.ppswor import Ppswor
@@ -224,8 +225,8 @@ def test_a_pickled_estimator_can_neither_pay_nor_hand_in(tmp_path: Path) -> None
         assert not isinstance(again.ledger, Ledger | LedgerRequest)
         with pytest.raises(InvalidValue, match="State it anew"):
             again.fit(POINTS)
+        cloned: Any = clone(again)
         with pytest.raises(InvalidValue, match="State it anew"):
-            cloned: Any = clone(again)
             cloned.fit(POINTS)
     assert (ledger.number, ledger.state("centres")) == (1, RequestState.BEGUN)
     again.set_params(ledger=LedgerRequest(ledger, "more")).fit(POINTS)
@@ -255,3 +256,40 @@ def test_copies_of_a_request_hand_nothing_in(tmp_path: Path) -> None:
     assert copy.copy(ledger) is copy.deepcopy(ledger) is ledger
     request.hand_in(b"this")
     assert ledger.output("keys").content == b"this"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            NormBall(norm=Norm.L1, radius=Public(f"1.{'1' * 40}")),
+            NormBall(norm=Norm.L1, radius=Public(f"1.{'1' * 39}2")),
+        ),
+        (NormBall(norm=Norm.L1, radius=Public(1)), NormBall(norm=Norm.L1, radius=Public(1), dimension=2)),
+        (
+            NormBall(norm=Norm("3/2"), radius=Public(1), dimension=2),
+            NormBall(norm=Norm(f"1.5{'0' * 40}1"), radius=Public(1), dimension=2),
+        ),
+        (NormBall(norm=Norm.L1, radius=Public(1)), None),
+    ],
+    ids=["radius", "dimension", "norm", "no domain"],
+)
+def test_digests_tell_domains_apart_exactly(one: NormBall, other: NormBall | None) -> None:
+    assert domain_to_json(one) != domain_to_json(other)
+    first = SampledRun(mechanism=laplace().mechanism, sampler=Full(), domain=one)
+    second = SampledRun(mechanism=laplace().mechanism, sampler=Full(), domain=other)
+    assert plan_digest(first) != plan_digest(second)
+    assert run_digest(first) != run_digest(second)
+
+
+def test_a_fit_with_another_centre_is_another_request(tmp_path: Path) -> None:
+    from certdp.clustering import DPKMeans
+
+    ledger = Ledger.create(tmp_path / "a.ledger", pure(domain=BALL), data="people")
+    centres(LedgerRequest(ledger, "one"))
+    others: list[dict[str, Any]] = [{"centre": [0, 2.0**-60]}, {"outside": "drop"}]
+    for other in others:
+        fit = DPKMeans(n_clusters=2, epsilon=1, radius=1, ledger=LedgerRequest(ledger, "one"), **other)
+        with pytest.raises(SameRequest):
+            fit.fit(POINTS)
+    assert ledger.number == 1

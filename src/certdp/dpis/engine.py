@@ -314,7 +314,9 @@ class _Run(SpendingState):
 
     @property
     def _digest(self) -> str:
-        return digest_of_options(options_of(self._plan))
+        trained = self._identity or self._records.identity()
+        stated = {"model": trained.model, "optimiser": trained.optimiser, "proposals": described(self._proposals)}
+        return digest_of_options({"plan": options_of(self._plan), **stated})
 
     def go_back_to(self, state: CheckpointState) -> None:
         """Where the run stood."""

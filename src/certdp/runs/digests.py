@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..accounting.sampling.domains import NormBall
 from ..accounting.stored import canonical, protection_to_json
 from ..durable.files import digest_of
 from .declared import plugin_to_json
@@ -28,6 +29,11 @@ def digest_of_options(options: Mapping[str, Any]) -> str:
     return digest_of(canonical(dict(options)).encode("ascii"))
 
 
+def domain_to_json(domain: NormBall | None) -> list[list[str]] | None:
+    """The public constants of a domain by name, each of them exact; None for no domain."""
+    return None if domain is None else [[one.name, one.value] for one in domain.assumptions]
+
+
 def _part(part: RunPart[Any]) -> dict[str, Any]:
     mechanism: Any
     sampler: Any
@@ -37,6 +43,6 @@ def _part(part: RunPart[Any]) -> dict[str, Any]:
         "mechanism": plugin_to_json(mechanism),
         "sampler": plugin_to_json(sampler),
         "releases": releases,
-        "domain": None if part.domain is None else str(part.domain),
+        "domain": domain_to_json(part.domain),
         **protection_to_json(part.relation, part.unit),
     }

@@ -15,6 +15,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import Private
 from ..accounting.stored import Json, canonical, guarantee_to_json, packed, unpacked
 from .declared import plugin_to_json
+from .digests import domain_to_json
 from .sampled import SampledRun
 
 Packed: TypeAlias = tuple[Json, Mapping[str, NDArray[Any]]]
@@ -137,12 +138,11 @@ def merged(parts: Iterable[P]) -> P:
 
 def run_digest(run: SampledRun[Any]) -> str:
     """A digest of what is declared of a run: mechanism, sampler, releases, domain, what released values cost."""
-    domain = run.domain
     declared = {
         "mechanism": plugin_to_json(run.mechanism),
         "sampler": plugin_to_json(run.sampler),
         "releases": str(run.releases),
-        "domain": None if domain is None else [[one.name, one.value] for one in domain.assumptions],
+        "domain": domain_to_json(run.domain),
         "unit": run.unit.name,
         "precision": run.precision,
         "costs": [guarantee_to_json(payment.cost) for payment in run.payments],
