@@ -134,6 +134,8 @@ def _most_rho(epsilon: Fraction, delta: Fraction) -> Enclosure:
 
     spread = -level.log().lower_float
     low = (float(epsilon) / (math.sqrt(spread + float(epsilon)) + math.sqrt(spread))) ** 2  # ρ + 2√(ρ·spread) = ε there
+    if not low * _NEAR:  # below the floats' range: 0 is proven, and costs add up by the other way
+        return Enclosure.of(0)
     high = 2 * low
     while excess(high) <= 0:
         low, high = high, 2 * high
@@ -152,6 +154,8 @@ def _most_epsilon(rho: Fraction) -> Fraction:
         return RandomisedResponsePair(Enclosure.of(epsilon)).zero_concentrated.upper <= rho
 
     found = Fraction(math.sqrt(2 * rho)) if rho < 1 else Fraction(float(rho))  # ε·tanh(ε/2) ≤ min(ε²/2, ε): it fits
+    if not found:  # below the floats' range, as above
+        return Fraction(0)
     low, high = found, 2 * found + 2
     while not fits(low):
         low *= Fraction(_ROOM)

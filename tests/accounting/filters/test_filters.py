@@ -289,6 +289,14 @@ class TestApproximate:
         assert mine > printed > 100
         assert mine == pytest.approx(printed, rel=0.5)
 
+    @pytest.mark.parametrize("digits", [330, 323, 310, 200])
+    def test_budgets_at_the_end_of_the_floats_add_up(self, digits: int) -> None:
+        """Their squares are below it: a search for these would not end."""
+        epsilon = Fraction(1, 10**digits)
+        account = self.make(epsilon, "1/1024", "1/2048")
+        assert self.count(account, epsilon / 3) == 3
+        assert account.remaining().bound.epsilon.upper < epsilon
+
     def test_what_is_set_aside_is_not_for_the_costs(self) -> None:
         account = self.make(1, "1/4", "1/8")
         assert self.count(account, 0, "1/32") == 4
