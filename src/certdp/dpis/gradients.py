@@ -120,7 +120,7 @@ class RecordGradients(Protocol):
         ...
 
     def identity(self) -> Identity:
-        """What must stay the same where a run is resumed; asked for in runs that write checkpoints."""
+        """What must stay the same where a run is resumed; asked for where it writes checkpoints or a ledger pays."""
         ...
 
     def evaluate(self, indices: IntArray) -> Evaluation:
