@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.guarantees import require
+from ..accounting.private import InvalidData
 from ..accounting.sampling.clipping import Held, Outside, hold
 from ..accounting.sampling.records import NEGLIGIBLE, Realisation
-from ..accounting.stored import Json
+from ..accounting.stored import Json, is_vector
 from ..data import Records
 from ..runs.partial import Packed, run_digest
 from ..runs.prepared import matrix_within
@@ -105,6 +106,10 @@ def whole_or_part(records: ArrayLike | Records) -> Records:
     return records if isinstance(records, Records) else Records.of(records, fewest=0)
 
 
+FACTS = {"run": str, "columns": int, "outside": str, "at": str | None}
+"""The types of what `facts_of` gives, by name."""
+
+
 def facts_of(run: SampledRun[Any], records: Records, outside: Outside, at: At) -> Json:
     """What parts over records of a data set have in common."""
     require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
@@ -180,10 +185,27 @@ class Tally:
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The tally that `to_packed` gave, among other numbers and arrays."""
+        """The tally that `to_packed` gave, among other numbers and arrays.
+
+        Raises:
+            InvalidData: for counts of no records.
+        """
+        require_whole(is_vector(arrays["counts"], "i8", 3) and is_vector(arrays["largest"], "f8", 1))
         records, outside, kept = arrays["counts"].tolist()
-        (largest,) = arrays["largest"].tolist()
-        return cls(records=records, outside=outside, kept=kept, units=int(numbers["units"], 16), largest=largest)
+        (largest,), units = arrays["largest"].tolist(), int(numbers["units"], 16)
+        require_whole(0 <= outside <= records and 0 <= kept <= records <= kept + outside)
+        require_whole(0 <= units <= kept << _UNIT and largest >= 0)
+        return cls(records=records, outside=outside, kept=kept, units=units, largest=largest)
+
+
+def require_whole(whole: bool) -> None:
+    """Refuse what was unpacked, unless it is what may have been packed.
+
+    Raises:
+        InvalidData: for anything else.
+    """
+    if not whole:
+        raise InvalidData("content", "what no records give", "what to_bytes gave")
 
 
 def _units(probabilities: Floats) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from attrs import field, frozen
@@ -15,11 +15,11 @@ from ..accounting.exact import Floats
 from ..accounting.guarantees import require
 from ..accounting.provenance import Private, Public
 from ..accounting.sampling.clipping import Outside
-from ..accounting.stored import Json
+from ..accounting.stored import Json, is_vector
 from ..data import Records
 from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import Chunk, Progress, Tally, chunks, facts_of, whole_or_part
+from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_whole, whole_or_part
 from .laws import At, law_of
 from .statistics import DEFAULT_GRID, LossHistogram, Sink
 
@@ -154,13 +154,27 @@ class _LossesState:
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The state that `to_packed` gave."""
-        values = arrays.get("values")
+        """The state that `to_packed` gave.
+
+        Raises:
+            InvalidData: for arrays that are not of one number of records.
+        """
+        tally = Tally.from_packed(numbers, arrays)
+        grid, cells, values, inside = arrays["grid"], arrays["cells"], arrays.get("values"), arrays.get("inside")
+        require_whole(is_vector(grid, "f8") and grid.size > 0)
+        require_whole(bool(np.isfinite(grid).all() and (np.diff(grid) > 0).all()))
+        require_whole(is_vector(cells, "i8", len(grid) + 1) and bool((cells >= 0).all()))
+        require_whole(sum(cells.tolist()) == tally.records)
+        if values is not None:
+            require_whole(is_vector(values, "f8", tally.records))
+            require_whole(bool(((values >= 0) & (values <= tally.largest)).all()))
+            require_whole(inside is None or is_vector(inside, "b1", tally.records))
+            require_whole(tally.kept == (tally.records if inside is None else np.count_nonzero(inside)))
         return cls(
-            tally=Tally.from_packed(numbers, arrays),
-            histogram=LossHistogram(tuple(arrays["grid"].tolist()), arrays["cells"]),
+            tally=tally,
+            histogram=LossHistogram(tuple(grid.tolist()), cells),
             values=None if values is None else (values,),
-            inside=() if values is None else (arrays.get("inside"),),
+            inside=() if values is None else (inside,),
         )
 
 
@@ -174,6 +188,7 @@ class LossesPart(Part[_LossesState]):
     __slots__ = ()
     form = "certdp-losses-part/1"
     holds = _LossesState
+    facts: ClassVar[Mapping[str, Any]] = {**FACTS, "grid": list, "losses": str}
 
     @classmethod
     def of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from threading import Lock
-from typing import Any, Self, TypeAlias, final
+from typing import Any, ClassVar, Self, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
@@ -26,7 +26,7 @@ from ..runs.partial import Packed, Part, run_digest
 from ..runs.prepared import prepared
 from ..runs.sampled import SampledRun
 from ..runs.statements import ReleaseStatement, StatedRelease
-from .chunks import whole_or_part
+from .chunks import require_whole, whole_or_part
 
 _Totals: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -55,6 +55,8 @@ class _SumState:
         if self.draws & later.draws:
             found, remedy = "one whose records are in the other, too", "A record that counts twice moves the sum twice"
             raise InvalidValue("part", found, "parts without common records", f"Add each part once. {remedy}")
+        if [len(sample) for sample in self.totals] != [len(sample) for sample in later.totals]:
+            raise InvalidValue("part", "one of another number of sums", "parts of one run", "Make all parts alike")
         return _SumState(
             totals=_added(self.totals, later.totals),
             draws=self.draws | later.draws,
@@ -68,9 +70,16 @@ class _SumState:
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The state that `to_packed` gave."""
+        """The state that `to_packed` gave.
+
+        Raises:
+            InvalidData: for sums of samples of several lengths, and what is of no draw.
+        """
         totals = tuple(tuple(int(total, 16) for total in sample) for sample in numbers["totals"])
-        return cls(totals=totals, draws=frozenset(numbers["draws"]), private=numbers["private"])
+        require_whole(len({len(sample) for sample in totals}) == 1 and isinstance(numbers["private"], bool))
+        draws = [bytes.fromhex(draw) for draw in numbers["draws"]]
+        require_whole(bool(draws) and {len(draw) for draw in draws} == {_NAME_BYTES})
+        return cls(totals=totals, draws=frozenset(draw.hex() for draw in draws), private=numbers["private"])
 
 
 @final
@@ -90,6 +99,7 @@ class SumPart(Part[_SumState]):
     __slots__ = ()
     form = "certdp-sum-part/1"
     holds = _SumState
+    facts: ClassVar[Mapping[str, Any]] = {"run": str, "columns": int, "outside": str}
 
     @classmethod
     def of(

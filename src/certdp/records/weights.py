@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self, TypeAlias, final
+from typing import Any, BinaryIO, ClassVar, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from attrs import field, frozen
@@ -19,14 +19,14 @@ from ..accounting.guarantees import require
 from ..accounting.provenance import Private
 from ..accounting.sampling.clipping import Outside
 from ..accounting.sampling.records import Realisation
-from ..accounting.stored import Json
+from ..accounting.stored import Json, is_vector
 from ..data import Records
 from ..durable.files import Publication, Rank, published, writing
 from ..plugins.contract import Coins, WeightedSample
 from ..plugins.contract.draw import draw_from
 from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import Chunk, Progress, Tally, chunks, facts_of, whole_or_part
+from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_whole, whole_or_part
 from .laws import At, law_of
 
 Sink: TypeAlias = Callable[[Realisation], None]
@@ -136,14 +136,25 @@ class _WeightsState:
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The state that `to_packed` gave."""
-        reach = arrays.get("reach")
+        """The state that `to_packed` gave.
+
+        Raises:
+            InvalidValue: for arrays that are not of one number of records.
+        """
+        tally, reach, records = Tally.from_packed(numbers, arrays), arrays.get("reach"), arrays.get("records")
+        require_whole(is_vector(arrays["gap"], "f8") and len(arrays["gap"]) <= 1 and bool((arrays["gap"] >= 0).all()))
         gap: list[float] = arrays["gap"].tolist()
+        if reach is not None:
+            require_whole(is_vector(reach, "i8", len(REACHES)) and bool((reach >= 0).all()))
+            require_whole(sum(reach.tolist()) <= tally.kept)
+        if records is not None:
+            require_whole(records.ndim == 2 and records.dtype == np.float64 and len(records) <= tally.kept)
+            require_whole(bool(np.isfinite(records).all()) and is_vector(arrays["weights"], "f8", len(records)))
         return cls(
-            tally=Tally.from_packed(numbers, arrays),
+            tally=tally,
             gap=gap[0] if gap else None,
             reach=None if reach is None else {r: n for r, n in zip(REACHES, reach.tolist(), strict=True) if n},
-            sample=(WeightedSample(arrays["records"], arrays["weights"]),) if "records" in arrays else (),
+            sample=() if records is None else (WeightedSample(records, arrays["weights"]),),
         )
 
 
@@ -157,6 +168,7 @@ class WeightsPart(Part[_WeightsState]):
     __slots__ = ()
     form = "certdp-weights-part/1"
     holds = _WeightsState
+    facts: ClassVar[Mapping[str, Any]] = {**FACTS, "sample": str}
 
     @classmethod
     def of(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.private import Private
-from ..accounting.stored import Json, canonical, guarantee_to_json, packed, unpacked
+from ..accounting.stored import Json, canonical, entries, guarantee_to_json, packed, unpacked, whole_content
 from .declared import plugin_to_json
 from .digests import domain_to_json
 from .sampled import SampledRun
@@ -39,7 +39,11 @@ class Mergeable(Adds, Protocol):
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]], /) -> Self:
-        """Make it from what `to_packed` gave."""
+        """Make it from what `to_packed` gave.
+
+        Raises:
+            InvalidData, or whatever reading it raises: for anything else.
+        """
         ...
 
 
@@ -62,6 +66,8 @@ class Part(Generic[S]):
     """Name and version of what `to_bytes` writes."""
     holds: ClassVar[type[Any]]
     """The type of its state."""
+    facts: ClassVar[Mapping[str, Any]]
+    """The types of what parts that are added have in common, by name."""
 
     def __init__(self, facts: Mapping[str, Any], state: Private[S]) -> None:
         self._facts = dict(facts)
@@ -106,13 +112,26 @@ class Part(Generic[S]):
             InvalidValue: for damaged bytes, another kind of part, or another version.
         """
         known, arrays = unpacked(cls.form, content)
-        return cls(known["facts"], Private(cls.holds.from_packed(known["numbers"], arrays)))
+        with whole_content():
+            facts, numbers = entries("content", known, "facts", "numbers")
+            for fact, kind in zip(entries("facts", facts, *cls.facts), cls.facts.values(), strict=True):
+                if isinstance(fact, bool) or not isinstance(fact, kind):
+                    raise InvalidType("facts", type(fact), "what to_bytes gave")
+            state = cls.holds.from_packed(numbers, arrays)
+            again, held = state.to_packed()
+            if canonical(again) != canonical(numbers) or _kinds(held) != _kinds(arrays):  # nothing is read over
+                raise InvalidValue("content", "what was not written", "what to_bytes gave")
+        return cls(facts, Private(state))
 
     def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]:
         return type(self).from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(…)"
+
+
+def _kinds(arrays: Mapping[str, NDArray[Any]]) -> dict[str, object]:
+    return {name: (array.dtype, array.shape) for name, array in arrays.items()}
 
 
 def merged(parts: Iterable[P]) -> P:
