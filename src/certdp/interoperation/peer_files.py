@@ -150,7 +150,7 @@ def _step(place: str, entry: object) -> Steps:
     match entry:
         case [noise, rate, steps]:
             if type(steps) is not int or not 1 <= steps <= MOST_RELEASES:
-                raise InvalidValue(f"{place}, steps", _shown(steps), f"a whole number from 1 to {MOST_RELEASES}")
+                raise InvalidValue(f"{place}, steps", _text_of(steps), f"a whole number from 1 to {MOST_RELEASES}")
             return _binary64(f"{place}, noise multiplier", noise), _binary64(f"{place}, sample rate", rate), steps
     raise InvalidType(place, type(entry), "a list of three: noise multiplier, sample rate, steps", _REMEDY)
 
@@ -158,9 +158,9 @@ def _step(place: str, entry: object) -> Steps:
 def _binary64(place: str, value: object) -> float:
     if type(value) is float or (type(value) is int and abs(value) <= _LARGEST):
         return float(value)
-    raise InvalidValue(place, _shown(value), "a binary64 number", _REMEDY)
+    raise InvalidValue(place, _text_of(value), "a binary64 number", _REMEDY)
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     """A number of a few digits, or the type of anything else."""
     return str(value) if type(value) is float or (type(value) is int and abs(value) <= _LARGEST) else str(type(value))
