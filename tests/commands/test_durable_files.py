@@ -106,6 +106,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.savetxt(folder / "records.csv", records, delimiter=",", header="a,b,c", comments="")
     lines = [f"k{key},{count}" for key, count in enumerate([900, 500, 40, 3, 1, 1])]
     (folder / "counts.csv").write_text("\n".join(["key,count", *lines]) + "\n")
+    (folder / "state.json").write_text('{"history": [[2.0, 1.0, 1]], "mechanism": "rdp"}')
     return folder
 
 
@@ -162,6 +163,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
         "--owner-report {out}/r",
         "r s.csv.json c s.csv",
     ),
+    "verify-peer": ("verify-peer {in}/state.json --epsilon 5 --delta 1e-5 --certificate {out}/c", "c"),
     "sign": ("sign {in}/certificate --signing-key {in}/key.pem --output {out}/c.sig", "c.sig"),
     "pws table": ("pws table --epsilon 1 --delta 1e-6 --rows 20 --plot {out}/p.png", "p.png"),
     "pws sample": (SAMPLED % "s.parquet", "s.parquet"),
