@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import Coins, Full, LaplaceSum, Norm, NormBall, Outside, Poisson, PrivacyConstrained, Public, SampledRun
 from certdp.accounting.private import InvalidData
 from certdp.accounting.stored import packed, unpacked
 from certdp.parts import LossesPart, Part, SumPart, WeightsPart
+from tests.support.cases import examples
 
 RUN = SampledRun(
     mechanism=LaplaceSum(scale=Public(4)),
@@ -91,7 +92,7 @@ def replaced(value: Any, place: tuple[Any, ...], other: Any) -> Any:
     return copied
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.sampled_from([*PARTS]), st.data())
 def test_other_numbers(kind: str, draw: Any) -> None:
     """Whatever is written in place of a number, a text or a list: refused, or a part that is written as that."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import (
@@ -37,6 +37,7 @@ from certdp.parts import LossesPart, Part, WeightsPart, merged
 from certdp.records.laws import At
 from certdp.records.losses import record_losses
 from certdp.records.weights import record_weights
+from tests.support.cases import examples
 
 LAPLACE, GAUSSIAN = LaplaceSum(scale=Public(4)), GaussianSum(scale=Public(4))
 BALL = NormBall(norm=Norm.L1, radius=Public(5))
@@ -101,7 +102,7 @@ partitionings = st.tuples(
 
 @pytest.mark.parametrize("outside", Outside)
 @pytest.mark.parametrize("name", RUNS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(partitioning=partitionings)
 def test_losses_do_not_depend_on_the_parts(
     name: str, outside: Outside, partitioning: tuple[list[int], list[int], list[bool]]
@@ -116,7 +117,7 @@ def test_losses_do_not_depend_on_the_parts(
 
 @pytest.mark.parametrize("outside", Outside)
 @pytest.mark.parametrize("name", SAMPLERS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(partitioning=partitionings)
 def test_weights_do_not_depend_on_the_parts(
     name: str, outside: Outside, partitioning: tuple[list[int], list[int], list[bool]]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import (
@@ -43,6 +43,7 @@ from certdp import (
 from certdp.guarantees import PrivateValue
 from certdp.mechanisms.lattice import Additive
 from certdp.parts import LossesPart, SumPart, merged
+from tests.support.cases import examples
 
 MECHANISMS: dict[str, Any] = {
     "laplace-sum": LaplaceSum(scale=Public(2)),
@@ -73,7 +74,7 @@ def totals(part: SumPart) -> Any:
 
 @pytest.mark.parametrize("outside", Outside)
 @pytest.mark.parametrize("name", MECHANISMS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.integers(0, 60), max_size=8),
     st.lists(st.integers(0, 50), min_size=8, max_size=8),

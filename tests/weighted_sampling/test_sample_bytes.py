@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certdp import Ppswor, Public
@@ -14,6 +14,7 @@ from certdp.accounting.private import InvalidData
 from certdp.accounting.stored import packed, unpacked
 from certdp.weighted_sampling import KeyCounts, ThresholdSample, bottom_k_sample, threshold_sample
 from certdp.weighted_sampling.threshold_samples import KeyHash
+from tests.support.cases import examples
 from tests.weighted_sampling.test_plain_keys import without_arrow
 
 FORM = "certdp-sample-part/1"
@@ -95,7 +96,7 @@ def check(content: bytes) -> bool:
     return True
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.sampled_from([*DRAWN]), CHANGES, st.sampled_from(["", "", "", "lengths", "keys", "count", "seed"]))
 @example("threshold", {"lengths": lengths(64, -61, 1)}, "")
 @example("threshold", {"lengths": lengths(2**63 - 1, 2**63 - 1, 6)}, "")
@@ -108,7 +109,7 @@ def test_arrays_that_were_not_drawn(kind: str, changed: dict[str, Any], left_out
         check(content)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.dictionaries(st.binary(max_size=4), st.integers(1, 2**64 - 1), max_size=5), st.booleans())
 def test_keys_in_order_are_taken(rows: dict[bytes, int], in_order: bool) -> None:
     keys = sorted(rows, reverse=not in_order)

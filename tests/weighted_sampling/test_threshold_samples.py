@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta
@@ -406,7 +406,7 @@ class TestParts:
         again = unpacked_keys(packed_keys(keys))
         assert again.equals(keys)
 
-    @settings(max_examples=100, deadline=None)
+    @examples(100)
     @given(st.lists(st.integers(0, 59), max_size=8), st.lists(st.booleans(), min_size=9, max_size=9))
     def test_samples_by_coins_of_keys_do_not_depend_on_the_parts(self, cuts: list[int], sent: list[bool]) -> None:
         counts = [n * n + 1 for n in range(60)]

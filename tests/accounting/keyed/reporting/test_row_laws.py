@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certdp import OutsideDomain
@@ -22,6 +22,7 @@ from certdp.accounting.keyed.reporting import (
     tables,
 )
 from certdp.accounting.units import Delta, Epsilon, Probability
+from tests.support.cases import examples
 
 INCLUSIONS: dict[str, Inclusion] = {
     "every key": EveryKey(),
@@ -35,7 +36,7 @@ def table(name: str, largest: int | None = None) -> FrequencyTable:
 
 
 @pytest.mark.parametrize("name", INCLUSIONS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     chunks=st.lists(st.sets(st.integers(1, 62), min_size=1, max_size=9), min_size=1, max_size=6),
     most=st.sampled_from([0, 64, 700, 3000, 1 << 20]),
