@@ -7,10 +7,10 @@ RUN_COMMAND := certdp psi --mechanism laplace-sum --sampler importance \
 CHECK_COMMAND := certdp check $(CERTIFICATE)
 CHECKED := tests/test_layering.py tests/test_typing.py
 WORKERS := --numprocesses auto --maxprocesses 4 --dist loadgroup
-# Where not all cases of a test run, the rotation chooses which, and slow tests have a share of theirs at a time; the
-# soundness runs have what that leaves out, and take one in ONE_IN of their tests.
+# Where not all cases of a test run, the rotation chooses which, and slow tests take turns; the soundness runs have what
+# that leaves out, and take one in ONE_IN of their tests.
 ROTATION := 0
-TURNS := 3
+TURNS := 4
 ONE_IN := 1
 LEAVE_OUT :=
 PYTEST := $(PYTHON) -m pytest $(WORKERS) --rotation $(ROTATION) --turns $(TURNS)

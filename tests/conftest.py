@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Which cases and tests run where not all do."""
     parser.addoption("--rotation", type=int, default=0, help="a number that chooses which cases and tests run")
-    parser.addoption("--turns", type=int, default=1, help="run one in so many cases of each slow test")
+    parser.addoption("--turns", type=int, default=1, help="run one in so many slow tests, and cases of each")
     parser.addoption("--one-in", type=int, default=1, help="run one in so many of the tests that are selected")
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.cases import ALL_EXAMPLES, FEWEST, covering, examples, in_turn, one_in, owner_of, ranked
+from tests.support.selection import mark_the_rest
 
 AXES = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
@@ -69,6 +70,52 @@ def test_slow_cases_take_turns(case: int, request: pytest.FixtureRequest) -> Non
     own = [item for item in request.session.items if owner_of(item.nodeid) == owner_of(request.node.nodeid)]
     turns = request.config.option.turns
     assert 1 <= len(own) <= -(-7 // turns) or request.node.get_closest_marker("soundness")
+
+
+SLOW = """
+import pytest
+
+pytestmark = pytest.mark.slow
+
+@pytest.mark.parametrize("case", range(6))
+def test_cases(case: int) -> None: ...
+
+@pytest.mark.xdist_group("together")
+class TestTogether:
+    def test_one(self) -> None: ...
+
+    def test_other(self) -> None: ...
+
+""" + "".join(f"def test_{number}() -> None: ...\n" for number in range(12))
+
+
+def test_slow_tests_without_cases_take_turns_too(tmp_path: Path) -> None:
+    """Each runs in one of three rotations that follow each other, and what shares a fixture in the same one."""
+    path = tmp_path / "test_turns.py"
+    path.write_text(SLOW, "utf-8")
+    runs = []
+    for rotation in range(3):
+        items = collected(path)
+        mark_the_rest(items, rotation, 3)
+        runs.append({item.nodeid.partition("::")[2] for item in items if not item.get_closest_marker("soundness")})
+    assert sorted(name for run in runs for name in run) == sorted(
+        item.nodeid.partition("::")[2] for item in collected(path)
+    )
+    assert [sum(name.startswith("TestTogether") for name in run) for run in runs].count(2) == 1
+    assert all(6 <= len(run) <= 8 for run in runs)
+
+
+def collected(path: Path) -> list[pytest.Item]:
+    found: list[pytest.Item] = []
+
+    class Collector:
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            found.extend(items)
+
+    options = ["--collect-only", "-qq", "-p", "no:xdist", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    pytest.main([*options, f"--rootdir={path.parent}", "-c", os.devnull, str(path)], plugins=[Collector()])
+    return found
 
 
 def test_each_property_keeps_some_examples() -> None:

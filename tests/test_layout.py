@@ -103,6 +103,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hatchling("wheel", unpacked)
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     files = {entry.filename for entry in zipfile.ZipFile(wheel).infolist() if not entry.is_dir()}
     described = {name for name in files if name.split("/")[0].endswith(".dist-info")}
@@ -111,6 +112,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in described)
 
 
+@pytest.mark.slow
 def test_source_archive_holds_sources_alone(wheel: Path) -> None:
     unpacked = wheel.parents[1] / "unpacked"
     assert (unpacked / f"{wheel.name.split('-')[0]}-{wheel.name.split('-')[1]}" / "Makefile").is_file()
@@ -118,6 +120,7 @@ def test_source_archive_holds_sources_alone(wheel: Path) -> None:
     assert not [path for path in unpacked.rglob("*") if path.suffix in built]
 
 
+@pytest.mark.slow
 def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
     modules = [f"certdp.accounting._kernels.{file.stem}" for file in (ROOT / "accounting/_kernels").glob("[!_]*.py")]
     loaded = [importlib.import_module(name) for name in [*modules, "certdp.weighted_sampling._kernels"]]
@@ -126,6 +129,7 @@ def test_wheel_holds_every_kernel_as_its_sources_are(wheel: Path) -> None:
         assert set(archive.namelist()) == {ahead.entry_name(kernel.declaration) for kernel in kernels}
 
 
+@pytest.mark.slow
 def test_entry_points_lead_into_the_wheel(wheel: Path) -> None:
     project = SETTINGS["project"]
     groups = [project["scripts"], *project["entry-points"].values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import pickle
@@ -102,7 +103,7 @@ REFUSED: dict[str, tuple[object, str]] = {
     "too few numbers": ({"history": [[1.0, 0.1]], "mechanism": "rdp"}, r"history\[0\]"),
     "a rate above 1": ({"history": [[1.0, 1.5, 1]], "mechanism": "rdp"}, "sampling_probability"),
     "a negative noise": ({"history": [[-1.0, 0.5, 1]], "mechanism": "rdp"}, "noise_multiplier"),
-    "noise that is no number": ('{"history": [[NaN, 0.5, 1]], "mechanism": "rdp"}', "noise_multiplier"),
+    "noise that is no number": ('{"history": [[NaN, 0.5, 1]], "mechanism": "rdp"}', "finite numbers"),
     "no steps": ({"history": [[1.0, 0.5, 0]], "mechanism": "rdp"}, "steps"),
     "a mechanism without a name": ({"history": [], "mechanism": 3}, "name of a mechanism"),
     "further keys": ({"history": [[5, 0.1, 1]], "mechanism": "rdp", "type": "GaussianDpEvent"}, "1 keys beside"),
@@ -124,6 +125,23 @@ def test_other_files_are_refused(tmp_path: Path, name: str) -> None:
     content, reason = REFUSED[name]
     with pytest.raises(CertdpError, match=reason):
         read_peer_file(written(tmp_path, content))
+
+
+def test_what_is_read_is_what_the_digest_is_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a file that changes between two readings is certified under the digest of another."""
+    path, opened = tmp_path / "state.pt", []
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps({"history": [(2.0, 0.5, 3)], "mechanism": "rdp"}))
+    open_file = io.open
+
+    def counted(file: Any, *rest: Any, **named: Any) -> Any:
+        opened.extend([file] if str(file) == str(path) else [])
+        return open_file(file, *rest, **named)
+
+    monkeypatch.setattr("io.open", counted)
+    monkeypatch.setattr("builtins.open", counted)
+    assert read_peer_file(path).digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert len(opened) == 2  # and once by this test
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

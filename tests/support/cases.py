@@ -1,8 +1,8 @@
 """Which cases of a test run where there are too many for every run.
 
 pytest meets every value of every parameter of every test, and each property on a share of its examples; the soundness
-runs have all combinations and all examples. A rotation chooses others of the same number. `make test` has the cases of
-slow tests take turns: with three turns, rotations 3n, 3n + 1 and 3n + 2 together meet every value of theirs.
+runs have all combinations and all examples. A rotation chooses others of the same number. `make test` has slow tests
+take turns, and the cases of one: with three turns, any three in a row run each and meet every value.
 """
 
 from __future__ import annotations

@@ -27,12 +27,25 @@ def axes(item: pytest.Function) -> Mapping[str, Hashable]:
 def mark_the_rest(items: list[pytest.Item], rotation: int, turns: int) -> None:
     """Leaves to the soundness runs what every value is met without, repetitions beyond those kept, other turns."""
     tests: defaultdict[str, dict[str, pytest.Function]] = defaultdict(dict)
+    whole: defaultdict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not item.get_closest_marker("soundness"):
-            tests[owner_of(item.nodeid)][item.nodeid] = item
+        if isinstance(item, pytest.Function) and not item.get_closest_marker("soundness"):
+            if hasattr(item, "callspec"):
+                tests[owner_of(item.nodeid)][item.nodeid] = item
+            elif item.get_closest_marker("slow"):
+                whole[_what_is_built_once(item)].append(item)
     for cases in tests.values():
         for name in cases.keys() - _kept(cases, rotation, turns):
             cases[name].add_marker(pytest.mark.soundness)
+    for together in whole.keys() - in_turn(turns, whole, rotation):
+        for item in whole[together]:
+            item.add_marker(pytest.mark.soundness)
+
+
+def _what_is_built_once(item: pytest.Function) -> str:
+    """The group of tests that a slow test without cases takes its turn with, because they share what takes long."""
+    group = item.get_closest_marker("xdist_group")
+    return item.nodeid if group is None else str(group.args[0])
 
 
 def _kept(cases: Mapping[str, pytest.Function], rotation: int, turns: int) -> set[str]:

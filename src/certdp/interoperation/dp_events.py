@@ -65,10 +65,15 @@ def event_from_json(text: str | bytes) -> Event:
             event that is not covered, a parameter out of range, more than 64 levels and more than 100,000 events.
             InvalidType: for values of another type.
     """
+    return event_of_tree(tree_of_json(text))
+
+
+def tree_of_json(text: str | bytes) -> object:
+    """What JSON holds, each key of an object once and each number finite; errors as `event_from_json` raises them."""
     if len(text) > LONGEST_JSON:
         raise InvalidValue("event", f"{len(text)} characters", f"at most {LONGEST_JSON}")
     try:
-        tree = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse_constant)
     except RecursionError:
         raise InvalidValue("event", "nested too deeply", f"at most {DEEPEST} levels") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -77,6 +82,10 @@ def event_from_json(text: str | bytes) -> Event:
         raise
     except ValueError as error:  # an integer of too many digits
         raise InvalidValue("event", str(error), "JSON of an event") from None
+
+
+def event_of_tree(tree: object) -> Event:
+    """The event that objects, lists and numbers of JSON describe; errors as `event_from_json` raises them."""
     return _Reader(_open_json).event("event", tree)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..accounting.derivation import CLIPPED_RECORDS, Assumption
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.relations import ADD_REMOVE
 from ..runs.run import Run
-from .dp_events import LONGEST_JSON, event_from_json, without_duplicates
+from .dp_events import event_of_tree, tree_of_json
 from .events import MOST_RELEASES, Change, Event
 from .opacus import CertifiedAccountant, Steps
 from .saved_states import saved_value
@@ -79,27 +78,18 @@ def read_peer_file(path: Path) -> PeerRun:
     except OSError as error:
         raise InvalidValue("file", str(path), "a readable file", error.strerror or str(error)) from None
     digest = hashlib.sha256(content).hexdigest()
-    state = _saved(path) if content.startswith(_ZIP) else _state_in(content)
+    is_saved = content.startswith(_ZIP)
+    tree = saved_value(path, content) if is_saved else tree_of_json(content)
+    state = _state_of(tree)
+    if state is None and is_saved:
+        raise InvalidValue("file", str(path), f"the state of an Opacus accountant, or a checkpoint with {_STATE}")
     told = Assumption(
         "described by a file",
         f"sha256:{digest}: these releases and no other, with parameters fixed before the data were seen",
     )
     if state is not None:
         return _of_opacus(state, told, digest)
-    return PeerRun(source=Source.DP_ACCOUNTING, event=event_from_json(content), assumptions=(told,), digest=digest)
-
-
-def _state_in(content: bytes) -> Mapping[str, Any] | None:
-    """The state of an accountant that JSON holds, by itself or in a checkpoint; None for other content."""
-    if len(content) > LONGEST_JSON:
-        return None
-    try:
-        tree = json.loads(content, object_pairs_hook=without_duplicates)
-    except InvalidValue:
-        raise
-    except (ValueError, RecursionError):
-        return None
-    return _state_of(tree)
+    return PeerRun(source=Source.DP_ACCOUNTING, event=event_of_tree(tree), assumptions=(told,), digest=digest)
 
 
 def _state_of(tree: object) -> Mapping[str, Any] | None:
@@ -111,13 +101,6 @@ def _state_of(tree: object) -> Mapping[str, Any] | None:
         case {"privacy_accountant_state_dict": dict() as state}:
             return _state_of(state)
     return None
-
-
-def _saved(path: Path) -> Mapping[str, Any]:
-    state = _state_of(saved_value(path))
-    if state is None:
-        raise InvalidValue("file", str(path), f"the state of an Opacus accountant, or a checkpoint with {_STATE}")
-    return state
 
 
 def _of_opacus(state: Mapping[str, Any], told: Assumption, digest: str) -> PeerRun:
@@ -151,11 +134,11 @@ def _step(place: str, entry: object) -> Steps:
         case [noise, rate, steps]:
             if type(steps) is not int or not 1 <= steps <= MOST_RELEASES:
                 raise InvalidValue(f"{place}, steps", _text_of(steps), f"a whole number from 1 to {MOST_RELEASES}")
-            return _binary64(f"{place}, noise multiplier", noise), _binary64(f"{place}, sample rate", rate), steps
+            return _number(f"{place}, noise multiplier", noise), _number(f"{place}, sample rate", rate), steps
     raise InvalidType(place, type(entry), "a list of three: noise multiplier, sample rate, steps", _REMEDY)
 
 
-def _binary64(place: str, value: object) -> float:
+def _number(place: str, value: object) -> float:
     if type(value) is float or (type(value) is int and abs(value) <= _LARGEST):
         return float(value)
     raise InvalidValue(place, _text_of(value), "a binary64 number", _REMEDY)

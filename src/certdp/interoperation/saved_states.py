@@ -41,20 +41,24 @@ class _Reader(pickle._Unpickler):  # the one in C takes memory for any place tha
         return Unread()
 
 
-def saved_value(path: Path) -> object:
+def saved_value(path: Path, content: bytes) -> object:
     """What was saved: mappings, lists, numbers and text as they were, anything else as `Unread`.
+
+    Args:
+        path: of the file, for what an error says.
+        content: its bytes; it is not opened again, so that what is read is what its digest is of.
 
     Raises:
         InvalidValue: for a file that `torch.save` did not write, and for more than 64 MiB beside its tensors.
     """
     remedy = "Write the accountant's state_dict() as JSON"
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             (entry,) = [one for one in archive.infolist() if one.filename.rpartition("/")[2] == "data.pkl"]
             if entry.file_size > _LONGEST:
                 raise InvalidValue("file", str(path), f"at most {_LONGEST:,} bytes beside its tensors", remedy)
-            content = archive.read(entry)
-        return _Reader(io.BytesIO(content)).load()
+            pickled = archive.read(entry)
+        return _Reader(io.BytesIO(pickled)).load()
     except InvalidValue:
         raise
     except Exception as error:  # whatever a file of other bytes makes of these formats
