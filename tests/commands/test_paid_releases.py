@@ -25,6 +25,7 @@ Refusal = Callable[..., dict[str, str]]
 
 OPTIONS = ("--ledger", "--request", "--data-set", "--anchor", "--by")
 BUDGET = ("--epsilon", "1", "--delta", "1e-3")
+SAMPLED = ("--scheme", "ppswor", "--threshold", "0.1")
 
 
 @frozen(kw_only=True)
@@ -63,6 +64,11 @@ RELEASING = {
         ledger="--epsilon 2 --delta 1e-2 --unit element",
         seeded=True,
     ),
+    "pws sanitise": Releasing(
+        words="pws sanitise {in}/drawn.csv --epsilon 1 --delta 1e-3 --output {out}/s.csv",
+        files=("s.csv", "s.csv.json", "c"),
+        ledger="--epsilon 2 --delta 1e-2 --unit element",
+    ),
     "dpis train": Releasing(
         words="dpis train --data {in}/labelled.npz --target y --model logistic --classes 2 --records 40 --batch 8 "
         "--epochs 1 --epsilon 8 --delta 1e-5 --norm-noise 6 --output {out}/run",
@@ -82,7 +88,6 @@ OTHERS = {
     "weights": "writes weights and probabilities for the data's owner",
     "pws sample": "writes true frequencies for the data's owner",
     "pws merge": "writes true frequencies for the data's owner",
-    "pws sanitise": "releases, and takes no ledger: sanitised twice, one sample can cost more than both together",
     "pws estimate": "post-processes a sample",
     "pws table": "prints public probabilities",
     "dpis plan": "says what a run would cost",
@@ -136,17 +141,14 @@ def test_commands_that_release_take_a_ledger(name: str) -> None:
 
 
 def test_no_command_publishes_a_release_beside_the_ledger() -> None:
-    """Whatever a module of commands writes as a release, it hands in; `verify` writes the last of its reports so.
-
-    `pws sanitise` alone writes a release that no ledger pays for.
-    """
+    """Whatever a module of commands writes as a release, it hands in; `verify` writes the last of its reports so."""
     folder = Path(str(import_module("certdp.commands").__file__)).parent
     publishing = {
         path.relative_to(folder).with_suffix("").as_posix()
         for path in folder.rglob("*.py")
         if {"RELEASE", "put_sample"} & _names(path)
-    } - {"verify", "pws/sanitise"}
-    assert publishing == {"cluster", "pws/release", "dpis/train"}
+    } - {"verify"}
+    assert publishing == {"cluster", "pws/release", "pws/sanitise", "dpis/train"}
     assert all("hand_in" in _names(folder / f"{name}.py") for name in publishing)
 
 
@@ -161,6 +163,8 @@ def _names(path: Path) -> set[str]:
 def inputs(tmp_path_factory: pytest.TempPathFactory, certdp: Run) -> Path:
     folder = tmp_path_factory.mktemp("inputs")
     (folder / "counts.csv").write_text("key,count\n" + "".join(f"k{n},{1 + n % 20}\n" for n in range(400)))
+    (folder / "others.csv").write_text("key,count\n" + "".join(f"other{n},{1 + n % 20}\n" for n in range(100)))
+    assert certdp("pws", "sample", folder / "counts.csv", *SAMPLED, "--output", folder / "drawn.csv").code == 0
     random = np.random.default_rng(0)
     np.save(folder / "points.npy", random.standard_normal((50, 2)))
     np.savez(folder / "labelled.npz", X=random.standard_normal((40, 2)), y=random.integers(0, 2, 40))
@@ -315,19 +319,34 @@ def test_a_size_that_is_drawn_first_is_refused(certdp: Run, refusal: Refusal, in
     assert refusal(*words, *paid)["parameter"] == "total-epsilon"
 
 
-def test_sanitising_is_paid_from_no_ledger(certdp: Run, inputs: Path, tmp_path: Path) -> None:
-    """A ledger would add up the costs of two results from one sample, which share its coins."""
-    drawn = tmp_path / "drawn.csv"
-    words = ("pws", "sample", inputs / "counts.csv", "--scheme", "ppswor", "--threshold", "0.1", "--output", drawn)
+def test_a_sample_is_sanitised_once_under_a_ledger(certdp: Run, inputs: Path, tmp_path: Path) -> None:
+    """Two results from one sample share its coins: what both cost together is not the sum of their costs."""
+    sanitising = RELEASING["pws sanitise"]
+    assert (
+        certdp("ledger", "create", tmp_path / "a.ledger", "--data-set", "census", *sanitising.ledger.split()).code == 0
+    )
+    assert certdp(*sanitising.line(inputs, tmp_path)).code == 0
+    before = files_of(tmp_path)
+    (tmp_path / "copy.csv").write_bytes((inputs / "drawn.csv").read_bytes())
+    (tmp_path / "copy.csv.json").write_bytes((inputs / "drawn.csv.json").read_bytes())
+    words = ("pws", "sample", inputs / "others.csv", *SAMPLED, "--output", tmp_path / "others.csv")
     assert certdp(*words).code == 0
-    made = ("ledger", "create", tmp_path / "a.ledger", "--data-set", "census", "--epsilon", 2, "--delta", "0.1")
-    assert certdp(*made, "--unit", "element").code == 0
-    line = ("pws", "sanitise", drawn, *BUDGET, "--output", tmp_path / "s.csv")
-    told = certdp(*line, "--ledger", tmp_path / "a.ledger", "--request", "one")
-    assert told.code == 2
-    assert "--ledger" in told.err
-    assert not (tmp_path / "s.csv").exists()
-    assert Ledger(tmp_path / "a.ledger").number == 0
+    assert (
+        certdp("pws", "merge", tmp_path / "copy.csv", tmp_path / "others.csv", "--output", tmp_path / "m.csv").code == 0
+    )
+    paid = ("--ledger", tmp_path / "a.ledger", "--json")
+    for name in ("copy", "m"):
+        line = ("pws", "sanitise", tmp_path / f"{name}.csv", *BUDGET, "--output", tmp_path / "again.csv", *paid)
+        told = certdp(*line, "--request", "two")
+        assert (told.code, told.json["ledger"]["outcome"]) == (1, "refused")
+        assert "request one has used it" in told.json["reason"]
+    assert not (tmp_path / "again.csv").exists()
+    assert {name: content for name, content in files_of(tmp_path).items() if name in before} == before
+    line = ("pws", "sanitise", tmp_path / "others.csv", *BUDGET, "--output", tmp_path / "o.csv", *paid)
+    assert certdp(*line, "--request", "two").code == 0
+    ledger = Ledger(tmp_path / "a.ledger")
+    assert ledger.number == 2
+    assert ledger.verify().sound
 
 
 @pytest.mark.parametrize("stated", [("--resume",), ("--checkpoint-every", 3)], ids=["resume", "checkpoint-every"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime, timedelta
 from itertools import islice
@@ -28,12 +29,14 @@ from certdp.ledger import (
     RequestState,
     ReservationExpired,
     SameRequest,
+    UsedBefore,
     verify_export,
 )
 from tests.support.ledgers import CASES, Case, cost, number
 
 ONE = PureFilter(Pure(number(1)), relation=ADD_REMOVE, unit=RECORD)
 THIRD = cost(Pure(number("1/3")))
+TENTH = cost(Pure(number("1/10")))
 
 
 class Clock:
@@ -64,6 +67,12 @@ def clock(ledger: Ledger) -> Clock:
 
 def never() -> bytes:
     raise AssertionError("drawn a second time")
+
+
+def as_version_1(path: Path) -> None:
+    """Make the tables those of the first version."""
+    change(path, "DROP TABLE ledger_uses")
+    change(path, "UPDATE ledger_version SET version = 1")
 
 
 def change(path: str | Path, statement: str, *values: Any) -> None:
@@ -268,6 +277,32 @@ class TestMaking:
         with pytest.raises(InvalidValue, match="folder"):
             Ledger.create(tmp_path / "no" / "where", ONE, data="census")
 
+    def test_randomness_is_used_by_one_request(self, ledger: Ledger, clock: Clock) -> None:
+        assert ledger.pay(TENTH, request="a", uses=["draw 2", "draw 1", "draw 2"]).new
+        assert not ledger.pay(TENTH, request="a", uses=["draw 1", "draw 2"]).new
+        for uses in (["draw 1"], ["draw 3", "draw 2"]):
+            with pytest.raises(UsedBefore, match="request a has used it"):
+                ledger.pay(TENTH, request="b", uses=uses)
+            with pytest.raises(UsedBefore, match="Nothing was spent"):
+                ledger.release(TENTH, never, request="b", uses=uses)
+            with pytest.raises(UsedBefore):
+                ledger.reserve(TENTH, request="b", expires=timedelta(hours=1), uses=uses)
+        assert ledger.state("b") is None
+        with pytest.raises(SameRequest):
+            ledger.pay(TENTH, request="a", uses=["draw 1"])
+        assert ledger.release(TENTH, lambda: b"1", request="b", uses=["draw 3"]).new
+        assert not ledger.release(TENTH, never, request="b", uses=["draw 3"]).new
+        ledger.reserve(TENTH, request="late", expires=timedelta(hours=1), uses=["draw 4"])
+        clock.now += timedelta(hours=2)
+        assert ledger.pay(TENTH, request="c", uses=["draw 4"]).new  # nothing was drawn with it
+        assert ledger.verify().sound
+        assert ledger.number == 3
+
+    @pytest.mark.parametrize("uses", [[""], ["a\n"], [1], ["x" * 201]])
+    def test_randomness_has_a_name(self, ledger: Ledger, uses: Any) -> None:
+        with pytest.raises((InvalidValue, InvalidType), match="uses"):
+            ledger.pay(TENTH, request="a", uses=uses)
+
     def test_a_filter_that_has_paid_is_refused(self, path: Path) -> None:
         rule = PureFilter(Pure(number(1)), relation=ADD_REMOVE, unit=RECORD)
         rule.spend(THIRD)
@@ -282,9 +317,29 @@ class TestMaking:
             Ledger(path)
 
     def test_a_later_version_is_refused(self, ledger: Ledger, path: Path) -> None:
-        change(path, "UPDATE ledger_version SET version = 2")
-        with pytest.raises(InvalidValue, match="version: got 2"):
+        change(path, "UPDATE ledger_version SET version = 1000")
+        with pytest.raises(InvalidValue, match="version: got 1000"):
             Ledger(path)
+        change(path, "DELETE FROM ledger_version")
+        with pytest.raises(InvalidValue, match="version: got None"):
+            Ledger(path)
+
+    def test_an_older_version_is_brought_to_this_one(self, ledger: Ledger, path: Path) -> None:
+        ledger.pay(THIRD, request="a")
+        before, log = ledger.statement(), list(ledger.export())
+        as_version_1(path)
+        opened = Ledger(path)
+        assert (opened.statement(), list(opened.export())) == (before, log)
+        assert opened.verify().sound
+        assert not opened.pay(THIRD, request="a").new
+        opened.pay(THIRD, request="b", uses=["draw 1"])
+        assert Ledger(path).verify().sound
+
+    def test_several_may_bring_it_there_at_once(self, ledger: Ledger, path: Path) -> None:
+        as_version_1(path)
+        with ThreadPoolExecutor(8) as pool:
+            opened = list(pool.map(lambda _: Ledger(path), range(16)))
+        assert all(one.verify().sound for one in opened)
 
     def test_a_copy_is_the_same_ledger(self, ledger: Ledger) -> None:
         pickle.loads(pickle.dumps(ledger)).pay(THIRD, request="a")
@@ -352,6 +407,7 @@ class TestVerifying:
         ledger.begin(begun)
         clock.now += timedelta(hours=2)
         ledger.pay(cost(Pure(Enclosure.between("1/9", "1/8"))), request="paid", certificate=b'{"kind":"x"}', plan="p")
+        ledger.pay(cost(Pure(number("1/100"))), request="used", uses=["draw 1", "draw 2"])
         ledger.release(cost(Pure(number("1/11"))), lambda: b"the output", request="released")
         return ledger
 

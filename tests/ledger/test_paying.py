@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from certdp import ADD_REMOVE, ELEMENT, RECORD, BudgetExceeded, Coins, Ledger, Public, SampledRun
 from certdp import queries as q
@@ -19,7 +19,7 @@ from certdp.accounting.filters import ApproximateFilter, PureFilter
 from certdp.accounting.norms import Norm
 from certdp.accounting.notions import Approximate, Pure
 from certdp.accounting.sampling.domains import NormBall
-from certdp.ledger import LedgerRequest, OutputLost, PaidFrom, ReleasedBefore, RequestState, SameRequest
+from certdp.ledger import LedgerRequest, OutputLost, PaidFrom, ReleasedBefore, RequestState, SameRequest, UsedBefore
 from certdp.ledger.entries import Entry, Event
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.runs.adaptive import AdaptiveRun
@@ -30,7 +30,7 @@ from certdp.samplers.full import Full
 from certdp.samplers.ppswor import Ppswor
 from certdp.weighted_sampling.counts import KeyCounts
 from certdp.weighted_sampling.release import PrivateWeightedSampling
-from certdp.weighted_sampling.threshold_samples import threshold_sample
+from certdp.weighted_sampling.threshold_samples import ThresholdSample, threshold_sample
 from tests.support.ledgers import cost, number
 
 POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 2))
@@ -200,15 +200,40 @@ def test_adaptive_runs_of_one_ledger_have_one_account(tmp_path: Path) -> None:
     assert cost(Pure(number(1))).bound == first.cost(laplace()).bound
 
 
-def test_sanitising_a_sample_takes_no_ledger(tmp_path: Path) -> None:
+def test_a_draw_of_keys_is_sanitised_once(tmp_path: Path) -> None:
     """Two results from one sample share its coins: a ledger would add up what does not add up."""
     ledger = Ledger.create(tmp_path / "a.ledger", of_elements(), data="people")
-    drawn = threshold_sample([KeyCounts.of(COUNTS)], keys().sampler, Coins())
-    sanitise: Any = keys().sanitise
-    for paid_from in (ledger, LedgerRequest(ledger, "one")):
-        with pytest.raises(TypeError, match="ledger"):
-            sanitise(drawn, ledger=paid_from)
+    east, west = (threshold_sample([KeyCounts.of({key: 10_000})], keys().sampler) for key in ("east", "west"))
+    sampling = PrivateWeightedSampling.within(epsilon="0.5", delta="0.0001", sampler=keys().sampler)
+    sampling.sanitise(east, ledger=ledger)
+    for again in (east, east + west, pickle.loads(pickle.dumps(east)), written(east, tmp_path / "east.csv")):
+        with pytest.raises(UsedBefore, match="Nothing was spent"):
+            sampling.sanitise(again, ledger=ledger)
+    assert ledger.number == 1
+    sampling.sanitise(west + threshold_sample([], keys().sampler), ledger=LedgerRequest(ledger, "west"))
+    assert ledger.verify().sound
+    anew = threshold_sample([KeyCounts.of({"east": 10_000})], keys().sampler)
+    assert anew.draws != east.draws
+    sampling.sanitise(anew, ledger=ledger)
+    assert ledger.number == 3
+
+
+def test_a_sample_without_names_takes_no_ledger(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "a.ledger", of_elements(), data="people")
+    unnamed = evolve(threshold_sample([KeyCounts.of(COUNTS)], keys().sampler), draws=())
+    with pytest.raises(InvalidValue, match="draw it anew"):
+        keys().sanitise(unnamed, ledger=ledger)
+    more = threshold_sample([KeyCounts.of({"another": 10_000})], keys().sampler)
+    for merged in (unnamed + more, more + unnamed):
+        with pytest.raises(InvalidValue, match="draw it anew"):
+            keys().sanitise(merged, ledger=ledger)
     assert ledger.number == 0
+    assert len(keys().sanitise(unnamed)) <= len(COUNTS)
+
+
+def written(sample: ThresholdSample, path: Path) -> ThresholdSample:
+    sample.write(path)
+    return ThresholdSample.read(path)
 
 
 def test_a_pickled_estimator_can_neither_pay_nor_hand_in(tmp_path: Path) -> None:

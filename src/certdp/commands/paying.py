@@ -18,7 +18,7 @@ from ..accounting.errors import InvalidValue
 from ..accounting.filters import BudgetExceeded
 from ..accounting.stored import canonical, parsed
 from ..durable.files import Publication, digest_of
-from ..ledger import Ledger, LedgerRequest, OutputLost, ReleasedBefore
+from ..ledger import Ledger, LedgerRequest, OutputLost, ReleasedBefore, UsedBefore
 from .answer import Answer
 from .ledger.options import Anchor, By, left_as_json
 from .options import refuse_unused
@@ -70,7 +70,7 @@ class NothingDrawn(Answer):
     Attributes:
         request: what was asked for.
         outcome: done where the files of an earlier call stand as they were released, lost where they do not, or were
-            never handed in; refused where the budget does not cover the release.
+            never handed in; refused where the budget does not cover the release, or another release has used its draws.
         reason: the same in words.
         files: where the files stand, by their names.
     """
@@ -158,6 +158,8 @@ class LedgerOptions:
             return _what_stands(request, places)
         except OutputLost as refusal:
             return _nothing(request, Outcome.LOST, refusal.remedy)
+        except UsedBefore as refusal:
+            return _nothing(request, Outcome.REFUSED, str(refusal))
         except BudgetExceeded as refusal:
             if request.refusal is None:  # another budget than the ledger's
                 raise

@@ -9,6 +9,7 @@ from .errors import (
     ReleasedBefore,
     ReservationExpired,
     SameRequest,
+    UsedBefore,
 )
 from .ledger import Ledger
 from .paying import LedgerRequest, PaidFrom, request_of
@@ -34,6 +35,7 @@ __all__ = [
     "ReservationExpired",
     "SameRequest",
     "StatementRow",
+    "UsedBefore",
     "request_of",
     "verify_export",
 ]

@@ -17,6 +17,10 @@ class ReleasedBefore(InvalidValue):
     """An id whose output was handed in: nothing is drawn again, and the output is kept."""
 
 
+class UsedBefore(InvalidValue):
+    """Randomness that an earlier release has used up: nothing was spent, and nothing is drawn."""
+
+
 class ReservationExpired(InvalidValue):
     """A reservation that was not begun in time: nothing is paid."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,12 +21,13 @@ from ..accounting.stored import canonical, derivation_from_json
 from ..durable.files import digest_of
 from .anchors import Anchor
 from .entries import FORMAT, NOTHING_BEFORE, Entry, Event, format_time
-from .errors import LedgerDamaged, LedgerUnavailable, ReservationExpired, SameRequest, lost
+from .errors import LedgerDamaged, LedgerUnavailable, ReservationExpired, SameRequest, UsedBefore, lost
 from .places import store_at
 from .replay import Findings, compared, export_line, replayed
 from .requests import Mode, Output, Payment, RequestState, Terms
-from .schema import TABLES, VERSION
+from .schema import SINCE, TABLES, VERSION
 from .statements import LedgerStatement
+from .stores import Execute
 from .turns import Row, Turn
 
 
@@ -49,6 +50,8 @@ class Ledger:
         grows alone, and each entry has the digest of the one before. Who can write to the database can put another log
         in its place: an anchor kept elsewhere tells.
 
+    The tables of an older version are brought to this one when they are opened; the log stays as it is.
+
     Raises:
         InvalidValue: for a ledger that does not exist, or of a later version.
         LedgerDamaged, LedgerUnavailable: for one that cannot be read.
@@ -60,12 +63,11 @@ class Ledger:
         self._anchor = None if anchor is None else Path(anchor)
         self._clock: Callable[[], datetime] = _now
         with self._store.reading() as execute:
-            versions = execute("SELECT version FROM ledger_version")
-            if versions != [(VERSION,)]:
-                found = versions[0][0] if versions else None
-                remedy = "Use the version of certdp that wrote it, or a later one"
-                raise InvalidValue("version", found, f"{VERSION}, the version of ledgers that is known", remedy)
+            is_older = _version(execute) < VERSION
             opened = execute("SELECT body FROM ledger_entries WHERE number = 0")
+        if is_older:
+            with self._store.writing() as execute:
+                _migrate(execute)
         if not opened:
             raise LedgerDamaged("ledger", self.place, "a log from its first entry on", "Restore the file")
         content = Entry.read(opened[0][0]).content
@@ -126,6 +128,7 @@ class Ledger:
         plan: str | None = None,
         certificate: bytes | None = None,
         by: str | None = None,
+        uses: Iterable[str] = (),
     ) -> Payment:
         """Pay for what is then drawn elsewhere, at most once: only where the answer is `new`.
 
@@ -135,14 +138,17 @@ class Ledger:
             plan: a digest of what is released, for the log.
             certificate: the certificate of what is released, kept with its digest.
             by: who pays; the user of the operating system unless given.
+            uses: names of randomness that was drawn before and that the release uses up, such as the draws of a
+                threshold sample: no other request may use them.
 
         Raises:
             BudgetExceeded: unless all costs provably stay within the budget; nothing was spent.
             SameRequest: for an id that was used for something else.
+            UsedBefore: for randomness that another request has used.
             ReservationExpired: for the id of a reservation that was not begun in time.
             ClockSetBack, LedgerUnavailable, LedgerDamaged: with nothing written.
         """
-        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by)
+        return self._paid(cost, request, Mode.PAY, RequestState.BEGUN, None, plan, certificate, by, uses)
 
     def reserve(
         self,
@@ -153,11 +159,12 @@ class Ledger:
         plan: str | None = None,
         certificate: bytes | None = None,
         by: str | None = None,
+        uses: Iterable[str] = (),
     ) -> Payment:
         """Set a cost aside, for `begin`; it is given back unless that happens in time.
 
         Args:
-            cost, request, plan, certificate, by: as for `pay`.
+            cost, request, plan, certificate, by, uses: as for `pay`.
             expires: after how long, above 0.
 
         Raises:
@@ -167,7 +174,7 @@ class Ledger:
             raise InvalidType("expires", expires, "a timedelta")
         if expires <= timedelta(0):
             raise InvalidValue("expires", str(expires), "a time above 0")
-        return self._paid(cost, request, Mode.PAY, RequestState.RESERVED, expires, plan, certificate, by)
+        return self._paid(cost, request, Mode.PAY, RequestState.RESERVED, expires, plan, certificate, by, uses)
 
     def begin(self, payment: Payment) -> Payment:
         """Begin what was reserved: from here on it is paid for good.
@@ -196,20 +203,21 @@ class Ledger:
         plan: str | None = None,
         certificate: bytes | None = None,
         by: str | None = None,
+        uses: Iterable[str] = (),
     ) -> Output:
         """Pay, then draw, then keep the output: every call with that id has the same bytes.
 
         Args:
-            cost, request, plan, certificate, by: as for `pay`.
+            cost, request, plan, certificate, by, uses: as for `pay`.
             draw: gives the output; it is called once at most, after the payment is on disk.
 
         Raises:
             OutputLost: for an id that was begun and has no output; it stays paid, and is never drawn again. Another
                 process may still be drawing it.
             InvalidType: where `draw` gives no bytes; the id stays paid.
-            BudgetExceeded, SameRequest, ClockSetBack, LedgerUnavailable, LedgerDamaged: as `pay`.
+            BudgetExceeded, SameRequest, UsedBefore, ClockSetBack, LedgerUnavailable, LedgerDamaged: as `pay`.
         """
-        payment = self._paid(cost, request, Mode.RELEASE, RequestState.BEGUN, None, plan, certificate, by)
+        payment = self._paid(cost, request, Mode.RELEASE, RequestState.BEGUN, None, plan, certificate, by, uses)
         if payment.new:
             content = draw()
             try:
@@ -370,9 +378,10 @@ class Ledger:
         plan: str | None,
         certificate: bytes | None,
         by: str | None,
+        uses: Iterable[str],
     ) -> Payment:
         kept = None if certificate is None else digest_of(certificate)
-        terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept)
+        terms = Terms(request=request, data=self.data, mode=mode, cost=cost, plan=plan, certificate=kept, uses=uses)
         attempt = secrets.token_hex(16)
         until = None if expires is None else self._clock() + expires
         try:
@@ -398,6 +407,9 @@ class Ledger:
         with self._writing() as turn:
             row = turn.request(request)
             if row is None:
+                used = turn.user_of(terms.uses)
+                if used is not None:
+                    raise _used_before(*used)
                 sums = self.rule.after(turn.sums, terms.cost)
                 if certificate is not None:
                     turn.keep(certificate)
@@ -451,6 +463,28 @@ class Ledger:
             yield from execute("SELECT body, digest FROM ledger_entries ORDER BY number")
 
 
+def _version(execute: Execute) -> int:
+    """The version of the tables.
+
+    Raises:
+        InvalidValue: for one that is not known.
+    """
+    versions = execute("SELECT version FROM ledger_version")
+    found: int | None = versions[0][0] if len(versions) == 1 else None
+    if found is None or (found != VERSION and found not in SINCE):
+        remedy = "Use the version of certdp that wrote it, or a later one"
+        raise InvalidValue("version", found, f"up to {VERSION}, the version of ledgers that is known", remedy)
+    return found
+
+
+def _migrate(execute: Execute) -> None:
+    """Bring the tables of an older version to this one: another process may have done it meanwhile."""
+    for version in range(_version(execute), VERSION):
+        for statement in SINCE[version]:
+            execute(statement)
+    execute("UPDATE ledger_version SET version = ?", (VERSION,))
+
+
 def _again(place: Path | str, anchor: Path | None) -> Ledger:
     return Ledger(place, anchor=anchor)
 
@@ -469,6 +503,13 @@ def _user(by: str | None) -> str:
         import os
 
         return f"user {os.getuid()}"
+
+
+def _used_before(name: str, request: str) -> UsedBefore:
+    remedy = (
+        f"Nothing was spent: request {request} has used it, and what both cost together is not the sum of their costs"
+    )
+    return UsedBefore("uses", name, "randomness that no release has used", f"{remedy}. Draw anew")
 
 
 def _expired(request: str) -> ReservationExpired:

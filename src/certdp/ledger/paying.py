@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from typing import Any, TypeAlias, final
 
 from ..accounting.errors import InvalidType
@@ -38,7 +39,15 @@ class LedgerRequest:
         """Why the budget did not cover the release; None unless that was found."""
         self._payment: Payment | None = None
 
-    def pay(self, cost: Guarantee[Any, Any, Any], *, plan: str, coins: Coins, certificate: bytes | None = None) -> None:
+    def pay(
+        self,
+        cost: Guarantee[Any, Any, Any],
+        *,
+        plan: str,
+        coins: Coins,
+        certificate: bytes | None = None,
+        uses: Iterable[str] = (),
+    ) -> None:
         """Pay for a release: it is drawn after this, and only where nothing is raised.
 
         Args:
@@ -46,18 +55,21 @@ class LedgerRequest:
             plan: digest of what is released.
             coins: what it is drawn with.
             certificate: the certificate of what is released, kept with its digest.
+            uses: names of randomness that was drawn before and that the release uses up.
 
         Raises:
             InvalidValue: for seeded coins, with which nothing is released privately.
             ReleasedBefore: for an id whose output was handed in; `ledger.output(request)` has it.
             OutputLost: for an id that was paid before and has no output: it is never drawn again.
-            BudgetExceeded, SameRequest, ReservationExpired, ClockSetBack, LedgerUnavailable, LedgerDamaged: as
-                `Ledger.pay`.
+            BudgetExceeded, SameRequest, UsedBefore, ReservationExpired, ClockSetBack, LedgerUnavailable,
+                LedgerDamaged: as `Ledger.pay`.
         """
         if not coins.private:
             raise seeded_run("ledger")
         try:
-            found = self.ledger.pay(cost, request=self.request, plan=plan, certificate=certificate, by=self.by)
+            found = self.ledger.pay(
+                cost, request=self.request, plan=plan, certificate=certificate, by=self.by, uses=uses
+            )
         except BudgetExceeded as refusal:
             self.refusal = refusal
             raise

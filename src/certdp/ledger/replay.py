@@ -66,6 +66,11 @@ class Request:
     added: Sums
     output: str | None = None
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The names of the randomness that it has used up: none once it expired."""
+        return () if self.state is RequestState.EXPIRED else self.terms.uses
+
 
 @final
 @frozen(kw_only=True)
@@ -167,6 +172,7 @@ class _Book:
         self._sums = self._rule.start
         self._last = first
         self._requests: dict[str, Request] = {}
+        self._used: set[str] = set()
         self._require_sums(sums)
 
     @property
@@ -202,7 +208,8 @@ class _Book:
         self._last = entry
 
     def _entered(self, entry: Entry, state: RequestState) -> Request:
-        values = dict(zip(_ENTERED, entries("entry", entry.content, *_ENTERED), strict=True))
+        names = (*_ENTERED, *_used_in(entry))
+        values = dict(zip(names, entries("entry", entry.content, *names), strict=True))
         cost: Guarantee[Any, Any, Any] = guarantee_from_json(canonical(values["cost"]))
         terms = Terms(
             request=values["request"],
@@ -211,8 +218,12 @@ class _Book:
             cost=cost,
             plan=values["plan"],
             certificate=values["certificate"],
+            uses=values.get("uses", ()),
         )
-        _require_same("entry", {name: values[name] for name in _NAMED}, terms.named)
+        _require_same("entry", {name: values[name] for name in (*_NAMED, *_used_in(entry))}, terms.named)
+        if self._used.intersection(terms.uses):
+            raise InvalidValue("uses", ", ".join(terms.uses), "what no request before has used")
+        self._used.update(terms.uses)
         if (values["expires"] is None) is not (state is RequestState.BEGUN):
             raise InvalidValue("expires", values["expires"], "a time for a reservation, and none else")
         if values["expires"] is not None:
@@ -235,14 +246,16 @@ class _Book:
         )
 
     def _moved(self, entry: Entry, state: RequestState, known: Request) -> Request:
-        values = dict(zip(_MOVED[state], entries("entry", entry.content, *_MOVED[state]), strict=True))
-        _require_same("entry", {name: values[name] for name in _NAMED}, known.terms.named)
+        names = (*_MOVED[state], *_used_in(entry))
+        values = dict(zip(names, entries("entry", entry.content, *names), strict=True))
+        _require_same("entry", {name: values[name] for name in (*_NAMED, *_used_in(entry))}, known.terms.named)
         if values.get("attempt", known.attempt) != known.attempt:
             raise InvalidValue("attempt", values["attempt"], "that of the reservation")
         if state is RequestState.EXPIRED:
             if known.expires is None or read_time(known.expires) > entry.time:
                 raise InvalidValue("time", format_time(entry.time), f"a time from {known.expires} on")
             self._sums = without(self._sums, known.added)
+            self._used.difference_update(known.terms.uses)
         return Request(
             terms=known.terms,
             by=known.by,
@@ -258,6 +271,11 @@ class _Book:
 
     def _require_sums(self, stated: Any) -> None:
         _require_same("sums", stated, sums_to_json(self._sums))
+
+
+def _used_in(entry: Entry) -> tuple[str, ...]:
+    """The field of what a request uses up, which is there where it uses something up."""
+    return ("uses",) if "uses" in entry.content else ()
 
 
 def _require_same(parameter: str, stated: Any, found: Any) -> None:
@@ -294,6 +312,9 @@ def _differences(execute: Execute, book: Replayed) -> Iterator[str]:
     for name in sorted({*stated, *wanted}, key=repr):
         if stated.get(name) != wanted.get(name):
             yield f"request {name!r} is not where the log says"
+    used = dict(execute("SELECT name, request FROM ledger_uses"))
+    if used != {name: request for request, one in book.requests.items() for name in one.uses}:
+        yield "what is used up is not what the log says"
     needed = {one.output for one in book.requests.values()} | {one.terms.certificate for one in book.requests.values()}
     kept = set[Any]()
     for (digest,) in execute("SELECT digest FROM ledger_contents"):

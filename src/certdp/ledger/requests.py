@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, final
@@ -51,6 +51,14 @@ def _name(_: object, attribute: Any, value: Any) -> None:
         raise InvalidValue(attribute.name, value, f"text of 1 to {_LONGEST} printable characters")
 
 
+def _sorted(uses: Iterable[str]) -> tuple[str, ...]:
+    names = tuple(uses)
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidType("uses", name, "names of randomness, as text")
+    return tuple(sorted(set(names)))
+
+
 @final
 @frozen(kw_only=True)
 class Terms:
@@ -63,6 +71,7 @@ class Terms:
         cost: what is to be paid.
         plan: digest of the plan of what is released, or None.
         certificate: digest of its certificate, or None.
+        uses: names of the randomness that the release uses up, which no other release may use.
     """
 
     request: str = field(validator=_name)
@@ -71,8 +80,11 @@ class Terms:
     cost: Guarantee[Any, Any, Any]
     plan: str | None
     certificate: str | None
+    uses: tuple[str, ...] = field(default=(), converter=_sorted)
 
     def __attrs_post_init__(self) -> None:
+        for name in self.uses:
+            _name(None, _Named("uses"), name)
         require("cost", self.cost, Guarantee, "Pay with the guarantee of what is released")
         if self.plan is not None:
             _name(None, _Named("plan"), self.plan)
@@ -87,6 +99,7 @@ class Terms:
             **protection_to_json(self.cost.relation, self.cost.unit),
             "plan": self.plan,
             "certificate": self.certificate,
+            **({"uses": list(self.uses)} if self.uses else {}),
         }
 
     @property

@@ -5,9 +5,16 @@ The database itself refuses a total beyond the budget, a second row of an accoun
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..accounting.filters.totals import FULL
 
-VERSION = 1
+VERSION = 2
+
+_USES = "CREATE TABLE ledger_uses (name TEXT PRIMARY KEY, request TEXT NOT NULL)"
+
+SINCE: Mapping[int, tuple[str, ...]] = {1: (_USES,)}
+"""What brings the tables of an older version to the next one; logs stay as they are."""
 
 TABLES = (
     "CREATE TABLE ledger_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
@@ -20,4 +27,5 @@ TABLES = (
     "CHECK (state IN ('reserved', 'begun', 'committed', 'expired')), terms TEXT NOT NULL, attempt TEXT NOT NULL, "
     "paid BIGINT NOT NULL, entry BIGINT NOT NULL, expires TEXT)",
     "CREATE INDEX ledger_reservations ON ledger_requests (expires) WHERE state = 'reserved'",
+    _USES,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, final
 
@@ -120,6 +121,13 @@ class Turn:
             raise self._damaged(f"entry {number} is missing or altered")
         return Entry.read(rows[0][0])
 
+    def user_of(self, names: Iterable[str]) -> tuple[str, str] | None:
+        """The first of these names of randomness that a request has used up, and that request; None where none is."""
+        for name in names:
+            for (request,) in self._execute("SELECT request FROM ledger_uses WHERE name = ?", (name,)):
+                return name, request
+        return None
+
     def content(self, digest: str) -> bytes:
         """What is kept under a digest.
 
@@ -161,6 +169,8 @@ class Turn:
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             (terms.request, state.value, terms.digest, word, entry.number, entry.number, until),
         )
+        for name in terms.uses:
+            self._execute("INSERT INTO ledger_uses (name, request) VALUES (?, ?)", (name, terms.request))
         return entry
 
     def move(self, request: str, row: Row, state: RequestState, stated: Json) -> Entry:
@@ -175,6 +185,7 @@ class Turn:
         sums = self.sums
         if state is RequestState.EXPIRED:
             sums = without(sums, sums_from_json(first["added"], len(sums.totals)))
+            self._execute("DELETE FROM ledger_uses WHERE request = ?", (request,))
         entry = self._append(Event(state.value), {**_named(first), **stated}, sums)
         self._execute(
             "UPDATE ledger_requests SET state = ?, entry = ? WHERE request = ?", (state.value, entry.number, request)
@@ -224,4 +235,5 @@ def without(sums: Sums, added: Sums) -> Sums:
 
 def _named(first: Json) -> Json:
     """What every entry about a request names, from its first one."""
-    return {name: first[name] for name in ("request", "data", "mode", "relation", "unit", "plan", "certificate")}
+    names = ("request", "data", "mode", "relation", "unit", "plan", "certificate", "uses")
+    return {name: first[name] for name in names if name in first}

@@ -219,28 +219,35 @@ class PrivateWeightedSampling:
                 watch(chunk, drawn)
         return self._sample(kept, tokens, used)
 
-    def sanitise(self, sample: ThresholdSample, coins: Coins | None = None) -> PrivateSample:
+    def sanitise(
+        self, sample: ThresholdSample, coins: Coins | None = None, *, ledger: PaidFrom | None = None
+    ) -> PrivateSample:
         """Make a sample with true frequencies private, without its data (PWS Algorithm 2).
-
-        No ledger is taken: what two results from one sample cost is not the sum of their costs, and nothing tells that
-        two samples are one. `release` takes one.
 
         Args:
             sample: drawn by threshold with this sampler; it is sanitised once.
             coins: as for `release`.
+            ledger: as for `release`; it refuses a sample that shares a draw with one that was sanitised under it.
 
         Guarantees:
             The result has the law of `release` on the data that were sampled. Two results from one sample share its
             coins: together they are not what two releases are.
 
         Raises:
-            InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler.
+            InvalidValue: for a sample that no sanitiser makes private, and for one by another sampler; with a ledger,
+                also for one without the names of its draws.
+            UsedBefore: for a sample that shares a draw with one that was sanitised under the same ledger.
+            BudgetExceeded: where the ledger does not cover the release. Otherwise as `LedgerRequest.pay`.
         """
         sample.require_sanitisable()
         if sample.inclusion != self.sampler.inclusion:
             drawn_by = stated(self.sampler)
             raise InvalidValue("sampler", drawn_by, "the one that the sample was drawn with", "Use the sample's own")
         used = release_coins(coins)
+        if ledger is not None and not sample.draws:
+            remedy = "It was drawn by an earlier version: draw it anew, or release from the data"
+            raise InvalidValue("sample", "one without names of its draws", "one that names them", remedy)
+        self._pay(ledger, used, sample.draws)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
         return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used)
 
@@ -255,11 +262,11 @@ class PrivateWeightedSampling:
         tally.add(counts.counts, are_among(counts.keys, frozenset(as_bytes(sample.keys).to_pylist())))
         return tally.report()
 
-    def _pay(self, ledger: PaidFrom | None, coins: Coins) -> None:
+    def _pay(self, ledger: PaidFrom | None, coins: Coins, uses: Iterable[str] = ()) -> None:
         """Pay for one release, where there is a ledger."""
         if ledger is not None:
             digest = plan_digest(self.accounted, contributions=self.contributions)
-            request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins)
+            request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins, uses=uses)
 
     def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], coins: Coins) -> PrivateSample:
         keys = gathered(kept)

@@ -113,6 +113,7 @@ class SampleStatement:
         mechanism: the sanitiser, or None.
         contributions: how many elements a user contributes at most, where that was declared.
         guarantee: of the release; None where there is none.
+        draws: names of the coins that a sample which can be sanitised was drawn with: a ledger lets each be used once.
     """
 
     private: bool
@@ -122,8 +123,11 @@ class SampleStatement:
     mechanism: Described | None = None
     contributions: int | None = None
     guarantee: StatedGuarantee | None = None
+    draws: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
+        if self.draws and (self.private or self.coins is not CoinKind.OPERATING_SYSTEM):
+            raise InvalidValue("draws", self.draws, "none but for a sample with private coins, not sanitised")
         if self.private and (self.mechanism is None or self.coins is not CoinKind.OPERATING_SYSTEM):
             raise InvalidValue("private", True, "false for a sample that was not sanitised with private coins")
         if self.guarantee is not None and not self.private:
@@ -140,6 +144,7 @@ class SampleStatement:
             "mechanism": None if self.mechanism is None else self.mechanism.to_json(),
             "contributions": self.contributions,
             "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            **({"draws": list(self.draws)} if self.draws else {}),
         }
 
     @classmethod
@@ -150,7 +155,10 @@ class SampleStatement:
             InvalidValue: for anything that `to_json` does not give.
         """
         names = ("format", "private", "sampler", "rule", "coins", "mechanism", "contributions", "guarantee")
-        version, private, sampler, rule, coins, mechanism, contributions, guarantee = _entries(value, *names)
+        beside = ("draws",) if isinstance(value, dict) and "draws" in value else ()
+        version, private, sampler, rule, coins, mechanism, contributions, guarantee, *draws = _entries(
+            value, *names, *beside
+        )
         if version != FORMAT:
             raise InvalidValue("format", version, FORMAT)
         if not isinstance(private, bool):
@@ -168,7 +176,15 @@ class SampleStatement:
             mechanism=None if mechanism is None else Described.from_json(mechanism),
             contributions=contributions,
             guarantee=None if guarantee is None else StatedGuarantee.from_json(guarantee),
+            draws=_draws(draws[0]) if draws else (),
         )
+
+
+def _draws(value: object) -> tuple[str, ...]:
+    names = tuple(value) if isinstance(value, list) else ()
+    if not names or not all(isinstance(name, str) for name in names) or list(names) != sorted(set(names)):
+        raise InvalidValue("draws", value, "a list of one name or more, sorted, each once")
+    return names
 
 
 def write_sample(path: str | PathLike[str], table: Any, statement: SampleStatement, *, overwrite: bool = False) -> None:

@@ -12,6 +12,7 @@ Kaplan 2007). It is computed in binary64.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
@@ -207,6 +208,8 @@ class ThresholdSample:
         coins: where its randomness comes from.
         salt: of the hash of the keys, where coins come from there.
         seeds: of each key, for bottom-k.
+        draws: the name of each draw that the sample comes from, sorted, where it can be sanitised: by them a ledger
+            tells that two samples share coins. Empty for a sample of an earlier version.
     """
 
     keys: Keys = field(repr=False)
@@ -215,6 +218,7 @@ class ThresholdSample:
     coins: CoinKind
     salt: bytes | None = None
     seeds: Floats | None = field(default=None, repr=False)
+    draws: tuple[str, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -230,7 +234,9 @@ class ThresholdSample:
         rule = self.rule.described
         if self.salt is not None:
             rule = Described(rule.name, {**rule.options, "salt": self.salt.hex()})
-        return SampleStatement(private=False, sampler=self.rule.sampled_by, rule=rule, coins=self.coins)
+        return SampleStatement(
+            private=False, sampler=self.rule.sampled_by, rule=rule, coins=self.coins, draws=self.draws
+        )
 
     def require_sanitisable(self) -> None:
         """Refuse a sample that no sanitiser makes private.
@@ -305,6 +311,7 @@ class ThresholdSample:
             coins=statement.coins,
             salt=None if salt is None else bytes.fromhex(salt),
             seeds=seeds,
+            draws=statement.draws,
         )
 
     # Parts that merge
@@ -378,7 +385,7 @@ def threshold_sample(
         kept = np.flatnonzero(_kept(rule.inclusion, chunk, used))
         keys.append(chunk.keys.take(kept))
         counts.append(chunk.counts[kept])
-    return _in_order(keys, np.concatenate(counts), rule, _kind(used), _salt(used))
+    return _in_order(keys, np.concatenate(counts), rule, _kind(used), _salt(used), _named(used))
 
 
 def bottom_k_sample(
@@ -441,7 +448,9 @@ def merge(first: ThresholdSample, second: ThresholdSample) -> ThresholdSample:
             held = _seeded(first).with_(_seeded(second))
             return _cut_off(held, one, first.coins, first.salt, others=(one.threshold, other.threshold))
     counts = np.concatenate([first.counts, second.counts])
-    return _in_order(parts, counts, first.rule, first.coins, first.salt)
+    whole = first.draws and second.draws  # of a draw without a name nothing could be refused
+    draws = tuple(sorted({*first.draws, *second.draws})) if whole else ()
+    return _in_order(parts, counts, first.rule, first.coins, first.salt, draws)
 
 
 def _require_drawn(sample: ThresholdSample, stated: Json, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -540,10 +549,24 @@ def _cut_off(
     )
 
 
-def _in_order(keys: Sequence[Keys], counts: Words, rule: Rule, coins: CoinKind, salt: bytes | None) -> ThresholdSample:
+def _in_order(
+    keys: Sequence[Keys],
+    counts: Words,
+    rule: Rule,
+    coins: CoinKind,
+    salt: bytes | None,
+    draws: tuple[str, ...],
+) -> ThresholdSample:
     every = gathered(keys)
     places = order(every)
-    return ThresholdSample(keys=every.take(places), counts=counts[places], rule=rule, coins=coins, salt=salt)
+    return ThresholdSample(
+        keys=every.take(places), counts=counts[places], rule=rule, coins=coins, salt=salt, draws=draws
+    )
+
+
+def _named(coins: CoinSource) -> tuple[str, ...]:
+    """A name for what is drawn now, where it can be sanitised."""
+    return (f"draw of keys {secrets.token_hex(16)}",) if _kind(coins) is CoinKind.OPERATING_SYSTEM else ()
 
 
 def _working(coins: CoinSource | None) -> CoinSource:

@@ -21,6 +21,7 @@ from ..answering import application
 from ..options import Certificate, Epsilon, Output, Overwrite, whole_or_none
 from ..outputs import check_places, checked_certificate
 from ..page import Page
+from ..paying import LedgerOptions, Payer, among
 from .drawn import NOTICE
 from .options import Delta, Frequencies, MaxFrequency, UserBound
 from .release import Released
@@ -60,34 +61,42 @@ def sanitise(
     user_bound: UserBound = None,
     overwrite: Overwrite = False,
     certificate: Certificate = None,
-) -> Sanitised:
-    """Make a sample private, without the data it was drawn from. Once: a ledger cannot see that two samples are one.
+    *,
+    paid_from: LedgerOptions,
+) -> Answer:
+    """Make a sample private, once, without the data it was drawn from.
 
-    It is written to --output: .parquet, .csv or .tsv.
+    It is written to --output: .parquet, .csv or .tsv. A ledger refuses a sample that was sanitised under it before.
     """
     places = {**sample_places(output), "certificate": certificate}
-    for name, path in places.items():
-        check_new(name, path, overwrite)
-    check_sample_place(output)
-    check_places(sample, places)
-    drawn = ThresholdSample.read(sample)
-    drawn.require_sanitisable()
-    sampling = PrivateWeightedSampling.within(
-        epsilon=epsilon,
-        delta=delta,
-        sampler=_sampler_of(drawn),
-        frequencies=frequencies,
-        largest=whole_or_none("max-frequency", max_frequency),
-        contributions=whole_or_none("user-bound", user_bound),
-    )
-    content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
-    private = sampling.sanitise(drawn)
-    with published() as files:
-        put_sample(files, output, private.to_arrow(), private.statement, overwrite=overwrite)
-        if certificate is not None and content is not None:
-            files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
-    released = Released(sampling=sampling, sample=private, output=output, certificate=certificate)
-    return Sanitised(released=released, sampled=len(drawn))
+
+    def released(payer: Payer) -> Sanitised:
+        overwrites = overwrite or payer.is_done
+        for name, path in places.items():
+            check_new(name, path, overwrites)
+        check_sample_place(output)
+        check_places(sample, places)
+        drawn = ThresholdSample.read(sample)
+        drawn.require_sanitisable()
+        sampling = PrivateWeightedSampling.within(
+            epsilon=epsilon,
+            delta=delta,
+            sampler=_sampler_of(drawn),
+            frequencies=frequencies,
+            largest=whole_or_none("max-frequency", max_frequency),
+            contributions=whole_or_none("user-bound", user_bound),
+        )
+        content = None if certificate is None else checked_certificate("certificate", sampling.certificate())
+        private = sampling.sanitise(drawn, ledger=payer.request)
+        with published() as files:
+            put_sample(files, output, private.to_arrow(), private.statement, overwrite=overwrites)
+            if certificate is not None and content is not None:
+                files.write(certificate, with_digests(content, files.digests()), Rank.STATEMENT)
+            payer.hand_in(files)
+        made = Released(sampling=sampling, sample=private, output=output, certificate=certificate)
+        return Sanitised(released=made, sampled=len(drawn))
+
+    return paid_from.released(released, among(places.values()))
 
 
 def _sampler_of(sample: ThresholdSample) -> KeySampler:
