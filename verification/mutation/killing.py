@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ...plugins.contract import Case, Claim, Expectation, Finding
 from ...plugins.forks import end_with_parent, forked
@@ -76,14 +76,16 @@ class Guard:
     Attributes:
         name: id of the claim, or of the test.
         is_claim: which of both.
-        seconds: processor time that it takes while it is traced.
+        seconds: processor time that it takes while it is traced, alone.
         touched: the statements of the package that it executes.
+        shared: the part of that time that goes into each thing that other tests may use as well, by a name of it.
     """
 
     name: str
     is_claim: bool
     seconds: float
     touched: Touched
+    shared: Mapping[str, float] = field(factory=dict)
 
     @property
     def limit(self) -> float:
@@ -345,19 +347,17 @@ def _traced(request: _Trace, items: Mapping[str, Any], probes: Probes) -> tuple[
     from .sharing import Shared  # a plugin of pytest, which is there where tests are
 
     chosen = [item for item in items.values() if str(item.path) == request.name]
-    shared = Shared(probes, memories(_of_tests(items)))
+    shared = Shared(probes)
+    shared.watch(memories(_of_tests(items)), {item.module for item in chosen if hasattr(item, "module")})
     if chosen:
         chosen[0].config.pluginmanager.register(shared)
     found = []
     for item, following in zip(chosen, [*chosen[1:], None], strict=True):
         _forget()
-        passed, seconds, touched = probes.touching(partial(_passes, item, following))
-        shared.note(item, seconds, touched)
-        if passed:
-            found.append((item, seconds, touched))
-    return tuple(
-        Guard(item.nodeid, False, *shared.with_what_it_uses(item, seconds, touched)) for item, seconds, touched in found
-    )
+        if shared.run(item, partial(_passes, item, following)):
+            found.append(item)
+    costs = ((item.nodeid, shared.cost(item)) for item in found)
+    return tuple(Guard(name, False, cost.seconds, cost.touched, cost.shared) for name, cost in costs)
 
 
 def _attempted(request: _Attempt, items: Mapping[str, Any]) -> Ending:

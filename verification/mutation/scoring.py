@@ -241,13 +241,16 @@ def _reaches(guard: Guard, mutant: Mutant) -> bool:
 
 
 def _affordable(guards: Iterable[Guard]) -> Iterator[Guard]:
-    """All claims, and as many of the tests as there is time for."""
-    room = _MOST_TESTS
+    """All claims, and as many of the tests as there is time for; what several share is made once."""
+    room, made = _MOST_TESTS, set[str]()
     for guard in guards:
         if guard.is_claim:
             yield guard
-        elif guard.seconds <= room:
-            room -= guard.seconds
+            continue
+        seconds = guard.seconds - sum(taken for thing, taken in guard.shared.items() if thing in made)
+        if seconds <= room:
+            room -= seconds
+            made.update(guard.shared)
             yield guard
 
 

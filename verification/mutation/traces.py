@@ -64,8 +64,8 @@ def _kept(name: str, is_claim: bool) -> Found:
     if told["own"] != _own_digest(name, is_claim) or told["sources"] != _digests(told["sources"]):
         return None
     return tuple(
-        Guard(each, is_claim, seconds, {module: frozenset(lines) for module, lines in touched.items()})
-        for each, seconds, touched in told["guards"]
+        Guard(each, is_claim, seconds, {module: frozenset(lines) for module, lines in touched.items()}, shared)
+        for each, seconds, touched, shared in told["guards"]
     )
 
 
@@ -74,7 +74,7 @@ def _keep(name: str, is_claim: bool, found: Found) -> Found:
     if file is not None and found is not None:
         touched = dict.fromkeys(module for guard in found for module in guard.touched)
         guards = [
-            (guard.name, guard.seconds, {module: sorted(lines) for module, lines in guard.touched.items()})
+            (guard.name, guard.seconds, {m: sorted(lines) for m, lines in guard.touched.items()}, guard.shared)
             for guard in found
         ]
         told = {"own": _own_digest(name, is_claim), "sources": _digests(touched), "guards": guards}
@@ -91,7 +91,15 @@ def _digests(touched: Iterable[str]) -> dict[str, str]:
 
 
 def _own_digest(name: str, is_claim: bool) -> str:
-    return _claims_digest() if is_claim else short_digest(Path(name).read_text("utf-8"), _support_digest())
+    own = _claims_digest() if is_claim else short_digest(Path(name).read_text("utf-8"), _support_digest())
+    return short_digest(own, _tracing_digest())
+
+
+@cache
+def _tracing_digest() -> str:
+    """Digest what traces are made with."""
+    made_with = ("traces.py", "tracing.py", "sharing.py", "killing.py")
+    return short_digest(*(Path(__file__).with_name(name).read_text("utf-8") for name in made_with))
 
 
 @cache

@@ -6,7 +6,8 @@ import ast
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeAlias, TypeVar, final
 
 from attrs import frozen
@@ -47,14 +48,24 @@ class Probes:
 
     def touching(self, call: Callable[[], Result]) -> tuple[Result, float, Touched]:
         """Make a call; its result, the processor time in seconds, and what it executed, in any thread."""
+        with self.apart() as touched:
+            started = processor_seconds()
+            result = call()
+            return result, processor_seconds() - started, touched()
+
+    @contextmanager
+    def apart(self) -> Iterator[Callable[[], Touched]]:
+        """What is executed within this context counts as executed there alone; yields what tells it."""
+        before = {name: bytes(marks) for name, marks in self.marks.items()}
         for marks in self.marks.values():
             marks[:] = bytes(len(marks))
-        started = processor_seconds()
-        result = call()
-        return result, processor_seconds() - started, self.touched()
+        try:
+            yield self._touched
+        finally:
+            for name, marks in self.marks.items():
+                marks[:] = before[name]
 
-    def touched(self) -> Touched:
-        """What was executed since the last call began."""
+    def _touched(self) -> Touched:
         return {
             name: frozenset(line for line, mark in enumerate(marks) if mark)
             for name, marks in self.marks.items()

@@ -252,3 +252,10 @@ def test_a_radius_may_be_any_only_where_no_scale_follows_from_it(
     else:
         with pytest.raises(Refused, match="needs a public range"):
             assumed()
+
+
+def test_a_radius_that_is_nowhere_stated_was_not_released() -> None:
+    """A claim without a public domain has no radius: who says that it was released says nothing of the claim."""
+    said = [{"name": "domain.radius was released", "value": "any value"}]
+    with pytest.raises(Refused, match="is about no parameter of this certificate"):
+        checker.released_assumed(said, {}, domain=None, norms_matter=False, cost=False)

@@ -58,6 +58,8 @@ VALUES = (
         "1,2",
         "1,1",
         "2,1",
+        "1,2,1",
+        "2,1,3",
         "0,0,1",
         "1/10,1/2",
         "1/2,1/10",
@@ -243,3 +245,17 @@ def test_what_lies_beyond_the_end_of_a_range_is_refused(
     hold_options(role, name, at_the_end)
     with pytest.raises(Refused, match="the option"):
         hold_options(role, name, at_the_end | beyond)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "admissible"),
+    [
+        ("lloyd", "clusters", "a whole number from 1 to 1048576"),
+        ("discrete-gaussian", "dimension", "a whole number from 1"),
+    ],
+)
+def test_what_is_admissible_is_told(name: str, option: str, admissible: str) -> None:
+    given = {"lloyd": LLOYD | {"norm": "2", "radius": "2"}, "discrete-gaussian": LATTICE}[name]
+    with pytest.raises(Refused) as refusal:
+        hold_options("mechanism", name, given | {option: "0"})
+    assert str(refusal.value) == f"the option {option} of {name} must be {admissible}, not '0'"

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from certdp.verification.mutation.killing import Guard
 from certdp.verification.mutation.mutants import source_of
+from certdp.verification.mutation.scoring import _affordable
 
 TRACE = """
 import json
@@ -41,8 +43,12 @@ from certdp.accounting.expressions import minimum, norm
 
 
 @cache
-def made():
-    return minimum(1, norm(1))
+def made(number=1):
+    return minimum(number, norm(1)) if number else 0
+
+@cache
+def made_of_what_was_made():
+    return made(number=1)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +61,9 @@ def test_second(): made()
 def test_third(shared): pass
 def test_fourth(): pass
 def test_fifth(): assert not made()
+def test_sixth(): made(0)
+def test_seventh(): made_of_what_was_made()
+def test_eighth(): made_of_what_was_made()
 """
 
 BENCH = """
@@ -65,7 +74,8 @@ from certdp.verification.mutation.killing import Bench
 def main():
     bench = Bench([Path(sys.argv[1])])
     for guard in bench.trace(sys.argv[1], is_claim=False, seconds=60.0):
-        print(guard.name.rpartition("::")[2], "accounting.expressions.tree" in guard.touched)
+        makes = "accounting.expressions.tree" in guard.touched
+        print(guard.name.rpartition("::")[2], makes, len(guard.shared), sum(guard.shared.values()) <= guard.seconds)
     bench.close()
 
 if __name__ == "__main__":
@@ -78,4 +88,19 @@ def test_who_uses_what_another_made_counts_as_making_it(tmp_path: Path) -> None:
     tests.write_text(SHARING)
     script.write_text(BENCH)
     told = subprocess.run([sys.executable, script, tests], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert told.splitlines() == ["test_first True", "test_second True", "test_third True", "test_fourth False"]
+    assert told.splitlines() == [
+        "test_first True 2 True",
+        "test_second True 1 True",
+        "test_third True 1 True",
+        "test_fourth False 0 True",
+        "test_sixth False 1 True",
+        "test_seventh True 2 True",
+        "test_eighth True 2 True",
+    ]
+
+
+def test_what_several_guards_share_is_paid_once() -> None:
+    """Otherwise a corpus that takes long to write would be shown to no mutant."""
+    corpus = [Guard(f"test {number}", False, 16.0, {}, {"corpus": 15.0}) for number in range(4)]
+    other, short = Guard("other", False, 16.0, {}, {"another": 15.0}), Guard("short", False, 0.5, {})
+    assert list(_affordable([*corpus, other, short])) == [*corpus, short]
