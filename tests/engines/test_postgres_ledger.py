@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -218,4 +220,50 @@ def test_clients_that_are_killed_lose_no_payment(address: str, tmp_path: Path) -
     draws = drawn.read_text().split("\n")[:-1]
     assert len(set(draws)) == len(draws)
     assert ledger.number == len(requests)
+    assert ledger.verify().sound
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.soundness)])
+def test_a_server_killed_at_random_times_loses_no_payment(
+    kills: int, address: str, server: Any, tmp_path: Path
+) -> None:
+    """Two clients release all the time; whatever the server was doing, each id is drawn once and paid."""
+    ledger = Ledger.create(address, ONE, data="census", anchor=tmp_path / "anchor")
+    parts, coins = 40 + 2 * kills, random.Random(kills)
+    part = cost(Pure(number(f"1/{parts}")))
+    drawn, given = tmp_path / "drawn", tmp_path / "given"
+    for file in (drawn, given):
+        file.touch()
+
+    def release(request: str) -> bytes:
+        def draw() -> bytes:
+            with drawn.open("a") as file:
+                file.write(f"{request}\n")
+            return f"output of {request}".encode()
+
+        return ledger.release(part, draw, request=request).content
+
+    def work(names: list[str]) -> None:
+        for name in names:
+            with suppress(OutputLost, BudgetExceeded):
+                content = release(name)
+                with given.open("a") as file:
+                    file.write(f"{name}\t{content.decode()}\n")
+
+    every = [f"request {each}" for each in range(2 * parts)]
+    for _ in range(kills):
+        clients = [in_child(partial(work, coins.sample(every, len(every)))) for _ in range(2)]
+        time.sleep(coins.uniform(0.01, 0.5))
+        server.kill()
+        assert all(ended(client) in (0, 1) for client in clients)  # done, or told that the server is away
+        server.start()
+    ledger = Ledger(address, anchor=tmp_path / "anchor")
+    assert ledger.verify().sound
+    draws = drawn.read_text().splitlines()
+    assert len(set(draws)) == len(draws), "drawn twice"
+    assert {name for name in every if ledger.state(name)} >= set(draws), "drawn and not paid"
+    for name, output in (line.split("\t") for line in given.read_text().splitlines()):
+        assert ledger.output(name).content.decode() == output, "given out and not kept"
+    work(every)
+    assert ledger.number == parts
     assert ledger.verify().sound
