@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias, final
 
 import numpy as np
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ..bulk.exact_floats import non_negative
@@ -21,6 +22,7 @@ from ..exact import Floats, Number, exact
 from ..filters.spending import SpendingState, owned
 from ..guarantees import Guarantee
 from ..notions import Renyi
+from ..private import InvalidData
 from ..provenance import Private
 from ..relations import ADD_REMOVE, RECORD, AddRemove, Record
 from ..units import Order
@@ -35,6 +37,22 @@ _ASSUMPTIONS = (
     Assumption("a record's rate and shift", "computed from that record and from what was released before"),
     Assumption("records that take part", "those of the filter's mask, which is not released"),
 )
+
+
+@final
+@frozen(kw_only=True, eq=False)
+class IndividualTotals:
+    """What an individual filter has charged so far. Private: it tells of single records.
+
+    Attributes:
+        moments: (α − 1)·τ of each record over the steps in which it took part, without the margin of their roundings.
+        active: a mask of the records that are not dropped yet.
+        steps: how many there were.
+    """
+
+    moments: Floats = field(repr=False)
+    active: Mask = field(repr=False)
+    steps: int
 
 
 @final
@@ -72,6 +90,45 @@ class IndividualFilter(SpendingState):
         self._spent = np.zeros((whole("records", records, 0), 1))
         self._active: Mask = np.ones(len(self._spent), dtype=np.bool_)
         self._steps = 0
+
+    @classmethod
+    def resumed(
+        cls, order: Order | Number, budget: Number, totals: IndividualTotals, *, threads: int = 1
+    ) -> IndividualFilter:
+        """A filter that goes on from what another one has charged, which then is not stepped any more.
+
+        Args:
+            order, budget: those of the other filter.
+            totals: what it has charged.
+            threads: as for a new one.
+
+        Raises:
+            InvalidType, InvalidValue: for totals that no filter of that order and budget has.
+        """
+        made = cls(order, budget, len(totals.moments), threads=threads)
+        moments, active = totals.moments, totals.active
+        steps = whole("steps", totals.steps, 0)
+        is_known = (
+            moments.ndim == 1
+            and moments.dtype == np.float64
+            and active.dtype == np.bool_
+            and active.shape == moments.shape
+            and bool((moments >= 0).all())
+            and bool((moments <= made._limit).all())
+            and bool((moments[active] * with_margin(steps) <= made._limit).all())
+            and (steps > 0 or (bool(active.all()) and not moments.any()))
+        )
+        if not is_known:
+            raise InvalidData("totals", "what no filter has charged", "the totals of a filter of this order and budget")
+        made._spent, made._active, made._steps = moments[:, np.newaxis].copy(), active.copy(), steps
+        return made
+
+    @property
+    @owned
+    def totals(self) -> Private[IndividualTotals]:
+        """What was charged so far, for its owner to keep."""
+        totals = IndividualTotals(moments=self._spent[:, 0].copy(), active=self._active.copy(), steps=self._steps)
+        return Private(totals)
 
     @property
     def bound(self) -> Renyi:

@@ -11,6 +11,7 @@ from .errors import (
     SameRequest,
     UsedBefore,
 )
+from .individual import IndividualAccount
 from .ledger import Ledger
 from .paying import LedgerRequest, PaidFrom, request_of
 from .replay import Findings, verify_export
@@ -21,6 +22,7 @@ __all__ = [
     "Anchor",
     "ClockSetBack",
     "Findings",
+    "IndividualAccount",
     "Ledger",
     "LedgerDamaged",
     "LedgerRequest",

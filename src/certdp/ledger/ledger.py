@@ -312,6 +312,13 @@ class Ledger:
             row = turn.request(request)
             return None if row is None else row.state
 
+    def plan(self, request: str) -> str | None:
+        """The digest of what was paid for under an id; None for one that was never asked for, or states none."""
+        with self._reading() as turn:
+            row = turn.request(request)
+            stated: str | None = None if row is None else turn.entry(row.paid).content["plan"]
+            return stated
+
     @property
     def guarantee(self) -> Guarantee[Any, Any, Any]:
         """The budget, as the guarantee of everything that is released under the ledger, with what it rests on."""

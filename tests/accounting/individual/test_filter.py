@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -276,3 +277,37 @@ def test_a_filter_of_no_records_admits_none() -> None:
     for records in (-1, 2.5, True):
         with pytest.raises((InvalidValue, InvalidType), match="records"):
             IndividualFilter(Order(2), 1, records)  # type: ignore[arg-type]
+
+
+@examples(30)
+@given(st.lists(st.lists(st.floats(0, 0.4), min_size=3, max_size=3), max_size=6), st.integers(0, 6))
+def test_a_filter_that_is_resumed_goes_on_as_it_would_have(losses: list[list[float]], stop: int) -> None:
+    whole = IndividualFilter(Order(3), 1, 3)
+    cut = IndividualFilter(Order(3), 1, 3)
+    for step, loss in enumerate(losses):
+        if step == stop:
+            cut = IndividualFilter.resumed(Order(3), 1, cut.totals.reveal())
+        assert np.array_equal(whole.admit(loss).reveal(), cut.admit(loss).reveal())
+    assert np.array_equal(whole.spent.reveal(), cut.spent.reveal())
+    assert np.array_equal(whole.active.reveal(), cut.active.reveal())
+
+
+def test_totals_that_no_filter_has_are_refused() -> None:
+    account = IndividualFilter(Order(3), 1, 2)
+    account.admit([0.5, 2.0])
+    known = account.totals.reveal()
+    IndividualFilter.resumed(Order(3), 1, known)
+    for change in (
+        {"moments": known.moments + 5},
+        {"moments": -known.moments},
+        {"moments": known.moments * np.nan},
+        {"moments": known.moments.astype(np.float32)},
+        {"moments": known.moments[:1]},
+        {"active": known.active[:1]},
+        {"active": known.active.astype(np.uint8)},
+        {"steps": 0},
+        {"steps": -1},
+        {"moments": np.array([2.0, 0.0]), "steps": 2**30},
+    ):
+        with pytest.raises((InvalidType, InvalidValue)):
+            IndividualFilter.resumed(Order(3), 1, evolve(known, **change))
