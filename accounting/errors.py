@@ -48,6 +48,10 @@ class InvalidValue(CertdpError, ValueError):
         """Return the same error about another parameter, or with another remedy."""
         return type(self)(parameter, self.value, self.admissible, remedy)
 
+    def placed(self, where: str) -> Self:
+        """Return the same error, which also says where."""
+        return type(self)(self.parameter, f"{self.formatted_value}, {where}", self.admissible, self.remedy)
+
 
 class InvalidType(InvalidValue, TypeError):
     """A value of a type that the parameter does not admit."""

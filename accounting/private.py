@@ -134,6 +134,11 @@ class InvalidData(InvalidValue):
         """Return the same error about another parameter, or with another remedy."""
         return type(self)(parameter, str(self.value), self.admissible, remedy, found=self.found)
 
+    def placed(self, where: str) -> Self:
+        """Return the same error, which also says where."""
+        place = f"{self.formatted_value}, {where}"
+        return type(self)(self.parameter, place, self.admissible, self.remedy, found=self.found)
+
     @property
     def formatted_finding(self) -> str | None:
         """What was found as text, for the data's owner, at most 160 characters; None where nothing was kept."""

@@ -340,3 +340,35 @@ class TestGeneralTargets:
         assert error["parameter"] == "target"
         assert error["admissible"].startswith("at least 4.88")
         assert not (tmp_path / "w.csv").exists()
+
+
+def test_a_folder_of_files_gives_the_weights_of_one(certdp: Run, refusal: Refusal, tmp_path: Path) -> None:
+    matrix = np.random.default_rng(8).normal(size=(60, 4))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    np.save(tmp_path / "whole.npy", matrix)
+    np.savetxt(folder / "0.csv", matrix[:15], fmt="%.17g", delimiter=",", header="a,b,c,d", comments="")
+    np.save(folder / "1.npy", matrix[15:40])
+    np.save(folder / "2.npy", matrix[40:])
+    one, many, several = (tmp_path / f"{name}.csv" for name in ("one", "many", "several"))
+    request = (*CONSTRAINED, "--option", "radius=6")
+    assert certdp(*request, "--data", tmp_path / "whole.npy", "--output", one).code == 0
+    assert certdp(*request, "--data", folder, "--output", many).code == 0
+    split = ("--data", folder / "0.csv", "--data", f"{folder}/[1-9].npy")
+    assert certdp(*request, *split, "--output", several).code == 0
+    assert one.read_bytes() == many.read_bytes() == several.read_bytes()
+    error = refusal(*request, "--data", folder, "--output", folder / "weights.csv")
+    assert (error["parameter"], error["admissible"]) == ("output", "a file outside of the folder of --data")
+
+
+def test_columns_by_name(certdp: Run, tmp_path: Path) -> None:
+    matrix = np.random.default_rng(8).normal(size=(20, 2))
+    path = tmp_path / "d.csv"
+    lines = [f"x{place},{row[0]!r},{row[1]!r}" for place, row in enumerate(matrix.tolist())]
+    path.write_text("\n".join(["name,a,b", *lines, ""]))
+    np.save(tmp_path / "d.npy", matrix[:, ::-1])
+    request = (*CONSTRAINED, "--option", "radius=6")
+    chosen = certdp(*request, "--data", path, "--column", "b", "--column", "a", "--output", tmp_path / "1.csv")
+    assert chosen.code == 0, chosen.err
+    assert certdp(*request, "--data", tmp_path / "d.npy", "--output", tmp_path / "2.csv").code == 0
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()

@@ -130,7 +130,7 @@ def test_number_types(tmp_path: Path, kind: str, rows: int | None) -> None:
 def test_shapes_are_known_where_that_is_cheap(put: Put) -> None:
     with open_records(put(MATRIX)) as records:
         assert records.columns == 4
-        assert records.shape == (None if "csv" in str(records.path) else 23, 4)
+        assert records.shape == (None if "csv" in str(records.files) else 23, 4)
 
 
 @pytest.mark.parametrize("rows", CHUNKS)

@@ -518,3 +518,46 @@ def test_counts_of_words(real: Path) -> None:
         found = read(real / name)
         assert len(found) == keys
         assert elements is None or sum(found.values()) == elements
+
+
+class TestManyFiles:
+    def put(self, folder: Path) -> Path:
+        (folder / "sub").mkdir(parents=True)
+        (folder / "2.tsv").write_bytes(tsv({b"c": 3, b"a": 1}))
+        (folder / "sub" / "1.csv").write_bytes(csv({b"key": 7, b"e": 5}))
+        parquet.write_table(pa.table({"key": ["d"], "count": [4]}), folder / "1.parquet")
+        (folder / "_SUCCESS").touch()
+        return folder
+
+    def test_are_as_one(self, tmp_path: Path) -> None:
+        with open_counts(self.put(tmp_path / "d")) as stream:
+            read = [
+                pair for chunk in stream.chunks() for pair in zip(chunk.keys.to_pylist(), chunk.counts, strict=True)
+            ]
+        assert read == [("d", 4), ("c", 3), ("a", 1), ("key", 7), ("e", 5)]
+
+    def test_a_key_in_two_files_is_refused_by_both_or_added_up(self, tmp_path: Path) -> None:
+        folder = self.put(tmp_path / "d")
+        (folder / "sub" / "9.tsv").write_bytes(tsv({b"x": 1, b"a": 10}))
+        with pytest.raises(InvalidData) as caught, open_counts(folder) as stream:
+            list(stream.chunks())
+        assert str(folder / "2.tsv")[-60:] in str(caught.value.value)
+        assert "row 2 of " in str(caught.value.value)
+        assert str(caught.value.value).endswith(str(folder / "sub" / "9.tsv")[-60:])
+        assert caught.value.formatted_finding == "'a'"
+        with open_counts(folder, aggregate=True) as stream:
+            (chunk,) = stream.chunks()
+        assert dict(zip(chunk.keys.to_pylist(), chunk.counts.tolist(), strict=True))["a"] == 11
+
+    def test_a_fault_is_named_by_its_file(self, tmp_path: Path) -> None:
+        folder = self.put(tmp_path / "d")
+        (folder / "2.tsv").write_bytes(b"a\t0\n")
+        with pytest.raises(InvalidValue) as caught, open_counts(folder) as stream:
+            list(stream.chunks())
+        assert str(caught.value.value).endswith(str(folder / "2.tsv")[-60:])
+
+    def test_all_are_looked_at_first(self, tmp_path: Path) -> None:
+        folder = self.put(tmp_path / "d")
+        (folder / "9.csv").write_bytes(b"a,1,2\n")
+        with pytest.raises(InvalidValue, match=r"9\.csv"), open_counts(folder):
+            pass

@@ -20,7 +20,7 @@ from ..verification.checker.policy import Demand, Policy, exit_status
 from .answer import Answer
 from .answering import application
 from .demands import PolicyRequest, SignatureRequest
-from .options import AnyData
+from .options import AnyDataSet
 from .page import Page
 from .requests import FileOptions
 from .sign import read_small
@@ -118,7 +118,7 @@ def check(
     certificate: Annotated[
         Path | None, typer.Argument(metavar="CERTIFICATE", help="The certificate to verify.")
     ] = None,
-    data: AnyData = None,
+    data: AnyDataSet = None,
     *,
     file: FileOptions,
     demanded: PolicyRequest,
@@ -137,7 +137,8 @@ def check(
             raise InvalidValue("schema", "beside a demand", "alone", "Check the certificate without --schema")
         for name, path in (("certificate", certificate), ("data", data)):
             if path is not None:
-                raise InvalidValue(name, str(path), "no file beside --schema", "Check the certificate without --schema")
+                files = ", ".join(map(str, path)) if isinstance(path, list) else str(path)
+                raise InvalidValue(name, files, "no file beside --schema", "Check the certificate without --schema")
     if certificate is None and not schema:
         raise InvalidValue("certificate", "nothing", "the file of a certificate", "Name it: certdp check FILE")
     if data is None and file != FileOptions():
@@ -152,7 +153,7 @@ def check(
     return Checked(certificate=certificate, verdict=verdict, demands=demands)
 
 
-def _read(data: Path, file: FileOptions) -> _Rows:
+def _read(data: list[Path], file: FileOptions) -> _Rows:
     from ..data import read_records
 
     return _Rows(read_records(data, file.reading))

@@ -22,7 +22,7 @@ from .answer import Answer, domain_as_json, path_as_json
 from .answering import application
 from .options import (
     Certificate,
-    Data,
+    DataSet,
     Epsilon,
     Options,
     Output,
@@ -104,7 +104,7 @@ class Clustered(Answer):
 
 
 def cluster(
-    data: Data,
+    data: DataSet,
     epsilon: Epsilon,
     clusters: Annotated[int, typer.Option(metavar="K", min=1, help="Number of centres.")],
     output: Output,

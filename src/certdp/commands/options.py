@@ -91,10 +91,19 @@ Role = Annotated[str | None, typer.Option("--role", metavar="mechanism|sampler|c
 # Records in files
 
 _RECORDS = typer.Option(
-    "--data", metavar="FILE", help="Records: npy, npz, csv with a header or parquet, each also .xz."
+    "--data",
+    metavar="FILE",
+    help="Records: npy, npz, csv with a header or parquet, each also .xz; for psi, "
+    "weights, cluster and check folders of these and quoted patterns, too, and repeatable.",
 )
 Data = Annotated[Path, _RECORDS]
 AnyData = Annotated[Path | None, _RECORDS]
+DataSet = Annotated[list[Path], _RECORDS]
+AnyDataSet = Annotated[list[Path] | None, _RECORDS]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="NAME", help="Read this column of csv or parquet; repeatable. Else all."),
+]
 Array = Annotated[
     str | None, typer.Option("--array", metavar="NAME", help="Array in an npz file; else X, or the only matrix.")
 ]

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..accounting.errors import InvalidValue, blamed_on
 from ..durable.files import check_place
 from ..verification.checker import check
 
+if TYPE_CHECKING:
+    from ..data.files import Files
 
-def check_places(data: Path | None, places: Mapping[str, Path | None]) -> None:
+
+def check_places(data: Files | None, places: Mapping[str, Path | None]) -> None:
     """Refuse unwritable places before any work is done.
 
     Args:
-        data: the file that is read, which no place may be.
+        data: the files that are read, which no place may be, and folders of these, in which none may lie.
         places: where each output goes, by the name of its option.
 
     Raises:
         InvalidValue: for a missing or closed folder, something else than a file, and two names of one file.
     """
-    taken = {} if data is None else {data.resolve(): "data"}
+    taken: dict[Path, str] = {}
+    folders: list[Path] = []
+    if data is not None:
+        from ..data.files import files_of, folders_of
+
+        taken, folders = {file.resolve(): "data" for file in files_of(data)}, folders_of(data)
     for name, path in places.items():
         if path is None:
             continue
         with blamed_on(path=name):
             check_place(path)
+        if any(path.resolve().is_relative_to(folder) for folder in folders):
+            admissible = "a file outside of the folder of --data"
+            raise InvalidValue(name, str(path), admissible, "There it would be taken for data: choose another folder")
         other = taken.setdefault(path.resolve(), name)
         if other != name:
             raise InvalidValue(name, str(path), f"another file than that of --{other}", "Choose another name")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from .options import Allow, Array, DivideBy, ThirdParty, Transpose
+from .options import Allow, Array, Columns, DivideBy, ThirdParty, Transpose
 
 if TYPE_CHECKING:
     from ..data import Reading
@@ -35,10 +35,11 @@ class FileOptions:
     array: Array = None
     transpose: Transpose = False
     divide_by: DivideBy = "1"
+    column: Columns = None
 
     @property
     def reading(self) -> Reading:
         """What the file is read by."""
         from ..data import Reading
 
-        return Reading(array=self.array, transpose=self.transpose, divide_by=self.divide_by)
+        return Reading(array=self.array, transpose=self.transpose, divide_by=self.divide_by, columns=self.column)

@@ -35,7 +35,7 @@ from .digits import Numbers
 from .domain import domain_of
 from .options import (
     Certificate,
-    Data,
+    DataSet,
     Mechanism,
     Options,
     Output,
@@ -214,7 +214,7 @@ def _name(reach: Reach) -> str:
 
 def weights(
     mechanism: Mechanism,
-    data: Data,
+    data: DataSet,
     output: Output,
     terminal: Terminal,
     sampler: Sampler = "privacy-constrained",

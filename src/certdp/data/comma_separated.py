@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TextIO, final
 
@@ -30,7 +30,7 @@ def comma_separated(stream: Stream, how: Reading) -> Table:
         place = "a first line of numbers" if header else "an empty first line"
         remedy = "Add one with the columns' names"
         raise InvalidData("data", place, "a CSV file with a header line", remedy, found=Private(",".join(header)))
-    table = _CommaSeparated(text, header)
+    table = _CommaSeparated(text, header, how.among(header))
     return turned(table, stream.stack) if how.transpose else table
 
 
@@ -42,44 +42,62 @@ class _CommaSeparated(Table):
     Attributes:
         text: the file.
         header: names of the columns.
+        chosen: places of those that are read.
     """
 
     text: TextIO
     header: list[str]
+    chosen: list[int]
 
     @property
     def shape(self) -> tuple[int | None, int]:
         """The columns alone: lines are counted as they are read."""
-        return None, len(self.header)
+        return None, len(self.chosen)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Those of the columns that are read."""
+        return [self.header[column] for column in self.chosen]
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """So many lines at a time; empty ones do not count as records."""
         self.text.seek(0)
         _, first = _header(self.text)
-        found = False
         while block := list(islice(self.text, rows)):
             while _cut_in_quotes(block) and (rest := next(self.text, None)) is not None:
                 block.append(rest)
             if any(line.strip("\r\n") for line in block):
-                found = True
                 yield self._numbers(block, first + 1)
             first += len(block)
-        if not found:
-            raise InvalidData("data", "a header alone", "at least one record", "Give a file with records")
 
     def _numbers(self, block: list[str], first: int) -> Floats:
         try:
-            matrix = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, quotechar='"')
+            chosen = None if self._all else self.chosen
+            matrix = np.loadtxt(block, delimiter=",", ndmin=2, comments=None, quotechar='"', usecols=chosen)
         except ValueError:
             self._refuse_faults(block, first)
             raise  # in the words of the parser, which are not passed on
-        if matrix.shape[1] != len(self.header) or (np.abs(matrix) >= LARGEST_INTEGER).any():
+        # where columns are chosen, the parser admits lines of other lengths
+        whole = matrix.shape[1] == len(self.header) if self._all else self._of_one_width(block)
+        if not whole or (np.abs(matrix) >= LARGEST_INTEGER).any():
             self._refuse_faults(block, first)
-        return matrix
+        return np.ascontiguousarray(matrix)
+
+    @property
+    def _all(self) -> bool:
+        return self.chosen == list(range(len(self.header)))
+
+    def _of_one_width(self, block: list[str]) -> bool:
+        cells = (line.count(",") + 1 for line in block if line.strip("\r\n"))
+        if any('"' in line for line in block):
+            cells = (len(row) for row in csv.reader(block) if row)
+        return all(number == len(self.header) for number in cells)
 
     def _refuse_faults(self, block: list[str], first: int) -> None:
-        admissible = f"exact numbers in {len(self.header)} columns, line by line"
-        for place, found in _faults(len(self.header), block, first):
+        admissible = f"exact numbers in {len(self.chosen)} of {len(self.header)} columns, line by line"
+        if self._all:
+            admissible = f"exact numbers in {len(self.header)} columns, line by line"
+        for place, found in _faults(len(self.header), self.chosen, block, first):
             raise InvalidData(
                 "data", place, admissible, "Correct that line, or leave out the column of text", found=Private(found)
             )
@@ -96,7 +114,7 @@ def _cut_in_quotes(block: list[str]) -> bool:
     return sum(line.count('"') for line in block) % 2 == 1
 
 
-def _faults(columns: int, block: list[str], first: int) -> Iterator[tuple[str, str]]:
+def _faults(columns: int, chosen: list[int], block: list[str], first: int) -> Iterator[tuple[str, str]]:
     """What is wrong with lines of a CSV file, of which `block` starts at line `first`: where, and what is there.
 
     Columns go by number: where a header is missing, a record stands in its place.
@@ -106,7 +124,7 @@ def _faults(columns: int, block: list[str], first: int) -> Iterator[tuple[str, s
         line = first + rows.line_num - 1
         if row and len(row) != columns:
             yield f"{len(row)} cells in line {line}", ",".join(row)
-        for column, cell in enumerate(row[:columns], start=1):
+        for column, cell in ((place + 1, row[place]) for place in sorted(chosen) if place < len(row)):
             if not _is_number(cell):
                 what = "text" if cell.strip() else "a missing value"
                 yield f"{what} in line {line}, column {column}", cell

@@ -58,12 +58,14 @@ class _Header:
 
 def npy(stream: Stream, how: Reading) -> Table:
     """The array of an npy file; entries that lie across the records are read from a copy where they are compressed."""
+    how.require_unnamed()
     return _matrix(stream.bytes, stream.size, stream.size is not None, stream, how)
 
 
 def npz(stream: Stream, how: Reading) -> Table:
     """The array of an npz archive that is named, or X, or the only matrix; one that is compressed is decompressed as
     it is read."""
+    how.require_unnamed()
     whole = stream.in_any_order()
     if not zipfile.is_zipfile(whole):
         raise Malformed("It is no archive of arrays: save it with numpy.savez")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +21,9 @@ _BUFFER = 1 << 20
 
 def parquet(stream: Stream, how: Reading) -> Table:
     """The columns of a Parquet file; one that is compressed is read from a copy."""
-    table = _Parquet(parquet_file(stream))
+    file = parquet_file(stream)
+    every: list[str] = file.schema_arrow.names
+    table = _Parquet(file, [every[place] for place in how.among(every)], how.columns is None)
     return turned(table, stream.stack) if how.transpose else table
 
 
@@ -44,24 +46,34 @@ def parquet_file(stream: Stream) -> Any:
 @final
 @frozen(eq=False)
 class _Parquet(Table):
-    """All columns of a file.
+    """Columns of a file.
 
     Attributes:
         file: as pyarrow has it.
+        chosen: names of the columns that are read.
+        all: whether these are all of them.
     """
 
     file: Any
+    chosen: Sequence[str]
+    all: bool
 
     @property
     def shape(self) -> tuple[int | None, int]:
         """The numbers of rows and columns, as the file's end states them."""
-        return self.file.metadata.num_rows, len(self.file.schema_arrow.names)
+        return self.file.metadata.num_rows, len(self.chosen)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Those of the columns that are read."""
+        return self.chosen
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """Iterate over the rows, one row group after the other."""
         for group in range(self.file.num_row_groups):
-            for batch in self.file.iter_batches(batch_size=rows, row_groups=[group]):
-                yield _numbers(batch)
+            wanted = None if self.all else list(self.chosen)
+            for batch in self.file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted):
+                yield _numbers(batch if wanted is None else batch.select(wanted))
 
 
 def _numbers(batch: Any) -> Floats:

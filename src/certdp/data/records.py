@@ -1,10 +1,9 @@
-"""The records of a file: all of them, or chunk by chunk in bounded memory."""
+"""The records of files: all of them, or chunk by chunk in bounded memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from os import PathLike
 from pathlib import Path
 from typing import Self, final
 
@@ -14,8 +13,10 @@ from numpy.typing import ArrayLike
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
+from ..accounting.private import InvalidData
 from ..plugins.contract import as_records
 from .comma_separated import comma_separated
+from .files import Files, ending_of, files_of, path_text, within_file
 from .npy import npy, npz
 from .numbers import refuse_shape, require_finite
 from .parquet import parquet
@@ -38,14 +39,13 @@ class Records:
     """Records that need not be in memory, one per row: see `open_records`.
 
     Attributes:
-        path: the file; None for a matrix in memory.
-        reading: how it becomes a matrix.
+        files: where they are, in their order; none for a matrix in memory.
+        reading: how these become a matrix.
     """
 
-    path: Path | None
+    files: tuple[Path, ...]
     reading: Reading
     _table: Table
-    _suffix: str
     _divisor: float
 
     @classmethod
@@ -62,7 +62,7 @@ class Records:
         matrix = as_records(records)
         if not matrix.shape[1] or len(matrix) < fewest:
             refuse_shape(matrix.shape, "records")
-        return cls(None, Reading(), Held(matrix), "", 1.0)
+        return cls((), Reading(), Held(matrix), 1.0)
 
     @property
     def shape(self) -> tuple[int | None, int]:
@@ -89,18 +89,12 @@ class Records:
         """
         if rows is not None and rows < 1:
             raise InvalidValue("rows", rows, "a number of records ≥ 1", "Leave it out for the usual one")
-        blocks = self._table.blocks(usual_rows(self.columns) if rows is None else min(rows, _MOST_ROWS))
-        done = 0
-        while (block := self._next(blocks)) is not None:
-            require_finite(block, done)
-            done += len(block)
+        none = bool(self.files)
+        for block in self._table.blocks(usual_rows(self.columns) if rows is None else min(rows, _MOST_ROWS)):
+            none = False
             yield self._divided(block)
-
-    def _next(self, blocks: Iterator[Floats]) -> Floats | None:
-        if self.path is None:
-            return next(blocks, None)
-        with well_formed(self.path, self._suffix):
-            return next(blocks, None)
+        if none:
+            raise InvalidData("data", "a header alone", "at least one record", "Give a file with records")
 
     def _divided(self, records: Floats) -> Floats:
         if self._divisor == 1:
@@ -117,13 +111,124 @@ class Records:
         return result
 
 
+@final
+@frozen(eq=False)
+class _Opened(Table):
+    """The rows of a file that is open, finite.
+
+    Attributes:
+        file: for messages.
+        ending: that tells its format.
+        table: what it holds.
+    """
+
+    file: Path
+    ending: str
+    table: Table
+
+    @property
+    def shape(self) -> tuple[int | None, int]:
+        """That of what the file holds."""
+        return self.table.shape
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """Those that the file gives."""
+        return self.table.names
+
+    def blocks(self, rows: int) -> Iterator[Floats]:
+        """Iterate over blocks; what is wrong with the file shows once the reading comes to it."""
+        blocks, done = self.table.blocks(rows), 0
+        while (block := self._next(blocks)) is not None:
+            require_finite(block, done)
+            done += len(block)
+            yield block
+
+    def _next(self, blocks: Iterator[Floats]) -> Floats | None:
+        with well_formed(self.file, self.ending):
+            return next(blocks, None)
+
+
 @contextmanager
-def open_records(path: str | PathLike[str], reading: Reading | None = None) -> Iterator[Records]:
-    """The records of a file, to be read in chunks while the file is open.
+def _open(file: Path, reading: Reading) -> Iterator[_Opened]:
+    with ExitStack() as stack:
+        stream = opened(file, stack)
+        ending = ending_of(file, _FORMATS)
+        with well_formed(file, ending):
+            table = _FORMATS[ending](stream, reading)
+        yield _Opened(file, ending, table)
+
+
+@final
+@frozen(eq=False)
+class _Several(Table):
+    """The rows of several files, one file after the other, of which one at a time is open.
+
+    Attributes:
+        files: where they are.
+        reading: how each is read.
+        lines: of each, as it was first seen.
+        columns: of all.
+    """
+
+    files: tuple[Path, ...]
+    reading: Reading
+    lines: tuple[int | None, ...]
+    columns: int
+
+    @classmethod
+    def of(cls, files: tuple[Path, ...], reading: Reading) -> Self:
+        """Look at every file once.
+
+        Raises:
+            InvalidValue: for a file that cannot be read, and for one with other columns than those before it.
+        """
+        lines: list[int | None] = []
+        widths: list[int] = []
+        names, naming = None, files[0]
+        for file in files:
+            with within_file(file), _open(file, reading) as table:
+                (number, width), named = table.shape, table.names
+                lines.append(number)
+                widths.append(width)
+                if width != widths[0]:
+                    admissible = f"{widths[0]}, as in {path_text(files[0])}"
+                    raise InvalidValue("data", f"{width} columns", admissible, "Give files of one kind")
+                if names is None:
+                    names, naming = named, file
+                if named is not None and list(named) != list(names or ()):
+                    admissible, remedy = f"those of {path_text(naming)}, in that order", "Name the columns to read"
+                    raise InvalidData("data", "columns of other names", admissible, remedy)
+        return cls(files, reading, tuple(lines), widths[0])
+
+    @property
+    def shape(self) -> tuple[int | None, int]:
+        """The number of all rows, where every file states its own, and that of the columns."""
+        known = [number for number in self.lines if number is not None]
+        return (sum(known) if len(known) == len(self.lines) else None), self.columns
+
+    def blocks(self, rows: int) -> Iterator[Floats]:
+        """Iterate over blocks, none of which has rows of two files."""
+        for file, lines in zip(self.files, self.lines, strict=True):
+            with within_file(file), _open(file, self.reading) as table:
+                if table.shape != (lines, self.columns):
+                    raise InvalidValue("data", "another shape than before", "files that stay as they are", "Start anew")
+                yield from table.blocks(rows)
+
+
+@contextmanager
+def open_records(path: Files, reading: Reading | None = None) -> Iterator[Records]:
+    """The records of files, to be read in chunks within this context.
 
     Memory stays that of a chunk, for Parquet with what its pages hold. Compressed archives and Parquet files, and
     compressed or textual files whose records are columns, are first copied to a temporary file without a name, which
-    goes with this context.
+    goes with this context. Of several files one at a time is open.
+
+    Args:
+        path: a file, a folder, a pattern such as `2024/*.parquet`, or several of these in order: see `files_of`. The
+            records of the first file come first. The files may be of several formats; they have as many columns each,
+            and where they name these, the same names in the same order.
+        reading: how a file becomes a matrix.
 
     Raises:
         InvalidValue: for a missing or unreadable file, an unknown format, another shape than a matrix and types that
@@ -131,24 +236,20 @@ def open_records(path: str | PathLike[str], reading: Reading | None = None) -> I
     """
     how = reading or Reading()
     divisor = divisor_of(how)
-    file = Path(path)
+    files = files_of(path)
     with ExitStack() as stack:
-        stream = opened(file, stack)
-        suffix = file.name.lower().removesuffix(".xz").rpartition(".")[2]
-        if suffix not in _FORMATS:
-            endings = ", ".join(f".{known}" for known in _FORMATS)
-            admissible = f"a file ending in {endings}, or in one of those and .xz"
-            raise InvalidValue("data", str(file), admissible, "Convert it")
-        with well_formed(file, suffix):
-            table = _FORMATS[suffix](stream, how)
+        table: Table = stack.enter_context(_open(files[0], how)) if len(files) == 1 else _Several.of(files, how)
+        lines, columns = table.shape
         if 0 in table.shape:
-            lines, columns = table.shape
             refuse_shape((lines or 0, columns))
-        yield Records(file, how, table, suffix, divisor)
+        yield Records(files, how, table, divisor)
 
 
-def read_records(path: str | PathLike[str], reading: Reading | None = None) -> Floats:
-    """The records in a file, as a C-ordered float64 matrix with one record per row.
+def read_records(path: Files, reading: Reading | None = None) -> Floats:
+    """The records in files, as a C-ordered float64 matrix with one record per row.
+
+    Args:
+        path, reading: as for `open_records`.
 
     Raises:
         InvalidValue: for a missing, unreadable or empty file, an unknown format, another shape than a matrix, text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, BinaryIO, final
 
@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 
 from ..accounting.exact import Floats
-from .numbers import exactly
+from .numbers import exactly, require_finite
 from .streams import drain, fill, temporary
 
 _ENTRIES = 1 << 20
@@ -27,6 +27,11 @@ class Table(ABC):
     @abstractmethod
     def shape(self) -> tuple[int | None, int]:
         """Rows and columns; None for rows that only reading would count."""
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The columns' names; None where they have none."""
+        return None
 
     @abstractmethod
     def blocks(self, rows: int) -> Iterator[Floats]:
@@ -57,7 +62,9 @@ class Held(Table):
     def blocks(self, rows: int) -> Iterator[Floats]:
         """Iterate over blocks of rows; they are views where the matrix is C-ordered."""
         for start in range(0, len(self.matrix), rows):
-            yield np.ascontiguousarray(self.matrix[start : start + rows])
+            block = np.ascontiguousarray(self.matrix[start : start + rows])
+            require_finite(block, start)  # the matrix is not ours
+            yield block
 
 
 @frozen(eq=False)

@@ -116,6 +116,10 @@ class CountTable(ABC):
     def batches(self) -> Iterator[Batch]:
         """Iterate over the rows in order, batch by batch."""
 
+    def rows(self, first: int, second: int) -> str:
+        """Where two rows are, which are counted from 1."""
+        return f"rows {first} and {second}"
+
 
 @final
 @frozen(eq=False)

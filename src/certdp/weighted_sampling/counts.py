@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -13,6 +12,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
+from ..data.files import Files, ending_of, files_of, path_text, within_file
 from ..data.streams import Stream, opened, well_formed
 from .count_tables import Batch, Columns, CountTable, comma_separated, ones, parquet, tab_separated
 from .frequencies import Words, counts_from, counts_in, counts_of, halves, summed, totals
@@ -106,15 +106,14 @@ class KeyCounts:
 @final
 @frozen(eq=False)
 class CountStream:
-    """Counts in a file: see `open_counts`.
+    """Counts in files: see `open_counts`.
 
     Attributes:
-        path: the file.
+        files: where they are, in their order.
     """
 
-    path: Path
+    files: tuple[Path, ...]
     _table: CountTable = field(repr=False)
-    _suffix: str
     _aggregate: bool
 
     def chunks(self) -> Iterator[KeyCounts]:
@@ -129,33 +128,109 @@ class CountStream:
             InvalidValue: as `KeyCounts.of`, and for a damaged file, once the reading comes to the fault.
         """
         if self._aggregate:
-            yield from _cut(_summed(self._batches()))
+            yield from _cut(_summed(self._table.batches()))
             return
         distinct = Distinct()
-        for keys, counts in self._batches():
+        for keys, counts in self._table.batches():
             distinct.add(keys)
             yield KeyCounts(keys, ones(keys) if counts is None else counts)
-        distinct.require(lambda: (batch.keys for batch in self._batches()))
+        distinct.require(lambda: (batch.keys for batch in self._table.batches()), self._table.rows)
 
-    def _batches(self) -> Iterator[Batch]:
-        with well_formed(self.path, self._suffix):
-            batches = self._table.batches()
+
+@final
+@frozen(eq=False)
+class _Opened(CountTable):
+    """The rows of a file that is open.
+
+    Attributes:
+        file: for messages.
+        ending: that tells its format.
+        table: what it holds.
+    """
+
+    file: Path
+    ending: str
+    table: CountTable
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the rows; what is wrong with the file shows once the reading comes to it."""
+        with well_formed(self.file, self.ending):
+            batches = self.table.batches()
         while (batch := self._next(batches)) is not None:
             yield batch
 
     def _next(self, batches: Iterator[Batch]) -> Batch | None:
-        with well_formed(self.path, self._suffix):
+        with well_formed(self.file, self.ending):
             return next(batches, None)
 
 
 @contextmanager
+def _open(file: Path, columns: Columns) -> Iterator[_Opened]:
+    with ExitStack() as stack:
+        stream = opened(file, stack)
+        ending = ending_of(file, _FORMATS)
+        arrow()
+        with well_formed(file, ending):
+            table = _FORMATS[ending](stream, columns)
+        yield _Opened(file, ending, table)
+
+
+@final
+@frozen(eq=False)
+class _Several(CountTable):
+    """The rows of several files, one file after the other, of which one at a time is open.
+
+    Attributes:
+        files: where they are.
+        columns: which of their columns hold what.
+    """
+
+    files: tuple[Path, ...]
+    columns: Columns
+
+    @classmethod
+    def of(cls, files: tuple[Path, ...], columns: Columns) -> _Several:
+        """Look at every file once.
+
+        Raises:
+            InvalidValue: for a file that cannot be read, and columns that it does not have.
+        """
+        for file in files:
+            with within_file(file), _open(file, columns):
+                pass
+        return cls(files, columns)
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the rows of one file after the other."""
+        for file in self.files:
+            with within_file(file), _open(file, self.columns) as table:
+                yield from table.batches()
+
+    def rows(self, first: int, second: int) -> str:
+        """Where two rows are, each in its file, which are read again for that."""
+        return f"{self._row(first)} and {self._row(second)}"
+
+    def _row(self, row: int) -> str:
+        for file in self.files:
+            with within_file(file), _open(file, self.columns) as table:
+                length = sum(len(batch.keys) for batch in table.batches())
+            if row <= length:
+                return f"row {row} of {path_text(file)}"
+            row -= length
+        raise InvalidValue("data", "another number of rows than before", "files that stay as they are", "Start anew")
+
+
+@contextmanager
 def open_counts(
-    path: str | PathLike[str], *, aggregate: bool = False, key: str | None = None, count: str | None = None
+    path: Files, *, aggregate: bool = False, key: str | None = None, count: str | None = None
 ) -> Iterator[CountStream]:
-    """The counts of a file, to be read in chunks while it is open.
+    """The counts of files, to be read in chunks within this context.
+
+    A key that is in two files is one that comes twice: it is refused, or its counts are summed with `aggregate`.
 
     Args:
-        path: a .tsv, .csv or .parquet file, or one of those compressed with xz. TSV is not quoted. Text files begin
+        path: a file, a folder, a pattern such as `2024/*.parquet`, or several of these: see `certdp.open_records`. A
+            file is .tsv, .csv or .parquet, or one of those compressed with xz. TSV is not quoted. Text files begin
             with a header where `key` or `count` is given, or where that line has columns called key and count.
         aggregate: sum the counts of a key; a row without a count is one element.
         key: name of the column of keys; by default key, or the first of two columns.
@@ -165,19 +240,11 @@ def open_counts(
         InvalidValue: for a missing or unreadable file, an unknown format, and columns that are not there; what is
             wrong with single rows shows once they are read.
     """
-    file = Path(path)
+    files, columns = files_of(path), Columns(key=key, count=count, aggregate=aggregate)
     with ExitStack() as stack:
-        stream = opened(file, stack)
-        suffix = file.name.lower().removesuffix(".xz").rpartition(".")[2]
-        if suffix not in _FORMATS:
-            endings = ", ".join(f".{known}" for known in _FORMATS)
-            raise InvalidValue(
-                "data", str(file), f"a file ending in {endings}, or in one of those and .xz", "Convert it"
-            )
-        arrow()
-        with well_formed(file, suffix):
-            table = _FORMATS[suffix](stream, Columns(key=key, count=count, aggregate=aggregate))
-        yield CountStream(file, table, suffix, aggregate)
+        single = len(files) == 1
+        table: CountTable = stack.enter_context(_open(files[0], columns)) if single else _Several.of(files, columns)
+        yield CountStream(files, table, aggregate)
 
 
 def _column(keys: Any) -> Keys:

@@ -267,18 +267,21 @@ class Distinct:
         """Take the next keys in."""
         self._hashes.append(self._hashed(keys))
 
-    def require(self, again: Callable[[], Iterable[Keys]]) -> None:
+    def require(
+        self, again: Callable[[], Iterable[Keys]], rows: Callable[[int, int], str] = "rows {} and {}".format
+    ) -> None:
         """Refuse keys of which one comes twice.
 
         Args:
             again: gives all keys that were added once more; called as often as needed, as a rule never.
+            rows: says where two rows are, counted from 1.
 
         Raises:
             InvalidValue: for such a key.
         """
         twice = self.repeated(again)
         if twice is not None:
-            place = f"the same one in rows {twice.first} and {twice.second}"
+            place = f"the same one in {rows(twice.first, twice.second)}"
             raise InvalidData("key", place, "each key once", _REMEDY, found=Private(formatted_key(twice.key)))
 
     def repeated(self, again: Callable[[], Iterable[Keys]]) -> Twice | None:

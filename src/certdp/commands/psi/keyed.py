@@ -170,7 +170,11 @@ def _refuse_what_records_need(request: Request) -> None:
     refuse_without_file(request.reading)
     outside = None if request.outside == "clip" else request.outside
     for name, value, remedy in (
-        ("data", request.data, "What is lost does not depend on the data: leave the file out"),
+        (
+            "data",
+            request.data and ", ".join(map(str, request.data)),
+            "What is lost does not depend on the data: leave the file out",
+        ),
         ("outside", outside, "Leave it out: keys have no norm"),
         ("delta", request.delta, "Ask `certdp epsilon` for ε at a δ"),
         ("order", request.order, "No Rényi bound is finite: a key that one data set lacks may be reported"),

@@ -22,7 +22,7 @@ from ...records.losses import RecordLosses, record_losses
 from ...runs.sampled import SampledRun
 from ..composition import Composition
 from ..domain import dimension_of, domain_of
-from ..options import AnyData, Certificate, Plot, refuse_unused
+from ..options import AnyDataSet, Certificate, Plot, refuse_unused
 from ..options import Outside as OutsideWord
 from ..output import Terminal
 from ..outputs import check_places
@@ -38,7 +38,7 @@ _LONG = 2_000_000  # entries from which a progress bar is worth it
 class Request:
     """What is asked about a mechanism and a sampler."""
 
-    data: AnyData = None
+    data: AnyDataSet = None
     file: FileOptions
     outside: OutsideWord = "clip"
     delta: Annotated[str | None, typer.Option(metavar="D", help="Ask for ε at this δ, not for the pure one.")] = None

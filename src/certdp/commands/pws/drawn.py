@@ -66,7 +66,7 @@ class DrawnSample(Answer):
         return None
 
 
-def check_output(source: Path, place: Path, overwrite: bool) -> None:
+def check_output(source: Path | list[Path], place: Path, overwrite: bool) -> None:
     """Refuse a place that no sample can be written to, before any work is done."""
     for name, path in sample_places(place).items():
         check_new(name, path, overwrite)

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 Counts = Annotated[
-    Path,
+    list[Path],
     typer.Argument(
-        metavar="COUNTS", help="Keys and counts, one key a row: tsv or csv, with a header or without, or parquet; .xz."
+        metavar="COUNTS...",
+        help="Keys and counts, one key a row: tsv or csv, with a header or without, or parquet; .xz. Several files, "
+        "or folders of such files.",
     ),
 ]
 KeyColumn = Annotated[str | None, typer.Option("--key", metavar="NAME", help="Column of the keys.")]
