@@ -11,10 +11,12 @@ def main() -> None:
     from .durable.interruption import install
 
     install()
+    import atexit
     import gc
     import io
     import sys
 
+    atexit.register(gc.freeze)  # nothing is looked for in what ends anyway
     gc.set_threshold(50_000, 20, 50)  # modules stay: looking through them again and again is a tenth of a command
 
     from .commands.app import app

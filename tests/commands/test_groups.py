@@ -54,6 +54,31 @@ def test_a_command_that_is_named_loads_no_other() -> None:
     assert not {"certdp.commands.audit", "certdp.commands.verify"} & loaded("check", "--help")
 
 
+STRANGERS = {"pydantic", "numba", "scipy", "hypothesis", "jinja2", "matplotlib"}
+EPSILON = ("epsilon", "--mechanism", "laplace-sum", "--sampler", "full", "--option", "scale=1", "--option", "radius=1")
+
+
+def test_a_first_answer_loads_nothing_that_it_does_not_need() -> None:
+    found = loaded(*EPSILON, "--steps", "1")
+    assert "numpy" in found
+    assert (
+        not (STRANGERS | {"tomllib", "certdp.verification.checker", "certdp.verification.certificates.writing"}) & found
+    )
+
+
+def test_checking_a_certificate_loads_the_checker_and_no_accounting(tmp_path: Path) -> None:
+    place = tmp_path / "epsilon.json"
+    app([*EPSILON, "--certificate", str(place)], standalone_mode=False)
+    found = loaded("check", str(place))
+    assert "certdp.verification.checker" in found
+    assert not (STRANGERS | {"numpy", "llvmlite"}) & found
+    accounting = {name for name in found if name.startswith("certdp.accounting.")}
+    assert accounting <= {
+        f"certdp.accounting.{name}" for name in ("display", "errors", "private")
+    }  # to refuse in words
+    assert not any(name.startswith(("certdp.runs", "certdp.plugins", "certdp.mechanisms")) for name in found)
+
+
 def test_every_command_is_listed_once() -> None:
     """Against another way of counting: what lies in the folder."""
     folder = str(Path(certdp.commands.__file__).parent)

@@ -48,7 +48,8 @@ from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import NOT_PROVEN, check
 from .lines import Release, line_for
-from .writing import FORMAT, Json, PluginStatement, sealed
+from .plugin_statements import PluginStatement
+from .writing import FORMAT, Json, sealed
 
 KIND = "composed-approximate"
 

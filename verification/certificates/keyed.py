@@ -42,7 +42,8 @@ from ...accounting.relations import ADD_REMOVE, ELEMENT, require_same
 from ...accounting.sampling.every_value import ExPost, released_within
 from ...plugins.contract import KeySampler, Sanitiser, open_parameters, payments, stated
 from ..checker import check
-from .writing import FORMAT, Json, PluginStatement, sealed
+from .plugin_statements import PluginStatement
+from .writing import FORMAT, Json, sealed
 
 KIND = "keyed-approximate"
 

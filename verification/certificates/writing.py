@@ -12,7 +12,6 @@ import json
 import math
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import singledispatch
 from importlib.metadata import version
@@ -46,53 +45,15 @@ from ...accounting.sampling.profiles import PureProfile
 from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases
 from ...accounting.sampling.theorem_6 import THEOREM_6
-from ...plugins.contract import stated
-from ...plugins.registry import origin
 from ..checker.declared import DISTRIBUTION
 from ..checker.domain import Domain
 from ..checker.options import PLUGINS, hold_domain
 from ..checker.verdict import Refused
+from .plugin_statements import PluginStatement
 
 FORMAT = "certdp-certificate/1"
 
 Json: TypeAlias = dict[str, Any]
-
-
-@final
-@frozen(kw_only=True)
-class PluginStatement:
-    """What a certificate says about a plugin."""
-
-    name: str
-    version: str
-    distribution: str
-    evidence: str
-    citation: str
-    options: Mapping[str, str]
-
-    @classmethod
-    def of(cls, plugin: Any) -> PluginStatement:
-        """What is said of a mechanism or a sampler."""
-        about = plugin.about
-        return cls(
-            name=about.name,
-            version=about.version,
-            distribution=origin(plugin)[0],
-            evidence=about.evidence.value,
-            citation=about.citation,
-            options=stated(plugin),
-        )
-
-    def as_json(self) -> Json:
-        """Return the statement as the certificate holds it."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "distribution": self.distribution,
-            "evidence": self.evidence,
-            "citation": self.citation,
-            "options": dict(self.options),
-        }
 
 
 class RateStatement(ABC):

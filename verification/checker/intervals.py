@@ -309,16 +309,15 @@ class Arithmetic:
         return self.add(a, self.negate(b))
 
     def multiply(self, a: Interval, b: Interval) -> Interval:
-        """Enclose the product a·b."""
-        if not (a.lo[0] or b.lo[0]):
-            return Interval(self._multiply(a.lo, b.lo, DOWN), self._multiply(a.hi, b.hi, UP))
-        return hull(
-            *(
-                Interval(self._multiply(x, y, DOWN), self._multiply(x, y, UP))
-                for x in a
-                for y in b  # the extremes of a product lie at the corners
-            )
-        )
+        """Enclose the product a·b: the extremes lie at corners, which the sign of one factor tells."""
+        if a.hi[0]:
+            return self.negate(self.multiply(self.negate(a), b))
+        if a.lo[0]:
+            if b.lo[0] and not b.hi[0]:  # 0 is inside both
+                return hull(*(Interval(self._multiply(x, y, DOWN), self._multiply(x, y, UP)) for x in a for y in b))
+            return self.multiply(b, a)
+        low, high = a.hi if b.lo[0] else a.lo, a.lo if b.hi[0] else a.hi
+        return Interval(self._multiply(low, b.lo, DOWN), self._multiply(high, b.hi, UP))
 
     def divide(self, a: Interval, b: Interval) -> Interval:
         """Enclose a/b over the b other than 0."""

@@ -28,7 +28,6 @@ from .options import Certificate as CertificateFile
 from .outputs import check_places
 from .page import Page, whom
 from .plan import plan_of
-from .plan_files import plan_from_file
 from .requests import Admission
 from .run_certificates import Certificate, show_certified, write_certificate
 
@@ -221,6 +220,8 @@ def _from_file(request: Request, plan: Path) -> Plan[Any]:
             raise InvalidValue(name, value, "nothing, beside a plan", "State it in the file of the plan")
     if request.steps > 1:
         raise InvalidValue("steps", request.steps, "nothing, beside a plan", "State it in the file of the plan")
+    from .plan_files import plan_from_file
+
     return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 

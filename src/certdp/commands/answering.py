@@ -15,6 +15,7 @@ from attrs import NOTHING, fields, has
 from .answer import Answer
 from .options import Full, Json, ShowValues
 from .output import reporting
+from .plain_values import PlainCommand
 from .waiting import waiting
 
 _FORMS: dict[str, object] = {"json": Json, "full": Full}
@@ -94,5 +95,5 @@ def _together(parameters: Iterable[Parameter], options: Mapping[str, object]) ->
 def application(command: Callable[..., Answer], *, about_data: bool = False) -> typer.Typer:
     """The command as an application of its own, as a group of commands loads it."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command()(answering(command, about_data=about_data))
+    alone.command(cls=PlainCommand)(answering(command, about_data=about_data))
     return alone

@@ -10,6 +10,7 @@ import typer
 from attrs import frozen
 from typer.core import TyperGroup
 
+from .plain_values import TakesPlainValues
 from .usage import refusing_usage
 
 
@@ -30,7 +31,7 @@ class Listed:
         return typer.main.get_command(import_module(f"{__package__}.{self.module}").command)
 
 
-class Commands(TyperGroup):
+class Commands(TakesPlainValues, TyperGroup):
     """A group of commands; a command line that it cannot read is refused in words, or as JSON where JSON is wanted."""
 
     listed: ClassVar[Mapping[str, Listed]] = {}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..accounting.errors import InvalidValue, blamed_on
 from ..durable.files import check_place
-from ..verification.checker import check
 
 if TYPE_CHECKING:
     from ..data.files import Files
@@ -49,6 +48,8 @@ def checked_certificate(name: str, content: bytes) -> bytes:
     Raises:
         InvalidValue: for one that it refuses, under the name of its option.
     """
+    from ..verification.checker import check
+
     verdict = check(content)
     if not verdict.accepted:
         raise InvalidValue(

@@ -12,12 +12,10 @@ from attrs import frozen
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidValue
 from ..durable.files import Publication, Rank
-from ..runs.certificates import certificate
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Answer
 from ..runs.sampled import SampledRun
-from ..verification.certificates.artefacts import with_digests
 from .page import Page
 
 if TYPE_CHECKING:
@@ -67,6 +65,8 @@ def write_certificate(
                 "nothing, for keyed data",
                 "There is no kind of certificate yet for what several releases cost; psi --certificate states one",
             )
+    from ..runs.certificates import certificate
+
     return write_certified(files, path, lambda: certificate(run, answer))
 
 
@@ -83,6 +83,8 @@ def write_certified(
     """
     if path is None:
         return None
+    from ..verification.certificates.artefacts import with_digests
+
     found = certificate()
     content = with_digests(found.content, files.digests()) if released else found.content
     files.write(path, content, Rank.STATEMENT)

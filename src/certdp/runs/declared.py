@@ -21,7 +21,7 @@ from ..plugins.contract import (
     open_parameters,
     stated,
 )
-from ..verification.certificates.writing import PluginStatement
+from ..verification.certificates.plugin_statements import PluginStatement
 
 
 class NoPureValue(CertdpError, ValueError):

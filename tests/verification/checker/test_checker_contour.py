@@ -169,7 +169,7 @@ def test_products_and_powers_are_within_the_errors_they_state() -> None:
 
 def test_waves_are_within_the_errors_they_state() -> None:
     turns = [contour._turn(contour._FINE.rational(Fraction(angle))) for angle in ("1/7", "-2", "31/10")]
-    weights = [contour._whole(Fraction(w)) for w in ("1/2", "1/3", "1/6")]
+    weights = [int(Fraction(w) * 2**contour.BITS) for w in ("1/2", "1/3", "1/6")]
     part = contour._Part(weights, turns, 0, Interval(libmp.fzero, libmp.fzero), libmp.fone, 1)
     waves = contour._Waves(part, 300)
     for k in range(1, 300):

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import flint
@@ -24,6 +25,7 @@ from certdp.verification.checker.intervals import (
     Mpf,
     at_most,
     exact,
+    hull,
 )
 from tests.support.arb_numbers import arb_of
 from tests.support.cases import draws
@@ -205,6 +207,16 @@ def test_powers_enclose_the_exact_result() -> None:
         root = tool.power(Interval(base, base), Fraction(exponent, 2))
         assert root.lo[0] == 0
         assert fraction(root.lo) ** 2 <= fraction(base) ** exponent <= fraction(root.hi) ** 2
+
+
+def test_a_product_is_the_hull_of_its_corners() -> None:
+    """Its ends are found by the signs of the factors."""
+    source, tool = random.Random(20), Arithmetic(96)
+    ends = [ZERO, ONE, MINUS_ONE, *(dyadic(source, (-40, 40), signed=True) for _ in range(9))]
+    sides = [Interval(a, b) for a in [MINUS_INFINITY, *ends] for b in [*ends, INFINITY] if at_most(a, b)]
+    for a, b in product(sides, repeat=2):
+        corners = [tool.multiply(Interval(x, x), Interval(y, y)) for x in a for y in b]
+        assert tool.multiply(a, b) == hull(*corners), (a, b)
 
 
 def test_wide_arguments_are_taken_at_their_ends() -> None:

@@ -25,6 +25,7 @@ Numbers are whole multiples of 2^-BITS with a bound of their error in these unit
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from math import lcm
 from operator import mul
 from typing import Final, NamedTuple
 
@@ -187,19 +188,22 @@ def _packed(values: list[int]) -> int:
 def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line) -> tuple[int, int]:
     """Give the sum over |k| < places of c(c+1)/(z(z+1))·phi^n·e^(-iy·eps), and a bound of its error, in units."""
     c, h = line.real_part, line.step
+    one = lcm(c.denominator, h.denominator)  # whole multiples of 1/one: a fraction would be reduced at each place
+    real_part, step = int(c * one), int(h * one)
+    at_start = real_part * (real_part + one)
     turn = _turn(_FINE.rational(h * ((2 * c + 1) * square / 2 - epsilon)))
     rotation = (_ONE, 0)
     waves = [_Waves(part, line.places) for part in parts]
     total, error = _ONE, 0
     for k in range(1, line.places):
         rotation = _product(rotation, turn)
-        y = k * h
-        real, imaginary = c * (c + 1) - y**2, y * (2 * c + 1)
-        size = c * (c + 1) / (real**2 + imaginary**2)
-        term = _product(rotation, (_whole(size * real), _whole(-size * imaginary)))
+        y = k * step
+        real, imaginary = at_start - y**2, y * (2 * real_part + one)
+        scale, square_size = at_start * _ONE, real**2 + imaginary**2
+        term = _product(rotation, (scale * real // square_size, -scale * imaginary // square_size))
         wrong = 4 * k + 8
         if square:
-            fallen = _FINE.exp(_FINE.rational(-(y**2) * square / 2))
+            fallen = _FINE.exp(_FINE.rational(-((k * h) ** 2) * square / 2))
             term = _product(term, (_units(fallen.lo), 0))
             wrong += 8
         for part, wave in zip(parts, waves, strict=True):
@@ -325,10 +329,6 @@ def _plus(a: Mpf, b: Mpf) -> Mpf:
 def _units(value: Mpf) -> int:
     """Give a number in units, rounded down."""
     return floor_in_units(value, BITS)
-
-
-def _whole(value: Fraction) -> int:
-    return value.numerator * _ONE // value.denominator
 
 
 def _product(a: Complex, b: Complex) -> Complex:

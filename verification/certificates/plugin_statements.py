@@ -1,0 +1,48 @@
+"""What certificates say about plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from attrs import frozen
+
+from ...plugins.contract import stated
+from ...plugins.registry import origin
+
+
+@final
+@frozen(kw_only=True)
+class PluginStatement:
+    """What a certificate says about a plugin."""
+
+    name: str
+    version: str
+    distribution: str
+    evidence: str
+    citation: str
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, plugin: Any) -> PluginStatement:
+        """What is said of a mechanism or a sampler."""
+        about = plugin.about
+        return cls(
+            name=about.name,
+            version=about.version,
+            distribution=origin(plugin)[0],
+            evidence=about.evidence.value,
+            citation=about.citation,
+            options=stated(plugin),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the statement as the certificate holds it."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "distribution": self.distribution,
+            "evidence": self.evidence,
+            "citation": self.citation,
+            "options": dict(self.options),
+        }
