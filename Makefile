@@ -20,6 +20,8 @@ TORCH := torch==2.13.0+cpu
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 TORCH_TESTS := tests/dpis/torch_models src/certdp/dpis/torch
 
+ENGINES := 'dask[dataframe]>=2024.8' 'distributed>=2024.8' 'psycopg[binary]>=3.1' 'pyspark>=3.5'
+
 # An environment that does not start, or that serves another checkout (it was moved or copied), is built anew.
 SERVES_THIS_CHECKOUT := import importlib.util, os, sys; \
   spec = importlib.util.find_spec("certdp"); \
@@ -56,11 +58,11 @@ test-torch: .venv/installed-test
 	  echo "SKIPPED: the tests of certdp.dpis.torch, because $(TORCH) could not be installed" >&2; exit 0; } && \
 	if test -e .venv-torch/installed; then .venv-torch/bin/python -m pytest $(WORKERS) $(TORCH_TESTS); fi
 
-# What needs programs of the system's packages: PostgreSQL, started by the tests in a scratch folder.
+# What needs programs of the system's packages, Java and PostgreSQL, and Spark and Dask in an environment of their own.
 test-engines: .venv/installed-test
-	@$(MAKE) --no-print-directory --silent .venv/installed-postgres || { \
-	  echo "SKIPPED: the tests of engines, because psycopg could not be installed" >&2; exit 0; } && \
-	if test -e .venv/installed-postgres; then CERTDP_ENGINES=1 $(PYTHON) -m pytest tests/engines; fi
+	@$(MAKE) --no-print-directory --silent .venv-engines/installed
+	CERTDP_ENGINES=1 .venv-engines/bin/python -m pytest -rs tests/engines \
+	  'tests/test_documents.py::test_python_prints_what_the_page_says[docs/scale.md]'
 
 check: .venv/installed-test
 	$(PYTHON) -m ruff check .
@@ -117,22 +119,35 @@ docs: .venv/installed-docs
 	@echo "The documentation lies in run/site; with a search: $(PYTHON) -m http.server --directory run/site"
 
 clean:
-	rm -rf .venv .venv-torch build dist run
+	rm -rf .venv .venv-engines .venv-torch build dist run
 
 .venv/installed-%: pyproject.toml .venv/pyvenv.cfg
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 
+# An environment that sees that of the other tests, and adds to it.
 SEES_THE_OTHER := import site; site.addsitedir("$(CURDIR)/.venv/lib/python%s/site-packages")
-.venv-torch/installed: .venv/installed-test
-	rm -rf .venv-torch
-	$(PYTHON) -m venv --without-pip .venv-torch
-	.venv-torch/bin/python -c 'import sys, sysconfig; \
+define beside
+	rm -rf $(@D)
+	$(PYTHON) -m venv --without-pip $(@D)
+	$(@D)/bin/python -c 'import sys, sysconfig; \
 	  version = "%d.%d" % sys.version_info[:2]; \
 	  open(sysconfig.get_path("purelib") + "/other.pth", "w").write("""$(SEES_THE_OTHER)\n""" % version)'
+endef
+
+.venv-torch/installed: .venv/installed-test
+	$(beside)
 	$(PYTHON) -m pip --python .venv-torch/bin/python install --quiet --disable-pip-version-check '$(TORCH)' || \
 	  $(PYTHON) -m pip --python .venv-torch/bin/python install --quiet --disable-pip-version-check \
 	    --extra-index-url $(TORCH_INDEX) '$(TORCH)'
+	@touch $@
+
+.venv-engines/installed: .venv/installed-test
+	$(beside)
+	for one in $(ENGINES); do \
+	  $(PYTHON) -m pip --python .venv-engines/bin/python install --quiet --disable-pip-version-check "$$one" || \
+	    echo "SKIPPED: the tests that need $$one, which could not be installed" >&2; \
+	done
 	@touch $@
 
 .venv/pyvenv.cfg: $(if $(STALE),rebuild)

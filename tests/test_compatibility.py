@@ -37,6 +37,8 @@ FOR_TRAINING = (
     "certdp.queries",
 )  # what their packages name again
 PARTS = {  # modules that are not public as a whole
+    "certdp.engines.dask": ("record_weights", "release_keys", "release_sum"),
+    "certdp.engines.spark": ("record_weights", "release_keys", "release_sum"),
     "certdp.mechanisms.exponential": ("Exponential", "FiniteExponential", "Normaliser"),
     "certdp.mechanisms.lattice": ("granularity", "lattice_sum", "on_lattice"),
     "certdp.mechanisms.lp_sum": ("LpSum", "lp_noise"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ READ_ALONE = {  # pages whose commands are read but not run, and why
     DOCS / "peers.md": "a pattern: the state stands for a reader's own",
     DOCS / "training.md": "long runs, on data that are not in the project, with extras",
 }
+EXTRAS = {"import torch\n": "torch", "import dask": "dask", "import SparkSession": "pyspark"}
 LANGUAGES = {"python", "console", "sh", "toml", "json", "text"}
 
 
@@ -78,15 +80,18 @@ def test_every_block_says_what_it_is(page: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.parametrize("page", having(PAGES, "python"), ids=name)
 def test_python_prints_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     names: dict[str, Any] = {"__name__": "document"}
     for block in blocks(page, "python"):
-        if "import torch\n" in block:
-            pytest.importorskip("torch", reason="the blocks from here on need the extra torch")
+        for words_of_extra, extra in EXTRAS.items():
+            if words_of_extra in block:
+                pytest.importorskip(extra, reason=f"the blocks from here on need the extra {extra}")
         exec(compile(block, str(page), "exec"), names)
         assert capsys.readouterr().out.splitlines() == PRINTED.findall(block)
 

@@ -25,7 +25,7 @@ FACE = ROOT / "src/certdp"
 FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
 INNER = {  # of the face itself
     *("accountants", "audits", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),
-    *("parts", "commands", "data", "dpis", "durable", "experiments", "interoperation", "ledger"),
+    *("parts", "commands", "data", "dpis", "durable", "engines", "experiments", "interoperation", "ledger"),
     *("plots", "queries", "records", "runs", "weighted_sampling"),
 }
 KERNELS = "certdp/accounting/_kernels/ahead.zip"  # which `hatch_build.py` adds

@@ -34,7 +34,7 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
         ("clustering", "interoperation", "records"),
         ("plots",),
         ("dpis", "queries", "weighted_sampling"),
-        ("audits", "experiments"),
+        ("audits", "engines", "experiments"),
         (  # names
             *("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "parts"),
             "sampling",

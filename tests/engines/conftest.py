@@ -1,4 +1,5 @@
-"""A server of PostgreSQL in a scratch folder, where the engines are to be tried: `make test-engines`."""
+# pyright: reportMissingImports=false
+"""PostgreSQL in a scratch folder, and engines of few workers, where these are to be tried: `make test-engines`."""
 
 from __future__ import annotations
 
@@ -7,12 +8,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.engines import Dask, Engine, Spark
 
 UNPRIVILEGED = "nobody"  # whom the server runs as where the tests run as root, which it refuses
 
@@ -73,6 +78,7 @@ def _programs() -> Path | None:
 def server() -> Iterator[Server]:
     if not os.environ.get("CERTDP_ENGINES"):
         pytest.skip("engines are tried by make test-engines")
+    pytest.importorskip("psycopg", reason="no psycopg is installed")
     programs = _programs()
     if programs is None:
         pytest.skip("no PostgreSQL is installed")
@@ -89,3 +95,43 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def address(server: Server, request: pytest.FixtureRequest) -> str:
     return server.database(f"test_{abs(hash(request.node.nodeid)):x}")
+
+
+@contextmanager
+def _dask() -> Iterator[Engine]:
+    distributed = pytest.importorskip("distributed", reason="no Dask is installed")
+    from certdp.engines import dask
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        yield Dask(dask)
+
+
+@contextmanager
+def _spark() -> Iterator[Engine]:
+    sql = pytest.importorskip("pyspark.sql", reason="no Spark is installed")
+    if shutil.which("java") is None:
+        pytest.skip("no Java is installed")
+    from certdp.engines import spark
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    builder = sql.SparkSession.builder.master("local[2,4]")  # a task may fail three times
+    for name, value in {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield Spark(spark, session)
+    finally:
+        session.stop()
+
+
+@pytest.fixture(scope="session", params=[_dask, _spark], ids=["dask", "spark"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if not os.environ.get("CERTDP_ENGINES"):
+        pytest.skip("engines are tried by make test-engines")
+    with request.param() as started:
+        yield started

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from certdp import Coins, Delta, Epsilon
+from certdp.accounting.draws.by_name import NamedCoins
 from certdp.accounting.errors import CertdpError, InvalidValue
 from certdp.accounting.keyed.reporting import (
     EveryKey,
@@ -37,6 +38,7 @@ from certdp.sampling import Probability
 from certdp.weighted_sampling.drawing import (
     Drawn,
     ReportDrawer,
+    ReportThinner,
     distinct_counts,
     draw_reports,
     sanitise_reports,
@@ -266,11 +268,33 @@ TABLES = {
 }
 
 
+def in_two_steps(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:
+    """Kept by their names in two places, and reported in one."""
+    thinner, by_name = ReportThinner(reporting), NamedCoins(coins.source.bits(4).tobytes())
+    names = [str(place).encode() for place in range(len(counts))]
+    half = len(counts) // 2
+    places = (slice(half), slice(half, None))
+    kept = np.concatenate([thinner.kept(names[place], counts[place], by_name) for place in places])
+    drawn = thinner.reported(counts[kept], coins)
+    kept[kept] = drawn.kept
+    return Drawn(kept, drawn.tokens)
+
+
+def test_hardly_any_key_is_kept_that_is_not_reported() -> None:
+    for reporting in TABLES.values():
+        frequencies = np.tile(np.array([1, 2, 5, 9, 20, 40], dtype=np.uint64), 500)
+        thinner, coins = ReportThinner(reporting), NamedCoins.fresh()
+        kept = frequencies[thinner.kept([str(place).encode() for place in range(3000)], frequencies, coins)]
+        assert 0 < len(kept) < 3000
+        assert thinner.reported(kept, Coins()).kept.all()  # but for one in 2^200
+
+
+@pytest.mark.parametrize("draw", [draw_reports, in_two_steps])
 @pytest.mark.parametrize("name", TABLES)
-def test_a_million_draws(name: str, stream: int) -> None:
+def test_a_million_draws(name: str, draw: Any, stream: int) -> None:
     reporting = TABLES[name]
     frequencies = np.tile(np.array([1, 2, 5, 9, 20, 40], dtype=np.uint64), 170_000)
-    drawn = draw_reports(reporting, frequencies, Coins.seeded(stream))
+    drawn = draw(reporting, frequencies, Coins.seeded(stream))
     tokens = np.zeros(len(frequencies), dtype=np.uint64)
     tokens[drawn.kept] = drawn.tokens
     for frequency in (1, 2, 5, 9, 20, 40):
@@ -322,7 +346,7 @@ def test_tokens_up_to_the_last_that_fits() -> None:
     assert int(token) == WORD - 1
 
 
-@pytest.mark.parametrize("draw", [draw_reports, sanitise_reports])
+@pytest.mark.parametrize("draw", [draw_reports, sanitise_reports, in_two_steps])
 def test_bad_counts_are_refused(draw: Any) -> None:
     for reporting in TABLES.values():
         for bad in (counts(3, 0), counts((1 << 53) + 1), np.array([1, 2]), np.array([[1]], dtype=np.uint64)):

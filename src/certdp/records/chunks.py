@@ -61,12 +61,17 @@ class Chunk:
     @property
     def every_realisation(self) -> Realisation:
         """What all records are drawn with, in order; a dropped one never is."""
-        inside = self.held.inside
-        if inside is None:
-            return self.realisation
-        probability, weight = np.zeros(len(inside)), np.full(len(inside), math.inf)
-        probability[inside], weight[inside] = self.realisation.probability, self.realisation.weight
-        return Realisation(probability, weight, self.realisation.gap)
+        return every_realisation(self.held, self.realisation)
+
+
+def every_realisation(held: Held, realisation: Realisation) -> Realisation:
+    """What all records are drawn with, in order, from what those within the domain are; a dropped one never is."""
+    inside = held.inside
+    if inside is None:
+        return realisation
+    probability, weight = np.zeros(len(inside)), np.full(len(inside), math.inf)
+    probability[inside], weight[inside] = realisation.probability, realisation.weight
+    return Realisation(probability, weight, realisation.gap)
 
 
 def chunks(

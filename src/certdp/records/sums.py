@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, ClassVar, Self, TypeAlias, final
 
@@ -11,19 +11,20 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import ArrayLike, NDArray
 
+from ..accounting.draws.by_name import NamedCoins
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.guarantees import require
 from ..accounting.private import Private
-from ..accounting.sampling.clipping import Outside
+from ..accounting.sampling.clipping import Outside, hold
 from ..accounting.stored import Json
 from ..data import Records
 from ..mechanisms.lattice import Additive
-from ..plugins.contract import Coins
+from ..plugins.contract import Coins, WeightedSample
 from ..plugins.contract.coins import release_coins
 from ..runs.partial import Packed, Part, run_digest
-from ..runs.prepared import prepared
+from ..runs.prepared import matrix_within, prepared, require_admissible
 from ..runs.sampled import SampledRun
 from ..runs.statements import ReleaseStatement, StatedRelease
 from .chunks import require_whole, whole_or_part
@@ -146,6 +147,47 @@ class SumPart(Part[_SumState]):
         facts = {"run": run_digest(run), "columns": some.columns, "outside": outside.value}
         draw = frozenset({secrets.token_hex(_NAME_BYTES)})
         return cls(facts, Private(_SumState(totals=total, draws=draw, private=used.private)))
+
+    @classmethod
+    def of_units(
+        cls,
+        run: SampledRun[Any],
+        records: ArrayLike,
+        names: Sequence[bytes],
+        coins: NamedCoins,
+        outside: Outside = Outside.CLIP,
+    ) -> Self:
+        """Draw from records that have names, and add up what is drawn: a task that is run again gives the same part.
+
+        Args:
+            run: what is to be released.
+            records: matrix (n, d) of finite numbers, n ≥ 0.
+            names: of each record, no two of them alike in the whole data set: whose it is.
+            coins: of this release, the same for all its parts.
+            outside: what happens to records outside the run's domain.
+
+        Guarantees: which records are drawn follows from their names and the coins' secret, whatever parts they lie in;
+            each is drawn with exactly the probability that the sampler states.
+
+        Raises:
+            InvalidType, InvalidValue: as `of`, and for names that are not one for each record.
+        """
+        require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+        require("coins", coins, NamedCoins, "Draw them once for all parts: NamedCoins.fresh()")
+        mechanism, matrix = additive(run), matrix_within(records, run.domain)
+        if len(names) != len(matrix):
+            raise InvalidValue("names", f"{len(names)} for {len(matrix)} records", "one for each record")
+        held = hold(matrix, run.domain, outside)
+        own = list(names) if held.inside is None else [names[place] for place in np.flatnonzero(held.inside).tolist()]
+        records, drawn = held.features.records, run.drawing.realise(held.features)
+        require_admissible(run.mechanism, held.features, drawn)
+        totals: list[tuple[int, ...]] = []
+        for sample in range(samples(run.releases)):
+            chosen = np.flatnonzero(coins.bernoulli(own, drawn.probability, draw=sample))
+            totals.append(tuple(mechanism.totals(WeightedSample(records[chosen], drawn.weight[chosen]))))
+        facts = {"run": run_digest(run), "columns": matrix.shape[1], "outside": outside.value}
+        name = coins.name_of(names) if names else secrets.token_hex(_NAME_BYTES)  # empty parts are no copies
+        return cls(facts, Private(_SumState(totals=tuple(totals), draws=frozenset({name}), private=coins.private)))
 
     def finish(self, run: SampledRun[Any], coins: Coins | None = None) -> StatedRelease:
         """Draw the noise, once: the release of the run on the records of all parts added up, with its statement.

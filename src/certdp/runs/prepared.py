@@ -77,11 +77,7 @@ def prepared(
     """
     features = hold(matrix_within(records, domain), domain, outside, first=first).features
     realisation = realise(features)
-    drawn = realisation.probability > 0
-    some = slice(None) if drawn.all() else np.flatnonzero(drawn)
-    possible = WeightedSample(features.records[some], realisation.weight[some])
-    if isinstance(mechanism, KnowsAdmissible):
-        mechanism.require(possible)
+    require_admissible(mechanism, features, realisation)
     used = release_coins(coins)
     return Prepared(
         mechanism=mechanism,
@@ -90,6 +86,18 @@ def prepared(
         realisation=realisation,
         coins=used,
     )
+
+
+def require_admissible(mechanism: Mechanism, features: Features, realisation: Realisation) -> None:
+    """Refuse records of which some sample is none that the mechanism releases from.
+
+    Raises:
+        InvalidValue: as the mechanism says.
+    """
+    if isinstance(mechanism, KnowsAdmissible):
+        drawn = realisation.probability > 0
+        some = slice(None) if drawn.all() else np.flatnonzero(drawn)
+        mechanism.require(WeightedSample(features.records[some], realisation.weight[some]))
 
 
 def matrix_within(records: ArrayLike, domain: NormBall | None) -> Floats:

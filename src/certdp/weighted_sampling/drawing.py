@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accounting.draws.by_name import NamedCoins
 from ..accounting.errors import CertdpError, InvalidType
 from ..accounting.keyed.reporting import DRAWN_BITS, FrequencyNoise, FrequencyRow, FrequencyTable, Reporting, RowLaws
 from ..accounting.private import InvalidData, Private
@@ -70,6 +72,76 @@ class ReportDrawer:
     def _law(self, row: FrequencyRow) -> _RowLaw:
         frequency = row.frequency
         return _RowLaw.of(row, again=lambda: self._reporting.row(frequency))
+
+
+@final
+class ReportThinner:
+    """Reports in two steps: keys are kept by their names, wherever they lie, and those kept are reported in one place.
+
+    Args:
+        reporting: with how many units a key of each frequency is reported with each token.
+
+    Guarantees:
+        A key of frequency i is kept with the probability of row i, rounded up to units of 2^−256; what is kept and then
+        reported has exactly the law of `draw_reports`. So hardly anything is kept that is not reported.
+    """
+
+    def __init__(self, reporting: Reporting) -> None:
+        self._reporting = reporting
+        self._laws = None
+        if isinstance(reporting, FrequencyTable):
+            self._laws = RowLaws(reporting, _units_kept, _MOST_RUNS)
+
+    def require(self, counts: Words) -> None:
+        """Refuse counts that cannot be drawn for, as `draw_reports` does."""
+        _require_counts(self._reporting, counts)
+
+    def kept(self, names: Sequence[bytes], counts: Words, coins: NamedCoins) -> NDArray[np.bool_]:
+        """Which keys are kept: it follows from their names, their counts and the coins.
+
+        Args:
+            names: the keys, each one once.
+            counts: as for `draw_reports`, with what that raises.
+            coins: of this release, the same wherever keys lie.
+        """
+        self.require(counts)
+        distinct, places = distinct_counts(counts)
+        units = self._units(distinct)
+        certain = np.array([unit >> DRAWN_BITS for unit in units], dtype=np.bool_)[places]
+        open_ = np.flatnonzero(~certain & np.array([unit > 0 for unit in units], dtype=np.bool_)[places])
+        leads = np.array([min(unit >> DRAWN_BITS - _WORD, _LARGEST_WORD) for unit in units], dtype=np.uint64)
+        limits = places[open_]
+        drawn = coins.below(
+            [names[place] for place in open_.tolist()],
+            leads[limits],
+            lambda place: Fraction(units[limits[place]], 1 << DRAWN_BITS),
+        )
+        certain[open_] = drawn
+        return certain
+
+    def reported(self, counts: Words, coins: Coins) -> Drawn:
+        """Draw what is reported of keys that were kept; arguments and errors as for `draw_reports`."""
+        self.require(counts)
+        distinct, _ = distinct_counts(counts)
+        sampled = dict(zip(distinct, self._units(distinct), strict=True)).__getitem__
+        if self._reporting.with_frequencies:
+            return _by_row(self._reporting, None, counts, coins, sampled)
+        kept = _kept(self._reporting, counts, coins, sampled)
+        return Drawn(kept, np.zeros(np.count_nonzero(kept), dtype=np.uint64))
+
+    def _units(self, distinct: Sequence[int]) -> list[int]:
+        """With how many units of 2^−256 a key of each of these frequencies is kept."""
+        if self._laws is None:
+            return list(map(_units_kept, self._reporting.at(distinct)))
+        origins = [origin.frequency for origin in self._laws.origins(distinct)]
+        asked = sorted(set(origins))
+        known = dict(zip(asked, self._laws.at(asked), strict=True))
+        return [known[frequency] for frequency in origins]
+
+
+def _units_kept(row: FrequencyRow) -> int:
+    """The units of a row, rounded up to units of 2^−256."""
+    return -(-(row.reported << DRAWN_BITS) >> row.bits)
 
 
 def draw_reports(reporting: Reporting, counts: NDArray[np.uint64], coins: Coins) -> Drawn:

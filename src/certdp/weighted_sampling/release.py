@@ -23,6 +23,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ..accounting.draws.by_name import NamedCoins
 from ..accounting.enclosures import Enclosure
 from ..accounting.enclosures.arguments import whole
 from ..accounting.errors import InvalidType, InvalidValue, known_keywords
@@ -33,6 +34,7 @@ from ..accounting.keyed.reporting import Reporting
 from ..accounting.notions import Approximate, Bound, Pure
 from ..accounting.provenance import Private, Public
 from ..accounting.relations import AddRemove, Element, User
+from ..accounting.stored import is_vector, packed, unpacked, whole_content
 from ..accounting.units import Delta, Epsilon
 from ..ledger import PaidFrom, request_of
 from ..mechanisms.pws_frequencies import PwsFrequencies
@@ -46,9 +48,21 @@ from ..runs.digests import plan_digest
 from ..runs.keyed import KeyedRun
 from ..samplers.every_key import EveryKey
 from .counts import KeyCounts, open_counts
-from .drawing import Drawn, ReportDrawer, sanitise_reports
+from .drawing import Drawn, ReportDrawer, ReportThinner, sanitise_reports
 from .estimation import SampleEstimates, SumEstimate
-from .keys import Keys, are_among, arrow, as_bytes, gathered, order
+from .keys import (
+    Distinct,
+    Keys,
+    are_among,
+    are_rising,
+    arrow,
+    as_bytes,
+    gathered,
+    joined,
+    order,
+    packed_keys,
+    unpacked_keys,
+)
 from .report import BandTally, SampleReport
 from .sample_files import CoinKind, Described, SampleStatement, StatedGuarantee, read_sample, write_sample
 from .selections import Where
@@ -65,6 +79,7 @@ _LARGEST_EPSILON = 2**53
 """What statements and JSON can write; from far below on, one element more makes a key certain."""
 
 _KEY, _TOKEN = "key", "token"
+_FORM = "certdp-private-sample/1"
 
 
 def _contributions(value: int | None) -> int | None:
@@ -153,6 +168,10 @@ class PrivateWeightedSampling:
         return ReportDrawer(self.reporting)
 
     @cached_property
+    def _thinner(self) -> ReportThinner:
+        return ReportThinner(self.reporting)
+
+    @cached_property
     def guarantee(self) -> Protection:
         """(ε, δ) of a release with private coins: for users where contributions are bounded, else for elements."""
         if self.contributions is None:
@@ -217,7 +236,7 @@ class PrivateWeightedSampling:
             tokens.append(drawn.tokens)
             if watch is not None:
                 watch(chunk, drawn)
-        return self._sample(kept, tokens, used)
+        return self._sample(kept, tokens, used.private)
 
     def sanitise(
         self, sample: ThresholdSample, coins: Coins | None = None, *, ledger: PaidFrom | None = None
@@ -249,7 +268,55 @@ class PrivateWeightedSampling:
             raise InvalidValue("sample", "one without names of its draws", "one that names them", remedy)
         self._pay(ledger, used, sample.draws)
         drawn = sanitise_reports(self.reporting, sample.counts, used)
-        return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used)
+        return self._sample([sample.keys.filter(drawn.kept)], [drawn.tokens], used.private)
+
+    # In two steps, where keys lie in many places
+
+    def keep(self, counts: KeyCounts, coins: NamedCoins) -> KeyCounts:
+        """Keep some of these keys, by their names: nearly those alone that are then reported. Not private by itself.
+
+        Args:
+            counts: keys and counts of one place; no key may be in two of them.
+            coins: of this release, the same in all places.
+
+        Guarantees: which keys are kept follows from their names, counts and the coins' secret, wherever they lie.
+        """
+        kept = np.flatnonzero(self._thinner.kept(as_bytes(counts.keys).to_pylist(), counts.counts, coins))
+        return KeyCounts(counts.keys.take(kept), counts.counts[kept])
+
+    def require(self, counts: KeyCounts) -> None:
+        """Refuse counts of which some could not be drawn for, before anything is paid.
+
+        Raises:
+            InvalidValue: beyond the last frequency that has a rate, and where tokens would be too many.
+        """
+        self._thinner.require(counts.counts)
+
+    def release_kept(
+        self, parts: Iterable[KeyCounts], kept_by: NamedCoins, coins: Coins | None = None
+    ) -> PrivateSample:
+        """Report what was kept in all places, once: the release of all the keys that lay there.
+
+        It takes no ledger: pay before the first key is kept, under one id, as `certdp.engines` does.
+
+        Args:
+            parts: what `keep` gave for all places.
+            kept_by: the coins that it was given.
+            coins: as for `release`.
+
+        Guarantees: the result has the law of `release` on all the data.
+
+        Raises:
+            InvalidValue: for a key that was kept in two places.
+        """
+        held, used, distinct = list(parts), release_coins(coins), Distinct()
+        for part in held:
+            distinct.add(part.keys)
+        distinct.require(lambda: (part.keys for part in held))
+        counts = np.concatenate([np.zeros(0, np.uint64), *(part.counts for part in held)])
+        drawn = self._thinner.reported(counts, used)
+        keys = joined([part.keys for part in held]).filter(drawn.kept)
+        return self._sample([keys], [drawn.tokens], used.private and kept_by.private)
 
     def report(self, data: Any, sample: PrivateSample) -> Private[SampleReport]:
         """How many keys were reported by frequency, beside what was to be expected: for the data's owner.
@@ -268,16 +335,15 @@ class PrivateWeightedSampling:
             digest = plan_digest(self.accounted, contributions=self.contributions)
             request_of(ledger, "keys").pay(self.guarantee, plan=digest, coins=coins, uses=uses)
 
-    def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], coins: Coins) -> PrivateSample:
+    def _sample(self, kept: list[Keys], tokens: list[NDArray[np.uint64]], private: bool) -> PrivateSample:
         keys = gathered(kept)
         places = order(keys)
         held = np.concatenate(tokens)[places] if self.reporting.with_frequencies and tokens else None
         if held is None and self.reporting.with_frequencies:
             held = np.empty(0, dtype=np.uint64)
-        return PrivateSample(keys=keys.take(places), tokens=held, statement=self._statement(coins))
+        return PrivateSample(keys=keys.take(places), tokens=held, statement=self._statement(private))
 
-    def _statement(self, coins: Coins) -> SampleStatement:
-        private = coins.private
+    def _statement(self, private: bool) -> SampleStatement:
         return SampleStatement(
             private=private,
             sampler=Described(self.sampler.about.name, stated(self.sampler)),
@@ -434,6 +500,28 @@ class PrivateSample:
             raise InvalidValue("path", str(path), "a sanitised sample", "It holds true frequencies: sanitise it first")
         keys = gathered(table.column(_KEY).chunks)
         tokens = table.column(_TOKEN).to_numpy().astype(np.uint64) if _TOKEN in table.column_names else None
+        return cls(keys=keys, tokens=tokens, statement=statement)
+
+    def to_bytes(self) -> bytes:
+        """Rows and statement: what a ledger keeps of a release, and hands out again."""
+        tokens = {} if self.tokens is None else {_TOKEN: self.tokens}
+        return packed(_FORM, self.statement.to_json(), {**packed_keys(self.keys), **tokens})
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> PrivateSample:
+        """The sample that `to_bytes` gave.
+
+        Raises:
+            InvalidType: for anything but bytes.
+            InvalidValue: for damaged bytes, and those of another version.
+        """
+        stated, arrays = unpacked(_FORM, content)
+        with whole_content():
+            statement, keys, tokens = SampleStatement.from_json(stated), unpacked_keys(arrays), arrays.get(_TOKEN)
+            named = {"lengths", "keys"} | (set() if tokens is None else {_TOKEN})
+            whole = set(arrays) == named and are_rising(keys) and statement.mechanism is not None
+            if not whole or not (tokens is None or is_vector(tokens, "u8", len(keys))):
+                raise InvalidValue("content", "what is no private sample", "what to_bytes gave")
         return cls(keys=keys, tokens=tokens, statement=statement)
 
     def __repr__(self) -> str:

@@ -1,0 +1,280 @@
+"""What tasks of an engine compute of Arrow tables: pure functions, whose results depend on no order of rows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from ..accounting.draws.by_name import NamedCoins
+from ..accounting.enclosures.arguments import whole
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Floats
+from ..accounting.guarantees import require
+from ..accounting.private import InvalidData
+from ..accounting.provenance import Public
+from ..accounting.sampling.clipping import Outside, hold
+from ..accounting.stored import packed, unpacked
+from ..records.chunks import every_realisation
+from ..records.sums import SumPart, additive
+from ..runs.prepared import matrix_within, prepared
+from ..runs.sampled import SampledRun
+from ..weighted_sampling import KeyCounts
+from ..weighted_sampling.keys import arrow, as_bytes, as_keys, packed_keys, unpacked_keys
+from ..weighted_sampling.release import PrivateWeightedSampling
+
+Table: TypeAlias = Any
+"""A pyarrow.Table."""
+
+UNIT = "unit"
+WEIGHT, PROBABILITY = "weight", "probability"
+_KEPT = "certdp-kept-keys/1"
+_COUNT = "count"
+_WORD, _SALT = 8, 32  # bytes
+
+
+@final
+@frozen(kw_only=True)
+class UnitSums:
+    """One record for each unit: what its rows add up to. Of more rows than are to count, those with the least hashes.
+
+    Attributes:
+        run: what is released of these records.
+        unit: name of the column that says whose row it is.
+        columns: of numbers; the coordinates of a record.
+        most: how many rows of a unit count; all of them for None.
+        outside: what happens to records outside the run's domain.
+        salt: of the hashes, which are of a unit's own rows.
+    """
+
+    run: SampledRun[Any]
+    unit: str
+    columns: tuple[str, ...]
+    most: int | None
+    outside: Outside
+    salt: bytes
+
+    @classmethod
+    def of(
+        cls,
+        run: SampledRun[Any],
+        known: Sequence[str],
+        unit: str,
+        columns: Sequence[str] | None,
+        most: Public[int] | None,
+        outside: Outside,
+    ) -> Self:
+        """The sums of rows with these columns; all but that of units unless some are named.
+
+        Raises:
+            InvalidType, InvalidValue: for a run that does not release from exact sums, a column that is not there or
+                named twice, and a number of rows below 1.
+        """
+        require("step", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…, domain=…)")
+        require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+        additive(run)
+        if most is not None:
+            require("most", most, Public, "Declare it: Public(…)")
+            whole("most", most.value, 1)
+        return cls(
+            run=run,
+            unit=named("unit", known, unit),
+            columns=numbers_among(known, columns, without=(unit,)),
+            most=None if most is None else most.value,
+            outside=outside,
+            salt=os.urandom(_SALT),
+        )
+
+    def records(self, rows: Table) -> Table:
+        """A table of units and their records; all rows of a unit are in this one.
+
+        Guarantees: a unit's record is a function of its own rows, whatever their order and whosever rows are beside.
+
+        Raises:
+            InvalidType, InvalidValue: for a row of no unit, numbers that are not finite, and what the run could not
+                release from: nothing was paid.
+        """
+        pa = arrow()
+        units = as_names(rows.column(self.unit)).dictionary_encode()
+        codes, names = units.indices.to_numpy(), units.dictionary
+        matrix = matrix_of(rows, self.columns) + 0.0  # no sign of zero decides an order
+        order = np.lexsort([*matrix.T[::-1], codes])
+        if self.most is not None:
+            order = self._bounded(codes, names, matrix, order)
+        starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0]) if len(order) else np.zeros(0, np.int64)
+        sums = np.add.reduceat(matrix[order], starts, axis=0) if len(order) else matrix
+        prepared(
+            self.run.mechanism, self.run.drawing.realise, self.run.releases, sums, self.run.domain, self.outside, None
+        )
+        columns = [pa.array(np.ascontiguousarray(column)) for column in sums.T]
+        return pa.table([names.take(pa.array(codes[order][starts])), *columns], names=[UNIT, *self.columns])
+
+    def part(self, records: Table, coins: NamedCoins) -> bytes:
+        """The bytes of the `SumPart` over some of the records."""
+        names = records.column(UNIT).to_pylist()
+        return SumPart.of_units(self.run, matrix_of(records, self.columns), names, coins, self.outside).to_bytes()
+
+    def empty(self, coins: NamedCoins) -> SumPart:
+        """The part over no records: a release of nobody is an output like any other."""
+        return SumPart.of_units(self.run, np.empty((0, len(self.columns))), [], coins, self.outside)
+
+    def _bounded(
+        self, codes: NDArray[np.int32], names: Any, matrix: Floats, order: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The places of the rows that count, in order: of each unit those with the least hashes."""
+        own, rows = names.to_pylist(), np.ascontiguousarray(matrix)
+        start = hashlib.blake2b(digest_size=_WORD, key=self.salt, person=b"certdp-rows")
+        many = np.bincount(codes, minlength=len(own))[codes] > (self.most or 0)
+        hashes = np.zeros(len(codes), dtype=np.uint64)
+        for place in np.flatnonzero(many).tolist():
+            hashed = start.copy()
+            hashed.update(len(own[codes[place]]).to_bytes(_WORD, "little") + own[codes[place]] + rows[place].tobytes())
+            hashes[place] = int.from_bytes(hashed.digest(), "little")
+        by_hash = np.lexsort([*matrix.T[::-1], hashes, codes])
+        grouped = codes[by_hash]
+        firsts = np.searchsorted(grouped, grouped, side="left")
+        counted = np.zeros(len(codes), dtype=np.bool_)
+        counted[by_hash] = np.arange(len(codes)) - firsts < (self.most or 0)
+        return order[counted[order]]
+
+
+@final
+@frozen(kw_only=True)
+class KeyDraws:
+    """Keys of one place, of which some are kept.
+
+    Attributes:
+        sampling: what is released of them.
+        key: name of the column of keys.
+        count: name of the column of counts.
+    """
+
+    sampling: PrivateWeightedSampling
+    key: str
+    count: str
+
+    def counts(self, rows: Table) -> Table:
+        """A table of keys and counts, added up; all rows of a key are in this one.
+
+        Raises:
+            InvalidType, InvalidValue: for keys and counts that are none, or that could not be drawn for.
+        """
+        pa = arrow()
+        summed = KeyCounts.of(rows, key=self.key, count=self.count, aggregate=True)
+        self.sampling.require(summed)
+        return pa.table([as_bytes(summed.keys), pa.array(summed.counts)], names=[self.key, self.count])
+
+    def kept(self, counts: Table, coins: NamedCoins) -> bytes:
+        """The keys that are kept, with their counts, as bytes."""
+        kept = self.sampling.keep(KeyCounts.of(counts, key=self.key, count=self.count), coins)
+        return packed(_KEPT, {}, {**packed_keys(kept.keys), _COUNT: kept.counts})
+
+
+def named(parameter: str, known: Sequence[str], column: str) -> str:
+    """The name of a column that is there.
+
+    Raises:
+        InvalidValue: for any other.
+    """
+    if column not in known:
+        raise InvalidValue(parameter, column, f"one of the columns {', '.join(known)}")
+    return column
+
+
+def numbers_among(
+    known: Sequence[str], columns: Sequence[str] | None, *, without: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The columns of numbers that a record is made of: those named, else all but some.
+
+    Raises:
+        InvalidValue: for none, one that is not there, and one named twice.
+    """
+    chosen = [name for name in known if name not in without] if columns is None else list(columns)
+    for name in chosen:
+        if name in without or chosen.count(name) > 1:
+            raise InvalidValue("columns", name, "columns of numbers, each one once")
+        named("columns", known, name)
+    if not chosen:
+        raise InvalidValue("columns", "none", "at least one column of numbers")
+    return tuple(chosen)
+
+
+def kept_counts(content: bytes) -> KeyCounts:
+    """The keys that `KeyDraws.kept` gave."""
+    _, arrays = unpacked(_KEPT, content)
+    return KeyCounts(unpacked_keys(arrays), arrays[_COUNT])
+
+
+@final
+@frozen(kw_only=True)
+class WeightsOf:
+    """Weight and probability of each record.
+
+    Attributes:
+        run: as which records would be drawn.
+        columns: of numbers; the coordinates of a record.
+        outside: what happens to records outside the run's domain.
+    """
+
+    run: SampledRun[Any]
+    columns: tuple[str, ...]
+    outside: Outside
+
+    @classmethod
+    def of(cls, run: SampledRun[Any], known: Sequence[str], columns: Sequence[str] | None, outside: Outside) -> Self:
+        """The weights of records with these columns.
+
+        Raises:
+            InvalidType, InvalidValue: for no run, a column that is not there, and columns that have the results' names.
+        """
+        require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
+        require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
+        for name in (WEIGHT, PROBABILITY):
+            if name in known:
+                raise InvalidValue("records", f"a column {name}", "records without one", "Rename it")
+        return cls(run=run, columns=numbers_among(known, columns), outside=outside)
+
+    def of_table(self, records: Table) -> tuple[Floats, Floats]:
+        """Weight and probability of each; weight inf and probability 0 of one that is dropped."""
+        held = hold(matrix_within(matrix_of(records, self.columns), self.run.domain), self.run.domain, self.outside)
+        every = every_realisation(held, self.run.drawing.realise(held.features))
+        return every.weight, every.probability
+
+
+def matrix_of(table: Table, columns: Sequence[str]) -> Floats:
+    """The matrix of some columns in binary64, with a row for each row of the table.
+
+    Raises:
+        InvalidType: for a column of anything but numbers.
+        InvalidData: for a missing number, and for one that binary64 would round.
+    """
+    pa, found = arrow(), np.empty((table.num_rows, len(columns)))
+    for place, name in enumerate(columns):
+        column = table.column(name)
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise InvalidType(name, f"a column of type {column.type}", "whole or binary64 numbers", "Leave it out")
+        if column.null_count:
+            raise InvalidData(name, "a missing number", "a number in every row", "Remove or impute such rows")
+        try:
+            found[:, place] = column.cast(pa.float64()).to_numpy()
+        except pa.ArrowInvalid:
+            raise InvalidData(name, "a whole number beyond 2^53", "numbers that binary64 holds") from None
+    return found
+
+
+def as_names(column: Any) -> Any:
+    """A column of units as an array of bytes: text, bytes, or whole numbers in decimal.
+
+    Raises:
+        InvalidType: for any other type.
+        InvalidValue: for a row of no unit.
+    """
+    pa = arrow()
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.large_string())
+    return as_bytes(as_keys(column))

@@ -1,0 +1,196 @@
+# pyright: reportMissingImports=false
+"""Data frames of Spark: it shuffles and groups, its tasks compute parts by `mapInArrow`, finished where they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, final
+
+from ..accounting.errors import InvalidValue
+from ..accounting.private import Private
+from ..accounting.provenance import Public
+from ..accounting.sampling.clipping import Outside
+from ..ledger import PaidFrom
+from ..runs.sampled import SampledRun
+from ..runs.statements import StatedRelease
+from ..weighted_sampling.keys import arrow
+from ..weighted_sampling.release import PrivateSample, PrivateWeightedSampling
+from . import released
+from .batches import PROBABILITY, UNIT, WEIGHT, KeyDraws, Table, UnitSums, WeightsOf, named
+from .released import Draw, Work
+
+_DRAWN = "drawn"
+
+
+def release_sum(
+    step: SampledRun[Any],
+    rows: Any,
+    unit: str = "user_id",
+    *,
+    pay: PaidFrom,
+    columns: Sequence[str] | None = None,
+    most: Public[int] | None = None,
+    outside: Outside = Outside.CLIP,
+) -> StatedRelease:
+    """Release the sum over all units of a Spark data frame, once: eager, paid first, kept in the ledger.
+
+    Args:
+        step: what is released; its mechanism adds noise to exact sums. A record is what all rows of a unit add up to.
+        rows: a pyspark.sql.DataFrame, a row for each event.
+        unit: name of the column that says whose row it is: text, bytes or whole numbers.
+        pay: a `Ledger`, or a `LedgerRequest`, with which a call may be repeated and gives the same bytes.
+        columns: of numbers, the coordinates of a record; all but `unit` unless given.
+        most: how many rows of a unit count at most, chosen by keyed hashes of that unit's rows; all unless given.
+        outside: what happens to records outside the domain of the step.
+
+    Guarantees: the law of the release is that of `step.release` on the records of all units; it does not depend on
+        partitions. Noise is drawn once, here. Which units are sampled follows from a secret of this release, so a task
+        that is run again, or twice at a time, gives the same bytes.
+
+    Raises:
+        InvalidType, InvalidValue: for another step and other columns.
+        pyspark.errors.PythonException: for rows that cannot be released from, before the payment.
+        BudgetExceeded, OutputLost and others: as `Ledger.release`.
+    """
+    sums = UnitSums.of(step, rows.columns, unit, columns, most, outside)
+    shape = ", ".join([f"{UNIT} binary", *(f"{_quoted(name)} double" for name in sums.columns)])
+
+    def group(work: Work) -> _Held:
+        grouped = rows.select(_column(unit), *map(_column, sums.columns)).repartition(_column(unit))
+        return _Held(grouped.mapInArrow(_whole(work), shape))
+
+    return released.release_sum(group, sums, pay)
+
+
+def release_keys(
+    sampling: PrivateWeightedSampling, counts: Any, *, pay: PaidFrom, key: str = "key", count: str = "count"
+) -> PrivateSample:
+    """Release a private weighted sample of the keys of a Spark data frame, once: eager, paid first, globally sorted.
+
+    Args:
+        sampling: what is released.
+        counts: a pyspark.sql.DataFrame of keys and counts; those of a key are added up.
+        pay: as for `release_sum`.
+        key: name of the column of keys: text or bytes.
+        count: name of the column of counts: whole numbers from 1.
+
+    Guarantees: the law of the release is that of `sampling.release` on the sums of all keys. Which keys are kept
+        follows from a secret of this release and each key alone; those kept are reported once, here.
+
+    Raises:
+        InvalidType, InvalidValue: for columns that are not there.
+        pyspark.errors.PythonException: for keys and counts that are none, before the payment.
+        BudgetExceeded, OutputLost and others: as `Ledger.release`.
+    """
+    draws = KeyDraws(
+        sampling=sampling, key=named("key", counts.columns, key), count=named("count", counts.columns, count)
+    )
+    shape = f"{_quoted(key)} binary, {_quoted(count)} bigint"
+
+    def group(work: Work) -> _Held:
+        grouped = counts.select(_column(key), _column(count)).repartition(_column(key))
+        return _Held(grouped.mapInArrow(_whole(work), shape))
+
+    return released.release_keys(group, draws, pay)
+
+
+def record_weights(
+    run: SampledRun[Any], records: Any, *, columns: Sequence[str] | None = None, outside: Outside = Outside.CLIP
+) -> Private[Any]:
+    """The records of a Spark data frame with a weight and a probability each, as `run` would draw them. Lazy.
+
+    Args:
+        run: the run, with or without a public domain.
+        records: a pyspark.sql.DataFrame, a row for each record.
+        columns: of numbers, the coordinates of a record; all unless given.
+        outside: what happens to records outside the run's domain; a dropped one has probability 0 and weight inf.
+
+    Returns:
+        A data frame for the data's owner, with two more columns: weight and probability.
+
+    Guarantees: they depend on the record and public constants alone, whatever computes them, and how often.
+    """
+    weights = WeightsOf.of(run, records.columns, columns, outside)
+    _, types = _spark()
+    shape = types.StructType([*records.schema, *(types.StructField(name, types.DoubleType()) for name in _ADDED)])
+
+    def with_weights(batches: Iterable[Any]) -> Iterator[Any]:
+        for table in map(_table, batches):
+            for name, column in zip(_ADDED, weights.of_table(table), strict=True):
+                table = table.append_column(name, arrow().array(column))
+            yield from table.to_batches()
+
+    return Private(records.mapInArrow(with_weights, shape))
+
+
+_ADDED = (WEIGHT, PROBABILITY)
+
+
+@final
+class _Held:
+    """Tables by partition, after a shuffle, in the memory and on the disks of the executors."""
+
+    def __init__(self, grouped: Any) -> None:
+        self._frame = grouped.persist()
+        try:
+            self._frame.count()  # faults show here
+        except BaseException:
+            self.drop()
+            raise
+
+    def each(self, draw: Draw) -> Sequence[bytes]:
+        drawn = self._frame.mapInArrow(_drawn(draw), f"{_DRAWN} binary").collect()
+        return [bytes(row[_DRAWN]) for row in drawn]
+
+    def drop(self) -> None:
+        self._frame.unpersist()
+
+
+def _whole(work: Work) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """What a task does with all the batches of its partition."""
+
+    def worked(batches: Iterable[Any]) -> Iterator[Any]:
+        every = list(batches)
+        if every:
+            yield from _as_declared(work(arrow().Table.from_batches(every))).to_batches()
+
+    return worked
+
+
+def _as_declared(table: Table) -> Table:
+    """The table in the types that Spark has: binary, bigint and double."""
+    pa = arrow()
+    types = {pa.large_binary(): pa.binary(), pa.uint64(): pa.int64()}
+    return table.cast(pa.schema([(one.name, types.get(one.type, one.type)) for one in table.schema]))
+
+
+def _drawn(draw: Draw) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """What a task draws of each batch, in which every unit has one row."""
+
+    def drawn(batches: Iterable[Any]) -> Iterator[Any]:
+        for table in map(_table, batches):
+            yield arrow().RecordBatch.from_pydict({_DRAWN: [draw(table)]}, schema=arrow().schema([(_DRAWN, "binary")]))
+
+    return drawn
+
+
+def _table(batch: Any) -> Table:
+    return arrow().Table.from_batches([batch])
+
+
+def _column(name: str) -> Any:
+    """A column by its whole name, points included."""
+    functions, _ = _spark()
+    return functions.col(_quoted(name))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _spark() -> tuple[Any, Any]:
+    try:
+        from pyspark.sql import functions, types
+    except ImportError:
+        raise InvalidValue("rows", "no pyspark", "an installation with it", "pip install 'certdp[spark]'") from None
+    return functions, types
