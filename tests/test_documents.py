@@ -79,6 +79,31 @@ def test_every_block_says_what_it_is(page: Path) -> None:
     assert {found["language"] for found in BLOCK.finditer(page.read_text("utf-8"))} <= LANGUAGES
 
 
+SHOWN_WITH = {"--html ": "report", "--plot ": "plot", ".parquet": "parquet"}
+
+
+def without_its_extra(text: str) -> list[str]:
+    """What the blocks of a page use before the page says which extra it needs."""
+    return [
+        sign
+        for found in BLOCK.finditer(text)
+        for sign, extra in SHOWN_WITH.items()
+        if sign in found["text"] and f"certdp[{extra}]" not in text[: found.start()]
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_needs_an_extra_says_so_before(page: Path) -> None:
+    assert without_its_extra(page.read_text("utf-8")) == []
+
+
+def test_a_block_that_says_it_afterwards_is_found() -> None:
+    block = "```console\ncertdp verify --html page.html\n```\n"
+    said = "It needs `certdp[report]`.\n"
+    assert without_its_extra(block + said) == ["--html "]
+    assert without_its_extra(said + block) == []
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 @pytest.mark.parametrize("page", having(PAGES, "python"), ids=name)
