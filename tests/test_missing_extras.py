@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-EXTRAS = ("pyarrow", "matplotlib", "jinja2", "sklearn", "cryptography", "torch", "kymatio", "pandas", "polars")
+EXTRAS = ("pyarrow", "matplotlib", "jinja2", "yaml", "sklearn", "cryptography", "torch", "kymatio", "pandas", "polars")
 WITHOUT = f"""
 import json, sys
 for name in {EXTRAS}:
@@ -39,6 +39,10 @@ TRAINING = (
     "dpis train --data records.csv --target y --epsilon 1 --delta 1e-3 --epochs 1 --batch 20 --clip 1 --records 300 "
     "--classes 2 --image 4x4 --learning-rate 1 --output model"
 )
+DEPLOYMENT = (
+    "--name a --curator b --curator-type Nonprofit --description c --intended-use d --product-type Dataset --region e "
+    "--published 2026-01-31 --author f"
+)
 NEEDING = {
     f"psi {SUM} --option radius=1 --data records.parquet": "parquet",
     f"psi {SUM} --option radius=1 --data records.csv --plot out.png": "plot",
@@ -53,6 +57,7 @@ NEEDING = {
     "verify --only mechanisms/response --html out.html": "report",
     "sign proof.json --signing-key private.pem": "signatures",
     "check proof.json --signed-by public.pem": "signatures",
+    f"statement proof.json --format registry-yaml {DEPLOYMENT}": "registry",
     f"{TRAINING} --model cnn": "torch",
     f"{TRAINING} --model logistic --features scattering": "scattering",
 }

@@ -164,6 +164,7 @@ WRITING: Mapping[str, tuple[str, str]] = {
         "r s.csv.json c s.csv",
     ),
     "verify-peer": ("verify-peer {in}/state.json --epsilon 5 --delta 1e-5 --certificate {out}/c", "c"),
+    "statement": ("statement {in}/certificate --format markdown --output {out}/s.md", "s.md"),
     "sign": ("sign {in}/certificate --signing-key {in}/key.pem --output {out}/c.sig", "c.sig"),
     "pws table": ("pws table --epsilon 1 --delta 1e-6 --rows 20 --plot {out}/p.png", "p.png"),
     "pws sample": (SAMPLED % "s.parquet", "s.parquet"),

@@ -94,6 +94,7 @@ OTHERS = {
     "audit": "runs on inputs of its own",
     "check": "reads a certificate",
     "sign": "signs a certificate",
+    "statement": "reads a certificate",
     "verify": "runs claims",
     "verify-peer": "checks the claim of another tool",
     "mutants": "plants faults",

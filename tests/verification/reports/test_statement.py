@@ -1,0 +1,207 @@
+"""Statements of certificates: what the checker proved and no more, in words, in Markdown and as a registry's record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from attrs import evolve, fields
+
+import certdp
+from certdp import (
+    Delta,
+    GaussianSum,
+    Importance,
+    LaplaceSum,
+    Norm,
+    NormBall,
+    Poisson,
+    PrivateWeightedSampling,
+    Public,
+    ResampleEach,
+    SampledRun,
+)
+from certdp.accounting.errors import InvalidType, InvalidValue
+from certdp.durable.files import digest_of
+from certdp.verification.checker import check
+from certdp.verification.reports.registry import (
+    CuratorType,
+    Deployment,
+    ProductType,
+    TrustModel,
+    as_registry,
+    record_of,
+)
+from certdp.verification.reports.statement import (
+    NOT_SAID,
+    Statement,
+    Variant,
+    as_markdown,
+    as_text,
+    sections,
+    statement_of,
+)
+from tests.support.forgeries import body_of, seal
+
+DEPLOYMENT = Deployment(
+    name="Noisy Sums, 2nd edition",
+    curator="An office",
+    curator_type=CuratorType.GOVERNMENT,
+    description="sums: of what was counted # with noise",
+    intended_use="planning",
+    product_type=ProductType.SUMMARY_STATISTICS,
+    region="nowhere",
+    published=date(2026, 1, 31),
+    author="ann",
+)
+PURE = SampledRun(
+    mechanism=LaplaceSum(scale=Public(1)),
+    sampler=Importance(rate=Public("0.3"), norm=Public(1)),
+    domain=NormBall(norm=Norm.L1, radius=Public(5)),
+)
+TRAINING = SampledRun(
+    mechanism=GaussianSum(noise_multiplier=Public(2)),
+    sampler=Poisson(rate=Public("0.01")),
+    releases=ResampleEach(100),
+)
+
+
+@pytest.fixture(scope="module")
+def certificates() -> dict[str, bytes]:
+    return {
+        "pure": certdp.profile_certificate(PURE),
+        "approximate": certdp.certificate(TRAINING, TRAINING.epsilon(Delta("1e-6"))).content,
+        "keys": PrivateWeightedSampling.within(epsilon=1, delta="1e-3").certificate(),
+    }
+
+
+@pytest.mark.parametrize("name", ["pure", "approximate", "keys"])
+def test_a_statement_says_what_the_checker_proved(name: str, certificates: dict[str, bytes]) -> None:
+    certificate = certificates[name]
+    stated, claim = statement_of(certificate), check(certificate).claim
+    assert claim is not None
+    assert claim.bound is not None
+    assert stated.claim == claim
+    assert stated.digest == digest_of(certificate)
+    assert Fraction(stated.epsilon) >= claim.bound[0]
+    assert Fraction(stated.delta) >= claim.bound[1]
+    assert stated.variant is (Variant.PURE if name == "pure" else Variant.APPROXIMATE)
+    for written in (as_text(stated), as_markdown(stated)):
+        plain = written.replace("\\", "")
+        for value in (claim.guarantee, claim.theorem, stated.digest, *(row[0] for row in NOT_SAID)):
+            assert value in plain
+        for assumption in claim.assumptions:
+            assert all(part in plain for part in assumption)
+
+
+def forged(certificates: dict[str, bytes]) -> Iterator[bytes]:
+    yield b""
+    yield certificates["pure"][:-9]
+    body = body_of(certificates["approximate"])
+    body["claim"]["epsilon"] = "1/1000"
+    yield seal(body)
+
+
+def test_what_the_checker_refuses_has_no_statement(certificates: dict[str, bytes]) -> None:
+    for certificate in forged(certificates):
+        with pytest.raises(InvalidValue, match="a certificate that the checker accepts"):
+            statement_of(certificate)
+
+
+def test_a_profile_without_an_epsilon_has_no_statement() -> None:
+    with pytest.raises(InvalidValue, match="claims an ε"):
+        statement_of(certdp.profile_certificate(evolve(PURE, domain=None)))
+
+
+def test_an_owners_certificate_has_no_statement() -> None:
+    with pytest.raises(InvalidValue, match="one for publication"):
+        statement_of(certdp.owner_certificate(PURE, np.array([[1.0, 2.0], [0.5, 0.0]])))
+
+
+def test_what_is_taken_from_an_author_is_in_the_title(certificates: dict[str, bytes]) -> None:
+    body = body_of(certificates["approximate"])
+    assumptions = body["assumptions"]
+    body["parts"][0]["mechanism"].update(name="theirs\x1b[2J|`<b>", distribution="acme")
+    for one in assumptions:
+        one["name"] = one["name"].replace("gaussian-sum", "theirs\x1b[2J|`<b>")
+    verdict = check(seal(body))
+    if not verdict.accepted:  # then no name that does something to a terminal comes this far
+        body["parts"][0]["mechanism"]["name"] = "theirs"
+        for one in assumptions:
+            one["name"] = one["name"].replace("theirs\x1b[2J|`<b>", "theirs")
+    stated = statement_of(seal(body))
+    assert "assuming what its author states" in stated.title
+    assert (
+        "holds assuming the profile"
+        in record_of(stated, DEPLOYMENT)["deployment"]["administrative"]["evidence_sources"]["certificate"]["misc"][
+            "note"
+        ]
+    )
+    assert "\x1b" not in as_text(stated) + as_markdown(stated)
+
+
+def hostile(stated: Statement) -> Statement:
+    claim = stated.claim
+    ours = {"assumptions": (("a | b", "x\n# y"), ("\x1b[31m", "<script>*`"))}
+    return evolve(stated, claim=type(claim)(**{**vars(claim), **ours}))
+
+
+def test_words_of_an_author_are_shown_and_do_nothing(certificates: dict[str, bytes]) -> None:
+    stated = hostile(statement_of(certificates["pure"]))
+    text, markdown = as_text(stated), as_markdown(stated)
+    assert "\x1b" not in text + markdown
+    assert text.isascii()
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows)
+    assert "<script>" not in markdown.replace("\\<", "")
+    assert not [line for line in markdown.splitlines() if line.startswith("# y")]
+    assert [one.title for one in sections(stated)] == [
+        one.title for one in sections(statement_of(certificates["pure"]))
+    ]
+
+
+@pytest.mark.parametrize("model", [None, TrustModel.CENTRAL])
+@pytest.mark.parametrize("name", ["pure", "approximate", "keys"])
+def test_a_record_has_the_fields_of_the_registry(
+    name: str, model: TrustModel | None, certificates: dict[str, bytes]
+) -> None:
+    stated = statement_of(certificates[name])
+    written = as_registry(stated, evolve(DEPLOYMENT, trust_model=model))
+    record: Any = yaml.safe_load(written)
+    assert record == record_of(stated, evolve(DEPLOYMENT, trust_model=model))
+    assert re.fullmatch(r"[a-z0-9_]+", record["url_slug"])
+    deployment = record["deployment"]
+    assert list(deployment["basic"]) == [
+        "name",
+        "data_curators",
+        "description",
+        "intended_use",
+        "data_product_type",
+        "data_product_region",
+        "publication_date",
+    ]
+    parameters = deployment["privacy_loss"]["privacy_parameters"]
+    assert parameters["epsilon"] == stated.epsilon
+    assert parameters.get("delta", 0) == stated.delta
+    assert deployment["basic"]["publication_date"] == "2026-01-31"
+    assert ("deployment_model" in deployment) is (model is not None)
+    assert deployment["administrative"]["tier"] == (1 if model is None else 2)
+    assert stated.digest in str(deployment["administrative"]["evidence_sources"])
+    for token in yaml.scan(written):  # the registry refuses folded text
+        assert getattr(token, "style", None) in (None, "'", '"', "|")
+
+
+def test_what_describes_a_deployment_is_a_line_of_text() -> None:
+    texts = [one.name for one in fields(Deployment) if isinstance(getattr(DEPLOYMENT, one.name), str)]
+    assert len(texts) == 6
+    for name in texts:
+        for wrong in ("", "  ", "a\nb", "\x1b", 3):
+            changed: dict[str, Any] = {name: wrong}
+            with pytest.raises(InvalidValue if isinstance(wrong, str) else InvalidType, match=name):
+                evolve(DEPLOYMENT, **changed)
