@@ -39,7 +39,7 @@ app = group(
         "audit": Listed("audit", "Whether runs on neighbouring inputs refute a claimed (ε, δ)."),
         "check": Listed("check", "Verify a certificate, without the code that made it."),
         "verify-peer": Listed("verify_peer", "Whether another tool's run keeps the (ε, δ) claimed of it."),
-        "statement": Listed("statement", "What a certificate promises, in words, or for the registry of deployments."),
+        "statement": Listed("statement", "What a certificate promises, in words or for the registry."),
         "sign": Listed("sign", "Sign a certificate, for those who must know whose it is."),
         "verify": Listed("verify", "Run the claims: closed forms against independent solves."),
         "mutants": Listed("mutants", "Score the verification suite by planted faults."),
