@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
@@ -27,6 +28,7 @@ from certdp.accounting.expressions.suprema import NoFiniteSupremum
 from certdp.accounting.norms import Norm
 from certdp.accounting.provenance import Private, PrivateValue, Public
 from certdp.clustering import DPKMeans, NotPrivate
+from certdp.data import Records, open_records
 from certdp.mechanisms.lloyd import Lloyd
 from certdp.plugins.contract import Sampler
 from certdp.samplers.full import Full
@@ -274,3 +276,56 @@ except ImportError as error:
     print(error)
 """
     assert "pip install 'certdp[sklearn]'" in in_a_fresh_interpreter(program)
+
+
+@seeded
+@pytest.mark.parametrize("outside", ["clip", "drop"])
+def test_records_that_stream_give_what_a_matrix_gives(tmp_path: Path, outside: str) -> None:
+    data = blobs()
+    np.save(tmp_path / "d.npy", data)
+    options: dict[str, Any] = {
+        "radius": 0.8,
+        "outside": outside,
+        "random_state": 3,
+        "sampler": Poisson(rate=Public(0.5)),
+    }
+    whole = fitted(data, **options)
+    with open_records(tmp_path / "d.npy") as records:
+        streamed = fitted(records, **options)
+    assert np.array_equal(streamed.cluster_centers_, whole.cluster_centers_)
+    one, other = streamed.private_.reveal(), whole.private_.reveal()
+    assert (one.inertia, one.records, one.outside) == (other.inertia, other.records, other.outside)
+    assert one.sample_size == other.sample_size
+    assert vars(streamed)["n_features_in_"] == 3
+    with pytest.raises(InvalidValue, match="predict"):
+        streamed.labels_  # noqa: B018
+
+
+def test_the_cost_and_those_outside_depend_on_no_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted(blobs(), radius=0.8)
+    found = model.private_.reveal()
+    records = Records.of(blobs())
+    chunks = Records.chunks
+    monkeypatch.setattr(Records, "chunks", lambda self, rows=None: chunks(self, 7))
+    streamed = fitted(records, radius=0.8)
+    assert streamed.private_.reveal().outside == found.outside
+    assert streamed.private_.reveal().records == 900
+    assert streamed.private_.reveal().inertia == -streamed.score(blobs())
+
+
+def test_memory_is_that_of_the_sample(tmp_path: Path) -> None:
+    data = blobs(600_000, 2)
+    np.save(tmp_path / "more.npy", data)
+    np.save(tmp_path / "some.npy", data[:150_000])
+
+    def peak(name: str, rate: str) -> int:
+        with open_records(tmp_path / name) as records:
+            tracemalloc.start()
+            try:
+                fitted(records, sampler=Poisson(rate=Public(rate)), max_iter=1)
+                return tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    peak("some.npy", "0.004")  # loads what is loaded once
+    assert peak("more.npy", "0.001") < peak("some.npy", "0.004") + 300_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -33,3 +35,12 @@ def draw(sampler: Sampler, records: ArrayLike, coins: Coins | None = None) -> We
     """
     features = Features(as_records(records))
     return draw_from(features, realise(sampler.rate, features), release_coins(coins))
+
+
+def joined_samples(samples: Sequence[WeightedSample]) -> WeightedSample:
+    """One sample of several, at least one, in order."""
+    if len(samples) == 1:
+        return samples[0]
+    return WeightedSample(
+        np.concatenate([sample.records for sample in samples]), np.concatenate([sample.weights for sample in samples])
+    )

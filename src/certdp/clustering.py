@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
@@ -24,13 +24,16 @@ from .accounting.errors import InvalidValue
 from .accounting.exact import Floats, Number, exact
 from .accounting.norms import Norm
 from .accounting.provenance import Private, Public
-from .accounting.sampling.clipping import Outside, hold
+from .accounting.sampling.clipping import Held, Outside, hold
 from .accounting.sampling.domains import NormBall
+from .accounting.sampling.records import Realisation
 from .accounting.units import Epsilon
+from .data import Records
 from .ledger import PaidFrom, request_of
 from .mechanisms.lloyd import Lloyd
 from .plugins.contract import AnySampler, Coins, LossSampler, Sampler, draw_from
 from .plugins.contract.coins import release_coins
+from .plugins.contract.draw import joined_samples
 from .runs.certificates import pure_claim
 from .runs.digests import plan_digest
 from .runs.least_scale import least_scale, proven
@@ -75,18 +78,29 @@ class Fit:
     """What the data's owner may know about a fit: computed from the records, not for publication.
 
     Attributes:
-        labels: int64 (n,), the index of the released centre nearest to each record given.
         inertia: Σ ‖x − c‖² over all records given and their nearest released centres.
         records: how many records were given.
         outside: how many of them were clipped or dropped.
         sample_size: how many were drawn.
     """
 
-    labels: Integers = field(repr=False)
     inertia: float
     records: int
     outside: int
     sample_size: int
+    _labels: Integers | None = field(alias="labels", repr=False)
+
+    @property
+    def labels(self) -> Integers:
+        """The index of the released centre nearest to each record given: int64 (n,).
+
+        Raises:
+            InvalidValue: for records that were read in chunks.
+        """
+        if self._labels is None:
+            remedy = "Predict them chunk by chunk: predict"
+            raise InvalidValue("labels", "those of records that stream", "labels of a matrix", remedy)
+        return self._labels
 
 
 class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -177,7 +191,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """Release centres for the records X.
 
         Args:
-            X: matrix (n_samples, n_features) of finite numbers.
+            X: matrix (n_samples, n_features) of finite numbers; or what `open_records` gives, which is read chunk by
+                chunk, three times: memory is that of a chunk and the sample, and no labels are held.
             y: ignored.
 
         Raises:
@@ -186,21 +201,33 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             BudgetExceeded: where the ledger does not cover the fit; nothing is released then. Otherwise as
                 `LedgerRequest.pay`.
         """
-        given = cast(Floats, validate_data(self, X, dtype=np.float64))
+        streams = isinstance(X, Records)
+        if streams:
+            validate_data(
+                self, cast(Any, np.zeros((1, X.columns)))
+            )  # notes how many columns there are, and that none has a name
+        given = X if streams else Records.of(cast(Floats, validate_data(self, X, dtype=np.float64)))
         if isinstance(self.ledger, LeftOut):
             remedy = "State it anew: set_params(ledger=…)"
             raise InvalidValue(
                 "ledger", None, "the ledger, which a pickle or a copy of an estimator leaves out", remedy
             )
-        outside, origin = _outside(self.outside), _centre(self.centre, given.shape[1])
-        domain = self._domain(given.shape[1])
+        outside, origin = _outside(self.outside), _centre(self.centre, given.columns)
+        domain = self._domain(given.columns)
         mechanism, sampler, claim = self._calibrated(domain)
         coins, threads = self._coins(), effective_n_jobs(self.n_jobs)
 
-        held = hold(given - origin if origin.any() else given, domain, outside)
-        features = held.features
         run = SampledRun(mechanism=mechanism, sampler=sampler, domain=domain)
-        realisation = run.drawing.realise(features)
+        rows = None if streams else given.shape[0]
+
+        def realised() -> Iterator[tuple[Held, Realisation]]:
+            done = 0
+            for some in given.chunks(rows):
+                held = hold(some - origin if origin.any() else some, domain, outside, first=done)
+                yield held, run.drawing.realise(held.features)
+                done += len(some)
+
+        beyond = sum(held.outside for held, _ in realised())  # and nothing is paid for what cannot be drawn
         proof = (public_certificate(claim), Enclosure.of(proven(claim)).upper_float) if coins.private else None
         if self.ledger is not None:
             certificate = None if proof is None else proof[0]
@@ -208,10 +235,22 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             centre = " ".join(entry.hex() for entry in origin.tolist())
             digest = plan_digest(run, outside=outside.value, centre=centre)
             paid.pay(paid.ledger.rule.cost_of(run), plan=digest, coins=coins, certificate=certificate)
-        sample = draw_from(features, realisation, coins)
+        pieces = [draw_from(held.features, realisation, coins) for held, realisation in realised()]
+        sample = joined_samples(pieces)
         centres = mechanism.release(sample, coins, threads=threads) + origin
-        labels = nearest_centres(given, centres, threads=threads)
-        inertia = math.fsum(squared_distances(given, centres, labels, threads=threads))
+        labels: list[Integers] = []
+        count = 0
+
+        def distances() -> Iterator[float]:
+            nonlocal count
+            for some in given.chunks(rows):
+                count += len(some)
+                labels.append(nearest_centres(some, centres, threads=threads))
+                yield from squared_distances(some, centres, labels[-1], threads=threads)
+                if streams:
+                    labels.clear()
+
+        inertia = math.fsum(distances())  # exact until its one rounding, so it depends on no chunks
 
         self.mechanism_, self.sampler_, self.domain_ = mechanism, sampler, domain
         self._proof = proof
@@ -219,7 +258,15 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.statement_ = ReleaseStatement.of(run, centres, private=coins.private)
         self.cluster_centers_ = centres
         self.n_iter_ = self.max_iter
-        self.private_ = Private(Fit(labels, inertia, len(given), held.outside, len(sample)))
+        self.private_ = Private(
+            Fit(
+                inertia=inertia,
+                records=count,
+                outside=beyond,
+                sample_size=len(sample),
+                labels=None if streams else np.concatenate(labels),
+            )
+        )
         return self
 
     def predict(self, X: Any) -> Integers:

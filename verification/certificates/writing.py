@@ -12,6 +12,7 @@ import json
 import math
 import platform
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import singledispatch
 from importlib.metadata import version
@@ -36,6 +37,7 @@ from ...accounting.feasible_weights.rates import (
     ProfileConstrainedRate,
 )
 from ...accounting.notions import Pure
+from ...accounting.private import InvalidData
 from ...accounting.provenance import Private
 from ...accounting.relations import AddRemove, Record
 from ...accounting.sampling.domains import NormBall
@@ -309,11 +311,27 @@ class OwnersData:
 
 def commit(records: NDArray[np.float64], nonce: bytes, *, chunk: int = 65536) -> str:
     """Salted commitment to a matrix: SHA-256 of nonce, shape and entries as big-endian doubles, row by row."""
-    digest = hashlib.sha256(nonce)
     rows, columns = records.shape
+    return commit_chunks((records[start : start + chunk] for start in range(0, rows, chunk)), (rows, columns), nonce)
+
+
+def commit_chunks(chunks: Iterable[NDArray[np.float64]], shape: tuple[int, int], nonce: bytes) -> str:
+    """What `commit` gives for a matrix of this shape that comes in chunks of its rows.
+
+    Raises:
+        InvalidData: for chunks that put together have another shape.
+    """
+    digest = hashlib.sha256(nonce)
+    rows, columns = shape
     digest.update(f"{rows},{columns};".encode("ascii"))
-    for start in range(0, rows, chunk):
-        digest.update(np.ascontiguousarray(records[start : start + chunk], dtype=">f8").tobytes())
+    done = 0
+    for chunk in chunks:
+        digest.update(np.ascontiguousarray(chunk, dtype=">f8").tobytes())
+        done += len(chunk)
+        if chunk.shape[1] != columns:
+            raise InvalidData("records", "another number of columns", "that of the shape stated")
+    if done != rows:
+        raise InvalidData("records", "another number of them", "that of the shape stated", "Read them anew")
     return digest.hexdigest()
 
 

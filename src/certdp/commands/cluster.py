@@ -13,7 +13,7 @@ from attrs import frozen
 
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
-from ..data import read_records
+from ..data import open_records
 from ..durable.files import Rank, published
 from ..plugins.contract import AnySampler, build, options
 from ..plugins.registry import Role
@@ -132,7 +132,8 @@ def cluster(
     model = estimators.DPKMeans(n_clusters=clusters, epsilon=epsilon, sampler=built, outside=outside, **settings)
 
     def fit(payer: Payer) -> Clustered:
-        model.set_params(ledger=payer.request).fit(read_records(data, file.reading))
+        with open_records(data, file.reading) as records:
+            model.set_params(ledger=payer.request).fit(records)
         with published() as files:
             files.write(output, _table_of(model.cluster_centers_), Rank.RELEASE)
             if certificate is not None:

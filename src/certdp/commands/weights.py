@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,7 @@ from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.notions import APPROXIMATE, PURE, RENYI, Approximate, Bound, Pure, Renyi
 from ..accounting.sampling.domains import NormBall
 from ..accounting.sampling.releases import Releases
-from ..data import Records, open_records
+from ..data import open_records
 from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
@@ -48,11 +47,8 @@ from .output import Terminal
 from .outputs import check_places, checked_certificate
 from .page import Page, whom
 from .plan import plan_of
-from .progress import counting, watched
-from .psi.request import outside_of
+from .psi.request import outside_of, progress_over
 from .requests import Admission, FileOptions
-
-_LONG = 2_000_000  # entries from which a progress bar is worth it
 
 
 @frozen(kw_only=True)
@@ -252,7 +248,7 @@ def weights(
         content = None if certificate is None else checked_certificate("certificate", profile_certificate(run_of))
         # the weights appear once all are there, and the certificate with them
         with published() as files:
-            with put_weights(files, output) as into, _progress(records, terminal) as advance:
+            with put_weights(files, output) as into, progress_over(records, terminal, "weighing") as advance:
                 private = record_weights(run_of, records, outside_domain, into=into, progress=advance)
             if certificate is not None and content is not None:
                 files.write(certificate, content, Rank.STATEMENT)
@@ -353,17 +349,6 @@ def _profile_proven(run_of: SampledRun, radius: str) -> _Proven:
     # a profile that is a ceiling says nothing about how near ψ comes to it
     lower = found.enclosure.lower_float if math.isinf(run_of.drawing.ceiling) else None
     return _Proven(derivation=guarantee.derivation, loss=_Loss(notion=PURE.name, lower=lower, upper=upper))
-
-
-@contextmanager
-def _progress(records: Records, terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar where the work may be long and someone watches."""
-    lines, columns = records.shape
-    if lines is not None and lines * columns < _LONG:
-        yield None
-        return
-    with watched(terminal, lines, *counting("weighing", "records")) as bar:
-        yield None if bar is None else bar.reach
 
 
 command = application(weights, about_data=True)

@@ -23,7 +23,8 @@ from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_who
 from .laws import At, law_of
 from .statistics import DEFAULT_GRID, LossHistogram, Sink
 
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the quantiles that are stated."""
 
 
 @final
@@ -274,5 +275,5 @@ class LossesPart(Part[_LossesState]):
 def _quantiles(losses: Floats) -> dict[float, float]:
     if not losses.size:
         return {}
-    found = np.quantile(losses, _QUANTILES, method="higher")
-    return dict(zip(_QUANTILES, found.tolist(), strict=True))
+    found = np.quantile(losses, LEVELS, method="higher")
+    return dict(zip(LEVELS, found.tolist(), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..accounting.stored import Json, is_vector
 from ..data import Records
 from ..durable.files import Publication, Rank, published, writing
 from ..plugins.contract import Coins, WeightedSample
-from ..plugins.contract.draw import draw_from
+from ..plugins.contract.draw import draw_from, joined_samples
 from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
 from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_whole, whole_or_part
@@ -240,15 +240,9 @@ class WeightsPart(Part[_WeightsState]):
                 largest_loss=state.tally.largest,
                 gap=state.gap,
                 reach=state.reach,
-                sample=_joined(state.sample) if state.sample else None,
+                sample=joined_samples(state.sample) if state.sample else None,
             )
         )
-
-
-def _joined(samples: Sequence[WeightedSample]) -> WeightedSample:
-    return WeightedSample(
-        np.concatenate([sample.records for sample in samples]), np.concatenate([sample.weights for sample in samples])
-    )
 
 
 class _Format(Protocol):

@@ -114,11 +114,11 @@ def pure_profile(request: Request, given: Composition, terminal: Terminal) -> Pu
         name = given.mechanism.about.name
         admissible = "a mechanism about a record that is added or removed, or a δ or an order"
         raise InvalidValue("mechanism", name, admissible, f"{name} is about one that is replaced: state --delta 0")
-    subject = request.subject(given)
-    with waiting(terminal):
-        run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
-    losses = subject.losses(run_of, terminal)
-    _write(request, run_of, claim, subject, losses)
+    with request.subject(given) as subject:
+        with waiting(terminal):
+            run_of, claim = _claimed(subject.run, subject.domain, given.run.get("radius", ""))
+        losses = subject.losses(run_of, terminal)
+        _write(request, run_of, claim, subject, losses)
     supremum = math.inf if claim.supremum is None else claim.supremum.enclosure.upper_float
     return PureProfile(claim=claim, owners=OwnersFigures.of(request, losses, supremum, "ψ"), request=request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -12,13 +12,13 @@ import typer
 from attrs import frozen
 
 from ...accounting.errors import InvalidValue
-from ...accounting.exact import Floats
 from ...accounting.provenance import Private
 from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
-from ...data import Reading, example_records, read_records, refuse_without_file
+from ...data import Reading, Records, example_records, open_records, refuse_without_file
 from ...records.laws import At
-from ...records.losses import RecordLosses, record_losses
+from ...records.losses import RecordLosses
+from ...records.on_disk import record_losses_on_disk
 from ...runs.sampled import SampledRun
 from ..composition import Composition
 from ..domain import dimension_of, domain_of
@@ -61,8 +61,9 @@ class Request:
         """How the file is read."""
         return self.file.reading
 
-    def subject(self, given: Composition) -> Subject:
-        """What is looked at, read; nothing is written yet.
+    @contextmanager
+    def subject(self, given: Composition) -> Iterator[Subject]:
+        """What is looked at, while its files are open; nothing is written yet.
 
         Raises:
             InvalidValue: for what serves nothing here, and for what the data or the domain do not admit.
@@ -71,23 +72,24 @@ class Request:
         check_places(self.data, self.places)
         if self.data is None:
             refuse_without_file(self.reading)
-        records = self._records(dimension_of(given))
-        if records is None:
-            owners = {"owner-certificate": self.owner_certificate, "owner-plot": self.owner_plot}
-            refuse_unused(owners, "where no records are read", "Name the owner's file: --data FILE")
-        return Subject(
-            run=SampledRun(mechanism=given.mechanism, sampler=given.sampler),
-            domain=domain_of(given, None if records is None else records.shape[1]),
-            records=records,
-            outside=outside,
-        )
+        with ExitStack() as stack:
+            records = self._records(dimension_of(given), stack)
+            if records is None:
+                owners = {"owner-certificate": self.owner_certificate, "owner-plot": self.owner_plot}
+                refuse_unused(owners, "where no records are read", "Name the owner's file: --data FILE")
+            yield Subject(
+                run=SampledRun(mechanism=given.mechanism, sampler=given.sampler),
+                domain=domain_of(given, None if records is None else records.columns),
+                records=records,
+                outside=outside,
+            )
 
-    def _records(self, dimension: int | None) -> Floats | None:
-        """The records of the file, or of the embedded example; None for a dimension that is not the example's."""
+    def _records(self, dimension: int | None, stack: ExitStack) -> Records | None:
+        """The records of the files, or of the embedded example; None for a dimension that is not the example's."""
         if self.data is not None:
-            return read_records(self.data, self.reading)
+            return stack.enter_context(open_records(self.data, self.reading))
         example = example_records()
-        return example if dimension in (None, example.shape[1]) else None
+        return Records.of(example) if dimension in (None, example.shape[1]) else None
 
     @property
     def places(self) -> Mapping[str, Path | None]:
@@ -107,13 +109,13 @@ class Subject:
     Attributes:
         run: the release, on records that nothing bounds.
         domain: the public domain, where one is stated.
-        records: matrix (n, d) of the owner, or of the example; None where there are none.
+        records: those of the owner, read chunk by chunk, or of the example; None where there are none.
         outside: what happens to those outside the domain.
     """
 
     run: SampledRun
     domain: NormBall | None
-    records: Floats | None
+    records: Records | None
     outside: Outside
 
     def losses(self, run: SampledRun, terminal: Terminal, at: At = None) -> Private[RecordLosses] | None:
@@ -121,7 +123,7 @@ class Subject:
         if self.records is None:
             return None
         with progress_over(self.records, terminal) as advance:
-            return record_losses(run, self.records, self.outside, at=at, progress=advance)
+            return record_losses_on_disk(run, self.records, self.outside, at=at, progress=advance)
 
 
 def outside_of(word: str, bounded: bool) -> Outside:
@@ -136,12 +138,15 @@ def outside_of(word: str, bounded: bool) -> Outside:
 
 
 @contextmanager
-def progress_over(records: Floats, terminal: Terminal) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar where the work is long and someone watches."""
-    if records.size < _LONG:
+def progress_over(
+    records: Records, terminal: Terminal, doing: str = "certifying ψ"
+) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar where the work may be long and someone watches."""
+    lines, columns = records.shape
+    if lines is not None and lines * columns < _LONG:
         yield None
         return
-    with watched(terminal, len(records), *counting("certifying ψ", "records")) as bar:
+    with watched(terminal, lines, *counting(doing, "records")) as bar:
         yield None if bar is None else bar.reach
 
 

@@ -119,11 +119,11 @@ def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
     """Compose, prove and measure at the target that was asked for."""
     target = _target(request)
     _refuse_files(request)
-    subject = request.subject(given)
-    releases = subject.run.on(subject.domain)
-    with waiting(terminal):
-        found = target.prove(releases)
-    losses = subject.losses(releases, terminal, target.at)
+    with request.subject(given) as subject:
+        releases = subject.run.on(subject.domain)
+        with waiting(terminal):
+            found = target.prove(releases)
+        losses = subject.losses(releases, terminal, target.at)
     owners = OwnersFigures.of(request, losses, found.bounds.upper, target.sign)
     return LossAt(releases=releases, target=target, found=found, owners=owners)
 
