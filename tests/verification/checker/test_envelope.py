@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from certdp.verification.checker.envelope import LARGEST_FILE, _refuse_deep, open_envelope, read_file
+from certdp.verification.checker.envelope import (
+    LARGEST_FILE,
+    _refuse_deep,
+    open_envelope,
+    read_file,
+    require_regular,
+)
 from certdp.verification.checker.verdict import Refused
 
 
@@ -47,3 +56,51 @@ def test_values_times_depth_are_limited() -> None:
     _refuse_deep(b"[" * depth + b"," * commas + b'",,"')
     with pytest.raises(Refused, match="nested too deeply"):
         _refuse_deep(b"[" * depth + b"," * (commas + 1))
+
+
+@contextmanager
+def open_pipe() -> Iterator[int]:
+    """The reading end of a pipe that holds nothing and is never written to."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("place", ["/dev/fd", "/proc/self/fd"])
+def test_a_pipe_that_was_given_open_is_admitted_and_no_other(place: str, tmp_path: Path) -> None:
+    if not Path(place).is_dir():
+        pytest.skip("this system has no such folder")
+    with open_pipe() as reading:
+        require_regular(Path(place) / str(reading))
+    named = tmp_path / "pipe"
+    os.mkfifo(named)
+    with pytest.raises(OSError, match="no regular file"):
+        require_regular(named)
+
+
+def test_a_pipe_as_standard_input_is_admitted() -> None:
+    before = os.dup(0)
+    try:
+        with open_pipe() as reading:
+            os.dup2(reading, 0)
+            require_regular(Path("/dev/stdin"))
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_has_no_word_for_is_no_number(name: str) -> None:
+    with pytest.raises(Refused, match=f"^{name} is not a JSON number$"):
+        open_envelope(f'{{"number": {name}}}'.encode())
+
+
+def test_a_whole_number_has_at_most_17_digits() -> None:
+    with pytest.raises(Refused, match="is not a JSON object with a digest"):
+        open_envelope(b'{"number": 99999999999999999}')
+    for number in (b"100000000000000000", b"9" * 5000):
+        with pytest.raises(Refused, match="a number has more than 17 digits"):
+            open_envelope(b'{"number": %b}' % number)
