@@ -22,6 +22,7 @@ from . import fresh
 from .guarded import modules, tests_folder
 from .killing import Ending, Guard, Outcome
 from .mutants import PACKAGE, Mutant, file_of, mutated
+from .planting import quietly_compiled
 
 _IMPORTING = 120.0  # seconds of processor time, beyond those of the guards
 
@@ -44,7 +45,7 @@ def attempt_anew(mutant: Mutant, guards: Sequence[Guard]) -> Ending:
         Killed only where all of these guards are as expected in such a process without the mutant; not planted where
         the module that was imported is not that with the mutant.
     """
-    code = marshal.dumps(compile(mutated(mutant), file_of(mutant.module), "exec"))
+    code = marshal.dumps(quietly_compiled(mutated(mutant), file_of(mutant.module)))
     ended = _status(mutant, code, guards)
     if ended == fresh.UNPLANTED:
         return Ending(Outcome.UNPLANTED, "", 0, 0.0)

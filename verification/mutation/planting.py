@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import gc
 import sys
+import warnings
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper, cache
 from types import CodeType, FunctionType, ModuleType
@@ -70,7 +71,7 @@ def exchange(name: str, tree: ast.Module) -> CodeType:
         CannotBePlanted: where that code captures other variables than the function holds, or could be that of two.
     """
     file = _loaded_file(name)
-    compiled = compile(tree, file, "exec")
+    compiled = quietly_compiled(tree, file)
     codes: dict[tuple[str, int], list[CodeType]] = {}
     for *_, code in _codes(compiled):
         codes.setdefault(_name(code), []).append(code)
@@ -83,6 +84,13 @@ def exchange(name: str, tree: ast.Module) -> CodeType:
                 raise CannotBePlanted(code.co_qualname)
             function.__code__ = code
     return compiled
+
+
+def quietly_compiled(tree: ast.Module, file: str) -> CodeType:
+    """Compile a tree, whatever Python warns of: some faults are such that it warns, such as the call of a text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return compile(tree, file, "exec")
 
 
 def _hold_planted(name: str, planted: CodeType) -> None:

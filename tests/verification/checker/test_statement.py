@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from certdp.verification.checker import shapes
-from certdp.verification.checker.statement import body_of
+from certdp.verification.checker.statement import body_of, check_figures, hold_assumptions
 from certdp.verification.checker.verdict import Refused
 
 STORED = Path(__file__).parents[2] / "answers/certificates"
@@ -64,3 +64,42 @@ def test_figures_of_data_have_their_kinds(key: str, admitted: list[Any], refused
         for value in refused:
             with pytest.raises(Refused, match=key):
                 read(body, (("data", key), value))
+
+
+def test_a_precision_has_24_to_4096_bits() -> None:
+    for body in BODIES:
+        for bits in (24, 4096):
+            read(body, (("precision",), bits))
+        for bits in (23, 4097, 53.0, "53"):
+            with pytest.raises(Refused, match="precision"):
+                read(body, (("precision",), bits))
+
+
+@pytest.mark.parametrize("length", [1, 500, 999])
+def test_what_stands_beside_the_proof_has_at_most_1000_characters(length: int) -> None:
+    def beside(value: str) -> Any:
+        return hold_assumptions({"assumptions": [{"name": "n" * length, "value": value}]}, {}).beside
+
+    assert beside("v" * (1000 - length)) == (("n" * length, "v" * (1000 - length)),)
+    with pytest.raises(Refused, match="at most 1000 characters"):
+        beside("v" * (1001 - length))
+
+
+@pytest.mark.parametrize(
+    ("psi_max", "size", "possible"),
+    [
+        (0.0, [0.0, 0.0], True),
+        (0.5, [1.0, 2.0], True),
+        (-5e-324, [1.0, 2.0], False),
+        (0.5, [-5e-324, 2.0], False),
+        (0.5, [2.0, 1.0], False),
+    ],
+)
+def test_figures_are_those_of_some_data(psi_max: float, size: list[float], possible: bool) -> None:
+    """Of no records, too: then nothing is lost and nothing is drawn."""
+    body = {"data": {"psi_max": psi_max, "expected_sample_size": size, "columns": 3}}
+    if possible:
+        check_figures(body, None)
+    else:
+        with pytest.raises(Refused, match="no figures of any data"):
+            check_figures(body, None)

@@ -157,6 +157,20 @@ def test_what_is_made_of_a_constant_has_its_mutant() -> None:
     subprocess.run([sys.executable, "-c", PLANTS_A_CONSTANT], check=True)
 
 
+CALLS_A_TEXT = """
+import certdp.verification.checker.options
+from certdp.verification.mutation.mutants import mutants_of
+from certdp.verification.mutation.planting import plant
+called = [m for m in mutants_of("verification.checker.options") if m.after == "'split'(options)"]
+plant(*called)
+"""
+
+
+def test_what_python_warns_of_is_planted() -> None:
+    """Where pytest makes errors of warnings, too."""
+    subprocess.run([sys.executable, "-W", "error::SyntaxWarning", "-c", CALLS_A_TEXT], check=True)
+
+
 def test_slips_of_an_expression_are_each_another_expression() -> None:
     tree = W**2 * norm(1) / 5
     slips = [(mutant.operator, str(mutant.expression)) for mutant in expression_mutants(tree)]
