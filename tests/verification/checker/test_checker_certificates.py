@@ -907,6 +907,22 @@ def test_an_owners_certificate_in_other_norms_is_compared_with_its_data(p: str, 
     assert_refused(check(seal(smaller), Rows(rows)), "record")
 
 
+def test_what_became_of_the_data_is_told() -> None:
+    rows = some_rows(4, 5, 0.3)
+    unchecked, unbound = "the owner's figures were not checked", "a public certificate is not bound to data"
+    owners, public = seal(owner(OWNED, rows, "clip")), seal(OWNED)
+    for content, data, told in (
+        (owners, Rows(rows), []),
+        (owners, None, [unchecked]),
+        (public, None, []),
+        (public, Rows(rows), [unbound]),
+    ):
+        verdict = check(content, data)
+        assert verdict.accepted, verdict.reason
+        assert [words for words in (unchecked, unbound) if words in verdict.reason] == told
+        assert verdict.data_compared == (content is owners and data is not None)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("outside", "size"), [("clip", 0.3), ("drop", 0.3), ("none", 0.01)])
 def test_an_owners_certificate_is_compared_with_its_data(outside: str, size: float) -> None:
