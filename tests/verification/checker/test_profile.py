@@ -15,7 +15,10 @@ import certdp
 from certdp import Full, LaplaceSum, Norm, NormBall, Poisson, Public, Released, SampledRun
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker import check
-from certdp.verification.checker.profile import _exactly_drawn
+from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.intervals import ZERO, Arithmetic, Interval, exact
+from certdp.verification.checker.profile import _compose, _exactly_drawn, _measure
+from certdp.verification.checker.verdict import Refused
 from tests.support.cases import examples
 
 BALL = NormBall(norm=Norm.L1, radius=Public(1))
@@ -79,3 +82,25 @@ def test_where_no_record_is_drawn_the_supremum_is_what_was_paid_before(scale: An
     below = math.nextafter(cost, -1)
     assert not check(altered(content, below, None)).accepted
     assert "lower end of the supremum is above" in check(altered(content, cost, math.nextafter(cost, 1))).reason
+
+
+@pytest.mark.parametrize(("power", "never"), [(-960, False), (-961, True), (-1000, True)])
+def test_a_record_whose_rate_is_at_most_2_to_the_minus_961_is_never_drawn(power: int, never: bool) -> None:
+    """So it loses nothing, whatever its norm; any other loses as much as the profile says."""
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(3)), sampler=Poisson(rate=Public(Fraction(2) ** power)))
+    body = json.loads(certdp.profile_certificate(run.on(BALL)))
+    one = Interval(exact(1.0), exact(1.0))
+    found = _measure(_compose(body, Budget()))({"norm(1)": one}, Arithmetic(96))
+    assert (found.psi == ZERO) is never
+    assert found.drawn == Interval(exact(2.0**power), exact(2.0**power))
+
+
+def test_an_expression_uses_norms_and_the_weight_alone() -> None:
+    """Of a rate the norms, of a loss the weight too."""
+    run = SampledRun(mechanism=LaplaceSum(scale=Public(3)), sampler=Poisson(rate=Public("1/2")))
+    genuine = json.loads(certdp.profile_certificate(run.on(BALL)))
+    for key, name in (("rate", ["weight"]), ("rate", ["rounding", "rate"]), ("loss", ["rounding", "weight"])):
+        body = {key: value for key, value in genuine.items() if key != "digest"}
+        body["inputs"] = body["inputs"] | {key: name}
+        with pytest.raises(Refused, match="the rate may use norms alone, the loss norms and the weight"):
+            _compose(body, Budget())

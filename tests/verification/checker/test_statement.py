@@ -68,11 +68,11 @@ def test_figures_of_data_have_their_kinds(key: str, admitted: list[Any], refused
 
 def test_a_precision_has_24_to_4096_bits() -> None:
     for body in BODIES:
-        for bits in (24, 4096):
-            read(body, (("precision",), bits))
-        for bits in (23, 4097, 53.0, "53"):
+        for admitted in (24, 4096):
+            read(body, (("precision",), admitted))
+        for refused in (23, 4097, 53.0, "53"):
             with pytest.raises(Refused, match="precision"):
-                read(body, (("precision",), bits))
+                read(body, (("precision",), refused))
 
 
 @pytest.mark.parametrize("length", [1, 500, 999])
