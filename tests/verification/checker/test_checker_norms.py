@@ -57,6 +57,13 @@ def test_whole_roots() -> None:
         assert whole_root(exact, degree) ** degree == exact
 
 
+def test_whole_roots_of_small_numbers() -> None:
+    for degree in range(1, 7):
+        for value in range(70):
+            root = whole_root(value, degree)
+            assert root**degree <= value < (root + 1) ** degree
+
+
 def test_a_root_does_not_rest_on_the_platforms_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (0.0, 1.0, 600.0):
         monkeypatch.setattr("math.exp", lambda _, wrong=wrong: wrong)
