@@ -49,6 +49,8 @@ _GUARD: Final = 64
 _REACH: Final = 32
 _SLOT: Final = 2 * BITS + 8
 """Bits, whole bytes, that a sum of products has beside others: it is at most 1 in size, but for its error."""
+_SLOT_BYTES: Final = _SLOT // 8
+_HALF: Final = 1 << (_SLOT - 1)
 _FINE: Final = Arithmetic(256)
 _COARSE: Final = Arithmetic(64)
 _UNIT: Final = Interval(ONE, ONE)
@@ -141,7 +143,7 @@ class _Waves:
             self._cosines.append(_packed([cosine for cosine, _ in turns[:-1]]))
             self._sines.append(_packed([sine for _, sine in turns[:-1]]))
             self._far_turns.append(_product(turns[-2], turns[-1]))
-        self._bias = _packed([1 << (_SLOT - 1)] * (reach + 1))
+        self._bias = _halves(reach + 1)
         self._far = [(weight, 0) for weight in part.weights]
         self._sums = self._all()
 
@@ -172,17 +174,20 @@ class _Waves:
 
     def _slots(self, far: list[int], near: list[int]) -> Iterator[int]:
         """The sum of the products, slot by slot."""
-        size, half = _SLOT // 8, 1 << (_SLOT - 1)
+        size = _SLOT_BYTES
         held = (sum(map(mul, far, near)) + self._bias).to_bytes(size * (self.reach + 1), "little")
-        return (int.from_bytes(held[j : j + size], "little") - half for j in range(0, len(held), size))
+        return (int.from_bytes(held[j : j + size], "little") - _HALF for j in range(0, len(held), size))
 
 
 def _packed(values: list[int]) -> int:
-    """One number with a value in each slot."""
-    packed = 0
-    for value in reversed(values):
-        packed = (packed << _SLOT) + value
-    return packed
+    """One number with a value in each slot, which holds it with its sign."""
+    held = b"".join([(value + _HALF).to_bytes(_SLOT_BYTES, "little") for value in values])
+    return int.from_bytes(held, "little") - _halves(len(values))
+
+
+def _halves(slots: int) -> int:
+    """One number with half of what a slot holds in each slot."""
+    return int.from_bytes(_HALF.to_bytes(_SLOT_BYTES, "little") * slots, "little")
 
 
 def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line) -> tuple[int, int]:
