@@ -30,6 +30,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
+def this_process() -> tuple[int, int]:
+    """What tells this process from those that it was forked from, and from those forked from it."""
+    return os.getpid(), _process
+
+
 class SecondAccount(InvalidType):
     """An attempt to have two accounts of one budget, each of which could be spent; nothing was spent."""
 
@@ -48,13 +53,13 @@ class SpendingState:
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Before any `__init__`, so that none can forget it."""
         made = super().__new__(cls)
-        made._made_in = (os.getpid(), _process)
+        made._made_in = this_process()
         made._lock = RLock()
         return made
 
     @property
     def _of_this_process(self) -> bool:
-        return self._made_in == (os.getpid(), _process)
+        return self._made_in == this_process()
 
     @contextmanager
     def _own(self) -> Iterator[None]:

@@ -128,3 +128,25 @@ def test_other_sums(changed: dict[str, Any]) -> None:
     part = PARTS["sums"]
     stated, arrays = unpacked(part.form, part.to_bytes())
     refused(part, packed(part.form, {**stated, "numbers": {**stated["numbers"], **changed}}, arrays))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("losses", {"grid": [0.5, 1.0]}),
+        ("losses", {"losses": "in a sink"}),
+        ("losses", {"losses": "elsewhere"}),
+        ("sink", {"losses": "held"}),
+        ("weights", {"columns": 3}),
+        ("weights", {"sample": "none"}),
+        ("weights", {"sample": "some"}),
+        *((kind, {"columns": 0}) for kind in PARTS),
+        *((kind, {"columns": -1}) for kind in PARTS),
+        *((kind, {"outside": "keep"}) for kind in PARTS),
+        *((kind, {"run": "0"}) for kind in PARTS),
+    ],
+)
+def test_facts_that_do_not_go_with_what_is_held(kind: str, changed: dict[str, Any]) -> None:
+    part = PARTS[kind]
+    stated, arrays = unpacked(part.form, part.to_bytes())
+    refused(part, packed(part.form, {**stated, "facts": {**stated["facts"], **changed}}, arrays))

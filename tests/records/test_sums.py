@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 from collections.abc import Callable
 from functools import reduce
@@ -40,9 +41,11 @@ from certdp import (
     check,
     stated_release,
 )
+from certdp.accounting.stored import packed, unpacked
 from certdp.guarantees import PrivateValue
 from certdp.mechanisms.lattice import Additive
 from certdp.parts import LossesPart, SumPart, merged
+from certdp.plugins.forks import can_fork
 from tests.support.cases import examples
 
 MECHANISMS: dict[str, Any] = {
@@ -169,6 +172,52 @@ class TestOnce:
         for other in (part, pickle.loads(pickle.dumps(part)), SumPart.of(run, data()) + part):
             with pytest.raises(InvalidValue, match="common records"):
                 _ = part + other
+
+
+def in_a_fork(work: Callable[[], object]) -> str:
+    """What becomes of work in a forked process: the type of its error or of its result."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+
+    def send_result() -> None:
+        try:
+            theirs.send(type(work()).__name__)
+        except InvalidValue as error:
+            theirs.send(type(error).__name__)
+
+    process = context.Process(target=send_result)
+    process.start()
+    try:
+        return str(ours.recv())
+    finally:
+        process.join()
+
+
+@pytest.mark.skipif(not can_fork(), reason="this system cannot fork")
+class TestForks:
+    def test_do_not_finish_what_was_made_before(self) -> None:
+        run = full()
+        part = SumPart.of(run, data())
+        assert in_a_fork(lambda: part.finish(run)) == "SecondAccount"
+        assert in_a_fork(lambda: (part + SumPart.of(run, data())).finish(run)) == "SecondAccount"
+        assert in_a_fork(lambda: merged([SumPart.of(run, data()), part]).finish(run)) == "SecondAccount"
+        assert part.finish(run).value.shape == (1, 3)
+
+    def test_finish_what_they_made_or_were_sent(self) -> None:
+        run = full()
+        sent = SumPart.of(run, data()).to_bytes()
+        assert in_a_fork(lambda: SumPart.of(run, data()).finish(run)) == "StatedRelease"
+        assert in_a_fork(lambda: SumPart.from_bytes(sent).finish(run)) == "StatedRelease"
+
+
+def test_a_part_with_the_facts_of_another_run() -> None:
+    """Facts are text that the owner could exchange; the number of sums tells."""
+    part, run = SumPart.of(full(), data()), full("count")
+    stated, arrays = unpacked(part.form, part.to_bytes())
+    facts = unpacked(part.form, SumPart.of(run, data()).to_bytes())[0]["facts"]
+    forged = SumPart.from_bytes(packed(part.form, {**stated, "facts": facts}, arrays))
+    with pytest.raises(InvalidValue, match="another number of sums"):
+        forged.finish(run)
 
 
 def test_a_release_of_parts_has_the_certificate_of_the_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Self, TypeAlias, final
@@ -111,6 +112,8 @@ def whole_or_part(records: ArrayLike | Records) -> Records:
     return records if isinstance(records, Records) else Records.of(records, fewest=0)
 
 
+_DIGEST = re.compile("[0-9a-f]{64}")
+
 FACTS = {"run": str, "columns": int, "outside": str, "at": str | None}
 """The types of what `facts_of` gives, by name."""
 
@@ -119,6 +122,12 @@ def facts_of(run: SampledRun[Any], records: Records, outside: Outside, at: At) -
     """What parts over records of a data set have in common."""
     require("outside", outside, Outside, "Use Outside.CLIP or Outside.DROP")
     return {"run": run_digest(run), "columns": records.columns, "outside": outside.value, "at": at_to_text(at)}
+
+
+def are_facts(facts: Json) -> bool:
+    """Whether these may be what `facts_of` gives, beside others."""
+    known = {outside.value for outside in Outside}
+    return bool(_DIGEST.fullmatch(facts["run"])) and facts["columns"] > 0 and facts["outside"] in known
 
 
 @final

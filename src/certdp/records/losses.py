@@ -19,7 +19,7 @@ from ..accounting.stored import Json, is_vector
 from ..data import Records
 from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_whole, whole_or_part
+from .chunks import FACTS, Chunk, Progress, Tally, are_facts, chunks, facts_of, require_whole, whole_or_part
 from .laws import At, law_of
 from .statistics import DEFAULT_GRID, LossHistogram, Sink
 
@@ -152,6 +152,11 @@ class _LossesState:
                 pairs = zip(self.values, self.inside, strict=True)
                 arrays["inside"] = np.concatenate([np.ones(len(v), np.bool_) if i is None else i for v, i in pairs])
         return numbers, arrays
+
+    def agrees(self, facts: Json) -> bool:
+        """Whether it may be what parts with these facts hold."""
+        kept = "in a sink" if self.values is None else "held"
+        return are_facts(facts) and facts["grid"] == list(self.histogram.grid) and facts["losses"] == kept
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:

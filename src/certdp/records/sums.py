@@ -8,13 +8,14 @@ from threading import Lock
 from typing import Any, ClassVar, Self, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ..accounting.draws.by_name import NamedCoins
 from ..accounting.errors import InvalidValue
 from ..accounting.exact import Floats
 from ..accounting.feasible_weights.plans import on_one_sample, samples
+from ..accounting.filters.spending import SecondAccount, this_process
 from ..accounting.guarantees import require
 from ..accounting.private import Private
 from ..accounting.sampling.clipping import Outside, hold
@@ -27,7 +28,7 @@ from ..runs.partial import Packed, Part, run_digest
 from ..runs.prepared import matrix_within, prepared, require_admissible
 from ..runs.sampled import SampledRun
 from ..runs.statements import ReleaseStatement, StatedRelease
-from .chunks import require_whole, whole_or_part
+from .chunks import are_facts, require_whole, whole_or_part
 
 _Totals: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -46,11 +47,13 @@ class _SumState:
         totals: for each sample of the run, the exact sums of what was drawn.
         draws: names of the draws, each of which is to be released from once.
         private: whether all were drawn with private coins.
+        processes: where this was made, or read from bytes.
     """
 
     totals: _Totals
     draws: frozenset[str]
     private: bool
+    processes: frozenset[tuple[int, int]] = field(factory=lambda: frozenset({this_process()}))
 
     def __add__(self, later: _SumState) -> _SumState:
         if self.draws & later.draws:
@@ -62,12 +65,27 @@ class _SumState:
             totals=_added(self.totals, later.totals),
             draws=self.draws | later.draws,
             private=self.private and later.private,
+            processes=self.processes | later.processes,
         )
 
     def to_packed(self) -> Packed:
         """All of it, for the bytes of a part."""
         totals = [[hex(total) for total in sample] for sample in self.totals]
         return {"totals": totals, "draws": sorted(self.draws), "private": self.private}, {}
+
+    def agrees(self, facts: Json) -> bool:
+        """Whether it may be what parts with these facts hold."""
+        return are_facts(facts)
+
+    def require_of(self, mechanism: Additive, run: SampledRun[Any], columns: int) -> None:
+        """Refuse what the run does not add up.
+
+        Raises:
+            InvalidValue: for another number of samples, or of sums of one.
+        """
+        length = len(mechanism.totals(WeightedSample(np.empty((0, columns)), np.empty(0))))
+        if [len(sample) for sample in self.totals] != [length] * samples(run.releases):
+            raise InvalidValue("part", "one of another number of sums", "a part of this run", "Make the parts anew")
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -93,7 +111,8 @@ class SumPart(Part[_SumState]):
 
     `one + other` is the part over the records of both. Records are drawn once, when a part is made, and noise is drawn
     once, when the sum of all parts is finished. Two parts that come of one draw are not added, and what was finished is
-    not finished again, in the same process, by itself or within another sum. Across processes a `Ledger` is what
+    not finished again, in the same process, by itself or within another sum. A process that was forked after a part was
+    made adds it up, but does not finish it. Across processes a `Ledger` is what
     protects: pay there, under one request, for one `finish`; and let no engine make a part anew that was added already.
     """
 
@@ -203,9 +222,18 @@ class SumPart(Part[_SumState]):
             InvalidType: for another type of run or of coins.
             InvalidValue: for another run; where a release from these draws was made in this process; and where a
                 private source of random words fails. Nothing is drawn then.
+            SecondAccount: in a process that was forked after a part was made. Nothing is drawn then.
         """
         self.require_of(run)
         mechanism, used, state = additive(run), release_coins(coins), self._state.reveal()
+        state.require_of(mechanism, run, self._facts["columns"])
+        if state.processes != {this_process()}:  # before the lock, which a thread of that process may have held
+            raise SecondAccount(
+                "part",
+                "its finish in a forked process",
+                "finish in the process that made it, or read it from bytes",
+                "Each process would release from the same draws: finish in the first, and let others add up",
+            )
         with _LOCK:
             if state.draws & _RELEASED:
                 remedy = "Keep what the first finish returned; for another release make the parts anew, and pay again"

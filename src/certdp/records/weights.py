@@ -26,7 +26,7 @@ from ..plugins.contract import Coins, WeightedSample
 from ..plugins.contract.draw import draw_from, joined_samples
 from ..runs.partial import Packed, Part, merged
 from ..runs.sampled import SampledRun
-from .chunks import FACTS, Chunk, Progress, Tally, chunks, facts_of, require_whole, whole_or_part
+from .chunks import FACTS, Chunk, Progress, Tally, are_facts, chunks, facts_of, require_whole, whole_or_part
 from .laws import At, law_of
 
 Sink: TypeAlias = Callable[[Realisation], None]
@@ -133,6 +133,12 @@ class _WeightsState:
             arrays["records"] = np.concatenate([piece.records for piece in self.sample])
             arrays["weights"] = np.concatenate([piece.weights for piece in self.sample])
         return numbers, arrays
+
+    def agrees(self, facts: Json) -> bool:
+        """Whether it may be what parts with these facts hold."""
+        drawn = all(piece.records.shape[1] == facts["columns"] for piece in self.sample)
+        kinds = ("drawn",) if self.sample else ("drawn", "none")  # of no records no sample is drawn
+        return are_facts(facts) and drawn and facts["sample"] in kinds
 
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]]) -> Self:

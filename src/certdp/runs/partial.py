@@ -37,6 +37,10 @@ class Mergeable(Adds, Protocol):
         """Return all of it."""
         ...
 
+    def agrees(self, facts: Json, /) -> bool:
+        """Whether it may be what parts with these facts hold."""
+        ...
+
     @classmethod
     def from_packed(cls, numbers: Json, arrays: Mapping[str, NDArray[Any]], /) -> Self:
         """Make it from what `to_packed` gave.
@@ -121,6 +125,8 @@ class Part(Generic[S]):
             again, held = state.to_packed()
             if canonical(again) != canonical(numbers) or _kinds(held) != _kinds(arrays):  # nothing is read over
                 raise InvalidValue("content", "what was not written", "what to_bytes gave")
+            if not state.agrees(facts):
+                raise InvalidValue("content", "facts of another part", "what to_bytes gave")
         return cls(facts, Private(state))
 
     def __reduce__(self) -> tuple[Callable[[bytes], Self], tuple[bytes]]:
