@@ -149,6 +149,24 @@ def test_samples_with_a_common_key_do_not_merge(refusal: Refusal, sampled: Path,
     assert "without a common key" in error["admissible"]
 
 
+def test_any_number_of_samples_merge(certdp: Command, refusal: Refusal, tmp_path: Path) -> None:
+    places = []
+    for name in "abcd":
+        counts = tmp_path / f"{name}.tsv"
+        counts.write_text("".join(f"{name}{number}\t{number + 1}\n" for number in range(5)))
+        places.append(tmp_path / f"{name}.csv")
+        drawn = certdp("pws", "sample", counts, "--threshold", "1000", "--coordinated", "salt", "--output", places[-1])
+        assert drawn.code == 0, drawn.err
+    pairs = [tmp_path / name for name in ("ab.csv", "abc.csv", "abcd.csv")]
+    for place, (one, other) in zip(pairs, [places[:2], (pairs[0], places[2]), (pairs[1], places[3])], strict=True):
+        assert certdp("pws", "merge", one, other, "--output", place).code == 0
+    assert certdp("pws", "merge", *places, "--output", tmp_path / "at-once.csv").code == 0
+    assert (tmp_path / "at-once.csv").read_bytes() == pairs[-1].read_bytes()
+    error = refusal("pws", "merge", *places, pairs[0], "--output", tmp_path / "twice.csv")
+    assert error["value"].endswith("ab.csv")
+    assert refusal("pws", "merge", places[0], "--output", tmp_path / "one.csv")["parameter"] == "samples"
+
+
 def test_samples_by_different_schemes_do_not_merge(
     certdp: Command, refusal: Refusal, sampled: Path, other: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ...accounting.errors import InvalidValue
+from ...data.files import within_file
 from ...weighted_sampling.threshold_samples import ThresholdSample
 from ...weighted_sampling.threshold_samples import merge as merged
 from ..answering import application
@@ -15,15 +17,27 @@ from .drawn import DrawnSample, check_output
 
 
 def merge(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A sample of `certdp pws sample`.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="One by the same scheme, of data without a common key.")],
+    samples: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SAMPLES...",
+            help="Samples of `certdp pws sample`, two or more, by the same scheme, of data without a common key.",
+        ),
+    ],
     output: Output,
     overwrite: Overwrite = False,
 ) -> DrawnSample:
-    """Merge samples of two data sets without a common key: not private, for the data's owner."""
-    for source in (first, second):
+    """Merge samples of data sets without a common key: not private, for the data's owner."""
+    first, *others = samples
+    if not others:
+        raise InvalidValue("samples", str(first), "at least two samples", "Name them: certdp pws merge A B")
+    for source in samples:
         check_output(source, output, overwrite)
-    sample = merged(ThresholdSample.read(first), ThresholdSample.read(second))
+    sample = ThresholdSample.read(first)
+    for source in others:
+        read = ThresholdSample.read(source)
+        with within_file(source):
+            sample = merged(sample, read)
     sample.write(output, overwrite=overwrite)
     return DrawnSample(sample=sample, output=output)
 
