@@ -20,7 +20,7 @@ from certdp.accounting.filters import BudgetExceeded, RenyiFilter
 from certdp.accounting.filters.spending import SecondAccount
 from certdp.accounting.notions import Renyi
 from certdp.individual import IndividualFilter
-from certdp.ledger import IndividualAccount, LedgerDamaged, LedgerUnavailable, OutputLost, SameRequest
+from certdp.ledger import IndividualAccount, LedgerDamaged, LedgerUnavailable, SameRequest
 from certdp.plugins.forks import can_fork
 from tests.support.cases import examples
 from tests.support.children import ended, in_child
@@ -71,9 +71,10 @@ def test_shards_admit_what_one_filter_admits(
         return [IndividualAccount(place, Ledger(ledger.place), "run", shard=shard) for shard in range(shards)]
 
     accounts = opened()
-    assert [unit for one in accounts for unit in one.units] == sorted(UNITS)
+    order = [sorted(UNITS).index(unit) for one in accounts for unit in one.units]
+    assert sorted(order) == list(range(len(UNITS)))
     for step in steps:
-        rate, shift = (np.array(column) for column in zip(*step, strict=True))
+        rate, shift = (np.array(column)[order] for column in zip(*step, strict=True))
         ends = np.cumsum([len(one.units) for one in accounts])[:-1]
         parts = zip(accounts, np.split(rate, ends), np.split(shift, ends), strict=True)
         masks: list[NDArray[np.bool_]] = [one.step(rates, shifts).reveal() for one, rates, shifts in parts]
@@ -90,7 +91,7 @@ def test_shards_admit_what_one_filter_admits(
 def test_from_each_version_one_step_is_admitted(ledger: Ledger, place: Path) -> None:
     first, second, third = (IndividualAccount(place, Ledger(ledger.place), "run") for _ in range(3))
     first.admit(0.3)
-    with pytest.raises(OutputLost):
+    with pytest.raises(SameRequest):
         second.admit(0.3)  # the same step: its output would be drawn twice
     with pytest.raises(SameRequest):
         third.admit(0.1)
@@ -181,7 +182,6 @@ def test_what_cannot_be_made_leaves_nothing(ledger: Ledger, tmp_path: Path) -> N
         {"units": ["a", 1]},
         {"units": [1.5]},
         {"shards": 0},
-        {"shards": 7},
         {"budget": -1},
         {"request": "x" * 151},
         {"order": Order(4)},
@@ -195,9 +195,12 @@ def test_what_cannot_be_made_leaves_nothing(ledger: Ledger, tmp_path: Path) -> N
     assert ledger.number == 0
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith("a.ledger")]
     create(tmp_path, ledger)
-    shutil.rmtree(place)
-    create(tmp_path, ledger)  # the same accounts, which were paid
+    place.rename(tmp_path / "kept")
+    with pytest.raises(SameRequest):
+        create(tmp_path, ledger)  # under that id there are accounts
     assert ledger.number == 1
+    assert not place.exists()
+    (tmp_path / "kept").rename(place)
     with pytest.raises(InvalidValue, match="a name that is free"):
         create(tmp_path, ledger)
     with pytest.raises(InvalidValue, match="numbered from 0"):
@@ -226,3 +229,29 @@ def test_whole_numbers_are_units_too(ledger: Ledger, tmp_path: Path) -> None:
     account = IndividualAccount(tmp_path / "accounts", ledger, "run")
     assert list(account.units) == sorted(units)
     assert account.admit([0.1, 0.6, 0.1]).reveal().tolist() == [True, False, True]
+
+
+def test_a_record_less_moves_no_other_one(ledger: Ledger, tmp_path: Path) -> None:
+    def shards(name: str, units: list[str]) -> dict[str, int]:
+        rule = RenyiFilter(Renyi(ORDER.value, number(1)), relation=ADD_REMOVE, unit=RECORD)
+        own = Ledger.create(tmp_path / f"{name}.ledger", rule, data="people")
+        IndividualAccount.create(tmp_path / name, units, own, "run", order=ORDER, budget=BUDGET, shards=3)
+        accounts = [IndividualAccount(tmp_path / name, own, "run", shard=shard) for shard in range(3)]
+        return {unit: shard for shard, one in enumerate(accounts) for unit in one.units}
+
+    whole = shards("whole", UNITS)
+    assert len(set(whole.values())) > 1
+    for place, left_out in enumerate(UNITS):
+        rest = shards(f"without {place}", [unit for unit in UNITS if unit != left_out])
+        assert rest == {unit: shard for unit, shard in whole.items() if unit != left_out}
+
+
+def test_the_ledger_does_not_tell_who_has_an_account(tmp_path: Path) -> None:
+    plans: list[list[str | None]] = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        own = new_ledger(tmp_path / name)
+        account = IndividualAccount(create(tmp_path / name, own), own, "run")
+        account.admit(0.1)
+        plans.append([own.plan("run"), own.plan("run: shard 0, step 1")])
+    assert not set(plans[0]) & set(plans[1])

@@ -3,12 +3,17 @@
 A run under an individual filter costs (α, B) as a whole, which is paid once. What each record has spent of B is
 private, so it lies in a file of the owner's: one for each shard of the records. Every step writes a new version, and
 the ledger lets one step follow each version: an older file, or a copy, cannot be stepped from a second time.
+
+The shard of a record follows from its id alone, so a record more or less moves no other one from a release of one shard
+to that of another. Each version holds a nonce, so its digest tells nobody who is in it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
+import secrets
 import shutil
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -105,12 +110,13 @@ class IndividualAccount(SpendingState):
 
         Args:
             folder: a new folder.
-            units: an id of each record, all text or all whole numbers; they are sorted, and cut into shards.
+            units: an id of each record, all text or all whole numbers; each goes to a shard by its
+                hash, and is sorted there.
             ledger: its rule is in Rényi divergence of that order.
             request: an id that names the run alone.
             order: α, fixed before the run.
             budget: B ≥ 0, the largest τ(α) of the whole run for any record.
-            shards: how many files; each is stepped by itself.
+            shards: how many files; each is stepped by itself, and may be empty. It is public.
             by: who pays; the user of the operating system unless given.
 
         Raises:
@@ -123,12 +129,12 @@ class IndividualAccount(SpendingState):
                 "request", request, f"an id of at most {_LONGEST} characters", "Steps are named after it"
             )
         number, place = whole("shards", shards, 1), Path(folder)
-        if number > max(len(names), 1):
-            raise InvalidValue("shards", shards, f"at most one a record, {len(names)}")
         if place.exists():
             raise InvalidValue("folder", str(place), "a name that is free", "Choose another, or open what is there")
         run = IndividualFilter(order, budget, 0).guarantee
-        parts = [names[len(names) * k // number : len(names) * (k + 1) // number] for k in range(number)]
+        parts: list[list[Any]] = [[] for _ in range(number)]
+        for name in names:
+            parts[_shard_of(name, number)].append(name)
         filters = [IndividualFilter(order, budget, len(part)) for part in parts]
         contents = [_parquet(part, one.totals.reveal()) for part, one in zip(parts, filters, strict=True)]
         digests = [digest_of(content) for content in contents]
@@ -142,7 +148,7 @@ class IndividualAccount(SpendingState):
         except OSError as error:
             raise InvalidValue("folder", str(place), "a place for a folder", error.strerror or str(error)) from None
         try:
-            ledger.pay(run, request=request, plan=digest_of(opening), by=by)  # what an earlier call paid is as new
+            ledger.pay(run, request=request, plan=digest_of(opening), by=by)
         except LedgerUnavailable:  # it may have been paid
             raise
         except CertdpError:
@@ -175,7 +181,7 @@ class IndividualAccount(SpendingState):
         """Charge a step of the sampled Gaussian mechanism; arguments and result as for `IndividualFilter.step`.
 
         Raises:
-            SameRequest, OutputLost: where another process stepped from this version: open the account anew. Otherwise
+            SameRequest: where another process stepped from this version: open the account anew. Otherwise
                 as `IndividualFilter.step` and `Ledger.pay`; nothing is charged then.
         """
         with self._own():
@@ -272,6 +278,12 @@ def _sorted_units(units: Iterable[str] | Iterable[int]) -> list[Any]:
     return names
 
 
+def _shard_of(unit: str | int, shards: int) -> int:
+    """The shard of a record, by its own id: under neighbouring data every other record stays where it is."""
+    digest = hashlib.blake2b(str(unit).encode("utf-8", "surrogatepass"), digest_size=16, person=b"certdp-shards")
+    return int.from_bytes(digest.digest(), "big") % shards
+
+
 def _arrow() -> Any:
     try:
         import pyarrow
@@ -287,7 +299,7 @@ def _parquet(units: Sequence[Any], totals: IndividualTotals) -> bytes:
     pa = _arrow()
     kind = pa.int64() if units and isinstance(units[0], int) else pa.large_string()
     columns = {_UNIT: pa.array(units, type=kind), _SPENT: pa.array(totals.moments), _ACTIVE: pa.array(totals.active)}
-    stated = canonical({"format": _FORMAT, "steps": totals.steps})
+    stated = canonical({"format": _FORMAT, "steps": totals.steps, "nonce": secrets.token_hex(32)})
     stream = io.BytesIO()
     pa.parquet.write_table(pa.table(columns).replace_schema_metadata({_METADATA: stated.encode("ascii")}), stream)
     return stream.getvalue()
@@ -298,7 +310,7 @@ def _read(content: bytes) -> tuple[Sequence[Any], IndividualTotals]:
     with whole_content():
         table = pa.parquet.read_table(io.BytesIO(content), use_threads=False)
         stated = parsed(table.schema.metadata[_METADATA].decode("ascii"), "account")
-        form, steps = entries("account", stated, "format", "steps")
+        form, steps, _ = entries("account", stated, "format", "steps", "nonce")
         if form != _FORMAT:
             raise InvalidValue("format", form, _FORMAT)
         moments = np.asarray(table.column(_SPENT).to_numpy(), dtype=np.float64)
