@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
@@ -257,26 +258,28 @@ class Algebra(Generic[T]):
 
 def fold(root: Expression, algebra: Algebra[T]) -> T:
     """The value of `root` under `algebra`; equal subtrees are evaluated once."""
-    known: dict[Expression, T] = {}
+    return _value(root, algebra, {})
 
-    def value(node: Expression) -> T:
-        if node not in known:
-            known[node] = _interpret(node)
-        return known[node]
 
-    def _interpret(node: Expression) -> T:
-        match node:
-            case Constant():
-                return algebra.constant(node.value)
-            case Variable():
-                return algebra.variable(node)
-            case Power():
-                return algebra.power(value(node.base), node.exponent)
-            case Apply():
-                return algebra.operations[node.operation](*map(value, node.arguments))
-        raise InvalidType("expression", node, "a node of the grammar")
+def _value(node: Expression, algebra: Algebra[T], known: dict[Expression, T]) -> T:
+    # no closure that calls itself: it would hold arrays until cycles are next looked for
+    if node not in known:
+        known[node] = _interpret(node, algebra, known)
+    return known[node]
 
-    return value(root)
+
+def _interpret(node: Expression, algebra: Algebra[T], known: dict[Expression, T]) -> T:
+    match node:
+        case Constant():
+            return algebra.constant(node.value)
+        case Variable():
+            return algebra.variable(node)
+        case Power():
+            return algebra.power(_value(node.base, algebra, known), node.exponent)
+        case Apply():
+            value = partial(_value, algebra=algebra, known=known)
+            return algebra.operations[node.operation](*map(value, node.arguments))
+    raise InvalidType("expression", node, "a node of the grammar")
 
 
 def rebuilt(variable: Callable[[Variable], Expression]) -> Algebra[Expression]:
