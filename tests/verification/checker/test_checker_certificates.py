@@ -316,6 +316,7 @@ def test_a_true_certificate_holds_with_little_work(name: str, counted: Counted) 
     assert verdict.claim is not None
     supremum = BODIES[name]["claim"]["supremum"]
     assert verdict.claim.epsilon == (supremum["lower"], supremum["upper"])
+    assert verdict.claim.domain == f"norm({supremum['domain']['norm']}) <= {supremum['domain']['radius']}"
     assert not verdict.data_compared
 
 
@@ -381,6 +382,7 @@ def test_a_profile_without_a_domain_holds() -> None:
     assert verdict.outcome is Outcome.HOLDS_ASSUMING_PROFILE
     assert verdict.claim is not None
     assert verdict.claim.epsilon is None
+    assert verdict.claim.domain is None
     assert_refused(check(seal(drop_domain(BODIES["coreset"]))), "inputs.rate")
 
 

@@ -527,3 +527,34 @@ def test_units_are_those_to_which_a_sanitiser_rounds_its_budget(epsilon: Fractio
     for wrong in (Fraction(0), Fraction(-1), Fraction(1001, 1000)):
         with pytest.raises(Refused, match="no probability above 0"):
             _hold_budget(units, subdivision, epsilon, wrong)
+
+
+@pytest.mark.parametrize("segment", [None, 5, "kept_through", ["kept_through"], {"kept_through": "1"}, {}])
+def test_a_segment_is_an_object_of_one_of_two_shapes(segment: Any) -> None:
+    TABLE({"segments": [{"kept_through": 1}, {"reported": ["0"]}], "then": "kept"}, "here")
+    with pytest.raises(Refused, match="here"):
+        TABLE({"segments": [segment], "then": "kept"}, "here")
+
+
+@pytest.mark.parametrize(
+    ("kept", "accepted"),
+    [
+        ((60,), True),
+        ((61,), False),  # from none: above the allowance, less the margin times the growth
+        ((60, 180), True),
+        ((60, 181), False),  # above twice the rate before and that allowance
+        ((60, 180, 420, 753), True),
+        ((60, 180, 420, 754), False),  # what is not kept falls below half of what was not, less the allowance
+    ],
+)
+def test_the_rates_of_a_stretch_rise_as_far_as_the_growth_allows(kept: tuple[int, ...], accepted: bool) -> None:
+    """Units of 2^-10, a growth of 2, an allowance of 64 and a margin of 2 of them."""
+    scheme = {"name": "listed-rates", "rates": [str(Fraction(units, 1024)) for units in kept]}
+    table = {"segments": [{"kept_through": len(kept)}], "then": "absent"}
+    body = certificate(table, epsilon="1", delta="1/16", bits=10, growth="2048", allowance="64", scheme=scheme)
+    body["claim"]["largest_frequency"] = len(kept)
+    body["assumptions"].append({"name": "largest frequency", "value": str(len(kept))})
+    verdict = check(seal(body))
+    assert verdict.accepted is accepted, verdict
+    if not accepted:
+        assert f"not all keys of frequency {len(kept)} can be proven" in verdict.reason
