@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from certdp import InvalidValue, LaplaceSum, Public, Reading, SampledRun, read_records
 from certdp.data import open_records
+from certdp.data.files import files_of
 from certdp.records.weights import record_weights
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 from tests.support.cases import examples
@@ -212,3 +213,24 @@ class TestColumns:
         (tmp_path / "d.csv").write_text("a,a\n1,2\n")
         with pytest.raises(InvalidValue, match="column: got a"):
             read_records(tmp_path / "d.csv", Reading(columns=["a"]))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("**/*.csv", ["a/x.csv"]),
+        ("*/*.csv", ["a/x.csv"]),
+        ("*", ["a/x.csv"]),
+        ("_t*/*.csv", ["_temporary/x.csv"]),
+        ("_temporary/*.csv", ["_temporary/x.csv"]),
+        ("*/_*.csv", ["a/_y.csv"]),
+        ("*/_t*/*.csv", ["a/_tried/x.csv"]),
+    ],
+)
+def test_a_wildcard_comes_upon_nothing_that_engines_write_beside_the_data(
+    tmp_path: Path, pattern: str, found: list[str]
+) -> None:
+    for name in ("a/x.csv", "a/_y.csv", "a/_tried/x.csv", "_temporary/x.csv", ".old/x.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x\n1\n")
+    assert [str(file.relative_to(tmp_path)) for file in files_of(tmp_path / pattern)] == found

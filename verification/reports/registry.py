@@ -119,7 +119,7 @@ def record_of(stated: Statement, deployment: Deployment) -> Mapping[str, Any]:
             "privacy_unit": claim.unit,
             "privacy_unit_details": f"Of neighbouring data sets: {stated.change}. Over {claim.domain}.",
             "privacy_parameters": parameters,
-            "privacy_parameters_details": f"Proven upper ends: {claim.guarantee}, by {claim.theorem}.",
+            "privacy_parameters_details": f"Upper ends{stated.assuming}: {claim.guarantee}, by {claim.theorem}.",
         },
     }
     if deployment.trust_model is not None:

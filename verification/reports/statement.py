@@ -70,8 +70,12 @@ class Statement:
     @property
     def title(self) -> str:
         """What is promised, in a line; and that something of it is taken from an author, where it is."""
-        assuming = ", assuming what its author states" if self.verdict.outcome is not Outcome.HOLDS else ""
-        return f"Privacy statement{assuming}: {self.claim.guarantee}"
+        return f"Privacy statement{self.assuming}: {self.claim.guarantee}"
+
+    @property
+    def assuming(self) -> str:
+        """Words for what is taken from an author; none where all is proven."""
+        return "" if self.verdict.outcome is Outcome.HOLDS else ", assuming what its author states"
 
     @property
     def change(self) -> str:

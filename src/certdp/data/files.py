@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -24,7 +25,7 @@ def files_of(given: Files) -> tuple[Path, ...]:
 
     A folder stands for all files in it and in its folders, but for names that begin with a dot or an underscore, which
     engines write beside the data. A pattern has `*`, `?`, `[…]` or `**`, as in a shell; where a file has that name, it
-    is meant; it leaves such names out, too, unless it begins like one.
+    is meant; it leaves such names of files and folders out, too, but for those that a part of it begins like.
 
     Raises:
         InvalidValue: for nothing, a folder or a pattern without files, folders that are links, and a file that comes
@@ -94,12 +95,18 @@ def _files(given: Path) -> list[Path]:
     if os.path.lexists(given) or not glob.has_magic(str(given)):
         return [given]  # one that is missing is refused when it is opened
     matches = [Path(match) for match in glob.glob(str(given), recursive=True)]
-    if not given.name.startswith(_HIDDEN):
-        matches = [match for match in matches if not match.name.startswith(_HIDDEN)]
-    files = sorted({file for match in matches for file in _files(match)})
+    files = sorted({file for match in matches if not _left_out(given, match) for file in _files(match)})
     if not files:
         raise InvalidValue("data", str(given), "a pattern that files match", "Correct it")
     return files
+
+
+def _left_out(pattern: Path, match: Path) -> bool:
+    """Whether a wildcard came upon a name, of a file or a folder on the way, that is left out."""
+    named = next(place for place, part in enumerate(pattern.parts) if glob.has_magic(part))
+    asked = [part for part in pattern.parts[named:] if part.startswith(_HIDDEN)]
+    hidden = [part for part in match.parts[named:] if part.startswith(_HIDDEN)]
+    return not all(any(fnmatch(part, one) for one in asked) for part in hidden)
 
 
 def _in_folder(folder: Path) -> list[Path]:

@@ -137,6 +137,8 @@ def test_what_is_taken_from_an_author_is_in_the_title(certificates: dict[str, by
             one["name"] = one["name"].replace("theirs\x1b[2J|`<b>", "theirs")
     stated = statement_of(seal(body))
     assert "assuming what its author states" in stated.title
+    loss = record_of(stated, DEPLOYMENT)["deployment"]["privacy_loss"]
+    assert "assuming what its author states" in loss["privacy_parameters_details"]
     assert (
         "holds assuming the profile"
         in record_of(stated, DEPLOYMENT)["deployment"]["administrative"]["evidence_sources"]["certificate"]["misc"][
