@@ -120,6 +120,26 @@ def test_an_older_copy_is_refused(ledger: Ledger, place: Path, tmp_path: Path, s
             IndividualAccount(restored, ledger, "run")
 
 
+@pytest.mark.parametrize("meanwhile", [(IndividualAccount, "_files"), (Ledger, "state"), (Ledger, "plan")])
+def test_an_account_is_opened_while_another_process_steps(
+    ledger: Ledger, place: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: tuple[type, str]
+) -> None:
+    other, stepped = IndividualAccount(place, Ledger(ledger.place), "run"), list[bool]()
+    asked = getattr(*meanwhile)
+
+    def answered(*given: Any) -> Any:
+        before = asked(*given)
+        if not stepped and given[-1] != "run":
+            stepped.append(True)
+            other.admit(0.1)
+            return before if meanwhile[1] == "_files" else asked(*given)
+        return before
+
+    other.admit(0.1)
+    monkeypatch.setattr(*meanwhile, answered)
+    assert IndividualAccount(place, ledger, "run").steps == other.steps == 2
+
+
 def test_files_that_are_altered_are_refused(ledger: Ledger, place: Path) -> None:
     IndividualAccount(place, ledger, "run").admit(0.1)
     for path in sorted(place.iterdir()):

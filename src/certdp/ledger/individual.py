@@ -16,10 +16,11 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -231,20 +232,45 @@ class IndividualAccount(SpendingState):
         """The versions of this shard that are there, with their steps, the latest first."""
         named = [(path, _NAME.fullmatch(path.name)) for path in self._folder.iterdir()]
         found = [(path, int(match[2])) for path, match in named if match and int(match[1]) == self._shard]
-        return sorted(found, key=lambda one: -one[1])
+        return sorted(found, key=lambda one: (-one[1], one[0].name))
+
+    def _versions(self, first: str) -> list[_Version]:
+        return [
+            _Version(
+                path,
+                step,
+                first if step == 0 else self._ledger.plan(self._step_id(step)),
+                self._ledger.state(self._step_id(step + 1)) is not None,
+            )
+            for path, step in self._files()
+        ]
 
     def _latest(self, first: str) -> tuple[int, bytes]:
         """The last version that the ledger knows: its step and its content."""
-        known: str | None = None
-        for path, step in self._files():
-            known = first if step == 0 else self._ledger.plan(self._step_id(step))
-            if known is not None and path.name == _file_name(self._shard, step, known):
-                content = path.read_bytes()
-                if digest_of(content) == known and self._ledger.state(self._step_id(step + 1)) is None:
-                    return step, content
+        seen: list[_Version] = []
+        while (versions := self._versions(first)) != seen:  # else another process may just have stepped
+            seen = versions
+            for version in versions:
+                if version.known is None or version.path.name != _file_name(self._shard, version.step, version.known):
+                    continue
+                with suppress(FileNotFoundError):
+                    content = version.path.read_bytes()
+                    if digest_of(content) == version.known and not version.followed:
+                        return version.step, content
                 break
         remedy = f"Shard {self._shard} is missing, altered, or an older copy: restore what was written last"
         raise LedgerDamaged("folder", str(self._folder), "accounts as the ledger knows them", remedy)
+
+
+class _Version(NamedTuple):
+    """A file of a shard, and what the ledger says of its step."""
+
+    path: Path
+    step: int
+    known: str | None
+    """Digest of the version that was paid."""
+    followed: bool
+    """Whether a step was taken from there."""
 
 
 def _opening(folder: Path, ledger: Ledger, request: str) -> Json:
