@@ -39,7 +39,7 @@ ROOMS: dict[str, Rooms] = {  # from the ground up; a room sees the floors below,
             *("accountants", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "parts"),
             "sampling",
         ),
-        ("commands",),
+        ("commands", "testing"),
         ("__main__",),
     ),
     "certdp.verification": (
@@ -56,6 +56,7 @@ LATE = {  # modules that import others of certdp inside functions, and why
     "certdp.__main__": "Signals are answered before anything that takes time to import.",
     "certdp.commands": "A command loads what an option asks for, and an error what it takes to tell it.",
     "certdp.verification.mutation.killing": "It needs pytest, which is there where tests are.",
+    "certdp.testing.plugin": "pytest loads it in every session of whoever has certdp.",
 }
 
 

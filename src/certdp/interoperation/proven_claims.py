@@ -1,0 +1,113 @@
+"""A claimed (ε, δ) that is to be proven of a run of certdp or of another tool, with a certificate if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+
+from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
+from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.exact import Number
+from ..accounting.units import Delta, Epsilon
+from ..runs.calibration import Budget
+from ..runs.certificates import certified_described, guarantee_certificate
+from ..runs.keyed import KeyedRun
+from ..runs.plan import Plan
+from ..runs.run import Run
+from ..runs.sampled import SampledRun
+from .as_plan import plan_of
+from .claims import ClaimVerdict, Finding, judged
+from .events import Event
+from .peer_files import PeerRun
+
+Claimed: TypeAlias = "SampledRun[Any] | Plan[Any] | KeyedRun | Event | PeerRun"
+"""What a claim is about."""
+
+_Certificate: TypeAlias = tuple[bytes, str | None]
+
+
+@final
+@frozen(kw_only=True)
+class Proven:
+    """What was found of a claim.
+
+    Attributes:
+        verdict: what is proven.
+        refusal: why the claim is not proven, in words; None where it is.
+        certificate: of the run at that δ, where the claim is proven and a kind of certificate states it.
+        reason: why there is none, or what it proves where the checker has no method as sharp; None where it proves the
+            claim, or none was asked for.
+    """
+
+    verdict: ClaimVerdict
+    refusal: str | None
+    certificate: bytes | None = None
+    reason: str | None = None
+
+
+def proven(
+    run: Claimed, epsilon: Epsilon | Number, delta: Delta | Number = 0, *, with_certificate: bool = True
+) -> Proven:
+    """Hold a claim against what is proven of a run, under adding or removing one record.
+
+    Args:
+        run: of certdp, or of another tool.
+        epsilon: what is claimed.
+        delta: the δ that goes with it.
+        with_certificate: whether one is wanted.
+
+    Raises:
+        InvalidType: for anything else than a run. InvalidValue: for a claim outside its range.
+    """
+    budget = Budget(epsilon=epsilon, delta=delta)
+    asked: Run[Any]
+    certify: Callable[[], _Certificate]
+    match run:
+        case KeyedRun():
+            asked, certify = run, partial(_of_keys, run)
+        case Plan():
+            asked, certify = run, partial(_of_plan, run, budget, ())
+        case SampledRun():
+            asked, certify = run, partial(_of_plan, Plan([run]), budget, ())
+        case PeerRun(event=event, assumptions=stated):
+            asked, certify = run.run(), partial(_described, event, budget, stated)
+        case Event():
+            asked, certify = run.run(), partial(_described, run, budget, ())
+        case _:
+            raise InvalidType("run", run, "a run of certdp, an event, or what read_peer_file gave")
+    verdict = judged(asked, budget.epsilon, budget.delta)
+    if verdict.finding is not Finding.HOLDS:
+        return Proven(verdict=verdict, refusal=_words(verdict, budget))
+    if not with_certificate:
+        return Proven(verdict=verdict, refusal=None)
+    try:
+        certificate, reason = certify()
+        return Proven(verdict=verdict, refusal=None, certificate=certificate, reason=reason)
+    except InvalidValue as error:  # the verdict stands, whatever can be certified
+        return Proven(verdict=verdict, refusal=None, reason=str(error))
+
+
+def _of_keys(run: KeyedRun) -> _Certificate:
+    return guarantee_certificate(run), None
+
+
+def _of_plan(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> _Certificate:
+    found = certified_described(run, budget, assumptions)
+    return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
+
+
+def _described(event: Event, budget: Budget, assumptions: Sequence[Assumption]) -> _Certificate:
+    return _of_plan(plan_of(event), budget, (*assumptions, REAL_VALUED_NOISE))
+
+
+def _words(verdict: ClaimVerdict, budget: Budget) -> str:
+    """Why a claim is not proven, with the ends that are; every digit of them, as the claim lies outside."""
+    claim = f"({budget.epsilon.value}, {budget.delta.value})-DP"
+    lower, upper = verdict.epsilon.lower, verdict.epsilon.upper
+    if verdict.finding is Finding.REFUTED:
+        return f"{claim} is refuted: the true ε is at least {lower!r}" if lower is not None else f"{claim} is refuted"
+    least = "no lower end is proven" if lower is None else f"it is at least {lower!r}"
+    return f"{claim} is not proven: the true ε is at most {upper!r}, and {least}"

@@ -1,0 +1,1 @@
+"""What the tests of other projects use: the fixture `assert_private` of pytest, in `certdp.testing.plugin`."""

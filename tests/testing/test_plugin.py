@@ -1,0 +1,141 @@
+"""The fixture `assert_private`, in sessions of pytest of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from certdp import (
+    Delta,
+    Epsilon,
+    GaussianSum,
+    LaplaceSum,
+    Norm,
+    NormBall,
+    Plan,
+    Poisson,
+    Public,
+    ResampleEach,
+    SampledRun,
+)
+from certdp.accounting.errors import InvalidType
+from certdp.interoperation import Composed, Finding, Gaussian, Laplace, NonPrivate, PoissonSampled, SelfComposed
+from certdp.interoperation.proven_claims import proven
+from certdp.runs.keyed import KeyedRun
+from certdp.testing.plugin import OPTION
+from certdp.verification.checker import check
+from certdp.weighted_sampling.release import PrivateWeightedSampling
+
+TRAINING = SampledRun(
+    mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Poisson(rate=Public("0.01")), releases=ResampleEach(100)
+)
+SUMS = SampledRun(
+    mechanism=LaplaceSum(scale=Public(2)),
+    sampler=Poisson(rate=Public("0.5")),
+    domain=NormBall(norm=Norm.L1, radius=Public(1)),
+)
+EVENT = SelfComposed(PoissonSampled(0.01, Gaussian(2)), 100)
+
+TESTS = """
+from certdp import GaussianSum, Poisson, Public, ResampleEach, SampledRun
+from certdp.interoperation import Laplace, NonPrivate
+
+RUN = SampledRun(
+    mechanism=GaussianSum(noise_multiplier=Public(2)), sampler=Poisson(rate=Public("0.01")), releases=ResampleEach(100)
+)
+
+def test_holds(assert_private):
+    assert assert_private(RUN, epsilon="0.4", delta="1e-6").epsilon.upper < 0.4
+    assert_private(Laplace(1), epsilon=1)
+
+def test_refuted(assert_private):
+    assert_private(RUN, epsilon="0.1", delta="1e-6")
+
+def test_not_private(assert_private):
+    assert_private(NonPrivate(), epsilon=100, delta="0.5")
+
+def test_without(tmp_path):
+    import sys
+    assert True
+"""
+
+
+def session(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_claims.py").write_text(TESTS, "utf-8")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "-c", os.devnull, *options]
+    return subprocess.run(
+        [sys.executable, *words, "test_claims.py"], cwd=folder, capture_output=True, encoding="utf-8", check=False
+    )
+
+
+@pytest.mark.slow
+def test_claims_that_are_not_proven_fail_and_the_others_leave_certificates(tmp_path: Path) -> None:
+    done = session(tmp_path, "--certdp-certificates", str(tmp_path / "proofs"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "2 failed, 2 passed" in done.stdout
+    assert "(1/10, 1/1000000)-DP is refuted: the true ε is at least 0.22" in done.stdout
+    assert "2 privacy claims proven" in done.stdout
+    found = sorted((tmp_path / "proofs").iterdir())
+    assert [path.name for path in found] == ["test_claims.py_test_holds-1.json", "test_claims.py_test_holds-2.json"]
+    for path in found:
+        assert check(path.read_bytes()).accepted
+    assert not list(session(tmp_path).stdout.split("certificate")[1:])
+
+
+@pytest.mark.slow
+def test_pytest_loads_nothing_of_the_library_for_tests_that_do_not_ask(tmp_path: Path) -> None:
+    (tmp_path / "test_other.py").write_text(
+        "import sys\n\ndef test_it():\n    assert not {'certdp.runs', 'numba', 'scipy'} & set(sys.modules)\n"
+    )
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", "-c", os.devnull]
+    done = subprocess.run([*words, "test_other.py"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "run",
+    [TRAINING, SUMS, Plan([TRAINING, SUMS]), EVENT, PrivateWeightedSampling.within(epsilon=1, delta="1e-3").accounted],
+    ids=["training", "sums", "plan", "event", "keys"],
+)
+def test_what_is_proven_has_a_certificate_that_proves_it(run: SampledRun | Plan | KeyedRun) -> None:
+    delta = Delta("1e-3")
+    least = run.epsilon(delta).epsilon.upper if not hasattr(run, "run") else run.run().epsilon(delta).epsilon.upper
+    found = proven(run, str(2 * least), delta)
+    assert (found.verdict.finding, found.refusal, found.reason) == (Finding.HOLDS, None, None)
+    assert found.certificate is not None
+    verdict = check(found.certificate)
+    assert verdict.accepted
+    assert verdict.claim is not None
+    assert verdict.claim.bound is not None
+    assert verdict.claim.bound[1] <= delta.value
+    assert proven(run, str(2 * least), delta, with_certificate=False).certificate is None
+    refuted = proven(run, str(least / 4), delta)
+    assert refuted.refusal is not None
+    assert refuted.certificate is None
+
+
+def test_words_tell_refuted_from_unproven() -> None:
+    assert "is refuted: the true ε is at least" in str(proven(EVENT, Epsilon("0.01"), "1e-6").refusal)
+    assert proven(NonPrivate(), 1, "0.5").refusal == "(1, 1/2)-DP is refuted"
+    exact = proven(Composed([Laplace(1), Laplace(1)]), 2)
+    assert exact.refusal is None
+    with pytest.raises(InvalidType, match="a run of certdp"):
+        proven(3, 1)  # type: ignore[arg-type]
+
+
+def test_the_action_installs_checks_and_keeps() -> None:
+    """Its steps are shell: nothing that a caller states is part of a script."""
+    action = yaml.safe_load((Path(__file__).parents[2] / "action.yml").read_text("utf-8"))
+    steps = action["runs"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert not [script for script in scripts if "${{" in script]
+    assert any(OPTION in script for script in scripts)
+    assert any("certdp check" in script for script in scripts)
+    assert all(step["shell"] == "bash" for step in steps if "run" in step)
+    stated = {name for name in action["inputs"] if f"inputs.{name}" in str(steps)}
+    assert stated == set(action["inputs"])
