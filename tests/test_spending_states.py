@@ -9,6 +9,7 @@ import importlib
 import multiprocessing
 import pickle
 import pkgutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -56,6 +57,7 @@ from certdp.dpis.models import LabelledData, Logistic, RecordModel
 from certdp.dpis.optimisers import Sgd
 from certdp.dpis.run_account import RunAccount, open_account, restored_account
 from certdp.interoperation.opacus import CertifiedAccountant
+from certdp.ledger import IndividualAccount, Ledger
 from certdp.mechanisms.laplace_sum import LaplaceSum
 from certdp.plugins.forks import can_fork, forked
 from certdp.runs.adaptive import AdaptiveRun, DominatedRun
@@ -212,6 +214,14 @@ def _begun() -> RunAccount:
     return account
 
 
+def _stored() -> IndividualAccount:
+    folder = Path(tempfile.mkdtemp())
+    rule = RenyiFilter(Renyi(Fraction(2), number(1)), **EITHER)
+    ledger = Ledger.create(folder / "a.ledger", rule, data="people")
+    IndividualAccount.create(folder / "accounts", ["a", "b", "c"], ledger, "run", order=2, budget=1)
+    return IndividualAccount(folder / "accounts", ledger, "run")
+
+
 @frozen
 class Kind:
     """How to make an account, what spends from it or asks what was spent, and what says the same at any time."""
@@ -294,11 +304,20 @@ KINDS: dict[type[SpendingState], Kind] = {
     IndividualFilter: Kind(
         lambda: IndividualFilter(Order(2), 1, 3),
         {
-            **_attributes("active", "spent"),
+            **_attributes("active", "spent", "totals"),
             "step": lambda account: account.step(0.5, 1.0),
             "admit": lambda account: account.admit([1.0, 0.5, 0.0]),
         },
-        frozenset({"bound", "guarantee"}),
+        frozenset({"bound", "guarantee", "resumed"}),
+    ),
+    IndividualAccount: Kind(
+        _stored,
+        {
+            **_attributes("active", "spent", "steps"),
+            "step": lambda account: account.step(0.5, 1.0),
+            "admit": lambda account: account.admit([1.0, 0.5, 0.0]),
+        },
+        frozenset({"guarantee", "units", "create"}),
     ),
     IndividualLosses: Kind(
         lambda: IndividualLosses(3),

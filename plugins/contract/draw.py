@@ -39,8 +39,6 @@ def draw(sampler: Sampler, records: ArrayLike, coins: Coins | None = None) -> We
 
 def joined_samples(samples: Sequence[WeightedSample]) -> WeightedSample:
     """One sample of several, at least one, in order."""
-    if len(samples) == 1:
-        return samples[0]
     return WeightedSample(
         np.concatenate([sample.records for sample in samples]), np.concatenate([sample.weights for sample in samples])
     )

@@ -213,6 +213,7 @@ NO_NUMBERS = {
     *("where", "rank", "target", "test", "test_target", "model", "activation", "features", "image", "device"),
     *("optimiser", "coordinated", "name", "kind", "role", "clip_interval", "require", "relation", "unit"),
     *("distribution", "only", "allow", "timeout", "minutes", "data", "data_set", "by", "request", "ledger"),
+    *("curator", "description", "intended_use", "region", "author"),
 }
 """Options with other texts."""
 

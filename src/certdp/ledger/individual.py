@@ -162,6 +162,7 @@ class IndividualAccount(SpendingState):
         return self._filter.guarantee
 
     @property
+    @owned
     def steps(self) -> int:
         """How many steps were charged."""
         return self._step
