@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -25,8 +26,8 @@ from certdp import (
 )
 from certdp.accounting.errors import InvalidType
 from certdp.interoperation import Composed, Finding, Gaussian, Laplace, NonPrivate, PoissonSampled, SelfComposed
-from certdp.interoperation.proven_claims import proven
-from certdp.runs.keyed import KeyedRun
+from certdp.interoperation.proven_claims import Claimed, proven
+from certdp.runs.run import Run
 from certdp.testing.plugin import OPTION
 from certdp.verification.checker import check
 from certdp.weighted_sampling.release import PrivateWeightedSampling
@@ -40,6 +41,8 @@ SUMS = SampledRun(
     domain=NormBall(norm=Norm.L1, radius=Public(1)),
 )
 EVENT = SelfComposed(PoissonSampled(0.01, Gaussian(2)), 100)
+BOTH = Plan([TRAINING, SUMS])
+KEYS = PrivateWeightedSampling.within(epsilon=1, delta="1e-3").accounted
 
 TESTS = """
 from certdp import GaussianSum, Poisson, Public, ResampleEach, SampledRun
@@ -98,13 +101,19 @@ def test_pytest_loads_nothing_of_the_library_for_tests_that_do_not_ask(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "run",
-    [TRAINING, SUMS, Plan([TRAINING, SUMS]), EVENT, PrivateWeightedSampling.within(epsilon=1, delta="1e-3").accounted],
+    ("run", "asked"),
+    [
+        (TRAINING, TRAINING),
+        (SUMS, SUMS),
+        (BOTH, BOTH),
+        (EVENT, EVENT.run()),
+        (KEYS, KEYS),
+    ],
     ids=["training", "sums", "plan", "event", "keys"],
 )
-def test_what_is_proven_has_a_certificate_that_proves_it(run: SampledRun | Plan | KeyedRun) -> None:
+def test_what_is_proven_has_a_certificate_that_proves_it(run: Claimed, asked: Run[Any]) -> None:
     delta = Delta("1e-3")
-    least = run.epsilon(delta).epsilon.upper if not hasattr(run, "run") else run.run().epsilon(delta).epsilon.upper
+    least = asked.epsilon(delta).epsilon.upper
     found = proven(run, str(2 * least), delta)
     assert (found.verdict.finding, found.refusal, found.reason) == (Finding.HOLDS, None, None)
     assert found.certificate is not None
