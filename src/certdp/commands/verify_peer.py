@@ -11,15 +11,15 @@ import typer
 from attrs import frozen
 
 from ..accounting import units
-from ..accounting.derivation import REAL_VALUED_NOISE, Assumption
+from ..accounting.derivation import Assumption
 from ..accounting.errors import InvalidValue
 from ..accounting.relations import ADD_REMOVE, REPLACE
 from ..durable.files import published
-from ..interoperation.as_plan import plan_of
 from ..interoperation.claims import ClaimVerdict, Finding, judged
 from ..interoperation.peer_files import PeerRun, read_peer_file
+from ..interoperation.proven_claims import certified_event
 from ..runs.calibration import Budget
-from ..runs.certificates import Certified, certified_described
+from ..runs.certificates import Certified
 from .answer import Answer, assumptions_as_json, path_as_json
 from .answering import application
 from .options import Certificate as CertificateFile
@@ -166,7 +166,7 @@ def verify_peer(
 def _certified(peer: PeerRun, claimed: Budget, relation: str) -> Certified:
     if relation != ADD_REMOVE.name:
         raise InvalidValue("relation", relation, ADD_REMOVE.name, "There is no kind of certificate yet for others")
-    return certified_described(plan_of(peer.event), claimed, (*peer.assumptions, REAL_VALUED_NOISE))
+    return certified_event(peer.event, claimed, peer.assumptions)
 
 
 command = application(verify_peer)

@@ -13,7 +13,7 @@ from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Number
 from ..accounting.units import Delta, Epsilon
 from ..runs.calibration import Budget
-from ..runs.certificates import certified_described, guarantee_certificate
+from ..runs.certificates import Certified, certified_described, guarantee_certificate
 from ..runs.keyed import KeyedRun
 from ..runs.plan import Plan
 from ..runs.run import Run
@@ -69,9 +69,9 @@ def proven(
         case KeyedRun():
             asked, certify = run, partial(_of_keys, run)
         case Plan():
-            asked, certify = run, partial(_of_plan, run, budget, ())
+            asked, certify = run, partial(_of_plan, run, budget)
         case SampledRun():
-            asked, certify = run, partial(_of_plan, Plan([run]), budget, ())
+            asked, certify = run, partial(_of_plan, Plan([run]), budget)
         case PeerRun(event=event, assumptions=stated):
             asked, certify = run.run(), partial(_described, event, budget, stated)
         case Event():
@@ -90,17 +90,25 @@ def proven(
         return Proven(verdict=verdict, refusal=None, reason=str(error))
 
 
+def certified_event(event: Event, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+    """A certificate that the releases of an event keep a budget; arguments and errors as of `certified_described`."""
+    return certified_described(plan_of(event), budget, (*assumptions, REAL_VALUED_NOISE))
+
+
 def _of_keys(run: KeyedRun) -> _Certificate:
     return guarantee_certificate(run), None
 
 
-def _of_plan(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> _Certificate:
-    found = certified_described(run, budget, assumptions)
-    return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
+def _of_plan(run: Plan[Any], budget: Budget) -> _Certificate:
+    return _noted(certified_described(run, budget, ()), budget)
 
 
 def _described(event: Event, budget: Budget, assumptions: Sequence[Assumption]) -> _Certificate:
-    return _of_plan(plan_of(event), budget, (*assumptions, REAL_VALUED_NOISE))
+    return _noted(certified_event(event, budget, assumptions), budget)
+
+
+def _noted(found: Certified, budget: Budget) -> _Certificate:
+    return found.content, None if found.epsilon <= budget.epsilon.value else f"it proves more: {found}"
 
 
 def _words(verdict: ClaimVerdict, budget: Budget) -> str:

@@ -25,7 +25,7 @@ OPTION = "--certdp-certificates"
 @final
 @frozen
 class _Reports:
-    """What was proven in this session, for its last lines."""
+    """What was proven while pytest ran, for its last lines."""
 
     proven: list[str] = field(factory=list)
     notes: list[str] = field(factory=list)
@@ -85,7 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start a session's account of claims."""
+    """Start the account of claims."""
     config.stash[_REPORTS] = _Reports()
 
 
