@@ -61,6 +61,8 @@ class TradeOff(Displayed):
     def at(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.
 
+        At α = 0 it is wide where a loss is infinite: that is beyond every place.
+
         Args:
             alpha: in [0, 1], read exactly.
 

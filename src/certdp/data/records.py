@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Self, final
 
@@ -21,7 +22,7 @@ from .npy import npy, npz
 from .numbers import refuse_shape, require_finite
 from .parquet import parquet
 from .reading import Reading, divisor_of
-from .streams import Stream, opened, well_formed
+from .streams import Stream, each_well_formed, opened, well_formed
 from .tables import Held, Table, usual_rows
 
 _FORMATS: dict[str, Callable[[Stream, Reading], Table]] = {
@@ -138,15 +139,11 @@ class _Opened(Table):
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """Iterate over blocks; what is wrong with the file shows once the reading comes to it."""
-        blocks, done = self.table.blocks(rows), 0
-        while (block := self._next(blocks)) is not None:
+        done = 0
+        for block in each_well_formed(partial(self.table.blocks, rows), self.file, self.ending):
             require_finite(block, done)
             done += len(block)
             yield block
-
-    def _next(self, blocks: Iterator[Floats]) -> Floats | None:
-        with well_formed(self.file, self.ending):
-            return next(blocks, None)
 
 
 @contextmanager

@@ -7,10 +7,10 @@ import lzma
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 import numpy as np
 from attrs import frozen
@@ -20,6 +20,8 @@ from ..accounting.errors import InvalidValue
 from ..accounting.private import InvalidData, Private
 
 _BLOCK = 1 << 20
+
+T = TypeVar("T")
 
 
 @frozen(eq=False)
@@ -142,3 +144,19 @@ def well_formed(path: Path, suffix: str) -> Iterator[None]:
     except Exception as error:  # parsers raise all sorts of things on damaged bytes
         reason, words = f"The parser stopped with {type(error).__name__}", Private(str(error))
     raise InvalidData("data", str(path), f"a well-formed .{suffix} file", reason, found=words)
+
+
+def each_well_formed(items: Callable[[], Iterator[T]], path: Path, suffix: str) -> Iterator[T]:
+    """What a parser gives, none of it None; what is wrong with the file shows once the reading comes to it.
+
+    Raises:
+        InvalidValue: as `well_formed`.
+    """
+    with well_formed(path, suffix):
+        found = items()
+    while True:
+        with well_formed(path, suffix):
+            item = next(found, None)
+        if item is None:
+            return
+        yield item

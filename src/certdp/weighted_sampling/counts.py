@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..accounting.errors import InvalidType, InvalidValue
 from ..data.files import Files, ending_of, files_of, path_text, within_file
-from ..data.streams import Stream, opened, well_formed
+from ..data.streams import Stream, each_well_formed, opened, well_formed
 from .count_tables import Batch, Columns, CountTable, comma_separated, ones, parquet, tab_separated
 from .frequencies import Words, counts_from, counts_in, counts_of, halves, summed, totals
 from .keys import Distinct, Keys, arrow, arrow_if_installed, as_bytes, as_keys, as_text, listed_keys
@@ -154,14 +154,7 @@ class _Opened(CountTable):
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the rows; what is wrong with the file shows once the reading comes to it."""
-        with well_formed(self.file, self.ending):
-            batches = self.table.batches()
-        while (batch := self._next(batches)) is not None:
-            yield batch
-
-    def _next(self, batches: Iterator[Batch]) -> Batch | None:
-        with well_formed(self.file, self.ending):
-            return next(batches, None)
+        return each_well_formed(self.table.batches, self.file, self.ending)
 
 
 @contextmanager
