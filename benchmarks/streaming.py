@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -81,9 +82,9 @@ def read(path: Path) -> None:
             pass
 
 
-def weights(path: Path) -> None:
+def weights(path: Path, threads: int = 1) -> None:
     with open_records(path) as records:
-        record_weights(RUN.on(DOMAIN), records)
+        record_weights(RUN.on(DOMAIN), records, threads=threads)
 
 
 def weights_to(suffix: str) -> Callable[[Path], None]:
@@ -135,7 +136,7 @@ def measured(path: Path, records: int, works: dict[str, Callable[[Path], None]])
 
 def main() -> None:
     records = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
-    reading = {"bytes": read_bytes, "records": read, "weights": weights}
+    reading = {"bytes": read_bytes, "records": read, "weights": weights, "… on 2 threads": partial(weights, threads=2)}
     writing = {"… to parquet": weights_to(".out.parquet"), "… to csv": weights_to(".out.csv")}
     with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as folder:
         small = Path(folder, "small.npy")

@@ -33,7 +33,7 @@ def test_each_folder_is_there(folder: str) -> None:
 
 def test_each_top_folder_is_named() -> None:
     tops = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name != "run"}
-    tracked = {name for name in tops if any((ROOT / name).rglob("*.*"))} - {"build", "dist"}
+    tracked = {name for name in tops if any((ROOT / name).rglob("*.*"))} - {"build", "dist", "__pycache__"}
     assert {name for name in tracked if not re.search(rf"\b{name}\b", TEXT)} == set()
 
 

@@ -4,7 +4,7 @@ From one tree follow the float estimate (`evaluate`), the enclosure over a box (
 (`upper`), the `derivative`, the simplified form, structural bounds (`range_of`) and the serialised form.
 """
 
-from .bulk_upper import Rounded, rounded, roundings, upper
+from .bulk_upper import EVERYWHERE, Rounded, mask_within, rounded, roundings, upper
 from .derivative import derivative
 from .enclosing import Box, enclose
 from .floats import evaluate
@@ -49,6 +49,7 @@ from .tree import (
 
 __all__ = [
     "ARITY",
+    "EVERYWHERE",
     "ONE",
     "ORDER",
     "ZERO",
@@ -79,6 +80,7 @@ __all__ = [
     "is_identically",
     "log",
     "log1p",
+    "mask_within",
     "maximum",
     "minimum",
     "norm",

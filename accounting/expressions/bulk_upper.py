@@ -34,7 +34,7 @@ class Rounded:
     Attributes:
         values: within a factor (1 ± 2^-53)^roundings of the truth where `safe`.
         roundings: how many.
-        safe: where the statement above is proven.
+        safe: where the statement above is proven; one truth value may stand for all elements.
     """
 
     values: Floats
@@ -46,8 +46,16 @@ class _Unmodelled(Exception):
     """The expression has an operation outside the rounding model."""
 
 
-def _in_range(values: Floats) -> Mask:
-    return np.asarray((values >= _SMALLEST) & (values <= _LARGEST))
+EVERYWHERE: Mask = np.asarray(True)
+"""Safe at every element."""
+
+
+def mask_within(values: Floats, least: float, most: float, *, zeros: bool) -> Mask:
+    """Where numbers lie in a range; 0 is within where `zeros` says so."""
+    if values.size and values.min() >= least and values.max() <= most:  # as it mostly is, and quickly seen
+        return EVERYWHERE
+    inside = (values >= least) & (values <= most)
+    return np.asarray(inside | (values == 0) if zeros else inside)
 
 
 def _binary(
@@ -59,8 +67,10 @@ def _binary(
         return Rounded(values, roundings(a.roundings, b.roundings), a.safe & b.safe & _plain(values, a, b))
 
     def _plain(values: Floats, a: Rounded, b: Rounded) -> Mask:
-        zero = (values == 0) & ((a.values == 0) | (b.values == 0))
-        return np.asarray(_in_range(values) | zero)
+        inside = mask_within(values, _SMALLEST, _LARGEST, zeros=False)
+        if inside is EVERYWHERE:
+            return inside
+        return np.asarray(inside | ((values == 0) & ((a.values == 0) | (b.values == 0))))
 
     return applied
 
@@ -68,7 +78,7 @@ def _binary(
 def _sqrt(a: Rounded) -> Rounded:
     with np.errstate(all="ignore"):
         values = np.asarray(np.sqrt(a.values))
-    return Rounded(values, a.roundings // 2 + 2, a.safe & (_in_range(values) | (values == 0)))
+    return Rounded(values, a.roundings // 2 + 2, a.safe & mask_within(values, _SMALLEST, _LARGEST, zeros=True))
 
 
 def _power(base: Rounded, exponent: Fraction) -> Rounded:
@@ -112,7 +122,7 @@ def _constant(value: Fraction) -> Rounded:
     number = float(value) if value <= Fraction(_LARGEST) else np.inf
     exact = number != np.inf and Fraction(number) == value
     values = np.asarray(number)
-    return Rounded(values, 0 if exact else 1, np.asarray(exact | _in_range(values)))
+    return Rounded(values, 0 if exact else 1, np.asarray(exact | mask_within(values, _SMALLEST, _LARGEST, zeros=False)))
 
 
 def rounded(root: Expression, values: Mapping[Variable, Rounded]) -> Rounded | None:
@@ -126,7 +136,7 @@ def rounded(root: Expression, values: Mapping[Variable, Rounded]) -> Rounded | N
 def roundings(root: Expression, inputs: Mapping[Variable, int]) -> int | None:
     """The number of roundings in a float evaluation of `root`, given those in its inputs."""
     one = np.ones(())
-    result = rounded(root, {variable: Rounded(one, count, np.asarray(True)) for variable, count in inputs.items()})
+    result = rounded(root, {variable: Rounded(one, count, EVERYWHERE) for variable, count in inputs.items()})
     return None if result is None else result.roundings
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from functools import lru_cache
 from typing import NoReturn, Self, final
 
 import numpy as np
@@ -171,14 +172,19 @@ class _Given:
 
     @classmethod
     def of(cls, target: Fraction, largest: float | None) -> Self:
-        exact_target = checked_target(target)
-        odds = exact_target.expm1()
-        high, low = math.inf, 0.0  # beyond binary64, where the logarithm of c is enough
-        if odds.lower <= _LARGEST_FLOAT:
-            high = float(odds.lower)
-            low = Enclosure.of(odds.lower - Fraction(high), precision=_PRECISIONS[0]).lower_float
-        cap = math.inf if largest is None else checked_cap(largest)
-        return cls(high, low, odds.log().lower_float, exact_target.lower_float, cap)
+        checked = checked_target(target)
+        return cls(*_odds(target), checked.lower_float, math.inf if largest is None else checked_cap(largest))
+
+
+@lru_cache(maxsize=64)
+def _odds(target: Fraction) -> tuple[float, float, float]:
+    """c from below, as the sum of two numbers, and its logarithm from below."""
+    odds = Enclosure.of(target, precision=_PRECISIONS[0]).expm1()
+    high, low = math.inf, 0.0  # beyond binary64, where the logarithm of c is enough
+    if odds.lower <= _LARGEST_FLOAT:
+        high = float(odds.lower)
+        low = Enclosure.of(odds.lower - Fraction(high), precision=_PRECISIONS[0]).lower_float
+    return high, low, odds.log().lower_float
 
 
 def checked_target(target: Fraction) -> Enclosure:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, isfinite
 from typing import NoReturn, Self, TypeAlias, final
 
@@ -151,8 +152,13 @@ class PureConstrainedRate(ConstrainedRate):
 
     @property
     @abstractmethod
+    def _loss(self) -> Expression:
+        """What one release loses about a record of weight W."""
+
+    @property
     def loss(self) -> PureLoss:
         """What one release loses about a record of weight W."""
+        return _pure_loss(self._loss)
 
     @property
     @abstractmethod
@@ -172,7 +178,7 @@ class PureConstrainedRate(ConstrainedRate):
     @property
     def on_a_sample(self) -> PureLoss:
         """What the releases on one sample lose together about a record of weight W."""
-        return PureLoss(self._together(self.loss.epsilon))
+        return _pure_loss(self._together(self._loss))
 
     def _together(self, root: Expression) -> Expression:
         times = on_one_sample(self.releases)
@@ -239,6 +245,12 @@ class PureConstrainedRate(ConstrainedRate):
         return found.upper
 
 
+@lru_cache(maxsize=64)
+def _pure_loss(epsilon: Expression) -> PureLoss:
+    """A loss that is looked at once, not for every chunk of records."""
+    return PureLoss(epsilon)
+
+
 def planned(releases: Releases) -> Assumption:
     """The plan of a run as an assumption."""
     fresh = samples(releases) > 1
@@ -275,9 +287,8 @@ class LinearConstrainedRate(PureConstrainedRate):
     domain_loss: Fraction | None = None
 
     @property
-    def loss(self) -> PureLoss:
-        """What one release loses about a record of weight W: A·W."""
-        return PureLoss(self.unit_loss * W)
+    def _loss(self) -> Expression:
+        return self.unit_loss * W
 
     @property
     def _held(self) -> bool:
@@ -323,9 +334,8 @@ class ProfileConstrainedRate(PureConstrainedRate):
     domain: NormBall | None = None
 
     @property
-    def loss(self) -> PureLoss:
-        """What one release loses about a record of weight W: the declared profile ε(W, x)."""
-        return self.declared
+    def _loss(self) -> Expression:
+        return self.declared.epsilon
 
     @property
     def _held(self) -> bool:

@@ -77,17 +77,15 @@ def hold(records: Floats, domain: NormBall | None, outside: Outside, *, first: i
     if domain is None:
         return Held(Features(records, first=first), 0, None)
     radius, norms = largest_radius(domain), bulk.norms(records, domain.norm)
-    beyond = norms > radius
-    count = int(beyond.sum())
+    beyond = np.flatnonzero(norms > radius)
     inside = None
-    if count and outside is Outside.DROP:
-        inside = ~beyond
+    if beyond.size and outside is Outside.DROP:
+        inside = norms <= radius
         records, norms = records[inside], norms[inside]
-    elif count:
+    elif beyond.size:
         records = records.copy()
-        records[beyond] = _scaled(records[beyond], domain.norm, radius)
-        norms[beyond] = bulk.norms(records[beyond], domain.norm)
-    return Held(Features(records, first=first, norms={domain.norm: norms}), count, inside)
+        records[beyond], norms[beyond] = _scaled(records[beyond], domain.norm, radius)
+    return Held(Features(records, first=first, norms={domain.norm: norms}), len(beyond), inside)
 
 
 def confine(records: Floats, domain: NormBall, outside: Outside) -> tuple[Floats, int]:
@@ -101,10 +99,13 @@ def _shrink(norm: Norm) -> float:
     return 1.0 - max(_LEAST_SHRINK, float(2 * bulk.norm_relative_error(norm)))
 
 
-def _scaled(records: Floats, norm: Norm, radius: float) -> Floats:
+def _scaled(records: Floats, norm: Norm, radius: float) -> tuple[Floats, Floats]:
+    """Records within the radius, and their norms."""
     _, exponents = np.frexp(np.abs(records).max(axis=1, keepdims=True))
     unit: Floats = np.ldexp(records, -exponents)  # the largest entry lies in [1/2, 1): no norm overflows
     result: Floats = unit * (radius * _shrink(norm) / bulk.norms(unit, norm))[:, np.newaxis]
-    while (still := np.flatnonzero(bulk.norms(result, norm) > radius)).size:
+    norms = bulk.norms(result, norm)
+    while (still := np.flatnonzero(norms > radius)).size:
         result[still] *= 0.5  # so small that a factor near 1 rounds to nothing; ties go down, so this ends
-    return result
+        norms[still] = bulk.norms(result[still], norm)
+    return result, norms

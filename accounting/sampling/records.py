@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import final
@@ -14,7 +15,19 @@ from ..bulk import arrays as bulk
 from ..enclosures import Enclosure, norm_enclosure
 from ..errors import InvalidType, OutsideDomain, Undecided
 from ..exact import Floats
-from ..expressions import Expression, Rounded, Symbol, Variable, W, enclose, rounded, upper, variables
+from ..expressions import (
+    EVERYWHERE,
+    Expression,
+    Rounded,
+    Symbol,
+    Variable,
+    W,
+    enclose,
+    mask_within,
+    rounded,
+    upper,
+    variables,
+)
 from ..norms import Norm
 from .losses import PureLoss
 from .rate import SamplingRate, norm_roundings
@@ -77,7 +90,7 @@ class Features:
         def known(variable: Variable) -> Rounded:
             norms, count = self.norm(variable), norm_roundings(Norm(variable.index))
             # the relative margin of a norm holds above the subnormal range and for 0
-            return Rounded(norms, count, np.isfinite(norms) & ((norms >= NEGLIGIBLE) | (norms == 0)))
+            return Rounded(norms, count, mask_within(norms, NEGLIGIBLE, sys.float_info.max, zeros=True))
 
         return {v: known(v) for v in variables(root) if v.symbol is Symbol.NORM}
 
@@ -137,7 +150,7 @@ def _probability(rate: SamplingRate, features: Features, index: int) -> float:
     )
 
 
-def psi_upper(loss: PureLoss, realisation: Realisation, features: Features, *, threads: int = 1) -> Floats:
+def psi_upper(loss: PureLoss, realisation: Realisation, features: Features) -> Floats:
     """Certified ψ per record: proven upper bounds for the probability drawn and the weight applied.
 
     Returns:
@@ -145,11 +158,11 @@ def psi_upper(loss: PureLoss, realisation: Realisation, features: Features, *, t
     """
     drawn = realisation.probability > 0
     weights = np.where(drawn, realisation.weight, 1.0)
-    known = {W: Rounded(weights, 0, np.ones(len(features), dtype=np.bool_)), **features.rounded(loss.epsilon)}
+    known = {W: Rounded(weights, 0, EVERYWHERE), **features.rounded(loss.epsilon)}
 
     def at(index: int) -> Mapping[Variable, Enclosure]:
         weight = Enclosure.of(float(weights[index]), precision=_PRECISION)
         return {**features.enclosures(index), W: weight}
 
     losses = upper(loss.epsilon, known, len(features), at)
-    return bulk.psi_remove(losses, realisation.probability, threads=threads)
+    return bulk.psi_remove(losses, realisation.probability)

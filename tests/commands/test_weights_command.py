@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyarrow import parquet
+from pyarrow import concat_tables, parquet
 
 Run = Callable[..., Any]
 Refusal = Callable[..., dict[str, str]]
 
 KEYS = {
     *("mechanism", "sampler", "resample", "steps", "notion", "epsilon", "delta", "order", "tau", "theorem", "domain"),
-    *("assumptions", "output", "certificate", "private"),
+    *("assumptions", "output", "taken_up", "certificate", "private"),
 }
 PRIVATE_KEYS = {"notice", "n", "expected_sample_size", "psi_max", "gap", "gap_proven", "outside_domain", "reach"}
 LAPLACE = ("weights", "--mechanism", "laplace-sum", "--option", "scale=5")
@@ -136,6 +136,28 @@ def test_every_format_gives_the_same_weights(certdp: Run, tmp_path: Path) -> Non
     assert len(found) == 1
 
 
+def test_a_data_set_of_many_files_is_taken_up(certdp: Run, table: Path, tmp_path: Path) -> None:
+    data, into, certificate = tmp_path / "data", tmp_path / "weights", tmp_path / "c.json"
+    data.mkdir()
+    into.mkdir()
+    first, second = np.split(np.load(table), [17])
+    np.save(data / "1.npy", first)
+    np.save(data / "2.npy", np.full_like(second, np.nan))
+    base = (*CONSTRAINED, "--option", "radius=6")
+    arguments = (*base, "--data", data, "--output", into, "--certificate", certificate)
+    assert certdp(*arguments).code == 2
+    assert not certificate.exists()
+    np.save(data / "2.npy", second)
+    found = certdp(*arguments, "--json").json
+    assert (found["output"], found["taken_up"]) == (str(into), 1)
+    whole = certdp(*base, "--data", table, "--output", tmp_path / "w.parquet", "--json").json
+    assert found["private"] == whole["private"]
+    assert (whole["taken_up"], certdp("check", certificate).code) == (None, 0)
+    tables = [parquet.read_table(file) for file in sorted(into.glob("*.parquet"))]
+    assert concat_tables(tables).equals(parquet.read_table(tmp_path / "w.parquet"))
+    assert "2 files, not weighed again" in certdp(*arguments).out
+
+
 class TestRefusals:
     @pytest.fixture
     def refuse(self, refusal: Refusal, table: Path, tmp_path: Path) -> Refusal:
@@ -180,6 +202,18 @@ class TestRefusals:
     def test_outputs(self, refuse: Refusal, table: Path, tmp_path: Path, name: str) -> None:
         places = ("--data", table, "--output", tmp_path / name)
         assert refuse(*CONSTRAINED, "--option", "radius=1", *places)["parameter"] == "output"
+
+    def test_a_folder_within_that_of_the_data(self, refusal: Refusal, table: Path, tmp_path: Path) -> None:
+        (table.parent / "weights").mkdir(exist_ok=True)
+        error = refusal(*CONSTRAINED, "--data", table.parent, "--output", table.parent / "weights")
+        assert (error["parameter"], error["admissible"]) == ("output", "a file outside of the folder of --data")
+
+    def test_a_folder_with_something_else(self, refuse: Refusal, table: Path, tmp_path: Path) -> None:
+        (tmp_path / "weights").mkdir()
+        (tmp_path / "weights" / "notes.txt").write_text("mine")
+        base = (*CONSTRAINED, "--option", "radius=6", "--data", table)
+        error = refuse(*base, "--output", tmp_path / "weights", "--certificate", tmp_path / "c.json")
+        assert (error["parameter"], error["remedy"]) == ("output", "Choose another folder")
 
     def test_one_file_for_two(self, refuse: Refusal, tmp_path: Path) -> None:
         data = tmp_path / "d.csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,29 +12,32 @@ from ..durable.files import check_place
 if TYPE_CHECKING:
     from ..data.files import Files
 
+_ANY_FILE = ".certdp"  # in a folder
 
-def check_places(data: Files | None, places: Mapping[str, Path | None]) -> None:
+
+def check_places(data: Files | None, places: Mapping[str, Path | None], *, folders: Collection[str] = ()) -> None:
     """Refuse unwritable places before any work is done.
 
     Args:
         data: the files that are read, which no place may be, and folders of these, in which none may lie.
         places: where each output goes, by the name of its option.
+        folders: the options whose place is a folder, which is there.
 
     Raises:
         InvalidValue: for a missing or closed folder, something else than a file, and two names of one file.
     """
     taken: dict[Path, str] = {}
-    folders: list[Path] = []
+    of_data: list[Path] = []
     if data is not None:
         from ..data.files import files_of, folders_of
 
-        taken, folders = {file.resolve(): "data" for file in files_of(data)}, folders_of(data)
+        taken, of_data = {file.resolve(): "data" for file in files_of(data)}, folders_of(data)
     for name, path in places.items():
         if path is None:
             continue
         with blamed_on(path=name):
-            check_place(path)
-        if any(path.resolve().is_relative_to(folder) for folder in folders):
+            check_place(path / _ANY_FILE if name in folders else path)
+        if any(path.resolve().is_relative_to(folder) for folder in of_data):
             admissible = "a file outside of the folder of --data"
             raise InvalidValue(name, str(path), admissible, "There it would be taken for data: choose another folder")
         other = taken.setdefault(path.resolve(), name)

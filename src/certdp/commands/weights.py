@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 from attrs import evolve, frozen
 
 from ..accounting.derivation import Derivation
 from ..accounting.enclosures import Enclosure
-from ..accounting.errors import InvalidType, InvalidValue
+from ..accounting.errors import InvalidType, InvalidValue, blamed_on
 from ..accounting.expressions.suprema import NoFiniteSupremum
 from ..accounting.feasible_weights import Reach
 from ..accounting.feasible_weights.rates import ConstrainedRate
@@ -23,6 +23,9 @@ from ..data import open_records
 from ..durable.files import Rank, published
 from ..plugins.contract import options
 from ..plugins.registry import Registry, Role
+from ..records.by_file import weights_by_file
+from ..records.chunks import Progress
+from ..records.in_order import cores
 from ..records.weights import RecordWeights, put_weights, record_weights, require_weights_path
 from ..runs.certificates import profile_certificate
 from ..runs.declared import declared_loss, statement_of
@@ -111,7 +114,8 @@ class Weighed(Answer):
         proven: what holds.
         outside: what happened to records outside the domain.
         measured: for the data's owner.
-        output: where the weights are.
+        output: where the weights are: a file, or a folder with one for each data file.
+        taken_up: how many files of the folder were there already; None for a file.
         certificate: where it is.
     """
 
@@ -122,6 +126,7 @@ class Weighed(Answer):
     outside: str
     measured: RecordWeights
     output: Path
+    taken_up: int | None
     certificate: Path | None
 
     def as_json(self) -> Mapping[str, object]:
@@ -138,6 +143,7 @@ class Weighed(Answer):
             "domain": domain_as_json(domain),
             "assumptions": assumptions_as_json(derivation.assumptions),
             "output": str(self.output),
+            "taken_up": self.taken_up,
             "certificate": path_as_json(self.certificate),
             "private": {
                 "notice": "computed from the records: for the data's owner, not for publication; so is the output",
@@ -192,6 +198,8 @@ class Weighed(Answer):
         for one in reach:
             page.print(f"{_name(one)}: {one.value}", 2)
         page.files({"weights": self.output})
+        if self.taken_up:
+            page.print(f"of an earlier run: {self.taken_up:,} files, not weighed again", 2)
 
     @property
     def _gap_is_proven(self) -> bool:
@@ -206,6 +214,13 @@ class Weighed(Answer):
 
 def _name(reach: Reach) -> str:
     return reach.name.lower().replace("_", " ")
+
+
+class _How(TypedDict):
+    """How records are passed over."""
+
+    threads: int
+    progress: Progress | None
 
 
 def weights(
@@ -232,7 +247,8 @@ def weights(
 ) -> Weighed:
     """Weight and probability of every record of a file, however long; by default the largest within a target.
 
-    They are written to --output, csv or parquet, for the data's owner alone.
+    They are written to --output, for the data's owner alone: to a csv or parquet file; or to a folder, a file for each
+    data file, where a run that was interrupted is taken up when it is started again.
     """
     plan = plan_of(resample, steps)
     registry = admission.registry
@@ -240,16 +256,25 @@ def weights(
     given = composed(mechanism, sampler, [*(option or []), *target], registry)
     anywhere = _anywhere(given, plan)
     outside_domain = outside_of(outside, "radius" in given.run)
-    require_weights_path(output)
-    check_places(data, {"output": output, "certificate": certificate})
+    by_file = output.is_dir()
+    if not by_file:
+        require_weights_path(output)
+    check_places(data, {"output": output, "certificate": certificate}, folders=["output"] if by_file else [])
     with open_records(data, file.reading) as records:
         domain = domain_of(given, records.columns)
         run_of, proven = _proven(anywhere, domain, given.run.get("radius", ""))
         content = None if certificate is None else checked_certificate("certificate", profile_certificate(run_of))
-        # the weights appear once all are there, and the certificate with them
-        with published() as files:
-            with put_weights(files, output) as into, progress_over(records, terminal, "weighing") as advance:
-                private = record_weights(run_of, records, outside_domain, into=into, progress=advance)
+        # the weights of a file appear once all are there, and the certificate with them
+        with published() as files, progress_over(records, terminal, "weighing") as advance:
+            how: _How = {"threads": cores(), "progress": advance}
+            if by_file:
+                with blamed_on(path="output"):
+                    found = weights_by_file(run_of, records, output, outside_domain, **how).reveal()
+                measured, taken_up = found.weights, found.taken_up
+            else:
+                with put_weights(files, output) as into:
+                    measured = record_weights(run_of, records, outside_domain, into=into, **how).reveal()
+                taken_up = None
             if certificate is not None and content is not None:
                 files.write(certificate, content, Rank.STATEMENT)
     return Weighed(
@@ -258,8 +283,9 @@ def weights(
         delta=delta,
         proven=proven,
         outside=outside,
-        measured=private.reveal(),
+        measured=measured,
         output=output,
+        taken_up=taken_up,
         certificate=certificate,
     )
 

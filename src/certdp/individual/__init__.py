@@ -10,6 +10,8 @@ from ..accounting.individual.steps import record_shifts as record_shifts
 from ..accounting.individual.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
 from ..accounting.individual.truncated_gaussian import truncated_gaussian as truncated_gaussian
 from ..plots.records import plot_losses as plot_losses
+from ..records.by_file import WeightsByFile as WeightsByFile
+from ..records.by_file import weights_by_file as weights_by_file
 from ..records.losses import RecordLosses as RecordLosses
 from ..records.statistics import LossHistogram as LossHistogram
 from ..records.statistics import losses_file as losses_file

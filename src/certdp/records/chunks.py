@@ -23,6 +23,7 @@ from ..data import Records
 from ..runs.partial import Packed, run_digest
 from ..runs.prepared import matrix_within
 from ..runs.sampled import SampledRun
+from .in_order import in_order
 from .laws import At, RecordLaw, at_to_text
 
 Progress: TypeAlias = Callable[[int], None]
@@ -49,6 +50,11 @@ class Chunk:
     realisation: Realisation
     losses: Floats
     of_dropped: float
+
+    @property
+    def records(self) -> int:
+        """How many there are, those outside the domain included."""
+        return len(self.losses) if self.held.inside is None else len(self.held.inside)
 
     @property
     def every_loss(self) -> Floats:
@@ -84,8 +90,9 @@ def chunks(
     rows: int | None = None,
     first: int = 0,
     progress: Progress | None = None,
+    threads: int = 1,
 ) -> Iterator[Chunk]:
-    """Pass over records of a run, a chunk at a time.
+    """Pass over records of a run, a chunk at a time, in order.
 
     Args:
         run: the run.
@@ -95,16 +102,30 @@ def chunks(
         rows: records at a time.
         first: number of the first record in the data set, for messages to its curator.
         progress: called with the number of records done.
+        threads: how many work on chunks, each on its own, while the next ones are read; 2 · threads + 2 chunks are in
+            memory then. What is computed of a record is the same for any number.
     """
     matrix_within(np.empty((0, records.columns)), run.domain)
     nothing, done = float(law.with_cost(np.zeros(1))[0]), 0
-    for some in records.chunks(rows):
-        held = hold(some, run.domain, outside, first=first + done)
+
+    def chunk(some: Floats, before: int) -> Chunk:
+        held = hold(some, run.domain, outside, first=first + before)
         realisation = run.drawing.realise(held.features)
-        yield Chunk(held=held, realisation=realisation, losses=law(realisation, held.features), of_dropped=nothing)
-        done += len(some)
+        return Chunk(held=held, realisation=realisation, losses=law(realisation, held.features), of_dropped=nothing)
+
+    for found in in_order(chunk, _numbered(records.chunks(rows)), threads=threads):
+        yield found
+        done += found.records
         if progress is not None:
             progress(done)
+
+
+def _numbered(some: Iterator[Floats]) -> Iterator[tuple[Floats, int]]:
+    """Records with how many there are before them."""
+    before = 0
+    for records in some:
+        yield records, before
+        before += len(records)
 
 
 def whole_or_part(records: ArrayLike | Records) -> Records:
@@ -152,11 +173,10 @@ class Tally:
     @classmethod
     def of(cls, chunk: Chunk) -> Self:
         """What is counted of a chunk."""
-        kept = len(chunk.losses)
         return cls(
-            records=kept if chunk.held.inside is None else len(chunk.held.inside),
+            records=chunk.records,
             outside=chunk.held.outside,
-            kept=kept,
+            kept=len(chunk.losses),
             units=_units(chunk.realisation.probability),
             largest=max(chunk.of_dropped, float(chunk.losses.max(initial=0.0))),
         )

@@ -14,7 +14,7 @@ from ..accounting.bulk.pairs import BulkPairs
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import InvalidType, InvalidValue
 from ..accounting.exact import Floats
-from ..accounting.expressions import Expression, Rounded, Variable, W, upper
+from ..accounting.expressions import EVERYWHERE, Expression, Rounded, Variable, W, upper
 from ..accounting.feasible_weights.plans import on_one_sample, samples
 from ..accounting.feasible_weights.rates import ConstrainedRate
 from ..accounting.pairs import RandomisedResponsePair
@@ -71,14 +71,13 @@ def at_to_text(at: At) -> str | None:
     return None if at is None else f"{type(at).__name__} {at.value}"
 
 
-def law_of(run: SampledRun[Any], at: At, *, threads: int = 1) -> RecordLaw:
+def law_of(run: SampledRun[Any], at: At) -> RecordLaw:
     """What a run loses about a record.
 
     Args:
         run: the run.
         at: a δ, a Rényi order, or None for ψ; None for a run whose weights are solved for is the loss of its target's
             notion.
-        threads: threads for the bulk kernels; the result is the same for any number.
 
     Guarantees: the outputs of the run with and without a record are as close as the loss says, in both directions.
 
@@ -92,11 +91,11 @@ def law_of(run: SampledRun[Any], at: At, *, threads: int = 1) -> RecordLaw:
         case None, ConstrainedRate() as rate:
             return _of_target(run, rate)
         case None, _:
-            return _psi(run, threads)
+            return _psi(run)
         case Delta(), _:
-            return _epsilon_at(run, at, threads)
+            return _epsilon_at(run, at)
         case Order(), _:
-            return _tau_at(run, at, threads)
+            return _tau_at(run, at)
     raise InvalidType("at", at, "a Delta, an Order, or None for ψ", "Write at=Delta(…) to read a number exactly")
 
 
@@ -108,7 +107,7 @@ def _of_target(run: SampledRun[Any], rate: ConstrainedRate) -> RecordLaw:
     return RecordLaw(rate.losses, spent)
 
 
-def _psi(run: SampledRun[Any], threads: int) -> RecordLaw:
+def _psi(run: SampledRun[Any]) -> RecordLaw:
     pure = pure_loss_of(run.mechanism, run.loss)
     _require_added(run)
     run.require_losses_fixed()
@@ -116,24 +115,24 @@ def _psi(run: SampledRun[Any], threads: int) -> RecordLaw:
     on_a_sample = pure if together == 1 else PureLoss(together * pure.epsilon)
 
     def losses(realisation: Realisation, features: Features) -> Floats:
-        one = psi_upper(on_a_sample, realisation, features, threads=threads)
+        one = psi_upper(on_a_sample, realisation, features)
         return one if times == 1 else scaled(one, times)
 
     return RecordLaw(losses, run.released_cost.upper)
 
 
-def _epsilon_at(run: SampledRun[Any], delta: Delta, threads: int) -> RecordLaw:
+def _epsilon_at(run: SampledRun[Any], delta: Delta) -> RecordLaw:
     target = Enclosure.of(delta.value).lower_float  # ε falls with δ
 
     def together(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
-        return pairs.epsilon(rate, steps, target, threads=threads)
+        return pairs.epsilon(rate, steps, target)
 
     return RecordLaw(_by_pairs(run, together), run.released_cost.upper)
 
 
-def _tau_at(run: SampledRun[Any], order: Order, threads: int) -> RecordLaw:
+def _tau_at(run: SampledRun[Any], order: Order) -> RecordLaw:
     def together(pairs: BulkPairs, rate: Floats, steps: int) -> Floats:
-        one = pairs.renyi(rate, order.value, threads=threads)
+        one = pairs.renyi(rate, order.value)
         return one if steps == 1 else np.nextafter(one * float(steps), np.inf, where=one > 0, out=np.zeros(len(one)))
 
     spent = RandomisedResponsePair(run.released_cost).renyi(order.value, Direction.REMOVE)
@@ -152,7 +151,7 @@ def _by_pairs(run: SampledRun[Any], together: _Together) -> Losses:
             return {**features.enclosures(index), W: weight}
 
         def read(root: Expression) -> Floats:
-            known = {W: Rounded(weights, 0, np.ones(len(features), dtype=np.bool_)), **features.rounded(root)}
+            known = {W: Rounded(weights, 0, EVERYWHERE), **features.rounded(root)}
             return upper(root, known, len(features), at)
 
         pairs = loss.bulk_pairs(read)

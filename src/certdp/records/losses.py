@@ -86,7 +86,8 @@ def record_losses(
         into: takes the losses of all records, in order, in place of holding them: see `losses_file`. Memory then is
             that of a chunk.
         rows: records at a time; the result is the same for any number.
-        threads: threads for the bulk kernels; the result is the same for any number.
+        threads: how many work on chunks, of which 2 · threads + 2 are in memory then; the result is the same for any
+            number.
         progress: called with the number of records done.
 
     Guarantees: for a loss v, the outputs of the run with and without the record are v-close (at a δ, (v, δ)-close; at
@@ -225,7 +226,7 @@ class LossesPart(Part[_LossesState]):
             InvalidValue and others as `record_losses`, but for a matrix without records.
         """
         require("run", run, SampledRun, "Build one: SampledRun(mechanism=…, sampler=…)")
-        law, some = law_of(run, at, threads=threads), whole_or_part(records)
+        law, some = law_of(run, at), whole_or_part(records)
         none = LossHistogram.of((), grid)
         facts = {
             **facts_of(run, some, outside, at),
@@ -248,7 +249,7 @@ class LossesPart(Part[_LossesState]):
             return cls(facts, Private(state))
 
         held = () if into is None else None
-        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress)
+        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress, threads=threads)
         return merged(map(part, chain((None,), every_chunk)))
 
     def finish(self, run: SampledRun[Any]) -> Private[RecordLosses]:

@@ -36,6 +36,7 @@ def record_losses_on_disk(
     *,
     at: At = None,
     rows: int | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Private[RecordLosses]:
     """What `record_losses` gives, quantiles and values included, in the memory of a chunk.
@@ -51,7 +52,7 @@ def record_losses_on_disk(
             with writing(Path(tempfile.gettempdir())):
                 file.write(np.ascontiguousarray(losses).data)
 
-        found = record_losses(run, records, outside, at=at, into=put, rows=rows, progress=progress)
+        found = record_losses(run, records, outside, at=at, into=put, rows=rows, threads=threads, progress=progress)
         with writing(Path(tempfile.gettempdir())):
             file.flush()
 

@@ -69,9 +69,10 @@ def record_weights(
     into: Sink | None = None,
     coins: Coins | None = None,
     rows: int | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Private[RecordWeights]:
-    """Probability and weight of every record, as `run` would draw it, in the memory of one chunk.
+    """Probability and weight of every record, as `run` would draw it, in the memory of a chunk.
 
     Args:
         run: the run, with or without a public domain.
@@ -81,6 +82,8 @@ def record_weights(
         into: takes what is drawn of each record, in order: see `weights_file`.
         coins: where given, a sample is drawn with them; it is held in memory.
         rows: records at a time; the result is the same for any number.
+        threads: how many work on chunks, of which 2 · threads + 2 are in memory then; the result is the same for any
+            number.
         progress: called with the number of records done.
 
     Guarantees:
@@ -92,7 +95,9 @@ def record_weights(
         NoPureValue: for ψ of a mechanism without a pure ε: state a δ or an order.
         InvalidValue: for faults in the file, a dimension that is not the records', and records that cannot be drawn.
     """
-    part = WeightsPart.of(run, records, outside, at=at, into=into, coins=coins, rows=rows, progress=progress)
+    part = WeightsPart.of(
+        run, records, outside, at=at, into=into, coins=coins, rows=rows, threads=threads, progress=progress
+    )
     return part.finish(run)
 
 
@@ -187,13 +192,14 @@ class WeightsPart(Part[_WeightsState]):
         into: Sink | None = None,
         coins: Coins | None = None,
         rows: int | None = None,
+        threads: int = 1,
         first: int = 0,
         progress: Progress | None = None,
     ) -> Self:
         """The part over these records.
 
         Args:
-            run, outside, at, into, rows, progress: as for `record_weights`.
+            run, outside, at, into, rows, threads, progress: as for `record_weights`.
             records: matrix (n, d) of finite numbers, n ≥ 0; or what `open_records` gives.
             coins: where given, a sample of these records is drawn with them, now: each part of a data set has coins of
                 its own, and is made once.
@@ -223,7 +229,7 @@ class WeightsPart(Part[_WeightsState]):
                 into(chunk.every_realisation)
             return cls(facts, Private(state))
 
-        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress)
+        every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress, threads=threads)
         return merged(map(part, chain((None,), every_chunk)))
 
     def finish(self, run: SampledRun[Any]) -> Private[RecordWeights]:

@@ -16,6 +16,7 @@ from ...accounting.provenance import Private
 from ...accounting.sampling.clipping import Outside
 from ...accounting.sampling.domains import NormBall
 from ...data import Reading, Records, example_records, open_records, refuse_without_file
+from ...records.in_order import cores
 from ...records.laws import At
 from ...records.losses import RecordLosses
 from ...records.on_disk import record_losses_on_disk
@@ -123,7 +124,7 @@ class Subject:
         if self.records is None:
             return None
         with progress_over(self.records, terminal) as advance:
-            return record_losses_on_disk(run, self.records, self.outside, at=at, progress=advance)
+            return record_losses_on_disk(run, self.records, self.outside, at=at, threads=cores(), progress=advance)
 
 
 def outside_of(word: str, bounded: bool) -> Outside:
