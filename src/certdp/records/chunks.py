@@ -44,17 +44,14 @@ class Chunk:
         realisation: what each of these is drawn with.
         losses: what is lost about each of these.
         of_dropped: what is lost about one that is dropped: the cost of released parameters.
+        tally: what is counted of all of them.
     """
 
     held: Held
     realisation: Realisation
     losses: Floats
     of_dropped: float
-
-    @property
-    def records(self) -> int:
-        """How many there are, those outside the domain included."""
-        return len(self.losses) if self.held.inside is None else len(self.held.inside)
+    tally: Tally
 
     @property
     def every_loss(self) -> Floats:
@@ -111,11 +108,13 @@ def chunks(
     def chunk(some: Floats, before: int) -> Chunk:
         held = hold(some, run.domain, outside, first=first + before)
         realisation = run.drawing.realise(held.features)
-        return Chunk(held=held, realisation=realisation, losses=law(realisation, held.features), of_dropped=nothing)
+        losses = law(realisation, held.features)
+        tally = Tally.of(held, realisation, losses, nothing)
+        return Chunk(held=held, realisation=realisation, losses=losses, of_dropped=nothing, tally=tally)
 
     for found in in_order(chunk, _numbered(records.chunks(rows)), threads=threads):
         yield found
-        done += found.records
+        done += found.tally.records
         if progress is not None:
             progress(done)
 
@@ -171,14 +170,14 @@ class Tally:
     largest: float = 0.0
 
     @classmethod
-    def of(cls, chunk: Chunk) -> Self:
-        """What is counted of a chunk."""
+    def of(cls, held: Held, realisation: Realisation, losses: Floats, of_dropped: float) -> Self:
+        """What is counted of a chunk: see `Chunk`."""
         return cls(
-            records=chunk.records,
-            outside=chunk.held.outside,
-            kept=len(chunk.losses),
-            units=_units(chunk.realisation.probability),
-            largest=max(chunk.of_dropped, float(chunk.losses.max(initial=0.0))),
+            records=len(losses) if held.inside is None else len(held.inside),
+            outside=held.outside,
+            kept=len(losses),
+            units=_units(realisation.probability),
+            largest=max(of_dropped, float(losses.max(initial=0.0))),
         )
 
     def __add__(self, other: Tally) -> Tally:

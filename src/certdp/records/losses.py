@@ -241,7 +241,7 @@ class LossesPart(Part[_LossesState]):
             if into is not None:
                 into(every)
             state = _LossesState(
-                tally=Tally.of(chunk),
+                tally=chunk.tally,
                 histogram=LossHistogram.of(every, grid),
                 values=(every,) if into is None else None,
                 inside=(chunk.held.inside,) if into is None else (),

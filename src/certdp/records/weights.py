@@ -220,7 +220,7 @@ class WeightsPart(Part[_WeightsState]):
                 return cls(facts, Private(_WeightsState(tally=Tally())))
             realisation = chunk.realisation
             state = _WeightsState(
-                tally=Tally.of(chunk),
+                tally=chunk.tally,
                 gap=realisation.gap,
                 reach=None if realisation.reach is None else counted(realisation.reach),
                 sample=() if coins is None else (draw_from(chunk.held.features, realisation, coins),),
