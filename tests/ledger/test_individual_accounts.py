@@ -201,6 +201,10 @@ def test_what_cannot_be_made_leaves_nothing(ledger: Ledger, tmp_path: Path) -> N
         {"units": ["a", "b", "a"]},
         {"units": ["a", 1]},
         {"units": [1.5]},
+        {"units": [True, False]},
+        {"units": [2**63]},
+        {"units": [-(2**63) - 1]},
+        {"units": ["\ud800"]},
         {"shards": 0},
         {"budget": -1},
         {"request": "x" * 151},
@@ -243,12 +247,15 @@ def test_an_account_is_not_copied_and_tells_nothing(ledger: Ledger, place: Path)
         assert ended(in_child(refused)) == 0
 
 
-def test_whole_numbers_are_units_too(ledger: Ledger, tmp_path: Path) -> None:
-    units = [2**40, -3, 7]
-    IndividualAccount.create(tmp_path / "accounts", units, ledger, "run", order=ORDER, budget="0.5")
+@pytest.mark.parametrize(
+    "given", [[2**63 - 1, -(2**63), 7], np.array([2**40, -3, 7]), np.array(["é", "b"]), np.arange(3, dtype=np.uint8)]
+)
+def test_units_as_columns_have_them(ledger: Ledger, tmp_path: Path, given: Any) -> None:
+    IndividualAccount.create(tmp_path / "accounts", given, ledger, "run", order=ORDER, budget="0.5")
     account = IndividualAccount(tmp_path / "accounts", ledger, "run")
-    assert list(account.units) == sorted(units)
-    assert account.admit([0.1, 0.6, 0.1]).reveal().tolist() == [True, False, True]
+    assert list(account.units) == sorted(given)
+    losses = np.linspace(0.1, 0.6, len(account.units))
+    assert account.admit(losses).reveal().tolist() == [loss <= 0.5 for loss in losses]
 
 
 def test_a_record_less_moves_no_other_one(ledger: Ledger, tmp_path: Path) -> None:

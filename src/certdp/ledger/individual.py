@@ -47,6 +47,7 @@ _METADATA = _FORMAT.encode()
 _OPENING = "account.json"
 _NAME = re.compile(r"shard-(\d{6})-step-(\d{9})-[0-9a-f]{16}\.parquet")
 _UNIT, _SPENT, _ACTIVE = "unit", "spent", "active"
+_IDS = 1 << 63
 _LONGEST = 150  # so that the ids of steps are ids of a ledger
 
 
@@ -111,8 +112,8 @@ class IndividualAccount(SpendingState):
 
         Args:
             folder: a new folder.
-            units: an id of each record, all text or all whole numbers; each goes to a shard by its
-                hash, and is sorted there.
+            units: an id of each record, all text or all whole numbers of 64 bits, also as columns of NumPy or pandas;
+                each goes to a shard by its hash, and is sorted there.
             ledger: its rule is in Rényi divergence of that order.
             request: an id that names the run alone.
             order: α, fixed before the run.
@@ -295,19 +296,31 @@ def _file_name(shard: int, step: int, digest: str) -> str:
 
 
 def _sorted_units(units: Iterable[str] | Iterable[int]) -> list[Any]:
-    names = list(units)
+    names: list[Any] = [name.item() if isinstance(name, np.generic) else name for name in units]  # of columns
     kinds = {type(name) for name in names}
     if not (kinds <= {str} or kinds <= {int}):
         raise InvalidType("units", "another kind, or several", "text, or whole numbers, for all of them")
+    if kinds == {int} and not all(-_IDS <= name < _IDS for name in names):
+        raise InvalidData("units", "one beyond 64 bits", "whole numbers from -2^63 to 2^63 - 1", "Give them as text")
+    if kinds == {str} and not all(map(_is_encodable, names)):
+        raise InvalidData("units", "text that no encoding has", "text without lone surrogates", "Repair it")
     names.sort()
     if any(one == other for one, other in pairwise(names)):
         raise InvalidData("units", "one that occurs twice", "each record once", "Bound users first, or name records")
     return names
 
 
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _shard_of(unit: str | int, shards: int) -> int:
     """The shard of a record, by its own id: under neighbouring data every other record stays where it is."""
-    digest = hashlib.blake2b(str(unit).encode("utf-8", "surrogatepass"), digest_size=16, person=b"certdp-shards")
+    digest = hashlib.blake2b(str(unit).encode("utf-8"), digest_size=16, person=b"certdp-shards")
     return int.from_bytes(digest.digest(), "big") % shards
 
 
