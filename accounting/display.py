@@ -185,6 +185,11 @@ def rounded_up(value: float, digits: int) -> str:
     return _rounded(Fraction(value), digits, ROUND_CEILING)
 
 
+def rounded_down(value: float, digits: int) -> str:
+    """A number of so many decimal digits that is at most a finite one of binary64."""
+    return _rounded(Fraction(value), digits, ROUND_FLOOR)
+
+
 def _rounded(value: Fraction, digits: int = _DIGITS, rounding: str = ROUND_HALF_EVEN) -> str:
     """Write `value` in decimals, rounded once."""
     context = Context(prec=digits, rounding=rounding, Emin=-10 * _WIDEST, Emax=10 * _WIDEST)

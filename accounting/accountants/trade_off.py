@@ -6,6 +6,11 @@ two directions at a factor x ≥ 0: δ(log x) for x ≥ 1, and 1 − x + x·δ(�
 convex, with D(0) = 1, and f(α) = sup_x 1 − D(x) − αx (Dong, Roth, Su 2022, Propositions 2.12 and 2.13). So every
 x proves a lower bound of f(α). The supremum is that of a concave function of x, which between two places stays below
 the chords through its neighbours, prolonged: that proves an upper bound.
+
+Two risks are D at one place. The membership advantage, the most by which true positives exceed false ones, is D(1).
+Who holds one of the data sets for true with probability π and guesses as well as possible errs with probability
+min over α of πα + (1 − π)f(α) = (1 − π)(1 − D(π/(1 − π))), since D is the conjugate of the convex f; with the smaller
+m of π and 1 − π that is m(1 − δ(log((1 − m)/m))), whichever of the two data sets π is about.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import final
+from typing import TypeAlias, final
 
 from attrs import frozen
 
@@ -25,6 +30,11 @@ from ..exact import Number, exact
 
 _FACTOR_BITS = 24
 _ZERO, _ONE = Fraction(0), Fraction(1)
+_NEAR = 4
+_FARTHEST_FACTOR = Fraction(2) ** 128
+
+DeltaLaw: TypeAlias = Callable[[Enclosure], Enclosure]
+"""Encloses the larger δ(ε) of both directions at an ε ≥ 0; where its lower end is 0 nothing is known from below."""
 
 
 @final
@@ -61,7 +71,7 @@ class TradeOff(Displayed):
     def at(self, alpha: Number) -> Enclosure:
         """Enclosure of f(α): no test with first error α has a second error below its lower end.
 
-        At α = 0 it is wide where a loss is infinite: that is beyond every place.
+        At α = 0 it is wide where a loss is large or infinite: that is beyond every place.
 
         Args:
             alpha: in [0, 1], read exactly.
@@ -76,16 +86,70 @@ class TradeOff(Displayed):
             _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
         ]
         lower = max(chord.low for chord in chords)
-        upper = max(_between(chords, error))
+        upper = max(peak.height for peak in _peaks(chords, error))
         return Enclosure.between(max(lower, _ZERO), min(max(upper, _ZERO), 1 - error), precision=DEFAULT_PRECISION)
 
 
-def trade_off(delta: Callable[[Enclosure], Enclosure], farthest: float, *, places: int = 48) -> TradeOff:
+def advantage(delta: DeltaLaw) -> Enclosure:
+    """Enclosure of the membership advantage: the true-positive less the false-positive rate, of the best test."""
+    return _proper(delta(Enclosure.of(0)))
+
+
+def bayes_risk(delta: DeltaLaw, prior: Number) -> Enclosure:
+    """Enclosure of the probability with which the best guess errs: nobody errs less often than its lower end.
+
+    Args:
+        delta: the law δ(ε).
+        prior: the probability of one of the two data sets before anything is released, in [0, 1]; read exactly.
+
+    Raises:
+        InvalidValue: for a prior outside [0, 1].
+    """
+    likely = exact(prior, parameter="prior")
+    if not 0 <= likely <= 1:
+        raise InvalidValue("prior", prior, "a probability in [0, 1]")
+    blind = min(likely, 1 - likely)
+    if not blind:
+        return Enclosure.of(0)
+    return (1 - _at(delta, (1 - blind) / blind)) * blind
+
+
+def second_error(
+    delta: DeltaLaw, alpha: Number, *, relative_gap: Fraction = Fraction(1, 2**20), places: int = 64
+) -> Enclosure:
+    """Enclosure of f(α), with D asked where this α needs it: where the chords so far leave most room.
+
+    Args:
+        delta: the law δ(ε).
+        alpha: in [0, 1], read exactly.
+        relative_gap: of the true-positive rate 1 − f(α), at which the search ends.
+        places: the most values of δ that are asked for.
+
+    Guarantees:
+        No test with first error α has a second error below the lower end. Where the search ends early, or δ is known
+        from one side, the enclosure is wider.
+
+    Raises:
+        InvalidValue: for an α outside [0, 1].
+    """
+    error = exact(alpha, parameter="alpha")
+    if not 0 <= error <= 1:
+        raise InvalidValue("alpha", alpha, "an error probability in [0, 1]")
+    known = {_ZERO: Place(_ZERO, _ONE, _ONE)}
+    factor: Fraction | None = _ONE
+    for _ in range(places):
+        if factor is None:
+            break
+        known |= {place.factor: place for place in _places(delta, max(factor, 1 / factor))}
+        factor = _wanted([known[one] for one in sorted(known)], error, relative_gap)
+    return TradeOff(tuple(known[one] for one in sorted(known))).at(error)
+
+
+def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff:
     """The trade-off curve of a law δ(ε).
 
     Args:
-        delta: encloses the larger δ(ε) of both directions at an ε ≥ 0; its upper end protects, where its lower end is
-            0 nothing is known from below.
+        delta: the law δ(ε).
         farthest: the last ε asked for, where δ is small; finite, at least 0.
         places: how many ε are asked for, at least 2.
 
@@ -98,15 +162,64 @@ def trade_off(delta: Callable[[Enclosure], Enclosure], farthest: float, *, place
     step = Enclosure.of(farthest or 1.0) / (count - 1)
     factors = dict.fromkeys(_short((step * index).exp().upper) for index in range(count))
     factors[2 * max(factors)] = None  # where a pure loss ends, D is 0 from there on
-    found: list[Place] = [Place(_ZERO, _ONE, _ONE)]
-    above = []
-    for factor in factors:
-        value = delta(Enclosure.of(factor - 1).log1p()).maximum(0).minimum(1)
-        above.append(Place(factor, value.lower, value.upper))
-    mirrored = (
-        Place(1 / p.factor, 1 - (1 - p.lower) / p.factor, 1 - (1 - p.upper) / p.factor) for p in above if p.factor > 1
-    )
-    return TradeOff((*found, *sorted(mirrored, key=_factor), *above))
+    found = [Place(_ZERO, _ONE, _ONE), *(place for factor in factors for place in _places(delta, factor))]
+    return TradeOff(tuple(sorted(found, key=_factor)))
+
+
+def _places(delta: DeltaLaw, factor: Fraction) -> Iterator[Place]:
+    """D at a factor of at least 1 and at its inverse, by one δ."""
+    value = _at(delta, factor)
+    yield Place(factor, value.lower, value.upper)
+    if factor > 1:
+        yield Place(1 / factor, 1 - (1 - value.lower) / factor, 1 - (1 - value.upper) / factor)
+
+
+def _at(delta: DeltaLaw, factor: Fraction) -> Enclosure:
+    """D at a factor of at least 1."""
+    return _proper(delta(Enclosure.of(factor - 1).log1p()))
+
+
+def _proper(delta: Enclosure) -> Enclosure:
+    """A δ within [0, 1]."""
+    return delta.maximum(0).minimum(1)
+
+
+def _wanted(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:
+    """The factor to ask about next; None where the least D(x) + αx is near enough.
+
+    Where to ask is no proof: D counts as its upper end, which protects.
+    """
+    rates = [_Ordinate(p.factor, *2 * [1 - p.upper - error * p.factor]) for p in known]
+    best = 1 - max(rate.low for rate in rates)
+    first = max((1 - best) / (1 - error) if error < 1 else _ZERO, 1 / _FARTHEST_FACTOR)
+    last = min(best / error if error else _FARTHEST_FACTOR, _FARTHEST_FACTOR)
+    farthest = known[-1].factor
+    for peak in sorted(_peaks(rates, error), key=_height, reverse=True):
+        if 1 - peak.height >= best * (1 - relative_gap):
+            return None
+        if peak.end is None or peak.factor >= peak.end == farthest:  # nothing is known beyond: twice as far
+            low, high, wanted = farthest, last, max(farthest**2, peak.factor)
+        elif not peak.start:
+            low, high, wanted = first, peak.end, peak.end**2
+        else:
+            low, high, wanted = max(peak.start, first), min(peak.end, last), peak.factor
+            if high > _NEAR * low:
+                wanted = _middle(low, high)
+        if low < high:
+            factor = _inverted_below_one(wanted if low < wanted < high else _middle(low, high))
+            if low < factor < high:
+                return factor
+    return None
+
+
+def _inverted_below_one(factor: Fraction) -> Fraction:
+    """A number of few bits near one of at least 1, or the inverse of such a number."""
+    return _short(factor) if factor >= 1 else 1 / _short(1 / factor)
+
+
+def _middle(low: Fraction, high: Fraction) -> Fraction:
+    """The geometric mean, nearly."""
+    return ((Enclosure.of(low, precision=53).log() + Enclosure.of(high, precision=53).log()) / 2).exp().upper
 
 
 @frozen
@@ -118,22 +231,43 @@ class _Ordinate:
     high: Fraction
 
 
-def _between(known: Sequence[_Ordinate], error: Fraction) -> Iterator[Fraction]:
+@frozen
+class _Peak:
+    """The highest point below the lines that bound the concave 1 − D(x) − αx between two places.
+
+    Attributes:
+        start: the place before.
+        end: the place after; None beyond the last.
+        factor: where it is.
+        height: how high, at least.
+    """
+
+    start: Fraction
+    end: Fraction | None
+    factor: Fraction
+    height: Fraction
+
+
+def _peaks(known: Sequence[_Ordinate], error: Fraction) -> Iterator[_Peak]:
     """Upper bounds of the concave function between each two neighbours and beyond the last."""
     rises = [(b.high - a.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the slope into b
     falls = [(a.high - b.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the fall out of a
     for index, (left, right) in enumerate(pairwise(known)):
-        width = right.factor - left.factor
         # before the first chord D(x) ≥ 1 − x, after the last one D(x) ≥ 0
         rise = rises[index - 1] if index else 1 - error
         end, fall = (right.high, falls[index + 1]) if index + 2 < len(known) else (1 - error * right.factor, error)
         if rise <= 0:
-            yield left.high
+            yield _Peak(left.factor, right.factor, left.factor, left.high)
         elif fall <= 0:
-            yield end
-        else:  # where the lines cross, even beyond: the lower of both is nowhere higher
-            yield left.high + rise * (end - left.high + fall * width) / (rise + fall)
-    yield 1 - error * known[-1].factor
+            yield _Peak(left.factor, right.factor, right.factor, end)
+        else:  # where the lines cross, or before: up to the place after, the first alone bounds
+            width = right.factor - left.factor
+            run = min((end - left.high + fall * width) / (rise + fall), width)
+            yield _Peak(left.factor, right.factor, left.factor + run, left.high + rise * run)
+    final = known[-1]
+    rise, top = max(rises[-1], _ZERO), 1 - error * final.factor
+    run = (top - final.high) / (rise + error) if rise else _ZERO
+    yield _Peak(final.factor, None, final.factor + run, min(final.high + rise * run, top))
 
 
 def _short(value: Fraction) -> Fraction:
@@ -143,3 +277,7 @@ def _short(value: Fraction) -> Fraction:
 
 def _factor(place: Place) -> Fraction:
     return place.factor
+
+
+def _height(peak: _Peak) -> Fraction:
+    return peak.height

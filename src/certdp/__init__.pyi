@@ -7,6 +7,7 @@ from . import individual as individual
 from . import notions as notions
 from . import pairs as pairs
 from . import parts as parts
+from . import risks as risks
 from . import sampling as sampling
 from .accounting.enclosures import Enclosure as Enclosure
 from .accounting.errors import CertdpError as CertdpError
@@ -76,6 +77,7 @@ from .runs.keyed import KeyedRun as KeyedRun
 from .runs.many_steps import GaussianSteps as GaussianSteps
 from .runs.many_steps import LaplaceSteps as LaplaceSteps
 from .runs.plan import Plan as Plan
+from .runs.risk import risk as risk
 from .runs.run import Answer as Answer
 from .runs.run import NotionAbsent as NotionAbsent
 from .runs.sampled import SampledRun as SampledRun
@@ -196,6 +198,8 @@ __all__ = [
     "read_records",
     "record_losses",
     "record_weights",
+    "risk",
+    "risks",
     "sampling",
     "stated_release",
 ]

@@ -93,6 +93,11 @@ COMMANDS = {
         f"delta --mechanism gaussian-sum --sampler poisson {SAMPLED}",
         {"--option noise_multiplier=": "2", "--option rate=": "0.1", "--epsilon": "1", "--steps": "3"},
     ),
+    "risk": Command(
+        f"risk --mechanism gaussian-sum --sampler poisson {SAMPLED}",
+        {"--option noise_multiplier=": "2", "--option rate=": "0.1", "--steps": "3"}
+        | {"--false-positive-rate": "0.01", "--prior": "0.5"},
+    ),
     "calibrate": Command(
         f"calibrate --mechanism gaussian-sum --sampler poisson {SAMPLED} --find noise_multiplier",
         {"--option rate=": "0.1", **BUDGET, "--steps": "3", "--at-least": "0.5", "--at-most": "100"},

@@ -33,8 +33,8 @@ from .run_certificates import Certificate, show_certified, write_certificate
 
 
 @frozen(kw_only=True)
-class Request:
-    """What the commands that state a cost are asked."""
+class RunRequest:
+    """What the commands about one run of releases are asked."""
 
     mechanism: AnyMechanism = None
     sampler: AnySampler = None
@@ -44,7 +44,6 @@ class Request:
     steps: Steps = 1
     accountant: AccountantName = "best"
     plot: Plot = None
-    certificate: CertificateFile = None
     admission: Admission
 
     @property
@@ -53,7 +52,15 @@ class Request:
         return self.option or []
 
 
-_Run: TypeAlias = SampledRun[Any] | KeyedRun | Plan[Any]
+@frozen(kw_only=True)
+class Request(RunRequest):
+    """What the commands that state a cost are asked."""
+
+    certificate: CertificateFile = None
+
+
+AnyRun: TypeAlias = SampledRun[Any] | KeyedRun | Plan[Any]
+"""A run that a command is asked about."""
 ACCOUNTANTS: dict[str, Accountant] = {accountant.name: accountant for accountant in (BEST, *ALL)}
 Question: TypeAlias = Callable[[Run[Any], Accountant], RunAnswer[Any]]
 """A run and an accountant to what is proven."""
@@ -72,7 +79,7 @@ class Cost(Answer):
     """
 
     request: Request
-    run: _Run
+    run: AnyRun
     answer: RunAnswer[Any]
     asked: str
     certified: Certificate | None
@@ -80,13 +87,8 @@ class Cost(Answer):
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types."""
         request, answer, guarantee = self.request, self.answer, self.answer.guarantee
-        plan = {"file": str(request.plan), "releases": [one.as_json() for one in self._parts]}
         return {
-            "mechanism": request.mechanism,
-            "sampler": request.sampler,
-            "resample": request.resample,
-            "steps": request.steps if request.plan is None else None,
-            "plan": None if request.plan is None else plan,
+            **released_as_json(request, self.run),
             "epsilon": [answer.epsilon.lower, answer.epsilon.upper],
             "delta": [answer.delta.lower, answer.delta.upper],
             "notion": guarantee.bound.notion.name,
@@ -117,8 +119,7 @@ class Cost(Answer):
     def show(self, page: Page) -> None:
         """Show the answer on the page, for people."""
         answer, guarantee, numbers = self.answer, self.answer.guarantee, page.numbers
-        for part in self._parts:
-            page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
+        show_released(page, self.request, self.run)
         page.bold(statement_of(answer, numbers))
         if self.run.domain is not None:
             page.print(f"for {whom(self.run.domain)}", 2)
@@ -141,14 +142,6 @@ class Cost(Answer):
         show_certified(page, self.certified, answer)
         page.files({"plot": self.request.plot})
         page.assumptions(guarantee.assumptions)
-
-    @property
-    def _parts(self) -> list[_Part]:
-        parts = self.run.parts if isinstance(self.run, Plan) else (self.run,)
-        if self.request.plan is None:
-            (only,) = parts
-            return [_Part.of(only, self.request.resample)]
-        return [_Part.of(part, "once" if part.on_one_sample else "each") for part in parts]
 
 
 @frozen
@@ -178,6 +171,32 @@ class _Part:
         return asdict(self)
 
 
+def released_as_json(request: RunRequest, run: AnyRun) -> dict[str, object]:
+    """What is released, as it was asked for, in JSON's types."""
+    plan = {"file": str(request.plan), "releases": [one.as_json() for one in _parts(request, run)]}
+    return {
+        "mechanism": request.mechanism,
+        "sampler": request.sampler,
+        "resample": request.resample,
+        "steps": request.steps if request.plan is None else None,
+        "plan": None if request.plan is None else plan,
+    }
+
+
+def show_released(page: Page, request: RunRequest, run: AnyRun) -> None:
+    """Show what is released on the page."""
+    for part in _parts(request, run):
+        page.run(part.mechanism, part.sampler, steps=part.steps, resample=part.resample)
+
+
+def _parts(request: RunRequest, run: AnyRun) -> list[_Part]:
+    parts = run.parts if isinstance(run, Plan) else (run,)
+    if request.plan is None:
+        (only,) = parts
+        return [_Part.of(only, request.resample)]
+    return [_Part.of(part, "once" if part.on_one_sample else "each") for part in parts]
+
+
 _NAME_WIDTH = max(map(len, ACCOUNTANTS))
 
 
@@ -190,7 +209,7 @@ def cost_of(request: Request, question: Question, asked: str) -> Cost:
     """Compose, prove, plot and certify."""
     accountant = accountant_of(request.accountant)
     check_places(None, {"plot": request.plot, "certificate": request.certificate})
-    run = _one_run(request) if request.plan is None else _from_file(request, request.plan)
+    run = requested(request)
     answer = question(run, accountant)
     with published() as files:
         if request.plot is not None:
@@ -212,7 +231,16 @@ def accountant_of(name: str) -> Accountant:
     return ACCOUNTANTS[name]
 
 
-def _from_file(request: Request, plan: Path) -> Plan[Any]:
+def requested(request: RunRequest) -> AnyRun:
+    """The run that is asked about: of a mechanism and a sampler, or of a plan's file.
+
+    Raises:
+        InvalidValue: where neither is named, or both; else what the parts raise.
+    """
+    return _one_run(request) if request.plan is None else _from_file(request, request.plan)
+
+
+def _from_file(request: RunRequest, plan: Path) -> Plan[Any]:
     """The runs that a file states; nothing beside it says what is released."""
     others = {"mechanism": request.mechanism, "sampler": request.sampler, "resample": request.resample}
     for name, value in {**others, "option": ", ".join(request.options) or None}.items():
@@ -225,13 +253,13 @@ def _from_file(request: Request, plan: Path) -> Plan[Any]:
     return plan_from_file(plan, third_party=request.admission.third_party, allow=request.admission.allow)
 
 
-def _one_run(request: Request) -> SampledRun[Any] | KeyedRun:
+def _one_run(request: RunRequest) -> SampledRun[Any] | KeyedRun:
     mechanism, sampler = _names(request)
     releases = plan_of(request.resample, request.steps)
     return run_of(chosen(mechanism, sampler, request.options, request.admission.registry), releases)
 
 
-def _names(request: Request) -> tuple[str, str]:
+def _names(request: RunRequest) -> tuple[str, str]:
     names = {"mechanism": request.mechanism, "sampler": request.sampler}
     for role, name in names.items():
         if name is None:

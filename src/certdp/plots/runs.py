@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from ..accounting.relations import Direction
 from ..accounting.units import Delta, Epsilon
 from ..records.losses import RecordLosses
 from ..runs.calibration import Budget, Calibration
+from ..runs.risk import Risk
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 from ..verification.certificates.writing import SampledPureClaim
 from .canvas import BLUE, blank, curve_style, owners_png, png
@@ -31,6 +32,10 @@ _POINTS = 600
 _PLACES = 24
 _ERRORS = 200
 _HIDDEN = 1e-12
+_RAREST = 1e-5
+_RATES = 101
+_PRIORS = 40
+_BLIND: dict[str, Any] = {"color": "black", "linewidth": 0.8, "linestyle": "--", "label": "blind guess"}
 
 CALIBRATION_PLACES = 13
 """Values that a picture of a calibration shows."""
@@ -156,14 +161,48 @@ def _around(value: Fraction) -> Iterator[Fraction]:
 def plot_trade_off(curve: TradeOff, axes: Any) -> None:
     """The proven band of a trade-off curve, and the line of what tells nothing, on axes of matplotlib."""
     alphas = np.linspace(0.0, 1.0, _ERRORS + 1)
-    bounds = [curve.at(float(alpha)) for alpha in alphas]
-    lower, upper = ([getattr(bound, end) for bound in bounds] for end in ("lower_float", "upper_float"))
-    axes.fill_between(alphas, lower, upper, color=BLUE, alpha=0.5, linewidth=1.2, label="f(α), proven band")
+    _band(axes, alphas, [curve.at(float(alpha)) for alpha in alphas], "f(α), proven band")
     axes.plot(alphas, 1 - alphas, color="black", linewidth=0.8, linestyle="--", label="1 − α, perfect privacy")
     axes.set_xlabel("type I error α")
     axes.set_ylabel("type II error β")
     axes.set_title("trade-off function f", fontsize="medium")
     axes.legend()
+
+
+def plot_risk(risk: Risk[Any]) -> bytes:
+    """What an attacker on one record learns, all of it public and each as a proven band: the trade-off curve between
+    both errors; the true-positive rate against the false-positive rate, down to rare accusations; the Bayes risk
+    against the prior. A dashed line is a blind guess.
+
+    Raises:
+        InvalidValue: where matplotlib is not installed.
+    """
+    figure = blank(15, 4)
+    trade, rates, guesses = figure.subplots(1, 3)
+    plot_trade_off(risk.trade_off, trade)
+    alphas = np.geomspace(_RAREST, 1.0, _RATES)
+    found = [1 - risk.trade_off.at(float(alpha)) for alpha in alphas]
+    _band(rates, alphas, found, "true-positive rate, proven band")
+    rates.plot(alphas, alphas, **_BLIND)
+    rates.set_xscale("log")
+    rates.set_yscale("log")
+    rates.set_xlabel("false-positive rate")
+    rates.set_ylabel("true-positive rate")
+    priors = np.linspace(0.0, 1.0, _PRIORS + 1)
+    _band(guesses, priors, [risk.bayes_risk(float(prior)) for prior in priors], "Bayes risk, proven band")
+    guesses.plot(priors, np.minimum(priors, 1 - priors), **_BLIND)
+    guesses.set_xlabel("prior")
+    guesses.set_ylabel("Bayes risk")
+    for axes, title in ((rates, "members found"), (guesses, "wrong guesses")):
+        axes.set_title(title, fontsize="medium")
+        axes.legend(fontsize="small")
+    figure.suptitle(risk.statement, fontsize="medium")
+    return png(figure)
+
+
+def _band(axes: Any, places: Any, found: Sequence[Enclosure], label: str) -> None:
+    lower, upper = ([getattr(one, end) for one in found] for end in ("lower_float", "upper_float"))
+    axes.fill_between(places, lower, upper, color=BLUE, alpha=0.5, linewidth=1.2, label=label)
 
 
 def plot_losses_of(run: Run[Any], axes: Any) -> None:

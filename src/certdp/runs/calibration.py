@@ -10,9 +10,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar, final
+from typing import Any, Generic, Protocol, final
 
 from attrs import field, frozen, mutable
+from typing_extensions import TypeVar
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant
 from ..accounting.errors import InvalidValue, OutsideDomain, known_keywords
@@ -41,7 +42,38 @@ class Accountable(Protocol):
         ...
 
 
+class Stated(Protocol):
+    """What a run is found to cost."""
+
+    @property
+    def statement(self) -> str:
+        """It in words."""
+        ...
+
+
 R = TypeVar("R", bound=Accountable)
+A = TypeVar("A", bound=Stated, default=Answer[Any])
+"""What answers whether a run keeps a limit: an ε and a δ, unless another limit is stated."""
+
+
+class Limit(ABC, Generic[A]):
+    """What a run may cost."""
+
+    @abstractmethod
+    def cost_of(self, run: Any) -> A:
+        """What a run costs.
+
+        Raises:
+            NotionAbsent: where no finite bound follows.
+        """
+
+    @abstractmethod
+    def excess(self, answer: A) -> float:
+        """By how many nats, about, the proven cost exceeds the limit; at most 0 exactly where it is kept."""
+
+    @abstractmethod
+    def refuted(self, answer: A) -> bool:
+        """Whether the cost is proven to exceed the limit."""
 
 
 def _epsilon(value: Epsilon | Number) -> Epsilon:
@@ -55,7 +87,7 @@ def _delta(value: Delta | Number) -> Delta:
 @final
 @known_keywords
 @frozen(kw_only=True)
-class Budget:
+class Budget(Limit[Answer[Any]]):
     """What a run may cost: (ε, δ)-DP.
 
     Attributes:
@@ -66,26 +98,42 @@ class Budget:
     epsilon: Epsilon = field(converter=_epsilon)
     delta: Delta = field(converter=_delta)
 
+    def cost_of(self, run: Any) -> Answer[Any]:
+        """What a run costs, by `spent`."""
+        return spent(run, self)
+
+    def excess(self, answer: Answer[Any]) -> float:
+        """By what was not asked about: the budget's other number is the run's own."""
+        bound = answer.guarantee.bound
+        if self.delta.value:
+            return nats(bound.delta.upper, self.delta.value)
+        return nats(bound.epsilon.upper, self.epsilon.value)
+
+    def refuted(self, answer: Answer[Any]) -> bool:
+        """Whether the lower end exceeds the budget."""
+        least, allowed = (answer.delta, self.delta) if self.delta.value else (answer.epsilon, self.epsilon)
+        return least.lower is not None and Fraction(least.lower) > allowed.value
+
     def __str__(self) -> str:
         return f"({self.epsilon}, {self.delta})-DP" if self.delta.value else f"{self.epsilon}-DP"
 
 
 @final
 @frozen(kw_only=True)
-class Calibration(Generic[R]):
+class Calibration(Generic[R, A]):
     """The value found, and how far from the best it may be.
 
     Attributes:
         value: the safe end, exactly.
         run: the run at that value.
-        answer: what it is proven to cost; within the budget.
+        answer: what it is proven to cost; within the limit.
         refused: the nearest value that was not proven to be within the budget; None at the end of the range.
         refuted: whether the run at `refused` is proven to exceed the budget.
     """
 
     value: Fraction
     run: R
-    answer: Answer
+    answer: A
     refused: Fraction | None
     refuted: bool
 
@@ -194,19 +242,20 @@ class Whole(Scale):
 @known_keywords
 def calibrate(
     run: Callable[[Fraction], R],
-    budget: Budget,
+    budget: Limit[A],
     over: Scale,
     *,
-    ask: Callable[[R, Budget], Answer[Any]] | None = None,
-) -> Calibration[R]:
+    ask: Callable[[R, Any], A] | None = None,
+) -> Calibration[R, A]:
     """The best value with which a run is proven to stay within a budget.
 
     Args:
         run: the run at a value, such as `lambda scale: SampledRun(mechanism=GaussianSum(scale=Public(scale)), …)`.
-        budget: what it may cost.
+        budget: what it may cost: `Budget(epsilon=…, delta=…)`, or a limit on what an attacker
+            learns, one of `certdp.risks`.
         over: the values: `Continuous()` for noise, `Continuous(more_is_safer=False, highest=1)` for a rate, `Whole()`
             for a number of releases.
-        ask: how a run is asked; by `spent` unless given.
+        ask: how a run is asked, with the limit; by `spent` or `risk`, as the limit says, unless given.
 
     Guarantees:
         `answer` proves the run at `value` to be within the budget. Where the loss is monotone in the value, as the
@@ -223,8 +272,9 @@ def calibrate(
     >>> float(calibrate(release, budget, Continuous()).value)
     2.0
     """
+    require("budget", budget, Limit, "Write Budget(epsilon=…, delta=…), or a limit on a risk")
     require("over", over, Scale, "Write Continuous() for noise or a rate, Whole() for a number of releases")
-    search = _Search(run, budget, over, ask or spent)
+    search = _Search(run, budget, over, ask or _by_limit)
     search.bracket()
     search.narrow()
     return search.result()
@@ -251,27 +301,31 @@ def spent(run: Accountable, budget: Budget, accountant: Accountant | None = None
     return run.epsilon(budget.delta, accountant=accountant)
 
 
+def _by_limit(run: Any, limit: Limit[A]) -> A:
+    return limit.cost_of(run)
+
+
 @final
 @frozen
-class _Tried(Generic[R]):
+class _Tried(Generic[R, A]):
     """A value, the run there, and by how many nats it exceeds the budget; at most 0 where it is proven not to."""
 
     value: Fraction
     run: R
-    answer: Answer | None
+    answer: A | None
     excess: float
     refuted: bool
 
 
 @final
 @mutable
-class _Search(Generic[R]):
+class _Search(Generic[R, A]):
     run: Callable[[Fraction], R]
-    budget: Budget
+    budget: Limit[A]
     over: Scale
-    ask: Callable[[R, Budget], Answer]
-    safe: _Tried[R] | None = None
-    unsafe: _Tried[R] | None = None
+    ask: Callable[[R, Limit[A]], A]
+    safe: _Tried[R, A] | None = None
+    unsafe: _Tried[R, A] | None = None
     questions: int = 0
 
     def bracket(self) -> None:
@@ -300,7 +354,7 @@ class _Search(Generic[R]):
             part = {moved: 1.0, not moved: part[not moved] / 2 if moved is last else part[not moved]}
             last = moved
 
-    def result(self) -> Calibration[R]:
+    def result(self) -> Calibration[R, A]:
         """Return the safe end of the bracket."""
         safe, unsafe = self.safe, self.unsafe
         assert safe is not None
@@ -313,7 +367,7 @@ class _Search(Generic[R]):
             refuted=unsafe is not None and unsafe.refuted,
         )
 
-    def at(self, value: Fraction) -> _Tried[R]:
+    def at(self, value: Fraction) -> _Tried[R, A]:
         """Ask about one value, and keep what it says."""
         self.questions += 1
         if self.questions > _MOST_QUESTIONS:
@@ -324,28 +378,16 @@ class _Search(Generic[R]):
         try:
             answer = self.ask(run, self.budget)
         except (NotionAbsent, OutsideDomain):
-            tried = _Tried(value, run, None, _UNPROVEN, refuted=False)
+            tried: _Tried[R, A] = _Tried(value, run, None, _UNPROVEN, refuted=False)
         else:
-            tried = _Tried(value, run, answer, self._excess(answer), self._refuted(answer))
+            tried = _Tried(value, run, answer, self.budget.excess(answer), self.budget.refuted(answer))
         if tried.excess <= 0:
             self.safe = tried
         else:
             self.unsafe = tried
         return tried
 
-    def _excess(self, answer: Answer) -> float:
-        """By what was not asked about: the budget's other number is the run's own."""
-        bound, limit = answer.guarantee.bound, self.budget
-        if limit.delta.value:
-            return _nats(bound.delta.upper, limit.delta.value)
-        return _nats(bound.epsilon.upper, limit.epsilon.value)
-
-    def _refuted(self, answer: Answer) -> bool:
-        limit = self.budget
-        least, allowed = (answer.delta, limit.delta) if limit.delta.value else (answer.epsilon, limit.epsilon)
-        return least.lower is not None and Fraction(least.lower) > allowed.value
-
-    def _infeasible(self, tried: _Tried[R]) -> InvalidValue:
+    def _infeasible(self, tried: _Tried[R, A]) -> InvalidValue:
         least = "no finite bound follows there" if tried.answer is None else f"it is {tried.answer.statement} there"
         return InvalidValue(
             "budget",
@@ -355,7 +397,7 @@ class _Search(Generic[R]):
         )
 
 
-def _nats(spent: Fraction, allowed: Fraction) -> float:
+def nats(spent: Fraction, allowed: Fraction) -> float:
     """log(spent/allowed), within ±700 nats; its sign is that of the exact difference, and it is 0 where that is."""
     if not spent or not allowed:
         return _UNPROVEN if spent else (-_UNPROVEN if allowed else 0.0)

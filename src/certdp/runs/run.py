@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from typing_extensions import TypeVar
 
 from ..accounting.accountants import BEST, LOSS_DISTRIBUTION, Accountant, Bounds, Finding, Law, WorstPairs
-from ..accounting.accountants.trade_off import TradeOff, trade_off
+from ..accounting.accountants.trade_off import DeltaLaw, TradeOff, trade_off
 from ..accounting.accountants.worst_pairs import gaussian, pure, renyi_at, zero_concentrated
 from ..accounting.derivation import CHOSEN, EX_POST, Assumption, Derivation
 from ..accounting.display import EXACT_UP_TO, Displayed, shorten
@@ -386,10 +386,18 @@ class Run(Displayed, ABC, Generic[U]):
         Raises:
             NotionAbsent: where the accountant proves nothing.
         """
-        pairs, spent = self.pairs, self._spent
-        if spent.epsilon.upper or spent.delta.upper:
-            response = RandomisedResponsePair(spent.epsilon)
-            pairs = WorstPairs(tuple(compose_pairs([pair, response]) for pair in pairs.bounding), ())
+        last = accountant.epsilon(self._paid_pairs, _HIDDEN)
+        farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
+        return trade_off(self.delta_law(accountant), farthest, places=places)
+
+    def delta_law(self, accountant: Accountant) -> DeltaLaw:
+        """δ(ε) of the whole run at any ε ≥ 0, with what released parameters cost composed with the rest.
+
+        Args:
+            accountant: who proves δ; the law raises NotionAbsent where it proves nothing, and its lower ends are 0
+                where nothing is known from below.
+        """
+        pairs, spent = self._paid_pairs, self._spent
 
         def law(epsilon: Enclosure) -> Enclosure:
             found = accountant.delta(pairs, epsilon)
@@ -398,9 +406,16 @@ class Run(Displayed, ABC, Generic[U]):
             value = (found.bounds.enclosure + spent.delta).minimum(1)
             return value if found.bounds.two_sided else value.hull(0)
 
-        last = accountant.epsilon(pairs, _HIDDEN)
-        farthest = _FARTHEST if last is None else min(last.bounds.enclosure.upper_float, _FARTHEST)
-        return trade_off(law, farthest, places=places)
+        return law
+
+    @property
+    def _paid_pairs(self) -> WorstPairs:
+        """The pairs of the run and of what released parameters cost."""
+        spent = self._spent
+        if not spent.epsilon.upper and not spent.delta.upper:
+            return self.pairs
+        response = RandomisedResponsePair(spent.epsilon)
+        return WorstPairs(tuple(compose_pairs([pair, response]) for pair in self.pairs.bounding), ())
 
     # Shared steps
 

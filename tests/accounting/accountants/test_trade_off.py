@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.accounting.accountants.trade_off import TradeOff, trade_off
+from certdp.accounting.accountants.trade_off import (
+    DeltaLaw,
+    TradeOff,
+    advantage,
+    bayes_risk,
+    second_error,
+    trade_off,
+)
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.errors import InvalidValue
 from certdp.accounting.pairs import FinitePair, GaussianPair, LaplacePair, Pair
@@ -89,10 +96,9 @@ def test_finite_laws(tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], 
 
 
 def test_outputs_that_only_one_data_set_has_are_no_fault_of_the_curve() -> None:
-    """Laws without a common output: f(0) = 0, but finite ε prove f(0) ≤ 1 alone; from the first α on it is 0."""
+    """Laws without a common output: D = 1 at every place, which a convex function does not leave: f(0) = 0."""
     curve = curve_of(FinitePair((Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))), 3.0, places=40)
-    assert curve.at(0).lower == 0
-    assert curve.at(0).upper == 1
+    assert curve.at(0) == Enclosure.of(0)
     assert curve.at("1/30").upper == 0
 
 
@@ -120,7 +126,8 @@ def on_a_grid(curve: TradeOff, alpha: float) -> float:
     factors = np.array([float(place.factor) for place in curve.places])
     heights = 1 - np.array([float(place.lower) for place in curve.places]) - alpha * factors
     slopes = np.diff(heights) / np.diff(factors)
-    best = float(1 - alpha * factors[-1])
+    beyond = factors[-1] + np.append(0.0, np.geomspace(1e-9, 1e12, 400_001))
+    best = float(np.minimum(1 - alpha * beyond, heights[-1] + max(slopes[-1], 0) * (beyond - factors[-1])).max())
     for i in range(len(slopes)):
         x = np.linspace(factors[i], factors[i + 1], 20_001)
         lines = [1 - alpha * x, (1 - alpha) * x]
@@ -189,6 +196,116 @@ def test_without_a_lower_end_of_delta_the_upper_end_is_that_of_no_loss() -> None
     law = GaussianPair(Enclosure.of(1)).delta
     curve = trade_off(lambda epsilon: law(epsilon, Direction.REMOVE).hull(0), 6.0)
     assert curve.at("0.25").upper == Fraction(3, 4)
+
+
+def worse(pair: Pair) -> DeltaLaw:
+    """δ(ε) of the worse direction."""
+    law = pair.delta
+    assert law is not None
+    return lambda epsilon: law(epsilon, Direction.REMOVE).maximum(law(epsilon, Direction.ADD))
+
+
+def counted(law: DeltaLaw) -> tuple[DeltaLaw, list[Enclosure]]:
+    """The law, and the ε that it is asked about."""
+    asked: list[Enclosure] = []
+
+    def recorded(epsilon: Enclosure) -> Enclosure:
+        asked.append(epsilon)
+        return law(epsilon)
+
+    return recorded, asked
+
+
+@pytest.mark.parametrize("mu", ["1/100", "1/4", "1", "3", "10"])
+@pytest.mark.parametrize("alpha", ["1e-9", "1e-3", "0.1", "0.5", "0.9", "0.999"])
+def test_places_that_one_error_asks_for_enclose_normal_laws_narrowly(mu: str, alpha: str) -> None:
+    """To 1e-6 of the true-positive rate, by at most 41 values of δ: 48 on a grid give 0.02."""
+    law, asked = counted(worse(GaussianPair(Enclosure.of(mu))))
+    truth, found = NORMAL.cdf(NORMAL.inv_cdf(1 - float(alpha)) - float(Fraction(mu))), second_error(law, alpha)
+    assert found.lower_float <= truth + 1e-12
+    assert found.upper_float >= truth - 1e-12
+    assert found.width <= (1 - found.lower) / 2**20
+    assert len(asked) <= 41
+
+
+@examples(40)
+@given(tables=symmetric_tables(), alpha=st.fractions(0, 1, max_denominator=30))
+def test_places_that_one_error_asks_for_enclose_finite_laws(
+    tables: tuple[tuple[Fraction, ...], tuple[Fraction, ...]], alpha: Fraction
+) -> None:
+    found, truth = second_error(worse(FinitePair(*tables)), alpha), most_powerful(*tables, alpha)
+    assert found.lower <= truth <= found.upper
+    assert found.width <= (1 - found.lower) * Fraction(1, 2**18) or alpha == 0
+
+
+@examples(40)
+@given(
+    weights=st.tuples(*2 * [st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any)]),
+    prior=st.fractions(0, 1, max_denominator=30),
+)
+def test_advantage_and_bayes_risk_of_finite_laws(weights: tuple[list[int], list[int]], prior: Fraction) -> None:
+    """By the sums over outputs that define them, for the worse of both directions; laws that mirror nothing."""
+    first, second = (tuple(Fraction(weight, sum(law)) for weight in law) for law in weights)
+    law = worse(FinitePair(first, second))
+    risk = min(
+        sum((min(prior * p, (1 - prior) * q) for p, q in zip(*laws, strict=True)), Fraction(0))
+        for laws in ((first, second), (second, first))
+    )
+    distance = sum((max(p - q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
+    for truth, found in ((distance, advantage(law)), (risk, bayes_risk(law, prior))):
+        assert found.lower <= truth <= found.upper
+        assert found.width <= Fraction(1, 2**90)
+    assert bayes_risk(law, prior) == bayes_risk(law, 1 - prior)
+
+
+@pytest.mark.parametrize("mu", [0.01, 1.0, 10.0])
+@pytest.mark.parametrize("prior", [1e-6, 0.1, 0.5, 0.75])
+def test_the_bayes_risk_of_normal_laws(mu: float, prior: float) -> None:
+    """Whoever guesses by the ratio of the densities errs with πΦ(−μ/2 − t) + (1 − π)Φ(−μ/2 + t), t = log(π/(1−π))/μ."""
+    found = bayes_risk(worse(GaussianPair(Enclosure.of(mu))), prior)
+    shift = math.log(prior / (1 - prior)) / mu
+    truth = prior * NORMAL.cdf(-mu / 2 - shift) + (1 - prior) * NORMAL.cdf(-mu / 2 + shift)
+    assert float(found.lower) == pytest.approx(truth, rel=1e-9)
+    assert float(found.upper) == pytest.approx(truth, rel=1e-9)
+
+
+def test_the_bayes_risk_is_the_least_mean_error_on_the_curve() -> None:
+    """The minimum over α of πα + (1 − π)f(α)."""
+    law, prior = worse(LaplacePair(Enclosure.of(1))), Fraction(1, 3)
+    errors = [Fraction(step, 64) for step in range(65)]
+    means = [prior * alpha + (1 - prior) * second_error(law, alpha).upper for alpha in errors]
+    risk = bayes_risk(law, prior)
+    assert all(mean >= risk.lower for mean in means)
+    assert min(means) <= risk.upper + Fraction(1, 1000)
+
+
+def test_without_a_lower_end_of_delta_places_are_chosen_all_the_same() -> None:
+    """The end that protects is as near as with one; the other is that of a blind guess."""
+    law = worse(GaussianPair(Enclosure.of(1)))
+    found, known = second_error(lambda epsilon: law(epsilon).hull(0), "0.1"), second_error(law, "0.1")
+    assert found.lower == known.lower
+    assert 0 <= found.upper - Fraction(9, 10) < Fraction(1, 2**90)
+    risk = bayes_risk(lambda epsilon: law(epsilon).hull(0), "0.2")
+    assert 0 <= risk.upper - Fraction(1, 5) < Fraction(1, 2**90)
+
+
+@pytest.mark.parametrize("law", [lambda epsilon: epsilon * 0, lambda epsilon: epsilon * 0 + 1])
+def test_laws_of_no_loss_and_of_all_loss(law: DeltaLaw) -> None:
+    lossy = bool(law(Enclosure.of(1)).upper)
+    assert advantage(law) == Enclosure.of(int(lossy))
+    assert bayes_risk(law, "1/4") == Enclosure.of(0 if lossy else "1/4")
+    for alpha in ("0", "1/3", "1"):
+        assert second_error(law, alpha) == Enclosure.of(0 if lossy else 1 - Fraction(alpha))
+
+
+def test_refusals_of_priors_and_errors() -> None:
+    law = worse(GaussianPair(Enclosure.of(1)))
+    for wrong in (-0.1, 1.5, "nan"):
+        with pytest.raises(InvalidValue, match=r"prior|value"):
+            bayes_risk(law, wrong)
+        with pytest.raises(InvalidValue, match=r"alpha|value"):
+            second_error(law, wrong)
+    assert bayes_risk(law, 0) == bayes_risk(law, 1) == Enclosure.of(0)
 
 
 def test_refusals() -> None:

@@ -1,0 +1,7 @@
+"""What an attacker learns from a run, as rates; limits on them, which calibrations take; their picture."""
+
+from ..plots.runs import plot_risk as plot_risk
+from ..runs.risk import AdvantageLimit as AdvantageLimit
+from ..runs.risk import BayesRiskLimit as BayesRiskLimit
+from ..runs.risk import Risk as Risk
+from ..runs.risk import TruePositiveRateLimit as TruePositiveRateLimit

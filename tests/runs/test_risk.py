@@ -1,0 +1,207 @@
+"""What an attacker learns from runs: against normal and Laplace laws, for every kind of run, and within limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import pytest
+from attrs import frozen
+
+from certdp import (
+    Continuous,
+    EveryKey,
+    Full,
+    GaussianSum,
+    InvalidType,
+    InvalidValue,
+    KeyedRun,
+    LaplaceSum,
+    Norm,
+    NormBall,
+    Plan,
+    Poisson,
+    Public,
+    PwsKeys,
+    ResampleEach,
+    SampledRun,
+    calibrate,
+    risk,
+)
+from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.expressions import ORDER
+from certdp.pairs import RenyiLoss
+from certdp.plugins.contract import CONTRACT_VERSION, About, Evidence
+from certdp.risks import AdvantageLimit, BayesRiskLimit, Risk, TruePositiveRateLimit, plot_risk
+from certdp.runs.calibration import Limit
+
+NORMAL = NormalDist()
+BALL = NormBall(norm=Norm.L1, radius=Public(1))
+LAPLACE = SampledRun(mechanism=LaplaceSum(scale=Public(1)), sampler=Full(), domain=BALL)
+KEYS = KeyedRun(mechanism=PwsKeys(epsilon=Public(1), delta=Public("1e-6")), sampler=EveryKey())
+
+
+def gaussian(noise: Fraction | str, steps: int = 1, rate: str | None = None) -> SampledRun[Any]:
+    sampler = Full() if rate is None else Poisson(rate=Public(rate))
+    mechanism = GaussianSum(noise_multiplier=Public(noise))
+    return SampledRun(mechanism=mechanism, sampler=sampler, releases=ResampleEach(steps))
+
+
+@frozen
+class KnownByRenyi:
+    """A mechanism of which nothing but τ(α) = α/8 is known."""
+
+    about: ClassVar[About] = About(
+        name="known-by-renyi",
+        version="1",
+        contract=CONTRACT_VERSION,
+        evidence=Evidence.PROVED,
+        citation="a test",
+    )
+
+    @property
+    def loss(self) -> RenyiLoss:
+        return RenyiLoss(ORDER / 8)
+
+    def release(self, sample: Any, coins: Any) -> Any:
+        return sample.weights
+
+
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+def test_normal_releases(mu: float) -> None:
+    """Four releases of half the shift are one of the whole."""
+    found = risk(gaussian(Fraction(2 / mu), steps=4))
+    assert found.accountant == LOSS_DISTRIBUTION
+    truths = [
+        (found.advantage, 2 * NORMAL.cdf(mu / 2) - 1),
+        (found.bayes_risk("1/2"), NORMAL.cdf(-mu / 2)),
+        (found.true_positive_rate("1e-4"), 1 - NORMAL.cdf(NORMAL.inv_cdf(1 - 1e-4) - mu)),
+        (found.true_positive_rate("0.3"), 1 - NORMAL.cdf(NORMAL.inv_cdf(0.7) - mu)),
+    ]
+    for enclosure, truth in truths:
+        assert enclosure.lower_float <= truth + 1e-12
+        assert enclosure.upper_float >= truth - 1e-12
+        assert enclosure.width <= enclosure.upper / 2**20
+
+
+def test_laplace_releases() -> None:
+    """At α ≤ e^(−ε)/2 a true-positive rate of e^ε·α; an advantage of 1 − e^(−ε/2); risk m at priors beyond ε."""
+    found = risk(LAPLACE)
+    assert float(found.true_positive_rate("0.1").upper) == pytest.approx(0.1 * math.e, rel=1e-6)
+    assert float(found.advantage.lower) == pytest.approx(1 - math.exp(-0.5), rel=1e-12)
+    assert float(found.bayes_risk("0.2").lower) == pytest.approx(0.2, rel=1e-12)  # e·0.2 < 0.8: the guess stays blind
+
+
+@pytest.mark.parametrize(
+    "run", [gaussian("1", 50, "0.1"), Plan([LAPLACE, LAPLACE]), KEYS], ids=lambda run: str(run)[:9]
+)
+def test_the_rates_are_those_of_the_privacy_curve(run: Any) -> None:
+    """Of every kind of run: δ(0), and no test beats δ(ε) + e^ε·α at any ε; the curve on a grid encloses the same."""
+    found = risk(run)
+    delta = run.delta(0).delta
+    assert found.advantage.upper_float <= delta.upper * (1 + 1e-9)
+    for alpha in (Fraction(1, 1000), Fraction(1, 10), Fraction(1, 2)):
+        members = found.true_positive_rate(alpha)
+        for epsilon in ("1/10", "1", "3"):
+            bound = run.delta(epsilon).delta.upper + math.exp(Fraction(epsilon)) * float(alpha)
+            assert members.lower_float <= bound
+        curve = found.trade_off.at(alpha)
+        assert 1 - curve.upper <= members.upper
+        assert members.lower <= 1 - curve.lower
+        assert members.width <= 2 * curve.width or members.width < Fraction(1, 2**19)
+        risk_of_all = found.bayes_risk("1/3")
+        assert risk_of_all.lower <= alpha / 3 + (1 - members.lower) * 2 / 3
+
+
+def test_who_knows_upper_bounds_alone_gives_the_blind_guess_as_the_other_end() -> None:
+    found, known = risk(gaussian("2"), accountant=RENYI), risk(gaussian("2"))
+    assert found.advantage.lower == 0
+    assert found.advantage.upper >= known.advantage.upper
+    assert found.bayes_risk("0.3").lower <= known.bayes_risk("0.3").lower
+    assert found.true_positive_rate("0.1").upper >= known.true_positive_rate("0.1").upper
+    assert float(found.true_positive_rate("0.1").lower) == pytest.approx(0.1)
+
+
+def test_what_has_no_loss_distribution_is_answered_by_the_best_of_all() -> None:
+    found = risk(SampledRun(mechanism=KnownByRenyi(), sampler=Full()))
+    assert found.accountant == BEST
+    assert 0 < found.advantage.upper < 1
+    assert found.advantage.lower == 0
+    assert found.true_positive_rate("0.01").upper < Fraction(1, 5)
+
+
+def test_a_risk_prints_in_three_lines_with_the_ends_that_protect() -> None:
+    found = risk(gaussian("1"))
+    assert repr(found) == (
+        "<Risk: membership advantage ≤ 0.382925; true-positive rate ≤ 0.0923623 at false-positive rate 0.01; "
+        "Bayes risk ≥ 0.308537 at prior 0.5>"
+    )
+    assert len(repr(found)) <= 3 * 80
+    shown = found._repr_html_()
+    assert "[0.382924, 0.382925]" in shown
+    assert "add-remove" in shown
+    assert "loss-distribution" in shown
+
+
+def test_its_picture() -> None:
+    pytest.importorskip("matplotlib")
+    assert plot_risk(risk(LAPLACE)).startswith(b"\x89PNG")
+
+
+LIMITS: list[tuple[Limit[Risk[Any]], float]] = [
+    (AdvantageLimit(advantage="0.1"), 2 * NORMAL.inv_cdf(0.55)),
+    (
+        TruePositiveRateLimit(true_positive_rate="0.2", false_positive_rate="0.1"),
+        NORMAL.inv_cdf(0.9) - NORMAL.inv_cdf(0.8),
+    ),
+    (BayesRiskLimit(risk="0.4", prior="1/2"), -2 * NORMAL.inv_cdf(0.4)),
+]
+
+
+@pytest.mark.parametrize(("limit", "mu"), LIMITS, ids=lambda value: type(value).__name__)
+def test_noise_within_a_limit(limit: Limit[Risk[Any]], mu: float) -> None:
+    """The least noise is the inverse of the μ that just keeps the limit; less is proven to exceed it."""
+    found = calibrate(gaussian, limit, Continuous())
+    assert float(found.value) == pytest.approx(1 / mu, rel=2**-19)
+    assert limit.excess(found.answer) <= 0
+    assert not limit.refuted(found.answer)
+    assert found.refuted
+    assert found.gap < 2**-19
+
+
+def test_a_limit_at_another_prior() -> None:
+    limit = BayesRiskLimit(risk="0.09", prior="0.1")
+    found = calibrate(gaussian, limit, Continuous())
+    assert Fraction("0.09") <= found.answer.bayes_risk("0.9").lower < Fraction("0.0900001")
+
+
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (lambda: AdvantageLimit(advantage=0), "advantage"),
+    (lambda: AdvantageLimit(advantage=2), "advantage"),
+    (lambda: TruePositiveRateLimit(true_positive_rate="0.1", false_positive_rate="0.1"), "true_positive_rate"),
+    (lambda: TruePositiveRateLimit(true_positive_rate="0.1", false_positive_rate=-1), "false_positive_rate"),
+    (lambda: BayesRiskLimit(risk="0.4", prior="0.3"), "risk"),
+    (lambda: BayesRiskLimit(risk="0.4", prior="1.3"), "prior"),
+    (lambda: risk(LAPLACE).true_positive_rate(2), "false_positive_rate"),
+    (lambda: risk(LAPLACE).bayes_risk(-1), "prior"),
+    (lambda: calibrate(gaussian, AdvantageLimit(advantage="1e-9"), Continuous(highest=2.0)), "budget"),
+]
+
+
+@pytest.mark.parametrize(("ask", "parameter"), REFUSED)
+def test_refusals(ask: Callable[[], object], parameter: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        ask()
+    assert refused.value.parameter == parameter
+
+
+def test_what_is_no_run_has_no_risk() -> None:
+    with pytest.raises(InvalidType, match="SampledRun"):
+        risk(LAPLACE.mechanism)  # type: ignore[arg-type]
+    with pytest.raises(InvalidType, match="accountant"):
+        risk(LAPLACE, accountant="renyi")  # type: ignore[arg-type]
+    with pytest.raises(InvalidType, match="limit on a risk"):
+        calibrate(gaussian, 1, Continuous())  # type: ignore[arg-type]
