@@ -338,12 +338,15 @@ def hold_rule(statement: Statement, target: str, largest: Fraction | None) -> No
     options = _take("sampler", statement)
     if not options.keys() <= {"target", "largest_weight", "digits"}:
         raise Refused("the target is of the pure epsilon: those at a delta or an order have no certificate")
+    if options["target"] != target:
+        raise Refused("the target is not the sampler's option")
     cap = _exact(options, "largest_weight") if "largest_weight" in options else None
-    if options["target"] != target or (cap is None) != (largest is None):
-        raise Refused("target and largest weight are not the sampler's options")
-    # the cap is rounded down to binary64
-    if cap is not None and largest is not None and not largest <= cap <= largest * (1 + Fraction(1, 2**52)):
-        raise Refused("the largest weight is not the sampler's option")
+    match cap, largest:
+        case None, None:
+            return
+        case Fraction() as most, Fraction() as drawn if drawn <= most <= drawn * (1 + Fraction(1, 2**52)):
+            return  # it is rounded down to binary64
+    raise Refused("the largest weight is not the sampler's option")
 
 
 def hold_keyed(mechanism: Statement, sampler: Statement, reports: str, scheme: Statement) -> bool:

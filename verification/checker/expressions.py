@@ -288,8 +288,9 @@ class Pool:
                 continue
             operands = [new[argument] for argument in arguments]
             exponents = _EXPONENTS.get(operation, ())
-            if operation == "power" and isinstance(value, Fraction) and value.denominator == 1:
-                exponents = (value.numerator,)
+            match operation, value:
+                case "power", Fraction(numerator=whole, denominator=1):
+                    exponents = (whole,)
             if exponents:
                 new[number] = self._product(operands, exponents)
             else:
@@ -304,13 +305,11 @@ class Pool:
                 factors[base] = factors.get(base, 0) + times * exponent
         self._budget.spend(_PER_FACTOR * len(factors))
         one = self.constant(1)
-        factors = {base: times for base, times in sorted(factors.items()) if times and base != one}
+        factors = {base: times for base, times in sorted(factors.items()) if base != one}
         if any(abs(times) > LARGEST_POWER for times in factors.values()):
             raise Refused(f"a product has an exponent beyond {LARGEST_POWER}")
-        over, under = (
-            self._chain([self._raised(base, abs(times)) for base, times in factors.items() if times * sign > 0])
-            for sign in (1, -1)
-        )
+        over = self._chain([self._raised(base, times) for base, times in factors.items() if times > 0])
+        under = self._chain([self._raised(base, -times) for base, times in factors.items() if times < 0])
         product = over if under == one else self.node("divide", over, under)
         self._factors[product] = factors
         return product
@@ -331,9 +330,9 @@ _EXPONENTS: Final[dict[str, tuple[int, ...]]] = {"multiply": (1, 1), "divide": (
 
 
 def _power_defined(a: Interval, exponent: Fraction) -> bool:
-    if exponent.denominator == 1:
-        return exponent >= 0 or not intervals.holds_zero(a)
-    return at_most(ZERO, a.lo) and (exponent > 0 or a.lo != ZERO)
+    if exponent.denominator != 1 and not at_most(ZERO, a.lo):
+        return False
+    return exponent >= 0 or not intervals.holds_zero(a)
 
 
 _DEFINED: Final[dict[str, Callable[..., bool]]] = {

@@ -22,7 +22,8 @@ LARGEST_WEIGHT: Final = Fraction(2**1022)
 
 _NEWTON_STEPS: Final = 60
 _SMALL: Final = 0.1
-_MARGINS: Final = tuple(2.0**-bits for bits in range(44, 2, -6))
+_MARGINS: Final = (5e-14, 4e-12, 3e-10, 2e-8, 1e-6, 6e-5, 4e-3)
+"""How far from a guess, relatively, its sides are tried."""
 
 
 class Rule(NamedTuple):
@@ -95,11 +96,10 @@ def _solve(ratio: float) -> float:
     y = 2 * ratio
     for _ in range(_NEWTON_STEPS):
         if y < _SMALL:
-            value, slope = y / 2 + y**2 / 24 - y**4 / 2880, 1 / 2 + y / 12 - y**3 / 720
+            value, slope = y / 2 + y**2 / 24 - y**4 / 2880, 1 / 2 + y / 12
         else:
             value, slope = y + math.log(-math.expm1(-y) / y), -1 / math.expm1(-y) - 1 / y
-        step = (value - ratio) / slope
-        y -= step
-        if abs(step) <= 2.0**-50 * y:
+        before, y = y, y - (value - ratio) / slope
+        if y >= before:
             break
     return y

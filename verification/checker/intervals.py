@@ -5,8 +5,10 @@ exp and log are sums of positive terms in fixed point, each term rounded towards
 
 * expm1(x) = Σ_{k≥1} x^k/k! for x < 1/16; after the term t_k ≤ 1 unit the rest is below t_k; then
   expm1(2x) = expm1(x)·(2 + expm1(x)), increasing in expm1(x), leads back to x < 1; e^x = 2^n·e^(x − n·log 2) beyond.
+  Doubling doubles an error, e times over all steps at most: a series has one more bit for each.
 * log1p(z) = 2·artanh(z/(2+z)) for 0 ≤ z ≤ 1, artanh(t) = Σ t^j/j over odd j; with t ≤ 1/3 the rest after
-  the term t_j is below t_j/8; log v = 2·log √v first, until z is small; log(m·2^k) = k·log 2 + log1p(m − 1) beyond.
+  the term t_j is below t_j/8; log v = 2·log √v first, until z is small, with one more bit for each root;
+  log(m·2^k) = k·log 2 + log1p(m − 1) beyond.
 
 Guarantee: an operation returns an interval that contains every value of the operation at those points of
 its arguments where it is defined; the whole line where it is defined nowhere. Ends may be infinite, but a
@@ -33,6 +35,10 @@ INFINITY: Final[Mpf] = libmp.finf
 MINUS_INFINITY: Final[Mpf] = libmp.fninf
 MINUS_ONE: Final[Mpf] = libmp.fnone
 _LARGEST_EXPONENT: Final[Mpf] = libmp.from_int(2**63)
+_GUARD: Final = 16
+"""Bits of a series beyond those wanted: for less than 2^8 terms and steps, each rounded by a few units."""
+_FAR_GUARD: Final = 80
+"""The same of e^x at a large x, from which n·log 2 is taken, an n of up to 65 bits."""
 
 
 class Interval(NamedTuple):
@@ -69,7 +75,7 @@ def upper_float(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return math.inf
-    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def magnitude(value: Mpf) -> float:
@@ -86,7 +92,7 @@ def floor_in_units(value: Mpf, point: int) -> int:
         raise ValueError("an infinite number has no whole part")
     shift = exponent + point
     signed = -mantissa if sign else mantissa
-    return signed << shift if shift >= 0 else signed >> -shift
+    return signed << max(shift, 0) >> max(-shift, 0)
 
 
 def hull(*parts: Interval) -> Interval:
@@ -132,24 +138,22 @@ class Arithmetic:
         return result
 
     def _multiply(self, a: Mpf, b: Mpf, rounding: str) -> Mpf:
-        if not (a[1] and b[1]) and ZERO in (a, b):
+        if ZERO in (a, b):
             return ZERO
         result: Mpf = libmp.mpf_mul(a, b, self.precision, rounding)
         return result
 
     def _divide(self, a: Mpf, b: Mpf, rounding: str) -> Mpf:
-        if not a[1] and a != ZERO and not b[1]:  # inf/inf: any value of the right sign
-            away = (a == b) == (rounding == UP)
-            return (INFINITY if rounding == UP else MINUS_INFINITY) if away else ZERO
+        if not b[1]:  # by the infinity: inf/inf is anything, but beside it lies inf over the other end
+            return ZERO
         result: Mpf = libmp.mpf_div(a, b, self.precision, rounding)
         return result
 
     def _sqrt(self, a: Mpf, rounding: str) -> Mpf:
-        _, mantissa, exponent, bits = a
+        _, mantissa, exponent, _ = a
         if not mantissa:
             return a
-        shift = max(0, 2 * self.precision + 4 - bits)
-        shift += (exponent - shift) & 1
+        shift = 2 * self.precision | (exponent & 1)  # the root has as many bits as wanted at least
         root = math.isqrt(mantissa << shift)
         if rounding == UP and root * root != mantissa << shift:
             root += 1
@@ -167,7 +171,7 @@ class Arithmetic:
         if size > 0:
             return self._add(self._exp_from_one(x, rounding), MINUS_ONE, rounding)
         halvings = max(0, int(size) + self._reach)
-        point = bits + 2 * halvings + 16 - int(size)
+        point = bits + halvings + _GUARD - int(size)
         value: Mpf = libmp.from_man_exp(_grown(_fixed(x, point, up), point, halvings, up), -point, bits, rounding)
         return value
 
@@ -191,11 +195,11 @@ class Arithmetic:
 
     @cached_property
     def _far_point(self) -> int:
-        return self.precision + 2 * self._reach + 80  # n has up to 64 bits
+        return self.precision + _FAR_GUARD
 
     @cached_property
     def _far_log_2(self) -> dict[str, int]:
-        low, high = Arithmetic(self._far_point + 8)._log_2
+        low, high = Arithmetic(self._far_point)._log_2
         return {DOWN: _fixed(low, self._far_point, False), UP: _fixed(high, self._far_point, True)}
 
     def _log1p_positive(self, z: Mpf, rounding: str) -> Mpf:
@@ -211,7 +215,7 @@ class Arithmetic:
             part = self._log1p_positive(self._add(libmp.mpf_shift(x, -power), MINUS_ONE, rounding), rounding)
             return self._add(self._multiply(libmp.from_int(power), self._log_2[up], rounding), part, rounding)
         roots = max(0, int(magnitude(z)) + self._reach // 2)  # a root takes as long as two terms
-        point = bits + 2 * roots + 16 - int(magnitude(z))
+        point = bits + roots + _GUARD - int(magnitude(z))
         root = (1 << point) + _fixed(z, point, up)
         for _ in range(roots):
             root = math.isqrt(root << point) + up
@@ -226,12 +230,12 @@ class Arithmetic:
     def _twice_artanh(self, z: Mpf, rounding: str) -> Mpf:
         up = rounding == UP
         t = self._divide(z, self._add(TWO, z, OPPOSITE[rounding]), rounding)
-        point = self.precision + 16 - int(magnitude(t))
+        point = self.precision + _GUARD - int(magnitude(t))
         first = _fixed(t, point, up)
         square = _shift_up(first * first, point, up)
         total = power = term = -first if up else first  # of what is negative floors are the larger in size
         j = 3
-        while not -2 < term < 2:
+        while abs(term) > 1:
             power = power * square >> point
             term = power // j
             total += term
@@ -241,7 +245,7 @@ class Arithmetic:
         return result
 
     def _expm1(self, x: Mpf, rounding: str) -> Mpf:
-        if not x[0] and x != MINUS_INFINITY:
+        if not x[0]:
             return self._expm1_positive(x, rounding)
         grown = self._expm1_positive(libmp.mpf_neg(x), OPPOSITE[rounding])
         if grown == INFINITY:
@@ -251,7 +255,7 @@ class Arithmetic:
         return negated
 
     def _exp(self, x: Mpf, rounding: str) -> Mpf:
-        if not x[0] and x != MINUS_INFINITY:
+        if not x[0]:
             return self._exp_positive(x, rounding)
         return self._divide(ONE, self._exp_positive(libmp.mpf_neg(x), OPPOSITE[rounding]), rounding)
 
@@ -325,9 +329,8 @@ class Arithmetic:
             a, b = self.negate(a), self.negate(b)
         if b.lo[0] or b.hi == ZERO:
             return LINE
-        low = ZERO if b.hi == INFINITY else self._divide(ONE, b.hi, DOWN)
         if b.lo == ZERO:
-            return self.multiply(a, Interval(low, INFINITY))
+            return self.multiply(a, Interval(self._divide(ONE, b.hi, DOWN), INFINITY))
         if at_most(ZERO, a.lo):
             return Interval(self._divide(a.lo, b.hi, DOWN), self._divide(a.hi, b.lo, UP))
         return hull(
@@ -366,7 +369,7 @@ class Arithmetic:
 
     def sqrt(self, a: Interval) -> Interval:
         """Enclose the square root over a ≥ 0."""
-        if a.hi[0] or a.hi == MINUS_INFINITY:
+        if a.hi[0]:
             return LINE
         return Interval(self._sqrt(a.lo, DOWN) if at_most(ZERO, a.lo) else ZERO, self._sqrt(a.hi, UP))
 
@@ -396,7 +399,7 @@ class Arithmetic:
 def _fixed(value: Mpf, point: int, up: bool) -> int:
     """Give value·2^point, value > 0, rounded to an integer."""
     shift = value[2] + point
-    return value[1] << shift if shift >= 0 else _shift_up(value[1], -shift, up)
+    return _shift_up(value[1] << max(shift, 0), max(-shift, 0), up)
 
 
 def _grown(x: int, point: int, halvings: int, up: bool) -> int:
@@ -404,7 +407,7 @@ def _grown(x: int, point: int, halvings: int, up: bool) -> int:
     y = _shift_up(x, halvings, up)
     total = term = -y if up else y  # of what is negative floors are the larger in size
     k = 2
-    while not -2 < term < 2:
+    while abs(term) > 1:
         term = (term * y >> point) // k
         total += term
         k += 1

@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certdp.verification.checker import Outcome, check, constrained, feasible
+from certdp.verification.checker import Outcome, check, constrained
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.expressions import Pool
-from certdp.verification.checker.feasible import Rule
 from certdp.verification.checker.homogeneous import is_proportional, prove_proportional
-from certdp.verification.checker.intervals import Arithmetic, Interval, Mpf, exact
+from certdp.verification.checker.intervals import Arithmetic
 from certdp.verification.checker.rationals import Range, rational_range
 from certdp.verification.checker.statement import domain_of
 from certdp.verification.checker.verdict import Refused
 from tests.support.arb_numbers import arb_of, fraction_of
 from tests.support.cases import examples
 from tests.support.forgeries import Body, assert_refused, places, seal, with_change
+from tests.support.lambert import largest_weight
 from tests.support.stated import Rows
 
 Counted = Callable[[Callable[[], Any]], tuple[Any, int]]
@@ -719,72 +719,6 @@ def test_no_target_below_a_record_of_the_domain_is_accepted(size: Any) -> None:
     below = Fraction(math.floor(found * (1 - Fraction(1, 2**40)) * 2**90), 2**90)
     assert_refused(check(seal(build(["multiply", W, size], below))))
     assert not check(seal(build(["multiply", W, size], found * 2))).reason.startswith("the check failed")
-
-
-def fraction(number_: Mpf) -> Fraction:
-    return (-1 if number_[0] else 1) * number_[1] * Fraction(2) ** number_[2]
-
-
-def largest_weight(loss: float, target: Fraction) -> Any:
-    """By Lambert's function, in 100 digits."""
-    a, t = mpmath.mpf(loss), mpmath.mpf(target.numerator) / target.denominator
-    c = mpmath.expm1(t)
-    w = -1 / c - mpmath.lambertw(-(a / c) * mpmath.exp(-a / c), -1).real / a
-    assert abs(mpmath.expm1(a * w) - c * w) < c * w * mpmath.mpf(10) ** -40
-    return w
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_the_enclosed_probability_holds_that_of_the_largest_weight(seed: int) -> None:
-    draw = random.Random(seed)
-    targets: list[int | str] = ["1/1099511627776", "1/1000000", "1/10", 1, 5, 50, 700]
-    target = Fraction(draw.choice(targets))
-    share = draw.choice([1 - 2.0**-52, 1 - 10.0 ** -draw.uniform(0, 14), draw.random(), 10.0 ** -draw.uniform(0, 290)])
-    loss = float(target) * share
-    found = Rule(target, None).probability(Interval(exact(loss), exact(loss)), Arithmetic(96))
-    with mpmath.workdps(100):
-        inverse = 1 / largest_weight(loss, target)
-        low, high = (mpmath.mpf(end.numerator) / end.denominator for end in map(fraction, found))
-        assert low <= inverse <= high
-        assert high - low <= 1e-9 * high
-
-
-@pytest.mark.parametrize(
-    ("steps", "eighths", "within"),
-    [(2, range(-96, -10), 1e-10), (3, range(-10, 24), 1e-11), (4, range(-10, 24), 1e-14)],
-)
-def test_few_steps_of_newtons_method_guess_the_root(
-    steps: int, eighths: range, within: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each squares the distance, because the slope is right: log((e^y - 1)/y) is half of y where that is small."""
-    monkeypatch.setattr(feasible, "_NEWTON_STEPS", steps)
-    for ratio in (10.0 ** (k / 8) for k in eighths):
-        with mpmath.workdps(60):
-            y = mpmath.mpf(2 * ratio)
-            for _ in range(12):
-                slope = 1 + 1 / mpmath.expm1(y) - 1 / y
-                y -= (mpmath.log(mpmath.expm1(y) / y) - ratio) / slope
-            assert abs(feasible._solve(ratio) / y - 1) <= within
-
-
-def test_the_probability_of_special_losses() -> None:
-    q = Arithmetic(96)
-
-    def enclosed(low: float, high: float, target: Any = 1, largest: Any = None) -> tuple[float, float]:
-        rule = Rule(Fraction(target), None if largest is None else Fraction(largest))
-        found = rule.probability(Interval(exact(low), exact(high)), q)
-        return float(fraction(found.lo)), float(fraction(found.hi))
-
-    assert enclosed(0.0, 0.0) == (0.0, 0.0)
-    assert enclosed(0.0, 0.0, largest=8) == (0.125, 0.125)
-    assert enclosed(0.0, 1.0) == (0.0, 1.0)
-    assert enclosed(5e-324, 5e-324) == (2.0**-1022, 2.0**-1022)
-    assert enclosed(0.1, 0.1, largest=2) == (0.5, 0.5)
-    assert enclosed(0.1, 0.1, largest=1) == (1.0, 1.0)
-    assert enclosed(1.0, 2.0)[1] == 1.0
-    low, high = enclosed(0.1, 0.1)
-    assert low <= 1 / 43.20709028861915 <= high * (1 + 2.0**-52)  # the reference value of IS Problem 7
-    assert high <= low * (1 + 1e-10)
 
 
 # An owner's certificate and its data.

@@ -5,27 +5,37 @@ import random
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import flint
 import pytest
 from mpmath import libmp
 
+from certdp.verification.checker import intervals
 from certdp.verification.checker.approximate.divergences import normal_cdf, normal_density, pi
 from certdp.verification.checker.intervals import (
+    DOWN,
+    FROM_ZERO,
     INFINITY,
     LINE,
     MINUS_INFINITY,
     MINUS_ONE,
     NOTHING,
     ONE,
+    TWO,
+    UP,
     ZERO,
     Arithmetic,
     Interval,
     Mpf,
     at_most,
     exact,
+    floor_in_units,
+    holds_zero,
     hull,
+    magnitude,
+    upper_float,
 )
 from tests.support.arb_numbers import arb_of
 from tests.support.cases import draws
@@ -57,6 +67,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int, int], bool]] = {
     "log1p": (lambda x: x.log1p(), (-300, 300), False),
     "sqrt": (lambda x: x.sqrt(), (-300, 300), False),
 }
+WIDEST = {"exp": 2.1, "expm1": 4.1, "log": 6, "log1p": 8, "sqrt": 1}
+"""Relative width at a point, in last bits: one for each rounding on the way, of which an argument below 0 has more."""
 
 
 @pytest.mark.soundness
@@ -87,8 +99,9 @@ def compare_with_arb(name: str, draws: int, seed: str, precisions: tuple[int, ..
         real = truth(ball(x))
         assert ball(low) <= real.upper()
         assert real.lower() <= ball(high)
-        slack = abs(real) * flint.arb(2) ** (8 - tool.precision)
-        assert ball(high) - ball(low) <= slack, (name, fraction(x))
+        assert max(low[3], high[3]) <= tool.precision
+        slack = WIDEST[name] * abs(real) * flint.arb(2) ** (1 - tool.precision)
+        assert ball(high) - ball(low) <= slack.upper(), (name, fraction(x))
 
 
 def normal(x: Any) -> Any:
@@ -179,6 +192,7 @@ def test_operations_enclose_the_exact_result(name: str) -> None:
         if name == "divide" and not points[1]:
             continue
         low, high = getattr(tool, name)(*sides)
+        assert max(low[3], high[3]) <= tool.precision
         real = operations[name](*points)
         assert low == MINUS_INFINITY or fraction(low) <= real
         assert high == INFINITY or real <= fraction(high)
@@ -237,7 +251,13 @@ def test_wide_arguments_are_taken_at_their_ends() -> None:
         ("divide", (Interval(ONE, ONE), Interval(MINUS_ONE, ONE)), LINE),
         ("divide", (Interval(ONE, ONE), Interval(ZERO, ONE)), Interval(ONE, INFINITY)),
         ("divide", (Interval(ONE, ONE), Interval(MINUS_ONE, ZERO)), Interval(MINUS_INFINITY, MINUS_ONE)),
-        ("divide", (Interval(ONE, INFINITY), Interval(ONE, INFINITY)), Interval(ZERO, INFINITY)),
+        ("divide", (Interval(ONE, INFINITY), Interval(ONE, INFINITY)), FROM_ZERO),
+        ("divide", (Interval(ONE, INFINITY), Interval(ONE, ONE)), Interval(ONE, INFINITY)),
+        ("divide", (Interval(ZERO, ONE), Interval(ONE, INFINITY)), Interval(ZERO, ONE)),
+        ("divide", (Interval(MINUS_ONE, ONE), Interval(ONE, INFINITY)), Interval(MINUS_ONE, ONE)),
+        ("divide", (Interval(ONE, TWO), FROM_ZERO), FROM_ZERO),
+        ("divide", (Interval(ONE, TWO), Interval(ZERO, ONE)), Interval(ONE, INFINITY)),
+        ("divide", (Interval(ONE, ONE), NOTHING), LINE),
         ("multiply", (NOTHING, LINE), NOTHING),
         ("multiply", (LINE, LINE), LINE),
         ("log", (NOTHING,), LINE),
@@ -270,7 +290,7 @@ def test_large_exponents_are_as_tight_as_small_ones() -> None:
     source = random.Random("large")
     for precision in PRECISIONS:
         tool = Arithmetic(precision)
-        for size in (13, 30, 50, 63):
+        for size in (13, 30, 50, 63, 64):
             x = dyadic(source, (size, size), True)
             for name in ("exp", "expm1"):
                 low, high = getattr(tool, name)(Interval(x, x))
@@ -278,7 +298,77 @@ def test_large_exponents_are_as_tight_as_small_ones() -> None:
                 real = FUNCTIONS[name][0](ball(x))
                 assert ball(low) <= real.upper()
                 assert real.lower() <= ball(high)
-                assert ball(high) - ball(low) <= abs(real) * flint.arb(2) ** (8 - precision)
+                assert ball(high) - ball(low) <= WIDEST[name] * abs(real).upper() * flint.arb(2) ** (1 - precision)
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1"])
+def test_from_2_to_the_64_on_an_exponential_is_only_known_to_be_large(name: str) -> None:
+    tool, beyond = Arithmetic(128), (0, 1, 64, 1)
+    function = getattr(tool, name)
+    half = (0, 1, 63, 1)
+    near_half, near = (libmp.mpf_sub(value, ONE, 128, "n") for value in (half, beyond))
+    low, high = (function(Interval(x, x)).hi for x in (near_half, near))
+    found = function(Interval(beyond, beyond))
+    assert at_most(low, found.lo)
+    assert at_most(found.lo, function(Interval(half, half)).lo)
+    assert found.hi == INFINITY != high
+    assert at_most(function(Interval(half, half)).hi, function(Interval(near, near)).lo)
+
+
+def test_positive_exponents_are_rounded_once() -> None:
+    """But for one in hundreds, where the sum lies so close to a number of these bits that it may be either side."""
+    source = random.Random("once")
+    for precision in PRECISIONS:
+        tool, apart = Arithmetic(precision), 0
+        for draw in range(300):
+            x = dyadic(source, (1, 1 + draw % 2 * 63), signed=False)
+            low, high = tool.exp(Interval(x, x))
+            apart += libmp.mpf_sub(high, low) != (0, 1, magnitude(low) - precision, 1)
+        assert apart <= 6
+
+
+@pytest.mark.parametrize("precision", [24, 53, 128, 1088, 4160])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_as_tight_at_many_bits(name: str, precision: int) -> None:
+    truth, _, signed = FUNCTIONS[name]
+    source, tool = random.Random(f"{name} {precision}"), Arithmetic(precision)
+    for size in (-5, -2, -1, 0, 1, 2, 6):
+        x = dyadic(source, (size, size), signed)
+        low, high = getattr(tool, name)(Interval(x, x))
+        flint.ctx.prec = precision + 800
+        real = truth(ball(x))
+        assert ball(low) <= real.upper()
+        assert real.lower() <= ball(high)
+        assert ball(high) - ball(low) <= WIDEST[name] * abs(real).upper() * flint.arb(2) ** (1 - precision)
+
+
+@pytest.mark.parametrize(
+    ("precision", "reach"), [(24, 4), (53, 4), (64, 5), (128, 6), (192, 8), (256, 10), (1088, 20), (4160, 40)]
+)
+def test_series_are_summed_where_it_takes_least(precision: int, reach: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many bits below 1 was measured; an argument is halved, and a root is taken, as often as that needs."""
+    halved: list[int] = []
+    roots: list[int] = []
+
+    def grown(x: int, point: int, halvings: int, up: bool) -> int:
+        halved.append(halvings)
+        return x
+
+    def isqrt(value: int) -> int:
+        roots.append(value)
+        return math.isqrt(value)
+
+    monkeypatch.setattr(intervals, "_grown", grown)
+    tool = Arithmetic(precision)
+    assert tool._reach == reach
+    monkeypatch.setattr(intervals, "math", SimpleNamespace(isqrt=isqrt))
+    for size in (-reach - 2, -reach - 1, -reach, 1 - reach, -1, 0):
+        x = (0, 1, size - 1, 1)
+        tool._expm1_positive(x, DOWN)
+        assert halved.pop() == max(0, size + reach)
+        tool._log1p_positive(x, UP)
+        assert len(roots) == max(0, size + reach // 2)
+        roots.clear()
 
 
 class Sharp(Arithmetic):
@@ -293,22 +383,74 @@ class Sharp(Arithmetic):
         return total
 
 
+SERIES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[int, int]]] = {
+    "_twice_artanh": (lambda s: s.expm1(), lambda z: z.log1p(), (-30, -1)),
+    "_log1p_positive": (lambda s: s.expm1(), lambda z: z.log1p(), (-4, -1)),
+    "_expm1_positive": (lambda s: s.log1p(), lambda x: x.expm1(), (-30, 0)),
+    "_exp_from_one": (lambda s: s.log(), lambda x: x.exp(), (4, 70)),
+}
+"""By the name of the method: what gives the argument of a value, what the value is, and sizes of values."""
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_series_is_rounded_outward_beside_a_short_number(precision: int) -> None:
+@pytest.mark.parametrize("name", SERIES)
+def test_a_series_is_rounded_outward_beside_a_short_number(name: str, precision: int) -> None:
     """What is just above a number of so many bits is not rounded up to that number, nor what is just below down."""
+    inverse, _, sizes = SERIES[name]
     source, tool = random.Random(precision), Sharp(precision)
     for _ in range(30):
-        short = dyadic(source, (-30, -1), False, bits=precision - 1)
+        short = dyadic(source, sizes, False, bits=precision - 1)
         if short[3] > precision:
             continue
         flint.ctx.prec = 4 * precision + 2000
-        near = ball(short).expm1()
+        near = inverse(ball(short))
         unit = flint.arb(2) ** (-precision - 500)
         for side, rounding in ((1, "c"), (-1, "f")):
             mantissa, exponent = (near + side * near * unit).mid().man_exp()
-            z = libmp.from_man_exp(int(mantissa), int(exponent))
-            found = tool._twice_artanh(z, rounding)
+            x = libmp.from_man_exp(int(mantissa), int(exponent))
+            found = getattr(tool, name)(x, rounding)
             assert side * (fraction(found) - fraction(short)) > 0
+
+
+@pytest.mark.parametrize("precision", [24, 53, 128, 1088, 4160])
+@pytest.mark.parametrize("name", SERIES)
+def test_a_series_is_rounded_once(name: str, precision: int) -> None:
+    """But for one in hundreds, whose bounds before that lie on two sides of a number of these bits."""
+    inverse, truth, sizes = SERIES[name]
+    source, tool = random.Random(f"{name} {precision}"), Sharp(precision)
+    draws, apart = (300, 0) if precision < 1000 else (20, 0)
+    for _ in range(draws):
+        flint.ctx.prec = precision + 800
+        short = dyadic(source, (max(sizes[0], -3), min(sizes[1], 12)), False, bits=precision - 1)
+        mantissa, exponent = inverse(ball(short)).mid().man_exp()
+        x = libmp.mpf_pos(libmp.from_man_exp(int(mantissa), int(exponent)), precision, "n")
+        low, high = (getattr(tool, name)(x, rounding) for rounding in ("f", "c"))
+        value = truth(ball(x))
+        assert ball(low) <= value.upper()
+        assert value.lower() <= ball(high)
+        apart += libmp.mpf_sub(high, low) != (0, 1, magnitude(low) - precision, 1)
+    assert apart <= draws // 50
+
+
+class OfRoots(Arithmetic):
+    """Stops where the series of a logarithm would begin."""
+
+    def _twice_artanh(self, z: Mpf, rounding: str) -> Mpf:
+        return z
+
+
+@pytest.mark.parametrize("precision", [24, *PRECISIONS, 4160])
+def test_roots_on_the_way_to_a_logarithm_are_rounded_outward(precision: int) -> None:
+    source, tool = random.Random(precision), OfRoots(precision)
+    for _ in range(60):
+        z = dyadic(source, (-2, 0), signed=False, bits=precision)
+        roots = magnitude(z) + tool._reach // 2
+        flint.ctx.prec = precision + 800
+        truth = ((1 + ball(z)) ** (flint.arb(2) ** -roots) - 1) * flint.arb(2) ** roots
+        low, high = (ball(tool._log1p_positive(z, rounding)) for rounding in (DOWN, UP))
+        assert low <= truth.upper()
+        assert truth.lower() <= high
+        assert high - low <= truth * flint.arb(2) ** (-precision - 8)
 
 
 @pytest.mark.parametrize("signs", [(a, b) for a in (1, -1) for b in (1, -1)])
@@ -319,3 +461,80 @@ def test_a_quotient_of_unbounded_ranges_holds_all_that_it_may_be(signs: tuple[in
     low, high = tool.divide(a, b)
     positive = signs[0] == signs[1]
     assert (low, high) == ((ZERO, INFINITY) if positive else (MINUS_INFINITY, ZERO))
+
+
+@pytest.mark.parametrize("value", [0.0, 5e-324, 0.75, 1.0, 3.5, 2.0**60, 1.7e308])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_whole_number_of_units_is_a_floor(value: float, sign: int) -> None:
+    for point in (-70, -2, -1, 0, 1, 2, 70, 1200):
+        assert floor_in_units(exact(sign * value), point) == math.floor(Fraction(sign * value) * Fraction(2) ** point)
+
+
+def test_how_many_bits_a_number_has_before_its_point() -> None:
+    for value, size in ((0.75, 0), (1.0, 1), (-1.0, 1), (3.0, 2), (-0.25, -1), (2.0**-1000, -999)):
+        assert magnitude(exact(value)) == size
+    assert magnitude(ZERO) == -math.inf
+    assert magnitude(INFINITY) == magnitude(MINUS_INFINITY) == math.inf
+
+
+ENDS = [MINUS_INFINITY, exact(-2.5), MINUS_ONE, ZERO, exact(0.75), TWO, INFINITY]
+RANGES = [Interval(a, b) for a, b in product(ENDS[:-1], ENDS[1:]) if at_most(a, b)]
+
+
+def of_floats(value: Mpf) -> float:
+    return float(libmp.to_float(value))
+
+
+def test_what_holds_zero() -> None:
+    for side in RANGES:
+        low, high = map(of_floats, side)
+        assert holds_zero(side) is (low <= 0 <= high)
+
+
+@pytest.mark.parametrize(("name", "truth"), [("minimum", min), ("maximum", max)])
+def test_the_smaller_and_the_larger_of_two_have_the_ends_of_theirs(name: str, truth: Callable[..., float]) -> None:
+    for a, b in product(RANGES, repeat=2):
+        found = getattr(Arithmetic(64), name)(a, b)
+        assert tuple(map(of_floats, found)) == tuple(
+            truth(of_floats(x), of_floats(y)) for x, y in zip(a, b, strict=True)
+        )
+
+
+def test_a_choice_is_that_of_its_order_where_it_is_proven_and_either_elsewhere() -> None:
+    one, other = Interval(exact(5.0), exact(6.0)), Interval(exact(-6.0), exact(-5.0))
+    for a, b in product(RANGES, repeat=2):
+        (a_low, a_high), (b_low, b_high) = (map(of_floats, side) for side in (a, b))
+        expected = one if a_high <= b_low else hull(one, other) if a_low <= b_high else other
+        assert Arithmetic(64).select(a, b, one, other) == expected
+
+
+def test_a_root_of_what_is_not_above_zero() -> None:
+    tool = Arithmetic(64)
+    for exponent in (Fraction(1, 2), Fraction(7, 3)):
+        assert tool.power(Interval(MINUS_ONE, ZERO), exponent) == NOTHING
+        assert tool.power(Interval(MINUS_INFINITY, MINUS_ONE), exponent) == LINE
+        assert tool.power(Interval(MINUS_ONE, ONE), exponent) == Interval(ZERO, ONE)
+
+
+@pytest.mark.parametrize("value", [INFINITY, MINUS_INFINITY])
+def test_what_is_infinite_has_no_whole_part(value: Mpf) -> None:
+    with pytest.raises(ValueError, match="infinite"):
+        floor_in_units(value, 10)
+
+
+def test_the_least_float_above_a_number() -> None:
+    largest = Fraction(2**1024 - 2**971)
+    half_a_step = Fraction(2**970)
+    for value, expected in (
+        (Fraction(0), 0.0),
+        (Fraction(1, 3), math.nextafter(1 / 3, 1)),
+        (Fraction(1, 10), 0.1),
+        (Fraction(3, 8), 0.375),
+        (Fraction(1, 2**1074), 5e-324),
+        (Fraction(1, 2**1080), 5e-324),
+        (largest, float(largest)),
+        (largest + half_a_step / 2, math.inf),  # rounds down to a float
+        (largest + half_a_step, math.inf),
+        (Fraction(2**2000), math.inf),
+    ):
+        assert upper_float(value) == expected

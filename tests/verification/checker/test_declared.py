@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib.metadata import entry_points
 from typing import Any
 
+import mpmath
 import pytest
 
 from certdp.accounting.expressions import serialise
 from certdp.plugins.contract.options import build, stated
 from certdp.verification.certificates.approximate import StatedLoss, stated_losses
+from certdp.verification.checker import declared
 from certdp.verification.checker.approximate.factors import FAMILIES
 from certdp.verification.checker.declared import hold_keyed, hold_mechanism, hold_rule, hold_sampler
+from certdp.verification.checker.options import PLUGINS
 from certdp.verification.checker.verdict import Refused
 
 Options = dict[str, str]
@@ -145,6 +148,108 @@ def test_forged_losses_of_a_choice_are_refused(wrong: str, tree: Any) -> None:
             hold_mechanism({**about, "options": about["options"] | further}, right, ["constant", "1"], **given)
 
 
+def stated_response(categories: int, epsilon: str, excess: Fraction) -> Any:
+    """The loss of a response whose probability of a uniform answer exceeds that which epsilon admits by so much."""
+    with mpmath.workprec(600):
+        share = Fraction(epsilon)
+        power: Any = mpmath.exp(mpmath.mpf(share.numerator) / share.denominator)
+        _, mantissa, exponent, _ = power._mpf_
+    grown = mantissa * Fraction(2) ** exponent
+    noise = categories / (grown + categories - 1) * (1 + excess)
+    return ["log1p", ["constant", str(categories / noise - categories)]]
+
+
+ROUNDING = Fraction(1, 2**60)
+SPARED = Fraction(1, 2**100)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "excess", "reason"),
+    [
+        ("3/2", ROUNDING, None),
+        ("3/2", ROUNDING + SPARED / 2, None),
+        ("3/2", ROUNDING - SPARED / 2, "at its epsilon"),
+        ("3/2", ROUNDING + 3 * SPARED / 2, "at its epsilon"),
+        ("3/2", ROUNDING / 2, "at its epsilon"),
+        ("3/2", ROUNDING * 2, "at its epsilon"),
+        ("3/2", Fraction(0), "at its epsilon"),
+        (f"1/{2**50}", ROUNDING + SPARED / 2, None),
+        (f"1/{2**80}", ROUNDING + SPARED / 2, "the odds of the true category are at least 0"),
+        (f"1/{2**80}", -1 + 4 * Fraction(3, 2), "the odds of the true category are at least 0"),
+    ],
+)
+def test_how_often_the_truth_is_told_follows_from_epsilon(epsilon: str, excess: Fraction, reason: str | None) -> None:
+    """Less often by 2^-60, relatively, and never less than never."""
+    _, about = plugin("mechanism", "randomised-response", {"categories": "4", "epsilon": epsilon})
+    given: Any = {"families": ("pure",), "relation": "replace", "domain": None}
+    if excess == ROUNDING:  # the rounding is of an enclosure, in whose width such a number may lie
+        excess += SPARED / 2**40
+    tree = stated_response(4, epsilon, excess)
+    if reason is None:
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+        return
+    with pytest.raises(Refused, match=reason):
+        hold_mechanism(about, tree, ["constant", "1"], **given)
+
+
+@pytest.mark.parametrize(
+    ("role", "known", "hold"),
+    [
+        (
+            "mechanism",
+            declared.MECHANISMS,
+            lambda about: hold_mechanism(about, 0, 0, families=(), relation="", domain=None),
+        ),
+        ("sampler", declared.SAMPLERS, lambda about: hold_sampler(about, 0, False, None)),
+        ("sampler", (declared.CONSTRAINED,), lambda about: hold_rule(about, "1", None)),
+    ],
+)
+def test_plugins_of_another_kind_are_refused_as_such(role: str, known: Any, hold: Callable[[Any], Any]) -> None:
+    others = set(PLUGINS[role]) - set(known)
+    assert others
+    for name in others:
+        with pytest.raises(Refused, match=r"of another kind|has a rate of its own"):
+            hold({"name": name, "distribution": "certdp"})
+
+
+KEYS_OF_RECORDS: dict[str, Any] = {"reports": "keys", "scheme": {"name": "ppswor"}}
+
+
+def test_plugins_of_records_are_refused_where_keys_are_sampled() -> None:
+    keys, ppswor = (
+        plugin("mechanism", "pws-keys", {"epsilon": "1/2", "delta": "1/1000"})[1],
+        plugin("sampler", "ppswor", {"threshold": "1/100"})[1],
+    )
+    assert hold_keyed(keys, ppswor, **KEYS_OF_RECORDS)
+    for name in set(PLUGINS["mechanism"]) - set(declared.SANITISERS):
+        with pytest.raises(Refused, match="is of records, not of keys"):
+            hold_keyed({"name": name, "distribution": "certdp"}, ppswor, **KEYS_OF_RECORDS)
+    for name in set(PLUGINS["sampler"]) - set(declared.KEY_SAMPLERS):
+        with pytest.raises(Refused, match="is of records, not of keys"):
+            hold_keyed(keys, {"name": name, "distribution": "certdp"}, **KEYS_OF_RECORDS)
+
+
+@pytest.mark.parametrize(
+    "distribution", ["acmecertdp", "certdpacme", "acme-cert.dp", "cert-dp-acme", "acme.CERT_DP", "-certdp"]
+)
+def test_distributions_that_begin_or_end_like_certdps_read_like_it(distribution: str) -> None:
+    with pytest.raises(Refused, match=r"reads like certdp|no name of a package"):
+        hold_sampler({"name": "theirs", "distribution": distribution}, ["constant", "1"], False, None)
+    hold_sampler({"name": "theirs", "distribution": "acme-tools"}, ["constant", "1"], False, None)
+
+
+@pytest.mark.parametrize("rate", [3, None, "constant", {}, [], ["norm", "2"], ["constant"]], ids=repr)
+def test_a_rate_that_is_no_expression_is_no_constant(rate: Any) -> None:
+    _, about = plugin("mechanism", "gaussian-sum", {"noise_multiplier": "2"})
+    loss = ["divide", ["constant", "1"], ["constant", "2"]]
+    given: Any = {"families": ("gaussian",), "relation": "add-remove", "domain": None}
+    if rate == ["constant"]:
+        hold_mechanism(about, loss, rate, **given)
+        return
+    with pytest.raises(Refused, match="where the rate is constant alone"):
+        hold_mechanism(about, loss, rate, **given)
+
+
 LENGTH = ["multiply", ["weight"], ["norm", "2"]]
 OF_DISTANCE = ["divide", ["power", ["divide", LENGTH, ["constant", "8"]], "2"], ["constant", "2"]]
 STEPS = ["divide", LENGTH, ["constant", "1/2"]]
@@ -259,11 +364,18 @@ def test_the_cap_of_a_rule_is_that_of_the_sampler_rounded_down(
     _, about = plugin("sampler", "privacy-constrained", options)
     if admitted:
         hold_rule(about, "1", largest)
-        with pytest.raises(Refused, match="target and largest weight"):
+        with pytest.raises(Refused, match="the target is not"):
             hold_rule(about, "2", largest)
         return
     with pytest.raises(Refused, match="largest weight"):
         hold_rule(about, "1", largest)
+
+
+@pytest.mark.parametrize("further", [{"delta": "1/1000"}, {"order": "2"}], ids=str)
+def test_a_target_at_a_delta_or_an_order_has_no_certificate(further: Options) -> None:
+    _, about = plugin("sampler", "privacy-constrained", {"target": "1", **further})
+    with pytest.raises(Refused, match="the target is of the pure epsilon"):
+        hold_rule(about, "1", None)
 
 
 KEYS = {"epsilon": "1/2", "delta": "1/1000"}
