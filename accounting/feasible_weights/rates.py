@@ -230,12 +230,12 @@ class PureConstrainedRate(ConstrainedRate):
             InvalidValue: where there is none.
         """
         root = substitute(self.on_a_sample.epsilon, {W: ONE})
+        rational = domain.rational_bound(root)  # exact, so that a target may equal what the domain loses
+        if rational is not None and rational <= self.share:
+            return rational
         meaning, box = domain.box(variables(root))
         placed = substitute(root, meaning)
         sides = {v: box[v] for v in variables(placed)}
-        rational = range_of(placed, sides).upper  # exact, so that a target may equal what the domain loses
-        if rational is not None and rational <= self.share:
-            return rational
         try:
             found = supremum(placed, sides, slack=Fraction(0)).enclosure
         except NoFiniteSupremum:

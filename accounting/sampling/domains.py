@@ -14,7 +14,7 @@ from ..display import EXACT_UP_TO, shorten
 from ..enclosures import Enclosure
 from ..errors import InvalidType, InvalidValue, known_keywords
 from ..exact import Number, python_int
-from ..expressions import Expression, Range, Symbol, Variable, norm, symbol_range
+from ..expressions import Expression, Range, Symbol, Variable, norm, range_of, substitute, symbol_range, variables
 from ..norms import Norm
 from ..provenance import Declared, Payment, Public, Released, as_it_came_out, declared_number
 from .every_value import AnyValue, is_open, released_within
@@ -139,6 +139,11 @@ class NormBall:
                 meaning[variable] = own * ratio
                 ranges[ratio] = self._ratio(Norm(variable.index))
         return meaning, ranges
+
+    def rational_bound(self, root: Expression) -> Fraction | None:
+        """A number that an expression in norms nowhere exceeds, exact by its structure; None where there is none."""
+        meaning, box = self.box(variables(root))
+        return range_of(substitute(root, meaning), box).upper
 
     def inside(self, point: Mapping[Variable, Fraction]) -> Mapping[Variable, Fraction]:
         """The point of the domain next to a point of its box, whose sides are rounded outward."""

@@ -23,17 +23,33 @@ _LARGEST_SUM = 2.0**1022  # rounding of a sum does not double it
 def as_records(value: ArrayLike) -> Floats:
     """`value` as a float64 matrix of finite numbers, one record per row.
 
+    Args:
+        value: an array, a data frame, or what gives Arrow streams (a relation of DuckDB).
+
     Raises:
         InvalidType: for anything but an array of real numbers.
         InvalidValue: for another shape, NaN and inf, and numbers that binary64 would round.
     """
-    records = exact_floats("records", value, flags=True)
+    records = exact_floats("records", _in_memory(value), flags=True)
     if records.ndim != 2:
         raise not_a_matrix("records", records.shape)
     if not np.all(np.isfinite(records)):
         row = int(np.flatnonzero(~np.isfinite(records).all(axis=1))[0])
         raise InvalidValue("records", f"NaN or inf in row {row}", "finite numbers", "Remove or impute such rows")
     return records
+
+
+def _in_memory(value: ArrayLike) -> ArrayLike:
+    """What NumPy reads: an Arrow stream that it does not is read whole."""
+    if hasattr(value, "__array__") or not hasattr(value, "__arrow_c_stream__"):
+        return value
+    try:
+        import pyarrow
+    except ImportError:
+        remedy = "pip install 'certdp[parquet]', or give an array"
+        raise InvalidValue("records", "an Arrow stream", "an installation with pyarrow", remedy) from None
+    table: ArrayLike = pyarrow.table(value)
+    return table
 
 
 def not_a_matrix(parameter: str, shape: tuple[int, ...]) -> InvalidValue:

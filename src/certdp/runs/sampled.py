@@ -17,9 +17,9 @@ from ..accounting.conversions import PURE_TO_APPROXIMATE
 from ..accounting.derivation import EX_POST, Assumption, Derivation, Theorem
 from ..accounting.enclosures import Enclosure
 from ..accounting.errors import CertdpError, InvalidType, InvalidValue, known_keywords
-from ..accounting.expressions import ONE, Expression, Symbol, W, substitute, variables
+from ..accounting.expressions import ONE, Expression, Symbol, W, range_of, substitute, variables
 from ..accounting.feasible_weights.plans import on_one_sample, samples
-from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate, planned
+from ..accounting.feasible_weights.rates import ONE_RELEASE, ConstrainedRate, PureConstrainedRate, planned
 from ..accounting.guarantees import Guarantee
 from ..accounting.norms import Norm
 from ..accounting.notions import APPROXIMATE, PURE, Approximate, Bound, Notion, Pure
@@ -220,9 +220,33 @@ class SampledRun(RunPart[U]):
     def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
         """The pure ε: by the pairs, or by the certified supremum of ψ where that is less.
 
+        A rational number is known exactly where every record is drawn, or where it is a target: n costs of 1/n add up
+        to 1.
+
         Raises:
             NotionAbsent: where none follows.
         """
+        found, number = self._pure(), self._rational_epsilon
+        if number is None or not found.bound.epsilon.contains(number):
+            return found
+        return evolve(found, bound=Pure(Enclosure.of(number, precision=self.precision)))
+
+    @cached_property
+    def _rational_epsilon(self) -> Fraction | None:
+        """A rational number that the pure ε does not exceed, by basic composition."""
+        loss = self.loss.pure
+        if self.payments:
+            return None
+        match self.drawing:
+            case PureConstrainedRate() as rate:
+                return rate.target
+            case StatedRate(rate) if rate == ALWAYS and loss is not None:
+                root = substitute(loss.epsilon, {W: ONE})
+                bound = range_of(root).upper if self.domain is None else self.domain.rational_bound(root)
+                return None if bound is None else bound * self.steps
+        return None
+
+    def _pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
         try:
             by_pairs = super().pure()
         except NotionAbsent:

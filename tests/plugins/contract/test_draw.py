@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,30 @@ def test_bad_records_are_refused_before_anything_is_drawn(records: Any, message:
 def test_what_is_no_matrix_of_numbers_is_refused(records: Any) -> None:
     with pytest.raises(InvalidType, match=r"records: got .*; admissible: an array of real numbers"):
         as_records(records)
+
+
+class Relation:
+    """What has no array, but streams: as a relation of DuckDB."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __getitem__(self, place: int) -> Any:
+        raise TypeError("a relation is indexed by names")
+
+    def __arrow_c_stream__(self, schema: object = None) -> Any:
+        return self._table.__arrow_c_stream__(schema)
+
+
+def test_arrow_streams_are_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    relation: Any = Relation(pyarrow.table({"x": [1, 2, 3], "y": [0.5, 0.25, -1]}))
+    assert as_records(relation).tolist() == [[1, 0.5], [2, 0.25], [3, -1]]
+    with pytest.raises(InvalidType, match="an array of real numbers"):
+        as_records(Relation(pyarrow.table({"x": ["a"]})))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InvalidValue, match="certdp\\[parquet\\]"):
+        as_records(relation)
 
 
 def test_numbers_that_binary64_would_round_are_refused() -> None:
