@@ -2,19 +2,162 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
+from typing import Any
 
+import flint
+import mpmath
 import pytest
+from mpmath import libmp, mp
 
-from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf
-from certdp.verification.checker.approximate.factors import DIRECTIONS, FAMILIES, GAUSSIAN, PURE, Factor
+from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pure_loss
+from certdp.verification.checker.approximate.factors import (
+    ADD,
+    DIRECTIONS,
+    FAMILIES,
+    GAUSSIAN,
+    LAPLACE,
+    PURE,
+    REMOVE,
+    Factor,
+)
 from certdp.verification.checker.intervals import INFINITY, MINUS_INFINITY, ONE, ZERO, Arithmetic, Interval
 from certdp.verification.checker.verdict import Refused
+from tests.support.arb_numbers import arb_of
 
 FINE = Arithmetic(128)
 HALF = Fraction(1, 2)
 NOISE = Factor(GAUSSIAN, HALF, Fraction(1), 1, 1)
+
+
+def real(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def end(value: Any) -> Any:
+    return mp.make_mpf(value)
+
+
+def assert_encloses(found: Interval, truth: Any) -> None:
+    """As it does with all but some thirty of its bits."""
+    near = mpmath.mpf(2) ** -96
+    assert end(found.lo) - near * truth <= truth <= end(found.hi) + near * truth
+    assert end(found.hi) - end(found.lo) <= near * (1 + abs(truth))
+
+
+def laplace_cdf(x: Any) -> Any:
+    return mpmath.exp(x) / 2 if x < 0 else 1 - mpmath.exp(-x) / 2
+
+
+def delta_of_noise(family: str, s: Any, q: Any, epsilon: Any, direction: str) -> Any:
+    """By the place from which on outputs are told apart, as the ratio of the densities only grows.
+
+    That is, where the record's density is `odds` times the other one.
+    """
+    cdf = mpmath.ncdf if family == GAUSSIAN else laplace_cdf
+    odds = 1 + mpmath.expm1(epsilon if direction == REMOVE else -epsilon) / q
+    if odds <= 0 or (family == LAPLACE and abs(mpmath.log(odds)) >= s):
+        return mpmath.mpf(0)
+    place = mpmath.log(odds) / s + s / 2 if family == GAUSSIAN else (mpmath.log(odds) + s) / 2
+    side = -1 if direction == REMOVE else 1  # outputs above the place speak for the record, those below against it
+    without, drawn = cdf(side * place), cdf(side * (place - s))
+    mixed = (1 - q) * without + q * drawn
+    grown = mpmath.exp(epsilon)
+    return mixed - grown * without if direction == REMOVE else without - grown * mixed
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", ["1", "1/3", "1/100"])
+@pytest.mark.parametrize("family", [GAUSSIAN, LAPLACE])
+def test_the_divergence_of_noise_on_a_sample(family: str, rate: str, direction: str) -> None:
+    for parameter, epsilon in product(("1/5", "2", "7"), ("0", "1/1000", "1/4", "3")):
+        factor = Factor(family, Fraction(parameter), Fraction(rate), 1, 1)
+        with mp.workprec(900):
+            truth = delta_of_noise(
+                family, real(factor.parameter), real(factor.rate), real(Fraction(epsilon)), direction
+            )
+            assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_gaussian_releases_are_one_with_the_root_of_the_summed_squares(direction: str) -> None:
+    on_a_sample = Factor(GAUSSIAN, Fraction(2, 5), Fraction(1, 3), 6, 1)
+    apart = [Factor(GAUSSIAN, Fraction(3, 5), Fraction(1), 2, 3), Factor(GAUSSIAN, Fraction(2), Fraction(1), 1, 1)]
+    with mp.workprec(900):
+        for factors, square, rate in ((apart, "154/25", 1), ([on_a_sample], "24/25", mpmath.mpf(1) / 3)):
+            truth = delta_of_noise(GAUSSIAN, mpmath.sqrt(real(Fraction(square))), rate, mpmath.mpf(3) / 4, direction)
+            assert_encloses(delta_of_one(factors, Fraction(3, 4), direction, FINE), truth)
+
+
+def outputs(factor: Factor) -> Iterable[tuple[Any, Any]]:
+    """Probabilities of each sequence of answers about one sample after the other, with the record and without it."""
+    q, truthful = real(factor.rate), 1 / (1 + mpmath.exp(-real(factor.parameter)))
+    for told in product((True, False), repeat=factor.together * factor.samples):
+        present = absent = mpmath.mpf(1)
+        for k in range(factor.samples):
+            answers = told[k * factor.together : (k + 1) * factor.together]
+            drawn = mpmath.fprod(truthful if answer else 1 - truthful for answer in answers)
+            other = mpmath.fprod(1 - truthful if answer else truthful for answer in answers)
+            present, absent = present * ((1 - q) * other + q * drawn), absent * other
+        yield present, absent
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rate", ["1", "1/3", "1/100"])
+@pytest.mark.parametrize(("together", "samples"), [(1, 1), (1, 4), (4, 1)])
+def test_the_divergence_of_responses_is_the_sum_over_their_outputs(
+    together: int, samples: int, rate: str, direction: str
+) -> None:
+    for parameter, epsilon in product(("1/5", "2"), ("0", "1/10", "1", "4")):
+        factor = Factor(PURE, Fraction(parameter), Fraction(rate), together, samples)
+        with mp.workprec(900):
+            grown = mpmath.exp(real(Fraction(epsilon)))
+            pairs = (pair if direction == REMOVE else pair[::-1] for pair in outputs(factor))
+            truth = mpmath.fsum(max(first - grown * second, 0) for first, second in pairs)
+            assert_encloses(delta_of_one([factor], Fraction(epsilon), direction, FINE), truth)
+
+
+@pytest.mark.parametrize("family", [LAPLACE, PURE])
+def test_pure_losses_on_samples_add_up(family: str) -> None:
+    """Theorem 6: log(1 + q(e^ε - 1)) for remove and -log(1 - q(1 - e^-ε)) for add."""
+    factors = [Factor(family, HALF, Fraction(1, 3), 3, 4), Factor(family, Fraction(2), Fraction(1), 1, 2)]
+    with mp.workprec(900):
+        third, grown = mpmath.mpf(1) / 3, mpmath.mpf(3) / 2
+        removed = 4 * mpmath.log(1 + third * mpmath.expm1(grown)) + 4
+        added = -4 * mpmath.log(1 - third * (1 - mpmath.exp(-grown))) + 4
+        assert_encloses(pure_loss(factors, REMOVE, FINE), removed)
+        assert_encloses(pure_loss(factors, ADD, FINE), added)
+    assert pure_loss([], REMOVE, FINE) == delta_of_one([], HALF, ADD, FINE) == Interval(ZERO, ZERO)
+    with pytest.raises(Refused, match="has no pure loss"):
+        pure_loss([*factors, NOISE], REMOVE, FINE)
+
+
+def test_an_epsilon_that_is_all_that_a_sample_may_lose_is_refused() -> None:
+    """For add that is -log(1 - q); from there on nothing is left, and close to it the two cannot be told apart."""
+    factor = Factor(GAUSSIAN, HALF, HALF, 1, 1)
+    with mp.workprec(700):
+        sign, mantissa, exponent, _ = mpmath.log(2)._mpf_
+        most = (-1) ** sign * mantissa * Fraction(2) ** exponent
+    assert delta_of_one([factor], most + Fraction(1, 2**100), ADD, FINE) == Interval(ZERO, ZERO)
+    assert delta_of_one([factor], most - Fraction(1, 2**100), ADD, FINE).hi != ZERO
+    with pytest.raises(Refused, match="too close to the largest loss"):
+        delta_of_one([factor], most, ADD, FINE)
+
+
+@pytest.mark.parametrize("point", ["1/1000", "1", "31999/1000", "32", "32001/1000", "100"])
+def test_the_normal_distribution_function_on_both_sides_of_where_its_tail_begins(point: str) -> None:
+    flint.ctx.prec = 600
+    for sign in (1, -1):
+        x = FINE.rational(sign * Fraction(point))
+        found = normal_cdf(x, FINE)
+        truth = (-arb_of(sign * Fraction(point)) / flint.arb(2).sqrt()).erfc() / 2
+        near = flint.arb(2) ** -100
+        low, high = (arb_of(Fraction(*libmp.to_rational(value))) for value in found)
+        assert low <= (truth * (1 + near)).upper()
+        assert (truth * (1 - near)).lower() <= high
+        assert high - low <= truth * flint.arb(2) ** (-90 if abs(Fraction(point)) <= 32 else -9)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -108,7 +108,7 @@ def test_all_of_epsilon_may_be_taken() -> None:
 def test_the_least_term_of_the_comparison_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is far below the last bit of the others at the precision of a check."""
     monkeypatch.setattr(comparison, "_ARITHMETIC", Arithmetic(600))
-    few = NOISE._replace(lattice=Lattice(Fraction(8), 1, Fraction(4)), together=1, samples=1)
+    few = NOISE._replace(lattice=Lattice(Fraction(8), 3, Fraction(4)), together=1, samples=1)
     delta = Recording(libmp.from_rational(1, 1000, 100))
     compare(delta, [few], ASKED, REMOVE, Budget())
     with mp.workprec(500):
