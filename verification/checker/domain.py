@@ -26,8 +26,8 @@ _LEAST_IRRATIONAL: Final = 54
 class Extreme(NamedTuple):
     """The positive number base^exponent: how far one norm may lie from another."""
 
-    base: int
-    exponent: Fraction
+    base: int = 1
+    exponent: Fraction = Fraction(0)
 
     def enclose(self, arithmetic: Arithmetic) -> Interval:
         """Enclose it; exact but for one root where that is square."""
@@ -73,7 +73,7 @@ class Domain(NamedTuple):
 
     def largest_ratio(self, other: str) -> Extreme:
         """Give the largest norm(other)/norm(p): 1, as on an axis, where it never grows, whatever the dimension."""
-        return self.extreme_ratio(other) if reciprocal(other) > reciprocal(self.p) else Extreme(1, Fraction(0))
+        return self.extreme_ratio(other) if reciprocal(other) > reciprocal(self.p) else Extreme()
 
     def ratio_range(self, other: str, arithmetic: Arithmetic) -> Interval:
         """Enclose the ratio norm(other)/norm(p) of every record."""
@@ -102,9 +102,6 @@ class Domain(NamedTuple):
         box = {norm(self.p): ranges[norm(self.p)]} | {_ratio(p): self.ratio_range(p, arithmetic) for p in others}
         return pool.replace(root, ratios), box
 
-    def _within(self, value: Fraction, extreme: Extreme, arithmetic: Arithmetic) -> bool:
-        return extreme.order(value / self.radius, arithmetic) <= 0
-
     def check_point(self, point: dict[str, Fraction], box: Box, others: list[str], arithmetic: Arithmetic) -> None:
         """Hold the coordinates of a maximiser against the domain, exactly."""
         ratios = {_ratio(p): self.extreme_ratio(p) for p in others if _ratio(p) in box}
@@ -116,7 +113,7 @@ class Domain(NamedTuple):
                 # between 1 and the extreme, whichever is the larger
                 inside = value > 0 and ratios[name].order(value, arithmetic) * _sign(value - 1) <= 0
             elif name in largest:
-                inside = not value or (value > 0 and self._within(value, largest[name], arithmetic))
+                inside = value >= 0 and largest[name].order(value / self.radius, arithmetic) <= 0
             else:
                 inside = abs(value) <= 1
             if not inside:

@@ -40,14 +40,9 @@ def reciprocal(p: str) -> Fraction:
 
 def whole_root(value: int, degree: int) -> int:
     """Give the largest integer whose power of this degree is at most value ≥ 0."""
-    if degree == 1 or value < 2:
-        return value
-    if degree == 2:
-        return math.isqrt(value)
-    shift = max(0, value.bit_length() // degree - 40)
-    guess = math.ceil(math.exp(math.log(value >> shift * degree) / degree) * (1 + 2.0**-38)) << shift
-    # a start that no library function vouches for must be above the root, or the iteration ends too early
-    root = guess if guess**degree >= value else 1 << -(-value.bit_length() // degree)
+    if not value:
+        return 0
+    root = 1 << -(-value.bit_length() // degree)  # above the root: from there each step falls, until it is reached
     while (better := ((degree - 1) * root + value // root ** (degree - 1)) // degree) < root:
         root = better
     return root
@@ -78,7 +73,7 @@ def _sum_of_powers(sizes: Sequence[float], order: Fraction, arithmetic: Arithmet
         fraction, exponent = math.frexp(size)
         shift = (exponent - 53 - scale) * n + bits * m
         power = int(fraction * 2**53) ** n
-        total += whole_root(power << shift if shift >= 0 else power >> -shift, m)
+        total += whole_root(power << max(0, shift) >> max(0, -shift), m)
         terms += 1
     low, high = (arithmetic.rational(Fraction(value, 1 << bits)) for value in (total, total + terms))
     return Interval(low.lo, high.hi), Fraction(2) ** scale

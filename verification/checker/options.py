@@ -152,12 +152,7 @@ def _centres_reach(options: Options, domain: Domain) -> None:
 
 def _reaches(radius: Fraction, norm: str, domain: Domain) -> None:
     """Hold an option `radius` against the largest norm of a record of the domain."""
-    extreme = domain.extreme_ratio(norm) if norm != domain.p else None
-    if extreme is not None and extreme.exponent > 0:
-        reached = extreme.order(radius / domain.radius, _ARITHMETIC) >= 0
-    else:
-        reached = radius >= domain.radius
-    if not reached:
+    if domain.largest_ratio(norm).order(radius / domain.radius, _ARITHMETIC) < 0:
         raise Refused("the option radius is smaller than the norm of some record of the domain")
 
 

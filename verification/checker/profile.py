@@ -81,7 +81,7 @@ def check_sampled_pure_profile(body: dict[str, Any], data: Data | None, budget: 
     arithmetic = Arithmetic(max(128, body["precision"] + 64))
     _check_premises(profile, domain, others, inputs["weighted"], arithmetic)
     if domain is not None:
-        _check_supremum(profile, domain, others, supremum, Fraction(inputs["released_cost"]), arithmetic)
+        _check_supremum(profile, domain, others, supremum, arithmetic)
     if data is not None and body["data"] is not None:
         norms = profile.pool.variables(profile.remove) | profile.pool.variables(profile.rate)
         compare(_measure(profile), norms, domain, body["data"], data)
@@ -179,14 +179,10 @@ def _check_premises(
 
 
 def _check_supremum(
-    profile: Profile, domain: Domain, others: list[str], claim: dict[str, Any], cost: Fraction, arithmetic: Arithmetic
+    profile: Profile, domain: Domain, others: list[str], claim: dict[str, Any], arithmetic: Arithmetic
 ) -> None:
     """Prove that ψ ≤ upper on the domain, and ψ ≥ lower at the named point of it."""
     pool, lower, upper = profile.pool, claim["lower"], claim["upper"]
-    if upper < cost:
-        raise Refused("the upper end is below the cost of the released constants")
-    if lower is not None and lower > upper:
-        raise Refused("the lower end of the supremum is above its upper end")
     root, sides = domain.place(pool, profile.remove, arithmetic)
     box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
     if (lower is None) != (claim["maximiser"] is None):

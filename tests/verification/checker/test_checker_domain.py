@@ -207,8 +207,11 @@ def test_a_stated_domain_is_read(dimension: int | None) -> None:
     [{"dimension": 0}, {"dimension": 2**53 + 1}, {"dimension": True}, {"radius": "0"}, {"norm": "1/2"}, {"x": 1}],
 )
 def test_what_states_no_domain_is_refused(change: dict[str, Any]) -> None:
+    stated = {"norm": "2", "radius": "1", "dimension": 3}
+    DOMAIN(stated, "here")
+    assert Domain.of(stated) == Domain("2", Fraction(1), 3)
     with pytest.raises(Refused):
-        DOMAIN({"norm": "2", "radius": "1", "dimension": 3} | change, "here")
+        DOMAIN(stated | change, "here")
 
 
 # Covers.

@@ -20,7 +20,15 @@ def exactly(value: Any) -> Fraction:
 
 def rows() -> list[list[float]]:
     source = random.Random(5)
-    found = [[0.0] * 3, [5e-324, 5e-324], [1.7e308, 1.7e308, 5e-324], [1.0] * 70, [0.75, 0.0], [2.0**-60, 1.0]]
+    found = [
+        [0.0] * 3,
+        [5e-324, 5e-324],
+        [1.7e308, 1.7e308, 5e-324],
+        [1.0] * 70,
+        [0.75, 0.0],
+        [2.0**-60, 1.0],
+        [1e-300, 0.0],
+    ]
     for count in (1, 2, 5, 40):
         found += [[abs(source.gauss(0, 1)) * 2.0 ** source.randint(-a, a) for _ in range(count)] for a in (0, 40, 900)]
     return found
@@ -64,12 +72,14 @@ def test_whole_roots_of_small_numbers() -> None:
             assert root**degree <= value < (root + 1) ** degree
 
 
-def test_a_root_does_not_rest_on_the_platforms_functions(monkeypatch: pytest.MonkeyPatch) -> None:
-    for wrong in (0.0, 1.0, 600.0):
-        monkeypatch.setattr("math.exp", lambda _, wrong=wrong: wrong)
-        for value in (3, 10**30, 7**50 - 1, 7**50):
-            root = whole_root(value, 5)
-            assert root**5 <= value < (root + 1) ** 5
+@pytest.mark.parametrize("p", ["3", "3/2", "5/2", "4/3", "101/100", "7/5", "127/50", "128/3"])
+@pytest.mark.parametrize("count", [1, 3, 63, 1023])
+def test_norms_are_as_sharp_as_64_bits_of_the_largest_power(p: str, count: int) -> None:
+    """In rows of one large number and many small ones, each of which is off by as much as the large one."""
+    for largest in (0.5 + 2.0**-30, 1.0, 3e-300):
+        found = norm_of_sizes([largest] + [largest * 2.0**-60] * (count - 1), p, Arithmetic(96))
+        low, high = exactly(found.lo), exactly(found.hi)
+        assert 0 < high - low <= low * (1 / (Fraction(2) ** 64 * Fraction(p)) + Fraction(1, 2**90))
 
 
 @pytest.mark.parametrize("text", ["1", "2", "inf", "3/2", "1001/1000", "1" + "0" * 599])

@@ -1306,7 +1306,7 @@ FOR_ONE_REASON: dict[str, tuple[str, Callable[[Body], Body], str]] = {
             ("inputs", "table"),
             {"segments": [{"kept_through": 5}], "then": "constant"},
         ),
-        "inputs.allowance is below the margin",
+        "can be proven to be reported",
     ),
     "a stretch after a row below": (
         "keys, ppswor",

@@ -16,8 +16,18 @@ from certdp import Full, LaplaceSum, Norm, NormBall, Poisson, Public, Released, 
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker import check
 from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.domain import Domain
+from certdp.verification.checker.expressions import Pool
 from certdp.verification.checker.intervals import ZERO, Arithmetic, Interval, exact
-from certdp.verification.checker.profile import _compose, _exactly_drawn, _measure
+from certdp.verification.checker.profile import (
+    Profile,
+    _check_premises,
+    _check_supremum,
+    _compose,
+    _exactly_drawn,
+    _measure,
+    realised,
+)
 from certdp.verification.checker.verdict import Refused
 from tests.support.cases import examples
 
@@ -81,7 +91,7 @@ def test_where_no_record_is_drawn_the_supremum_is_what_was_paid_before(scale: An
         assert check(altered(content, cost, lower)).accepted
     below = math.nextafter(cost, -1)
     assert not check(altered(content, below, None)).accepted
-    assert "lower end of the supremum is above" in check(altered(content, cost, math.nextafter(cost, 1))).reason
+    assert "not reached at the maximiser" in check(altered(content, cost, math.nextafter(cost, 1))).reason
 
 
 @pytest.mark.parametrize(("power", "never"), [(-960, False), (-961, True), (-1000, True)])
@@ -104,3 +114,106 @@ def test_an_expression_uses_norms_and_the_weight_alone() -> None:
         body["inputs"] = body["inputs"] | {key: name}
         with pytest.raises(Refused, match="the rate may use norms alone, the loss norms and the weight"):
             _compose(body, Budget())
+
+
+FINE = Arithmetic(128)
+FOURTH, NORM_1, NORM_2, NORM_3 = ["constant", "1/4"], ["norm", "1"], ["norm", "2"], ["norm", "3"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "rounding", "reason"),
+    [
+        (FOURTH, "0", ""),
+        (FOURTH, "1/9007199254740992", ""),
+        (["constant", "1/3"], "0", "below what drawing"),
+        (NORM_1, "0", "below what drawing"),
+        (NORM_1, str(Fraction(4, 2**53) - Fraction(1, 2**99)), "below what drawing"),
+        (NORM_1, str(Fraction(4, 2**53)), ""),
+        (NORM_1, str(Fraction(5, 2**53)), ""),
+        (NORM_1, str(1 - Fraction(1, 2**99)), ""),
+        (NORM_1, "1", "must be below 1"),
+        (NORM_1, "3/2", "must be below 1"),
+        (FOURTH, "1", "must be below 1"),
+    ],
+)
+def test_a_rounding_is_one_that_drawing_needs_and_below_1(rate: Any, rounding: str, reason: str) -> None:
+    pool = Pool(Budget())
+    inputs = {"rate": rate, "rounding": rounding, "weighted": False}
+    if not reason:
+        drawn, weight = realised(pool, pool.parse(rate, "rate"), inputs)
+        assert weight == pool.constant(1)
+        assert (drawn == pool.parse(rate, "rate")) is (rounding == "0")
+        return
+    with pytest.raises(Refused, match=reason):
+        realised(pool, pool.parse(rate, "rate"), inputs)
+
+
+def made_of(loss: Any, rate: Any = FOURTH) -> Profile:
+    """A profile that is its own loss."""
+    pool = Pool(Budget())
+    root = pool.parse(loss, "loss")
+    return Profile(pool, root, pool.parse(rate, "rate"), root, root)
+
+
+@pytest.mark.parametrize(
+    ("loss", "rate", "weighted", "reason"),
+    [
+        (NORM_1, NORM_1, True, ""),
+        (["subtract", ["constant", "2"], ["weight"]], FOURTH, False, ""),
+        (["subtract", ["constant", "2"], ["weight"]], FOURTH, True, "at least 0"),
+        (["subtract", ["constant", "1/2"], ["weight"]], FOURTH, False, "at least 0"),
+        (["subtract", NORM_1, ["constant", "1/9"]], FOURTH, False, "at least 0"),
+        (["log", NORM_1], FOURTH, False, "defined everywhere"),
+        (NORM_1, ["multiply", ["constant", "2"], NORM_1], False, "rate could not be proven to lie within"),
+        (NORM_1, ["subtract", NORM_1, ["constant", "1/9"]], False, "rate could not be proven to lie within"),
+    ],
+)
+def test_a_loss_is_not_negative_and_a_rate_is_a_probability(loss: Any, rate: Any, weighted: bool, reason: str) -> None:
+    """At every record of the domain, and at every weight from 1 on where records are weighted."""
+    profile, domain = made_of(loss, rate), Domain("1", Fraction(1), None)
+    if not reason:
+        _check_premises(profile, domain, [], weighted, FINE)
+        return
+    with pytest.raises(Refused, match=reason):
+        _check_premises(profile, domain, [], weighted, FINE)
+
+
+UP = math.nextafter(2.0, 3.0)
+DOWN = math.nextafter(2.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("loss", "lower", "upper", "maximiser", "reason"),
+    [
+        (NORM_1, None, 2.0, None, ""),
+        (NORM_1, None, DOWN, None, "exceeds the claimed upper end"),
+        (NORM_1, 2.0, 2.0, {"norm(1)": "2"}, ""),
+        (NORM_1, 1.0, 2.0, {"norm(1)": "1"}, ""),
+        (NORM_1, UP, 3.0, {"norm(1)": "2"}, "not reached"),
+        (NORM_1, 2.0, DOWN, {"norm(1)": "2"}, "exceeds the claimed upper end"),
+        (NORM_1, 2.0, 2.0, {"norm(1)": "3"}, "leaves the range"),
+        (NORM_1, 2.0, 2.0, None, "needs the maximiser"),
+        (NORM_1, None, 2.0, {"norm(1)": "2"}, "maximiser is of nothing else"),
+        (NORM_1, 2.0, 2.0, {}, r"lacks norm\(1\)"),
+        (NORM_1, 2.0, 2.0, {"rounding(rate)": "1"}, r"lacks norm\(1\)"),
+        (["constant", "1"], 1.0, 1.0, {}, ""),
+        (["constant", "1"], 1.0, DOWN / 2, {}, "exceeds the claimed upper end"),
+        (NORM_2, 2.0, 2.0, {"norm(2)": "2"}, ""),
+        (["add", NORM_1, NORM_2], 4.0, 4.0, {"norm(1)": "2", "ratio(2)": "1"}, ""),
+        (["add", NORM_2, NORM_3], 2.0, 4.0, {"norm(1)": "2", "ratio(2)": "1", "ratio(3)": "1"}, "not provable"),
+        (["add", NORM_2, NORM_3], None, 4.0, None, ""),
+        (["add", NORM_2, NORM_3], None, math.nextafter(4.0, 0.0), None, "exceeds the claimed upper end"),
+    ],
+)
+def test_both_ends_of_a_supremum_are_proven(
+    loss: Any, lower: float | None, upper: float, maximiser: dict[str, str] | None, reason: str
+) -> None:
+    """Over the records of l1 norm at most 2, where other norms are at most that too."""
+    profile, domain = made_of(loss), Domain("1", Fraction(2), 4)
+    others = domain.others(profile.pool.variables(profile.remove))
+    claim = {"lower": lower, "upper": upper, "maximiser": maximiser}
+    if not reason:
+        _check_supremum(profile, domain, others, claim, FINE)
+        return
+    with pytest.raises(Refused, match=reason):
+        _check_supremum(profile, domain, others, claim, FINE)

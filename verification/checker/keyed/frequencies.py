@@ -91,8 +91,8 @@ def prove_rows(table: Any, rates: Rates, subdivision: int, units: Units) -> int 
     _ROWS(table, "inputs.table")
     kept = [int(text) for text in table["kept"]]
     last, period = len(kept), table["period"]
-    if (table["then"] == "shifted") != (period is not None) or (period or 0) >= last:
-        raise Refused("inputs.table.period belongs to rows that are shifted, and is below their number")
+    if (table["then"] == "shifted") != (period is not None):
+        raise Refused("inputs.table.period belongs to rows that are shifted")
     if last > rates.last:
         raise Refused(f"frequency {last} has no rate")
     rule = _Rule(units, 1 << subdivision, rates.budget)
@@ -157,16 +157,15 @@ class _Rule:
         units, found = self._units, list[_Piece]()
         for first, width, value in self.runs:
             dropped, most = 0, self._grown(value)
-            if spare > 0:
+            if spare:
                 cost = value << units.bits
                 dropped = min(width, spare // cost)
                 found.append(_Piece(first, dropped, value, 0, most))
                 spare -= dropped * cost
-                if dropped < width and spare:
+                if dropped < width:
                     found.append(_Piece(first + dropped, 1, value, -(-(cost - spare) // units.growth), most))
                     dropped, spare = dropped + 1, 0
-            if dropped < width:
-                found.append(_Piece(first + dropped, width - dropped, value, self._shrunk(value), most))
+            found.append(_Piece(first + dropped, width - dropped, value, self._shrunk(value), most))
         return found
 
     def _accept(self, changes: list[tuple[_Run, int]], fresh: int, kept: int, unreported: int) -> None:
@@ -197,18 +196,14 @@ def _raised(pieces: list[_Piece], rest: int) -> list[tuple[_Run, int]]:
     """Each token's units after and before: at its lower limit, but for `rest` more units on the highest ones."""
     found: list[tuple[_Run, int]] = []
     for first, width, before, least, most in reversed(pieces):
-        room = most - least
-        full = min(width, rest // room) if room > 0 else 0
-        if full:
-            found.append((_Run(first + width - full, full, most), before))
-            rest -= full * room
-        left = width - full
-        if left and room > 0 and rest > 0:
-            left -= 1
-            found.append((_Run(first + left, 1, least + rest), before))
-            rest = 0
-        if left:
-            found.append((_Run(first, left, least), before))
+        room, end = most - least, first + width
+        full, part = divmod(min(rest, width * room), room or 1)
+        rest -= full * room + part
+        partly = min(part, 1)
+        for count, units in ((full, most), (partly, least + part), (width - full - partly, least)):
+            end -= count
+            if count:
+                found.append((_Run(end, count, units), before))
     found.reverse()
     return found
 

@@ -8,7 +8,7 @@ Listed rows are compared exactly. On a stretch from frequency a, with u = 2^-K, 
 1. r_i ≤ G·r_(i-1) + d follows from q_i - G·q_(i-1) ≤ d - G·m·u, where the left side is the rise q_i - q_(i-1) less
    (G - 1)·q_(i-1), which does not fall with i;
 2. 1 - r_(i-1) ≤ G·(1 - r_i) + d follows from (1 - q_(i-1)) - G·(1 - q_i) ≤ d - m·u;
-3. the other two follow from m·u ≤ d, as q does not fall.
+3. the other two follow: as q does not fall, 1 gives G·m·u - d ≤ (G - 1)·q_(i-1), and 2 m·u - d ≤ (G - 1)·(1 - q_i).
 
 `Rates` bounds both left sides over many frequencies, for ppswor with p ≤ 1 and pps with p = 1 by their largest value,
 and for the others by halves. For ppswor with p ≤ 1 both left sides, where positive, do not grow with i: what holds
@@ -23,7 +23,7 @@ from mpmath import libmp
 
 from .. import shapes
 from ..budget import PRODUCT
-from ..intervals import Interval, Mpf, at_most, floor_in_units
+from ..intervals import Interval, at_most, floor_in_units
 from ..verdict import Refused
 from .rates import Rates
 from .units import MARGIN, Units, a_whole_number
@@ -119,8 +119,6 @@ class _Proof:
 
     def _kept_from(self, first: int) -> None:
         """Refuse unless all of the frequency before is reported, up to the margin."""
-        if self._units.allowance < MARGIN:
-            raise Refused("inputs.allowance is below the margin of what is kept")
         if not self._attached:
             raise Refused(f"a stretch begins after frequency {first - 1}, of which not all is reported")
 
@@ -129,10 +127,6 @@ class _Proof:
         self._rates.budget.operations(_CELL, self._rates.arithmetic.precision)
         arithmetic, rates = self._rates.arithmetic, self._rates
         rise = rates.rise(first, last)
-        before = (
-            Interval(rise, rise)
-            if first == 1
-            else arithmetic.subtract(Interval(rise, rise), arithmetic.multiply(self._spent, rates.rate(first - 1)))
-        )
-        upward: Mpf = before.hi
+        before = arithmetic.multiply(self._spent, rates.rate(first - 1))
+        upward = arithmetic.subtract(Interval(rise, rise), before).hi
         return at_most(upward, self._upward) and at_most(rates.fall(first, last, self._growth), self._downward)

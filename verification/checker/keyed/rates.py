@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from .. import shapes
 from ..budget import PRODUCT, SERIES, Budget
-from ..intervals import INFINITY, ONE, ZERO, Arithmetic, Interval, Mpf, at_most
+from ..intervals import INFINITY, NOTHING, ONE, ZERO, Arithmetic, Interval, Mpf, at_most
+from ..norms import whole_root
 from ..verdict import Refused
 
 _CERTAIN: Final = Interval(ONE, ONE)
@@ -39,11 +40,11 @@ class Rates(ABC):
 
     @abstractmethod
     def rate(self, frequency: int) -> Interval:
-        """Enclose the rate q_i of a frequency i ≥ 1."""
+        """Enclose the rate q_i of a frequency i ≥ 0."""
 
     def left_out(self, frequency: int) -> Interval:
         """Enclose 1 - q_i for i ≥ 0."""
-        return self.arithmetic.subtract(_CERTAIN, self.rate(frequency)) if frequency else _CERTAIN
+        return self.arithmetic.subtract(_CERTAIN, self.rate(frequency))
 
     @abstractmethod
     def rise(self, first: int, last: int | None) -> Mpf:
@@ -63,8 +64,8 @@ class EveryKey(Rates):
     """The scheme that keeps every key, q = 1."""
 
     def rate(self, frequency: int) -> Interval:
-        """Give the rate of a frequency, 1."""
-        return _CERTAIN
+        """Give the rate of a frequency, 1 from the first on."""
+        return _CERTAIN if frequency else NOTHING
 
     def rise(self, first: int, last: int | None) -> Mpf:
         """Give 1 for the first frequency, then 0."""
@@ -131,8 +132,8 @@ class Powers(Sizes):
             return Fraction(0)
         if max(over, under) > _LARGEST_EXACT:
             return None
-        root = _root(frequency, under)
-        return None if root is None else Fraction(root**over)
+        root = whole_root(frequency, under)
+        return Fraction(root**over) if root**under == frequency else None
 
     def enclose(self, frequency: int, arithmetic: Arithmetic) -> Interval:
         """Enclose the size i^p of a frequency."""
@@ -243,15 +244,6 @@ class Pps(Threshold):
         """Bound the step of τ·f, and what is left up to 1 at first."""
         step, left = self._step(first, last), self.left_out(first - 1).hi
         return step if at_most(step, left) else left
-
-
-def _root(value: int, degree: int) -> int | None:
-    """Give the whole root of a whole number ≥ 1 where it has one."""
-    low, high = 1, 1 << -(-value.bit_length() // degree)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if middle**degree < value else (low, middle)
-    return low if low**degree == value else None
 
 
 _ALONE: Final = shapes.record(name=shapes.text)

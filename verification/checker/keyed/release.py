@@ -36,6 +36,7 @@ from .units import LONGEST_SUBDIVISION, MARGIN, Units, a_whole_number
 KIND: Final = "keyed-approximate"
 
 _GUARD: Final = 64
+_FINE: Final = Arithmetic(2400)  # over twice the most bits of a unit
 _LEAST_BITS: Final = 52
 _MOST: Final = 2**53
 _CERTAIN: Final = Interval(ONE, ONE)
@@ -66,7 +67,7 @@ _BODY: Final = shapes.record(
         releases=shapes.integer(1, _MOST),
         reports=shapes.one_of(*_THEOREMS),
         subdivision=shapes.integer(0, LONGEST_SUBDIVISION),
-        bits=shapes.integer(1, _MOST),
+        bits=shapes.of_type(int),
         growth=a_whole_number,
         allowance=a_whole_number,
         table=shapes.anything,
@@ -143,13 +144,13 @@ def _check_options(body: dict[str, Any], units: Units) -> bool:
 
 def _hold_budget(units: Units, subdivision: int, epsilon: Fraction, delta: Fraction) -> None:
     """Hold bits, growth and allowance against the rule by which the sanitisers of certdp round epsilon and delta."""
-    if not 0 < delta <= 1:
-        raise Refused("the mechanism's option delta is no probability above 0")
+    if not delta:
+        raise Refused("at the mechanism's option delta of 0 no key may be reported")
     bits = _LEAST_BITS + (ceil(1 / delta) - 1).bit_length() + subdivision
     if units.bits != bits or units.allowance != floor(delta * (1 << bits - subdivision)) << subdivision:
         raise Refused("bits and allowance are not those of the mechanism's option delta")
     more = units._replace(growth=units.growth + 1)
-    if units.growth < units.certain**2 and _grows_at_most(more, min(epsilon, Fraction(bits))):
+    if units.growth < units.certain**2 and _grows_at_most(more, epsilon):
         raise Refused("inputs.growth is below the mechanism's option epsilon")
 
 
@@ -159,11 +160,8 @@ def _option(options: dict[str, str], key: str) -> Fraction:
 
 def _grows_at_most(units: Units, epsilon: Fraction) -> bool:
     """Decide whether G ≤ e^epsilon is proven."""
-    if epsilon < 0:
-        return False
-    arithmetic = Arithmetic(2 * units.bits + 2 * _GUARD)
-    growth = arithmetic.rational(Fraction(units.growth, units.certain))
-    return at_most(growth.hi, arithmetic.exp(arithmetic.rational(epsilon)).lo)
+    growth = _FINE.rational(Fraction(units.growth, units.certain))
+    return at_most(growth.hi, _FINE.exp(_FINE.rational(epsilon)).lo)
 
 
 def _prove_budget(body: dict[str, Any], units: Units, cost: Cost) -> None:
@@ -179,25 +177,24 @@ def _prove_budget(body: dict[str, Any], units: Units, cost: Cost) -> None:
     if steps == 1:
         within = one <= delta
     else:
-        arithmetic = Arithmetic(2 * units.bits + 2 * _GUARD)
-        growth = arithmetic.rational(Fraction(units.growth, units.certain))
-        growth = arithmetic.power(growth, Fraction(releases))
-        growth = arithmetic.multiply(growth, arithmetic.exp(arithmetic.rational(cost.epsilon)))
-        total = arithmetic.multiply(arithmetic.rational(one), _geometric_sum(growth, steps, arithmetic))
-        within = at_most(total.hi, arithmetic.rational(delta).lo)
+        growth = _FINE.rational(Fraction(units.growth, units.certain))
+        growth = _FINE.power(growth, Fraction(releases))
+        growth = _FINE.multiply(growth, _FINE.exp(_FINE.rational(cost.epsilon)))
+        total = _FINE.multiply(_FINE.rational(one), _geometric_sum(growth, steps))
+        within = at_most(total.hi, _FINE.rational(delta).lo)
     if not within:
         raise Refused("the allowance stated, and the cost of released constants, exceed delta")
 
 
-def _geometric_sum(factor: Interval, terms: int, arithmetic: Arithmetic) -> Interval:
+def _geometric_sum(factor: Interval, terms: int) -> Interval:
     """Enclose 1 + g + ... + g^(terms - 1) by doubling."""
     total, power = _CERTAIN, factor
     for bit in format(terms, "b")[1:]:
-        total = arithmetic.multiply(total, arithmetic.add(_CERTAIN, power))
-        power = arithmetic.multiply(power, power)
+        total = _FINE.multiply(total, _FINE.add(_CERTAIN, power))
+        power = _FINE.multiply(power, power)
         if bit == "1":
-            total = arithmetic.add(_CERTAIN, arithmetic.multiply(total, factor))
-            power = arithmetic.multiply(power, factor)
+            total = _FINE.add(_CERTAIN, _FINE.multiply(total, factor))
+            power = _FINE.multiply(power, factor)
     return total
 
 
@@ -223,10 +220,10 @@ def _hold_end(options: dict[str, str], inputs: dict[str, Any], rates: Rates, uni
     """
     end: float = min(rates.last, _MOST)
     if "largest" in options:
-        a_whole_number(options["largest"], "mechanism.options.largest")
-        if not 1 <= int(options["largest"]) <= end:
+        largest = int(options["largest"])
+        if largest > end:
             raise Refused("the mechanism's option largest is no frequency that has a rate")
-        end = int(options["largest"])
+        end = largest
     if inputs["reports"] == "delays":
         return  # cut off at any frequency they are proven
     constant = inputs["table"]["then"] == "constant"
@@ -235,7 +232,7 @@ def _hold_end(options: dict[str, str], inputs: dict[str, Any], rates: Rates, uni
     if constant:
         frequency, reported = _last_row(inputs["table"])
         kept = -floor_in_units(libmp.mpf_neg(rates.rate(int(end)).hi), units.bits)
-        if frequency != end and not (frequency < end and reported + MARGIN >= kept):
+        if frequency > end or (frequency < end and reported + MARGIN < kept):
             raise Refused("the table's last row is not that of the largest frequency, nor all that is kept there")
 
 
