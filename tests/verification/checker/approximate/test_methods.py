@@ -96,6 +96,7 @@ def test_orders_and_ratios_are_admitted_within_their_limits(
 def test_orders_and_ratios_beyond_their_limits_are_refused(
     direction: str, order: str, ratio: str | None, what: str
 ) -> None:
+    at_an_order(direction, order=str(HIGHEST), ratio=None)
     with pytest.raises(Refused, match=rf"the {what} of the method \({direction}\)"):
         at_an_order(direction, order=order, ratio=ratio)
 

@@ -14,6 +14,10 @@ from certdp.verification.checker.approximate.nodes import MOST_NODES, Grid, Tilt
 from certdp.verification.checker.verdict import Refused
 
 
+def real(value: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("shift", ["1/100", "1/2", "3", "12"])
 def test_the_rule_errs_by_little_wherever_moments_are_wanted(shift: str, direction: str) -> None:
@@ -21,6 +25,27 @@ def test_the_rule_errs_by_little_wherever_moments_are_wanted(shift: str, directi
         grid = grid_for(Fraction(shift), Tilt(direction, c, Fraction(end)))
         assert 0 < mpmath.mp.make_mpf(grid.rule.hi) < mpmath.exp(-69)
         assert 0 < mpmath.mp.make_mpf(grid.left_out.hi) < mpmath.exp(-60)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("shift", ["1/100", "5/16", "1/2", "3", "12"])
+def test_the_error_of_the_rule_is_that_of_its_theorem(shift: str, direction: str) -> None:
+    """2N/(e^(2πa/t) - 1), N = e^(a²/2 + |y|sa), for add times cos(sa/2)^-c, where sa < π and cos(u) >= 1 - u²/2."""
+    s = Fraction(shift)
+    a = min(Fraction(8), Fraction(5, 2) / s)
+    for c, end in ((Fraction(1, 10), 0), (Fraction(8), 0), (Fraction(1, 2), 9), (Fraction(8), 9)):
+        grid = grid_for(s, Tilt(direction, c, Fraction(end)))
+        with mpmath.workprec(200):
+            size = mpmath.exp(real(a**2 / 2 + end * s * a))
+            if direction != REMOVE:
+                assert s * a < mpmath.pi
+                assert 0 < 1 - (s * a / 2) ** 2 / 2 <= mpmath.cos(real(s * a / 2))
+                size *= real(1 - (s * a / 2) ** 2 / 2) ** -real(c)
+            error = 2 * size / mpmath.expm1(2 * mpmath.pi * real(a / grid.step))
+            assert abs(mpmath.mp.make_mpf(grid.rule.hi) / error - 1) < mpmath.mpf(10) ** -40
+            assert error < mpmath.exp(-70)
+            coarser = 2 * size / mpmath.expm1(2 * mpmath.pi * real(a / (3 * grid.step)))
+            assert coarser > mpmath.exp(-80) or grid.step >= Fraction(1, 3)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

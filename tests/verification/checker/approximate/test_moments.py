@@ -1,0 +1,126 @@
+"""Log-moments of Gaussian noise on samples: the integral by mpmath, its chord, and which of them a budget allows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import mpmath
+import pytest
+from mpmath import mp
+
+from certdp.verification.checker.approximate import moments
+from certdp.verification.checker.approximate.factors import (
+    ADD,
+    DIRECTIONS,
+    DISCRETE_GAUSSIAN,
+    FAMILIES,
+    GAUSSIAN,
+    PURE,
+    REMOVE,
+    ZERO_CONCENTRATED,
+    Factor,
+)
+from certdp.verification.checker.approximate.moments import MOST_TERMS, Moments
+from certdp.verification.checker.approximate.nodes import NODE, Tilt, grid_for
+from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.intervals import Arithmetic
+
+FINE = Arithmetic(192)
+NOISE = Factor(GAUSSIAN, Fraction(3, 4), Fraction(1, 10), 1, 1)
+
+
+def real(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@cache
+def moment(shift: Fraction, rate: Fraction, order: Fraction) -> Any:
+    """log E_Q[(M/Q)^a] for remove, by a sum over close nodes, which errs by less than e^-100."""
+    with mp.workprec(200):
+        s, q, a = real(shift), real(rate), real(order)
+        near = 24
+        places = (mpmath.mpf(j) / near for j in range(-20 * near, (20 + int(order * shift)) * near))
+        return mpmath.log(
+            mpmath.fsum(mpmath.npdf(x) / near * (1 - q + q * mpmath.exp(s * (x - s / 2))) ** a for x in places)
+        )
+
+
+def upper(factor: Factor, order: Fraction, direction: str, budget: Budget | None = None) -> Any:
+    return mp.make_mpf(Moments(FINE, budget).total([factor], order, direction).hi)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("order", ["3/2", "2", "7/3", "5", "61/8"])
+@pytest.mark.parametrize(("shift", "rate"), [("1/2", "1/10"), ("2", "1/3"), ("1", "99/100")])
+def test_gaussian_noise_on_samples_has_the_moment_of_its_integral(
+    shift: str, rate: str, order: str, direction: str
+) -> None:
+    """Between whole orders as well; and for add no less, as remove dominates."""
+    factor, alpha = Factor(GAUSSIAN, Fraction(shift), Fraction(rate), 1, 3), Fraction(order)
+    truth = 3 * moment(factor.parameter, factor.rate, alpha)
+    found = upper(factor, alpha, direction)
+    assert truth * (1 - mpmath.mpf(2) ** -50) <= found <= truth * (1 + mpmath.mpf(10) ** -12)
+
+
+def test_releases_on_one_sample_are_one_of_the_root_of_their_squares() -> None:
+    """Rounded up by no more than 2^-79."""
+    alpha = Fraction(7, 3)
+    together = upper(NOISE._replace(together=4), alpha, REMOVE)
+    one = upper(NOISE._replace(parameter=2 * NOISE.parameter), alpha, REMOVE)
+    with mp.workprec(200):
+        assert one <= together <= one * (1 + mpmath.mpf(2) ** -70)
+
+
+def chord(order: Fraction) -> Any:
+    below = int(order)
+    share = real(order - below)
+    ends = [moment(NOISE.parameter, NOISE.rate, Fraction(k)) if k > 1 else mpmath.mpf(0) for k in (below, below + 1)]
+    return (1 - share) * ends[0] + share * ends[1]
+
+
+@pytest.mark.parametrize("order", ["3/2", "7/3", "61/8"])
+def test_a_chord_does_where_nodes_are_spent(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the grid has are enough; the second one of equal releases takes none."""
+    alpha = Fraction(order)
+    size = grid_for(NOISE.parameter, Tilt(REMOVE, alpha - 1, Fraction(0))).size
+    exact = moment(NOISE.parameter, NOISE.rate, alpha)
+    for nodes, truth in ((size, exact), (size - 1, chord(alpha))):
+        monkeypatch.setattr(moments, "MOST_NODES", nodes)
+        assert abs(upper(NOISE, alpha, REMOVE) / truth - 1) < mpmath.mpf(10) ** -12
+    monkeypatch.setattr(moments, "MOST_NODES", size)
+    both = Moments(FINE)
+    first = both.total([NOISE], alpha, REMOVE)
+    assert both.total([NOISE._replace(samples=2)], alpha, ADD).hi == FINE.add(first, first).hi
+    other = mp.make_mpf(both.total([NOISE], alpha + 1, REMOVE).hi)
+    assert abs(other / chord(alpha + 1) - 1) < mpmath.mpf(10) ** -12
+
+
+def test_nodes_are_paid_for() -> None:
+    alpha, budget = Fraction(7, 3), Budget()
+    before = budget.left
+    upper(NOISE, alpha, REMOVE, budget)
+    size = grid_for(NOISE.parameter, Tilt(REMOVE, alpha - 1, Fraction(0))).size
+    assert before - budget.left == 400_000 + NODE * size
+
+
+@pytest.mark.parametrize("family", [family for family in (*FAMILIES, DISCRETE_GAUSSIAN) if family != PURE])
+def test_beyond_so_many_terms_the_bound_for_every_order_stands(family: str) -> None:
+    """log(1 - q + q·e^A), which is close to log q + A there; the sum lies below it."""
+    factor = Factor(family, Fraction(1, 50), Fraction(1, 10), 1, 1)
+    most = Fraction(MOST_TERMS, 2)
+    budget = Budget()
+    before = budget.left
+    found = Moments(FINE, budget).total([factor], most + 1, REMOVE)
+    assert before - budget.left == 400_000
+    grown = FINE.expm1(Moments(FINE).total([factor._replace(rate=Fraction(1))], most + 1, REMOVE))
+    assert found == FINE.log1p(FINE.multiply(FINE.rational(factor.rate), grown))
+
+
+def test_a_law_that_is_not_symmetric_has_no_sum_for_add() -> None:
+    factor = Factor(ZERO_CONCENTRATED, Fraction(1, 2), Fraction(1, 10), 1, 1)
+    removed, added = (upper(factor, Fraction(4), direction) for direction in (REMOVE, ADD))
+    grown = mpmath.exp(4 * 3 * mpmath.mpf(1) / 2)
+    assert removed < added
+    assert abs(added - mpmath.log(1 + (grown - 1) / 10)) < mpmath.mpf(10) ** -12
