@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar, TypeVarTuple
 
@@ -16,7 +16,7 @@ R = TypeVar("R")
 Item = TypeVarTuple("Item")
 
 
-def in_order(work: Callable[[*Item], R], items: Iterable[tuple[*Item]], *, threads: int) -> Iterator[R]:
+def in_order(work: Callable[[*Item], R], items: Iterable[tuple[*Item]], *, threads: int) -> Generator[R, None, None]:
     """What `work` gives for each item.
 
     Args:
@@ -34,16 +34,12 @@ def in_order(work: Callable[[*Item], R], items: Iterable[tuple[*Item]], *, threa
         return
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(count) as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, *item))
-                if len(waiting) > count:
-                    yield waiting.popleft().result()
-            while waiting:
+        for item in items:
+            waiting.append(pool.submit(work, *item))
+            if len(waiting) > count:
                 yield waiting.popleft().result()
-        finally:
-            for one in waiting:
-                one.cancel()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def cores() -> int:
