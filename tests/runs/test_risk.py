@@ -184,6 +184,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: TruePositiveRateLimit(true_positive_rate="0.1", false_positive_rate="0.1"), "true_positive_rate"),
     (lambda: TruePositiveRateLimit(true_positive_rate="0.1", false_positive_rate=-1), "false_positive_rate"),
     (lambda: BayesRiskLimit(risk="0.4", prior="0.3"), "risk"),
+    (lambda: BayesRiskLimit(risk="0.3", prior="0.7"), "risk"),
     (lambda: BayesRiskLimit(risk="0.4", prior="1.3"), "prior"),
     (lambda: risk(LAPLACE).true_positive_rate(2), "false_positive_rate"),
     (lambda: risk(LAPLACE).bayes_risk(-1), "prior"),
