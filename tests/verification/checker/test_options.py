@@ -17,7 +17,7 @@ from certdp.accounting.errors import CertdpError
 from certdp.plugins.contract import options as options_of
 from certdp.plugins.contract.options import build, stated
 from certdp.verification.checker.domain import Domain
-from certdp.verification.checker.options import PLUGINS, hold_domain, hold_options
+from certdp.verification.checker.options import PLUGINS, _whole, hold_domain, hold_options
 from certdp.verification.checker.verdict import Refused
 
 Options = dict[str, str]
@@ -259,3 +259,18 @@ def test_what_is_admissible_is_told(name: str, option: str, admissible: str) -> 
     with pytest.raises(Refused) as refusal:
         hold_options("mechanism", name, given | {option: "0"})
     assert str(refusal.value) == f"the option {option} of {name} must be {admissible}, not '0'"
+
+
+def test_whole_numbers_say_where_they_begin_and_end() -> None:
+    assert _whole(3).admissible == "a whole number from 3"
+    assert _whole(3, 9).admissible == "a whole number from 3 to 9"
+
+
+def test_a_norm_that_never_exceeds_that_of_the_domain_needs_no_dimension() -> None:
+    domain = Domain("1", Fraction(2), None)
+    for norm in ("1", "3/2", "2", "inf"):
+        hold_domain("mechanism", "lloyd", LLOYD | {"norm": norm, "radius": "2"}, domain)
+        with pytest.raises(Refused, match="the option radius is smaller"):
+            hold_domain("mechanism", "lloyd", LLOYD | {"norm": norm, "radius": "199/100"}, domain)
+    with pytest.raises(Refused, match="needs a dimension"):
+        hold_domain("mechanism", "lloyd", LLOYD | {"norm": "1", "radius": "9"}, Domain("2", Fraction(2), None))
