@@ -179,6 +179,7 @@ def test_repeated_events_count_each_time(event: Event, times: int) -> None:
 def test_a_statement_about_a_curve_bounds_from_above_alone() -> None:
     run = Composed([ZeroConcentrated("0.02"), Gaussian(10)]).run()
     found = run.epsilon(Delta("1e-5")).epsilon
+    assert ZeroConcentrated("0.02").run().epsilon(Delta("1e-5")).epsilon.lower is None
     assert found.lower is None
     assert (
         found.upper

@@ -6,8 +6,10 @@ The faulty formulas are written out here; figures of a tool's own were measured 
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
@@ -20,6 +22,40 @@ from certdp.accounting.pairs import SampledGaussian
 from certdp.accounting.relations import REPLACE, Direction
 from certdp.accounting.units import Delta, Epsilon
 from certdp.interoperation import Event, Gaussian, Laplace, PoissonSampled, RandomisedResponse, SelfComposed
+from tests.commands.conftest import run as certdp
+
+DOCUMENT = Path(__file__).parents[2] / "docs/peers.md"
+ROWS = [
+    [cell.strip().strip("`") for cell in line.strip("| \n").split(" | ")]
+    for line in DOCUMENT.read_text("utf-8").splitlines()
+    if '{"type"' in line and line.startswith("|")
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_claims_that_the_page_refutes(row: list[str], tmp_path: Path) -> None:
+    """From the event in the row alone, by the command: refuted, with that lower end; the same claim of less is not."""
+    _, relation, delta, claimed, least, event = row
+    file = tmp_path / "event.json"
+    file.write_text(event, "utf-8")
+    ran = certdp("verify-peer", file, "--relation", relation, "--delta", delta, "--epsilon", claimed, "--json")
+    assert ran.code == 1
+    assert ran.json["verdict"] == "refuted"
+    lower = ran.json["epsilon"][0]
+    if least == "∞":
+        assert lower is None  # at this δ no ε suffices
+    else:
+        assert float(least) <= lower < float(least) * 1.001
+    tree = json.loads(event)
+    if "count" in tree:  # composed as often as was charged, once, the claim holds
+        once = {**tree, "count": 1} if tree["count"] != 10_000 else {**tree, "count": 9_000}
+        file.write_text(json.dumps(once), "utf-8")
+        ran = certdp("verify-peer", file, "--relation", relation, "--delta", delta, "--epsilon", claimed, "--json")
+        assert ran.json["verdict"] == "holds"
+
+
+def test_the_page_has_claims() -> None:
+    assert len(ROWS) >= 6
 
 
 def interval(event: Event, delta: float, relation: object = None) -> tuple[float, float]:

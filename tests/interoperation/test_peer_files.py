@@ -113,7 +113,10 @@ REFUSED: dict[str, tuple[object, str]] = {
     "true for steps": ({"history": [[1.0, 0.1, True]], "mechanism": "rdp"}, "a whole number from 1 to"),
     "no list": ({"history": "1", "mechanism": "rdp"}, "a list of"),
     "a class that is not known": (["m", "SecretDpEvent", 1.0], "SecretDpEvent"),
-    "one that is not covered": (["m", "SampledWithReplacementDpEvent", 1, 2], "Poisson sampling is"),
+    "one that is not covered": (
+        ["m", "SampledWithReplacementDpEvent", 1, 2],
+        "batch drawn with replacement is missing",
+    ),
     "too many fields": (["m", "GaussianDpEvent", 1.0, 2.0], "2 fields"),
     "too few fields": (["m", "SelfComposedDpEvent"], "event.event"),
     "a program": ("cos\nsystem\n(S'true'\ntR.", "JSON of an event"),

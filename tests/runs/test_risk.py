@@ -32,6 +32,7 @@ from certdp import (
     risk,
 )
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER
 from certdp.pairs import RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Evidence
@@ -176,6 +177,49 @@ def test_a_limit_at_another_prior() -> None:
     limit = BayesRiskLimit(risk="0.09", prior="0.1")
     found = calibrate(gaussian, limit, Continuous())
     assert Fraction("0.09") <= found.answer.bayes_risk("0.9").lower < Fraction("0.0900001")
+
+
+def known(lower: str | int, upper: str | int) -> Risk[Any]:
+    """What follows from a δ between these at every ε."""
+    enclosed = Enclosure.between(Fraction(lower), Fraction(upper))
+    return Risk(run=LAPLACE, accountant=LOSS_DISTRIBUTION, delta=lambda epsilon: enclosed)
+
+
+def test_each_end_is_the_one_that_protects() -> None:
+    wide = known("1/4", "3/4")
+    assert "membership advantage ≤ 0.75;" in wide.statement
+    assert wide.statement.endswith("Bayes risk ≥ 0.125 at prior 0.5")  # (1 − 3/4)/2
+    limits: list[Limit[Risk[Any]]] = [
+        AdvantageLimit(advantage="1/2"),
+        TruePositiveRateLimit(true_positive_rate="1/2", false_positive_rate="1/8"),
+        BayesRiskLimit(risk="1/4", prior="1/2"),
+    ]
+    for limit in limits:
+        assert limit.excess(wide) > 0
+        assert not limit.refuted(wide)
+        assert limit.excess(known(0, "1/64")) <= 0
+        assert limit.refuted(known("63/64", 1))
+
+
+def test_what_is_just_kept_is_neither_exceeded_nor_refuted() -> None:
+    quarter = known("1/4", "1/4")
+    assert AdvantageLimit(advantage="1/4").excess(quarter) == 0
+    assert not AdvantageLimit(advantage="1/4").refuted(quarter)
+    assert BayesRiskLimit(risk="3/8", prior="1/2").excess(quarter) == 0
+    assert not BayesRiskLimit(risk="3/8", prior="1/2").refuted(quarter)
+    all_told = TruePositiveRateLimit(true_positive_rate=1, false_positive_rate=0)
+    assert not all_told.refuted(known(1, 1))
+    assert not AdvantageLimit(advantage=1).refuted(known(1, 1))
+    uneven = BayesRiskLimit(risk="0.2", prior="0.7").excess(
+        quarter
+    )  # of 0.3, a guess is right in 0.075 more; 0.1 may be
+    assert uneven == pytest.approx(math.log(0.75))
+
+
+def test_rates_of_tests_that_accuse_nobody_and_everybody() -> None:
+    found = risk(LAPLACE)
+    assert found.true_positive_rate(1) == Enclosure.of(1)
+    assert float(found.true_positive_rate(0).upper) < 1e-9
 
 
 REFUSED: list[tuple[Callable[[], object], str]] = [

@@ -12,6 +12,11 @@ from .as_plan import plan_of as plan_of
 from .claims import ClaimVerdict as ClaimVerdict
 from .claims import Finding as Finding
 from .claims import judged as judged
+from .described_events import DiscreteGaussian as DiscreteGaussian
+from .described_events import EpsilonDelta as EpsilonDelta
+from .described_events import ExponentialMechanism as ExponentialMechanism
+from .described_events import MixtureOfGaussians as MixtureOfGaussians
+from .described_events import PermuteAndFlip as PermuteAndFlip
 from .dp_events import event_from_json as event_from_json
 from .dp_events import event_to_json as event_to_json
 from .dp_events import read_event as read_event

@@ -9,6 +9,8 @@ from typing import Any, final
 
 from attrs import frozen
 
+from ..accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
+from ..accounting.enclosures import Enclosure
 from ..accounting.units import Delta, Epsilon
 from ..runs.run import Answer, Interval, NotionAbsent, Run
 
@@ -52,7 +54,17 @@ def judged(run: Run[Any], epsilon: Epsilon, delta: Delta) -> ClaimVerdict:
         finding = Finding.REFUTED if refuted else Finding.UNDECIDED
         return ClaimVerdict(finding, Interval(None, inf), None)
     bounds = answer.epsilon
+    if bounds.lower is None and not run.payments:
+        bounds = Interval(_reached(run.pairs, delta), bounds.upper)
     if isfinite(bounds.upper) and Fraction(bounds.upper) <= epsilon.value:
         return ClaimVerdict(Finding.HOLDS, bounds, answer)
     refuted = bounds.lower is not None and Fraction(bounds.lower) > epsilon.value
     return ClaimVerdict(Finding.REFUTED if refuted else Finding.UNDECIDED, bounds, answer)
+
+
+def _reached(pairs: WorstPairs, delta: Delta) -> float | None:
+    """A lower end by what is reached alone, where what bounds has no law of its own; None where nothing is."""
+    if not pairs.reached:
+        return None
+    found = LOSS_DISTRIBUTION.epsilon(WorstPairs(pairs.reached, pairs.reached), Enclosure.of(delta.value))
+    return None if found is None else Interval.of(found.bounds).lower

@@ -89,6 +89,57 @@ class _Count(Content):
 
 @final
 @frozen
+class _Optional(Content):
+    """A field that may hold nothing.
+
+    Attributes:
+        content: what it holds otherwise.
+    """
+
+    content: Content
+
+    def read(self, place: str, value: object, event: ReadEvent) -> Any:
+        """None, or what the content reads."""
+        return None if value is None else self.content.read(place, value, event)
+
+    def as_json(self, value: Any, event: WriteEvent) -> Any:
+        """Return null, or what the content gives."""
+        return None if value is None else self.content.as_json(value, event)
+
+    def as_foreign(self, value: Any, event: WriteEvent) -> Any:
+        """Return None, or what the content gives."""
+        return None if value is None else self.content.as_foreign(value, event)
+
+
+@final
+@frozen
+class _Several(Content):
+    """A field that holds a list of values.
+
+    Attributes:
+        content: what each of them is.
+    """
+
+    content: Content
+
+    def read(self, place: str, value: object, event: ReadEvent) -> tuple[Any, ...]:
+        """Read the values of a list or tuple."""
+        match value:
+            case list() | tuple():
+                return tuple(self.content.read(f"{place}[{i}]", each, event) for i, each in enumerate(value))
+        raise InvalidType(place, value, "a list of numbers")
+
+    def as_json(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
+        """Return the values as a list for JSON."""
+        return [self.content.as_json(each, event) for each in value]
+
+    def as_foreign(self, value: Iterable[Any], event: WriteEvent) -> list[Any]:
+        """Return the values as a list of the other library's."""
+        return [self.content.as_foreign(each, event) for each in value]
+
+
+@final
+@frozen
 class _Child(Content):
     """A field that holds an event."""
 
@@ -137,3 +188,4 @@ def _up(value: Enclosure) -> float:
 DOWNWARDS, UPWARDS = Real(_down), Real(_up)
 """Numbers of which the smaller, or the larger, loses more."""
 COUNT, CHILD, CHILDREN = _Count(), _Child(), _Children()
+REALS_UPWARDS, COUNT_OR_NONE = _Several(UPWARDS), _Optional(COUNT)

@@ -41,9 +41,9 @@ Change: TypeAlias = AddRemove | Replace
 
 MOST_RELEASES = 10**18
 
-_MOVED: dict[Change, int] = {ADD_REMOVE: 1, REPLACE: 2}
-_NOTHING = FinitePair((Fraction(1),), (Fraction(1),))
-_EVERYTHING = FinitePair((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+MOVED: dict[Change, int] = {ADD_REMOVE: 1, REPLACE: 2}
+NOTHING = FinitePair((Fraction(1),), (Fraction(1),))
+EVERYTHING = FinitePair((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
 
 
 @frozen
@@ -64,10 +64,13 @@ class Event(ABC):
             InvalidValue: under a relation that the event is not understood under.
         """
 
-    @property
-    def attained(self) -> bool:
-        """Whether some neighbouring data sets have exactly this pair; otherwise it is a bound."""
-        return True
+    def reached(self, relation: Change) -> Pair | None:
+        """What some neighbouring data sets have, of some release that the event describes; None where it is not known.
+
+        Raises:
+            InvalidValue: as `pair`.
+        """
+        return self.pair(relation)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -89,14 +92,16 @@ class Event(ABC):
             InvalidValue: under a relation that an event of the tree is not understood under, and for more than 10^18
                 releases.
         """
-        if relation not in _MOVED:
+        if relation not in MOVED:
             raise InvalidType("relation", relation, "ADD_REMOVE or REPLACE")
         if self.releases > MOST_RELEASES:
             raise InvalidValue("event", f"{self.releases} releases", f"at most {MOST_RELEASES}")
-        pairs = (self.pair(relation),)
+        pair, reached = self.pair(relation), self.reached(relation)
         described = Theorem("declaration", self.name).conclude((), dict.fromkeys(self.assumptions))
         return StatedRun(
-            pairs=WorstPairs(pairs, pairs if self.attained else ()), relation=relation, derivation=described
+            pairs=WorstPairs((pair,), () if reached is None else (reached,)),
+            relation=relation,
+            derivation=described,
         )
 
 
@@ -120,12 +125,14 @@ def _sampling_probability(value: Number) -> Fraction:
     return exact(value, parameter="sampling_probability")
 
 
-def _non_negative(_: Any, attribute: Any, value: Fraction) -> None:
+def non_negative(_: Any, attribute: Any, value: Fraction) -> None:
+    """Check, as a validator of attrs, that a number is at least 0."""
     if value < 0:
         raise InvalidValue(attribute.name, str(value), "a number ≥ 0")
 
 
-def _within_one(_: Any, attribute: Any, value: Fraction) -> None:
+def within_one(_: Any, attribute: Any, value: Fraction) -> None:
+    """Check, as a validator of attrs, that a number is in [0, 1]."""
     if not 0 <= value <= 1:
         raise InvalidValue(attribute.name, str(value), "a number in [0, 1]")
 
@@ -157,7 +164,7 @@ class NoOp(Event):
 
     def pair(self, relation: Change) -> Pair:
         """Return a pair of two equal laws."""
-        return _NOTHING
+        return NOTHING
 
     @property
     def releases(self) -> int:
@@ -174,7 +181,7 @@ class NonPrivate(Event):
 
     def pair(self, relation: Change) -> Pair:
         """Return a pair of two laws without a common output."""
-        return _EVERYTHING
+        return EVERYTHING
 
 
 @final
@@ -190,15 +197,15 @@ class Gaussian(Event):
 
     noise_multiplier: Fraction = field(
         converter=_noise_multiplier,
-        validator=_non_negative,
+        validator=non_negative,
         metadata={"content": DOWNWARDS},
     )
 
     def pair(self, relation: Change) -> Pair:
         """N(moved, σ²) and N(0, σ²); without noise it is not private."""
         if not self.noise_multiplier:
-            return _EVERYTHING
-        return GaussianPair(Enclosure.of(_MOVED[relation]) / self.noise_multiplier)
+            return EVERYTHING
+        return GaussianPair(Enclosure.of(MOVED[relation]) / self.noise_multiplier)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -219,15 +226,15 @@ class Laplace(Event):
 
     noise_multiplier: Fraction = field(
         converter=_noise_multiplier,
-        validator=_non_negative,
+        validator=non_negative,
         metadata={"content": DOWNWARDS},
     )
 
     def pair(self, relation: Change) -> Pair:
         """Laplace laws about two points; without noise it is not private."""
         if not self.noise_multiplier:
-            return _EVERYTHING
-        return LaplacePair(Enclosure.of(_MOVED[relation]) / self.noise_multiplier)
+            return EVERYTHING
+        return LaplacePair(Enclosure.of(MOVED[relation]) / self.noise_multiplier)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -249,7 +256,7 @@ class DiscreteLaplace(Event):
 
     noise_parameter: Fraction = field(
         converter=_noise_parameter,
-        validator=_non_negative,
+        validator=non_negative,
         metadata={"content": UPWARDS},
     )
     sensitivity: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
@@ -257,10 +264,8 @@ class DiscreteLaplace(Event):
     def pair(self, relation: Change) -> Pair:
         """Return the pair of discrete Laplace laws about two integers."""
         if not self.noise_parameter:
-            return _EVERYTHING
-        return DiscreteLaplacePair(
-            Enclosure.of(self.noise_parameter), Enclosure.of(_MOVED[relation] * self.sensitivity)
-        )
+            return EVERYTHING
+        return DiscreteLaplacePair(Enclosure.of(self.noise_parameter), Enclosure.of(MOVED[relation] * self.sensitivity))
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -282,7 +287,7 @@ class RandomisedResponse(Event):
 
     noise_parameter: Fraction = field(
         converter=_noise_parameter,
-        validator=_within_one,
+        validator=within_one,
         metadata={"content": DOWNWARDS},
     )
     num_buckets: int = field(converter=python_int, validator=_counted, metadata={"content": COUNT})
@@ -299,7 +304,7 @@ class RandomisedResponse(Event):
         if relation != REPLACE:
             raise InvalidValue("relation", relation.name, "REPLACE, for randomised response: each record answers")
         if self.num_buckets == 1:
-            return _NOTHING
+            return NOTHING
         chance = self.noise_parameter / self.num_buckets
         rest = (self.num_buckets - 2) * chance
         kept = 1 - rest - chance
@@ -320,13 +325,13 @@ class ZeroConcentrated(Event):
 
     rho: Fraction = field(
         converter=_rho,
-        validator=_non_negative,
+        validator=non_negative,
         metadata={"content": UPWARDS},
     )
     xi: Fraction = field(
         default=Fraction(0),
         converter=_xi,
-        validator=_non_negative,
+        validator=non_negative,
         metadata={"content": UPWARDS},
     )
 
@@ -336,10 +341,9 @@ class ZeroConcentrated(Event):
             return ZeroConcentratedCurve(Enclosure.of(self.rho))
         return RenyiCurve(lambda order: Enclosure.of(self.xi + self.rho * order))
 
-    @property
-    def attained(self) -> bool:
-        """Whether the pair is attained: that is not known."""
-        return False
+    def reached(self, relation: Change) -> Pair | None:
+        """Return None: nothing is known to have the whole curve."""
+        return None
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -364,15 +368,12 @@ class SelfComposed(Event):
 
     def pair(self, relation: Change) -> Pair:
         """Return the pair of independent repetitions of the event."""
-        once = self.event.pair(relation)
-        if not self.count or once == _NOTHING:
-            return _NOTHING
-        return once if once == _EVERYTHING else once.repeated(self.count)
+        return _repeated(self.event.pair(relation), self.count)
 
-    @property
-    def attained(self) -> bool:
-        """Whether the pair is attained: where that of the event is."""
-        return self.event.attained
+    def reached(self, relation: Change) -> Pair | None:
+        """Return the repetitions of what the event is known to reach."""
+        once = self.event.reached(relation)
+        return None if once is None else _repeated(once, self.count)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -400,15 +401,12 @@ class Composed(Event):
 
     def pair(self, relation: Change) -> Pair:
         """Independent releases; one worst record is worst for all, for it contributes as much as it may to each."""
-        pairs = [pair for event in self.events if (pair := event.pair(relation)) != _NOTHING]
-        if _EVERYTHING in pairs:
-            return _EVERYTHING
-        return compose_pairs(pairs) if pairs else _NOTHING
+        return composed(event.pair(relation) for event in self.events)
 
-    @property
-    def attained(self) -> bool:
-        """Whether the pair is attained: where those of all events are."""
-        return all(event.attained for event in self.events)
+    def reached(self, relation: Change) -> Pair | None:
+        """Return what all events are known to reach together; those of which nothing is known count as nothing."""
+        known = [pair for event in self.events if (pair := event.reached(relation)) is not None]
+        return composed(known) if known or not self.events else None
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -435,7 +433,7 @@ class PoissonSampled(Event):
 
     sampling_probability: Fraction = field(
         converter=_sampling_probability,
-        validator=_within_one,
+        validator=within_one,
         metadata={"content": UPWARDS},
     )
     event: Event = field(validator=_event, metadata={"content": CHILD})
@@ -447,15 +445,17 @@ class PoissonSampled(Event):
             InvalidValue: under replace: sampling amplifies under add/remove.
         """
         if not self.sampling_probability:
-            return _NOTHING
+            return NOTHING
         if relation != ADD_REMOVE and self.sampling_probability < 1:
             raise InvalidValue("relation", relation.name, "ADD_REMOVE, for a sample: sampling amplifies under that")
         return self.event.pair(relation).sampled(Enclosure.of(self.sampling_probability))
 
-    @property
-    def attained(self) -> bool:
-        """Whether the pair is attained: where that of the event is."""
-        return self.event.attained
+    def reached(self, relation: Change) -> Pair | None:
+        """Return the amplified pair of what the event is known to reach."""
+        base = self.event.reached(relation)
+        if base is None:
+            return None
+        return NOTHING if not self.sampling_probability else base.sampled(Enclosure.of(self.sampling_probability))
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -469,7 +469,26 @@ class PoissonSampled(Event):
         return self.event.releases
 
 
-EVENTS: tuple[type[Event], ...] = (
+def composed(pairs: Iterable[Pair]) -> Pair:
+    """The pair of independent releases; of none, two equal laws."""
+    several = [pair for pair in pairs if pair != NOTHING]
+    if EVERYTHING in several:
+        return EVERYTHING
+    return compose_pairs(several) if several else NOTHING
+
+
+def _repeated(once: Pair, count: int) -> Pair:
+    """The pair of so many independent releases."""
+    if not count or once == NOTHING:
+        return NOTHING
+    return once if once == EVERYTHING else once.repeated(count)
+
+
+def _together(assumptions: Iterable[tuple[Assumption, ...]]) -> tuple[Assumption, ...]:
+    return tuple(dict.fromkeys(one for some in assumptions for one in some))
+
+
+RELEASES_AND_COMPOSITIONS: tuple[type[Event], ...] = (
     NoOp,
     NonPrivate,
     Gaussian,
@@ -481,8 +500,4 @@ EVENTS: tuple[type[Event], ...] = (
     Composed,
     PoissonSampled,
 )
-"""Every event that is understood."""
-
-
-def _together(assumptions: Iterable[tuple[Assumption, ...]]) -> tuple[Assumption, ...]:
-    return tuple(dict.fromkeys(one for some in assumptions for one in some))
+"""Releases with noise, and how others are put together."""
