@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import certdp
-from certdp import Full, LaplaceSum, Norm, NormBall, Poisson, Public, Released, SampledRun
+from certdp import Count, Full, LaplaceSum, Norm, NormBall, Poisson, Public, Released, SampledRun
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker import check
 from certdp.verification.checker.budget import Budget
@@ -217,3 +217,40 @@ def test_both_ends_of_a_supremum_are_proven(
         return
     with pytest.raises(Refused, match=reason):
         _check_supremum(profile, domain, others, claim, FINE)
+
+
+def stated(mechanism: Any, sampler: Any, domain: NormBall | None) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(
+        certdp.profile_certificate(SampledRun(mechanism=mechanism, sampler=sampler).on(domain))
+    )
+    del body["digest"]
+    return body
+
+
+def test_a_rate_is_that_of_the_sampler_named() -> None:
+    """Else the rate 1/2 would be proven of a sampler that draws every record."""
+    body = stated(LaplaceSum(scale=Public(3)), Poisson(rate=Public("1/2")), BALL)
+    assert check(sealed(body)).accepted
+    body["sampler"]["options"]["rate"] = "1"
+    body["assumptions"] = [
+        {"name": item["name"], "value": "1"} if item["name"] == "sampler.rate" else item for item in body["assumptions"]
+    ]
+    assert "rate and weighted are not those of sampler poisson" in check(sealed(body)).reason
+
+
+def test_a_released_radius_is_the_largest_where_the_loss_depends_on_norms() -> None:
+    """And may be any where it does not, as of a count."""
+    for mechanism, moves in ((LaplaceSum(scale=Public(3)), True), (Count(scale=Public(3)), False)):
+        for sampler in (Full(), Poisson(rate=Public("1/3"))):
+            body = stated(mechanism, sampler, BALL)
+            for said, covered in (("within 1/2 to 1", True), ("within 1/2 to 8", not moves)):
+                released = {"name": "domain.radius was released", "value": said}
+                verdict = check(sealed(body | {"assumptions": [*body["assumptions"], released]}))
+                assert verdict.accepted is covered, verdict
+
+
+def test_a_supremum_is_told_where_there_is_a_domain() -> None:
+    for domain in (None, BALL):
+        verdict = check(sealed(stated(LaplaceSum(scale=Public(3)), Full(), domain)))
+        assert verdict.accepted
+        assert ("its supremum over the domain is proven" in verdict.reason) is (domain is not None)
