@@ -17,6 +17,7 @@ from pyarrow import parquet
 from certdp import InvalidValue, LaplaceSum, Norm, NormBall, Outside, Public, SampledRun
 from certdp.data import Reading, Records, open_records
 from certdp.individual import RecordWeights, WeightsByFile, weights_by_file
+from certdp.records import by_file
 from certdp.records.weights import record_weights
 from certdp.samplers.privacy_constrained import PrivacyConstrained
 
@@ -154,10 +155,72 @@ class TestWhatIsNotTakenUp:
         first.write_bytes(second.read_bytes())
         assert weighed(data, into).taken_up == 3
 
+    def test_weights_of_a_content_that_was_there_in_between(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data, into = save(tmp_path / "data"), tmp_path / "weights"
+        file, digest = data / "1.npy", by_file._digest
+        before, after = file.read_bytes(), 2 * np.load(file)
+
+        def meddling(one: Path) -> str:
+            found = digest(one)
+            if one == file:
+                np.save(file, after)
+            return found
+
+        monkeypatch.setattr(by_file, "_digest", meddling)
+        with pytest.raises(InvalidValue, match="stay as they are"):
+            weighed(data, into)
+        assert [file.name for file in into.glob("*.parquet")] == ["00000-0.npy.parquet"]
+        monkeypatch.setattr(by_file, "_digest", digest)
+        file.write_bytes(before)
+        found = weighed(data, into)
+        assert found.taken_up == 1
+        assert (read(found) == whole()[1]).all()
+
+    def test_weights_that_another_call_put_there_meanwhile(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two calls into one folder: what is taken up is what this one wrote, whatever lies there."""
+        data, into, other = save(tmp_path / "data"), tmp_path / "weights", tmp_path / "other"
+        weighed(data, other, run_of("1.25"))
+        replace: Callable[..., None] = os.replace
+
+        def overtaken(draft: Path, target: Path) -> None:
+            replace(draft, target)
+            if target.suffix == ".parquet":
+                target.write_bytes((other / target.name).read_bytes())
+
+        with monkeypatch.context() as meddling:
+            meddling.setattr(os, "replace", overtaken)
+            weighed(data, into)
+        assert weighed(data, into).taken_up == 0
+
+    def test_a_file_that_is_gone(self, tmp_path: Path) -> None:
+        data = save(tmp_path / "data")
+        with open_records(data) as records:
+            (data / "2.npy").unlink()
+            with pytest.raises(InvalidValue, match=r"2\.npy"):
+                weights_by_file(run_of(), records, tmp_path / "weights")
+
     def test_another_version(self, done: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         data, into = done
         monkeypatch.setattr("certdp.records.by_file.version", lambda _: "99")
         assert weighed(data, into).taken_up == 0
+
+
+def test_an_interrupted_call_leaves_no_weights_of_another_run(tmp_path: Path) -> None:
+    data, into = save(tmp_path / "data"), tmp_path / "weights"
+    weighed(data, into)
+
+    def stop(done: int) -> None:
+        if done == 14:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        weighed(data, into, run_of("1.25"), progress=stop)
+    assert [file.name for file in into.glob("*.parquet")] == ["00000-0.npy.parquet"]
+    assert weighed(data, into, run_of("1.25")).taken_up == 1
 
 
 class TestRefusals:
@@ -212,3 +275,14 @@ def test_progress_counts_what_was_there_before(tmp_path: Path) -> None:
     weighed(data, into)
     weighed(data, into, progress=seen.append)
     assert seen == [13, 14, 40, 60]
+
+
+def test_of_several_files_some_may_have_no_records(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for number, rows in enumerate(("1,2,3\n", "", "4,5,6\n")):
+        (data / f"{number}.csv").write_text(f"a,b,c\n{rows}")
+    found = weighed(data, tmp_path / "weights")
+    assert found.weights.records == 2
+    assert [len(parquet.read_table(file)) for file in found.files] == [1, 0, 1]
+    assert weighed(data, tmp_path / "weights").taken_up == 3

@@ -48,6 +48,7 @@ class Records:
     reading: Reading
     _table: Table
     _divisor: float
+    _may_be_none: bool = False
 
     @classmethod
     def of(cls, records: ArrayLike, *, fewest: int = 1) -> Self:
@@ -90,12 +91,24 @@ class Records:
         """
         if rows is not None and rows < 1:
             raise InvalidValue("rows", rows, "a number of records ≥ 1", "Leave it out for the usual one")
-        none = bool(self.files)
+        none = bool(self.files) and not self._may_be_none
         for block in self._table.blocks(usual_rows(self.columns) if rows is None else min(rows, _MOST_ROWS)):
             none = False
             yield self._divided(block)
         if none:
             raise InvalidData("data", "a header alone", "at least one record", "Give a file with records")
+
+    def by_file(self) -> Iterator[Records]:
+        """The records of each file, opened anew; of several files, some may have none.
+
+        Raises:
+            InvalidValue: as `open_records`, and for a file of another shape than before.
+        """
+        for file in self.files:
+            table = _Several.of((file,), self.reading)
+            if table.columns != self.columns:
+                raise _reshaped()
+            yield Records((file,), self.reading, table, self._divisor, len(self.files) > 1)
 
     def _divided(self, records: Floats) -> Floats:
         if self._divisor == 1:
@@ -209,8 +222,12 @@ class _Several(Table):
         for file, lines in zip(self.files, self.lines, strict=True):
             with within_file(file), _open(file, self.reading) as table:
                 if table.shape != (lines, self.columns):
-                    raise InvalidValue("data", "another shape than before", "files that stay as they are", "Start anew")
+                    raise _reshaped()
                 yield from table.blocks(rows)
+
+
+def _reshaped() -> InvalidValue:
+    return InvalidValue("data", "another shape than before", "files that stay as they are", "Start anew")
 
 
 @contextmanager

@@ -117,6 +117,11 @@ class Publication:
         """The SHA-256 of each file so far that is not secret, as `sha256:…` by its name; each must be all there."""
         return {draft.path.name: draft.digest() for draft in self._drafts if not draft.secret}
 
+    def digest(self, path: Path) -> str:
+        """The SHA-256 of one of the files so far, which may be secret: for its owner."""
+        (found,) = (draft for draft in self._drafts if draft.path == path)
+        return found.digest()
+
     def _appear(self) -> None:
         order = sorted(self._drafts, key=lambda draft: draft.rank)
         for draft in order:

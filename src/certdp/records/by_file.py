@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import file_digest
 from importlib.metadata import version
@@ -18,14 +18,14 @@ from ..accounting.exact import exact
 from ..accounting.private import Private
 from ..accounting.sampling.clipping import Outside
 from ..accounting.stored import Json, canonical, entries, packed, unpacked
-from ..data import Reading, Records, open_records
+from ..data import Reading, Records
 from ..data.files import path_text, within_file
-from ..durable.files import digest_of, made_folder, write_whole, writing
+from ..durable.files import Publication, Rank, digest_of, made_folder, published, writing
 from ..runs.partial import merged
 from ..runs.sampled import SampledRun
 from .chunks import Progress, facts_of
 from .laws import At
-from .weights import RecordWeights, WeightsPart, weights_file
+from .weights import RecordWeights, WeightsPart, put_weights
 
 _FORM = "certdp-weights-of-file/1"
 _OF_THE_NAME = 100  # characters, so that the name of the weights is not longer than names may be
@@ -61,7 +61,8 @@ def weights_by_file(
 
     Each data file has its weights in a Parquet file of its own, with a hidden file beside it that holds what was
     counted. Where both are there, from a data file of the same content, read alike, from the same run and by the same
-    version of certdp, that file is not weighed again: an interrupted call goes on where it stopped.
+    version of certdp, that file is not weighed again: an interrupted call goes on where it stopped. Weights of
+    another run, reading or version are removed first, so that those in the folder are never of two.
 
     Args:
         run, outside, at, threads, progress: as for `record_weights`.
@@ -80,24 +81,33 @@ def weights_by_file(
         made_folder(folder)
     places = [_Place(folder, f"{n:05d}-{file.name[:_OF_THE_NAME]}") for n, file in enumerate(records.files)]
     _require_own(folder, places)
-    stated = {"certdp": version("certdp"), **facts_of(run, records, outside, at), **_as_read(records.reading)}
     total = WeightsPart.of(run, np.empty((0, records.columns)), outside, at=at)
+    stated = {"certdp": version("certdp"), **facts_of(run, records, outside, at), **_as_read(records.reading)}
+    how = digest_of(canonical(stated).encode("ascii"))
+    for place in places:
+        if place.counted(how) is None:
+            place.clear()
     parts, done, taken_up = [total], 0, 0
-    for file, place in zip(records.files, places, strict=True):
-        with within_file(file), _unchanged(file):
-            made_of = digest_of(canonical({**stated, "data": _digest(file)}).encode("ascii"))
-            part = place.part(made_of)
+    for some, place in zip(records.by_file(), places, strict=True):
+        (file,) = some.files
+        with within_file(file):
+            before, content = _state(file), _digest(file)
+            part = place.part(how, content)
             if part is None:
+                place.clear()
                 advance = None if progress is None else partial(_beyond, progress, done)
-                with open_records(file, records.reading) as some, weights_file(place.weights) as into:
-                    part = WeightsPart.of(
-                        run, some, outside, at=at, into=into, threads=threads, first=done, progress=advance
-                    )
-                place.keep(made_of, part)
+                with published() as files:
+                    with put_weights(files, place.weights) as into:
+                        part = WeightsPart.of(
+                            run, some, outside, at=at, into=into, threads=threads, first=done, progress=advance
+                        )
+                    _require_unchanged(file, before)
+                    place.keep(files, part, how, content)
             else:
+                _require_unchanged(file, before)
                 taken_up += 1
         parts.append(part)
-        done += part.finish(run).reveal().records
+        done += part.records
         if progress is not None:
             progress(done)
     weights = merged(parts).finish(run).reveal()
@@ -123,14 +133,23 @@ def _digest(file: Path) -> str:
         return "sha256:" + file_digest(content, "sha256").hexdigest()
 
 
-@contextmanager
-def _unchanged(file: Path) -> Iterator[None]:
-    """Refuse a file that was written to in this context."""
-    before = file.stat()
-    yield
-    after = file.stat()
-    if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
-        raise InvalidValue("data", "another content than before", "files that stay as they are", "Start anew")
+def _state(file: Path) -> tuple[int, int, int]:
+    """What tells whether a file was written to."""
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise _changed() from error
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _require_unchanged(file: Path, before: tuple[int, int, int]) -> None:
+    """Refuse a file that was written to since."""
+    if _state(file) != before:
+        raise _changed()
+
+
+def _changed() -> InvalidValue:
+    return InvalidValue("data", "another content than before", "files that stay as they are", "Start anew")
 
 
 def _require_own(folder: Path, places: Sequence[_Place]) -> None:
@@ -159,16 +178,31 @@ class _Place:
     def _counted(self) -> Path:
         return self.folder / f".{self.name}.part"
 
-    def keep(self, made_of: str, part: WeightsPart) -> None:
-        """Say, once the weights are there, what they were made of, and what was counted."""
-        stated = {"made_of": made_of, "weights": _digest(self.weights)}
-        content = packed(_FORM, stated, {"part": np.frombuffer(part.to_bytes(), dtype=np.uint8)})
-        write_whole(self._counted, content, secret=True)
+    def keep(self, files: Publication, part: WeightsPart, how: str, content: str) -> None:
+        """Say, with the weights that are written, what they were made of, and what was counted."""
+        stated = {"how": how, "data": content, "weights": files.digest(self.weights)}
+        held = {"part": np.frombuffer(part.to_bytes(), dtype=np.uint8)}
+        files.write(self._counted, packed(_FORM, stated, held), Rank.STATEMENT, secret=True)
 
-    def part(self, made_of: str) -> WeightsPart | None:
-        """What was counted, where the weights are there and were made of this; None for anything else."""
+    def counted(self, how: str) -> tuple[str, str, WeightsPart] | None:
+        """Digests of the data and of the weights, and what was counted, where they were made in this way."""
         with suppress(OSError, CertdpError):  # missing, damaged or of another version: the weights are made anew
             stated, arrays = unpacked(_FORM, self._counted.read_bytes())
-            if entries("content", stated, "made_of", "weights") == [made_of, _digest(self.weights)]:
-                return WeightsPart.from_bytes(arrays["part"].tobytes())
+            made, content, weights = entries("content", stated, "how", "data", "weights")
+            if made == how:
+                return content, weights, WeightsPart.from_bytes(arrays["part"].tobytes())
         return None
+
+    def part(self, how: str, content: str) -> WeightsPart | None:
+        """What was counted, where the weights are there and were made of this; None for anything else."""
+        found = self.counted(how)
+        with suppress(OSError):
+            if found is not None and found[:2] == (content, _digest(self.weights)):
+                return found[2]
+        return None
+
+    def clear(self) -> None:
+        """Leave nothing that was made of something else: what was counted goes first."""
+        for path in (self._counted, self.weights):
+            with writing(path):
+                path.unlink(missing_ok=True)

@@ -232,6 +232,11 @@ class WeightsPart(Part[_WeightsState]):
         every_chunk = chunks(run, some, outside, law, rows=rows, first=first, progress=progress, threads=threads)
         return merged(map(part, chain((None,), every_chunk)))
 
+    @property
+    def records(self) -> int:
+        """How many records it is of."""
+        return self._state.reveal().tally.records
+
     def finish(self, run: SampledRun[Any]) -> Private[RecordWeights]:
         """What `record_weights` gives for all the records of the parts added up, bit for bit but for the sample.
 
