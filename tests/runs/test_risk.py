@@ -32,8 +32,13 @@ from certdp import (
     risk,
 )
 from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, RENYI
+from certdp.accounting.derivation import Theorem
 from certdp.accounting.enclosures import Enclosure
 from certdp.accounting.expressions import ORDER
+from certdp.accounting.guarantees import Guarantee
+from certdp.accounting.notions import Approximate
+from certdp.accounting.provenance import Released
+from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.pairs import RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, Evidence
 from certdp.risks import AdvantageLimit, BayesRiskLimit, Risk, TruePositiveRateLimit, plot_risk
@@ -124,6 +129,26 @@ def test_who_knows_upper_bounds_alone_gives_the_blind_guess_as_the_other_end() -
     assert found.bayes_risk("0.3").lower <= known.bayes_risk("0.3").lower
     assert found.true_positive_rate("0.1").upper >= known.true_positive_rate("0.1").upper
     assert float(found.true_positive_rate("0.1").lower) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("cost", ["0", "1/4"])
+@pytest.mark.parametrize("delta", ["0", "1/4"])
+def test_what_released_parameters_cost_is_a_bound(cost: str, delta: str) -> None:
+    """The release may tell nothing: that a rate is as high, or a limit exceeded, is not proven by what it may cost."""
+    bound = Approximate(Enclosure.of(cost), Enclosure.of(delta))
+    cited = Theorem("test", "the release of a scale").conclude()
+    counted = Guarantee(bound=bound, relation=ADD_REMOVE, unit=RECORD, derivation=cited)
+    paid = SampledRun(
+        mechanism=LaplaceSum(scale=Released(Fraction(1), counted, within=(1, 1))), sampler=Full(), domain=BALL
+    )
+    found, free = risk(paid), risk(LAPLACE)
+    assert found.advantage.upper >= free.advantage.upper
+    assert found.bayes_risk("1/2").lower <= free.bayes_risk("1/2").lower
+    if bound.epsilon.upper or bound.delta.upper:
+        assert found.advantage.lower == 0
+        assert found.bayes_risk("1/2").upper == Fraction(1, 2)
+        assert float(found.true_positive_rate("0.1").lower) == pytest.approx(0.1)
+        assert not AdvantageLimit(advantage="1/8").refuted(found)
 
 
 def test_what_has_no_loss_distribution_is_answered_by_the_best_of_all() -> None:
@@ -230,6 +255,11 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: BayesRiskLimit(risk="0.4", prior="0.3"), "risk"),
     (lambda: BayesRiskLimit(risk="0.3", prior="0.7"), "risk"),
     (lambda: BayesRiskLimit(risk="0.4", prior="1.3"), "prior"),
+    (lambda: AdvantageLimit(advantage="none"), "advantage"),
+    (lambda: TruePositiveRateLimit(true_positive_rate="none", false_positive_rate=0), "true_positive_rate"),
+    (lambda: TruePositiveRateLimit(true_positive_rate=1, false_positive_rate="none"), "false_positive_rate"),
+    (lambda: BayesRiskLimit(risk=math.nan, prior="0.3"), "risk"),
+    (lambda: BayesRiskLimit(risk="0.1", prior=math.inf), "prior"),
     (lambda: risk(LAPLACE).true_positive_rate(2), "false_positive_rate"),
     (lambda: risk(LAPLACE).bayes_risk(-1), "prior"),
     (lambda: calibrate(gaussian, AdvantageLimit(advantage="1e-9"), Continuous(highest=2.0)), "budget"),

@@ -78,7 +78,7 @@ class RiskAnswer(Answer):
         page.bold(f"true-positive rate ≤ {numbers.most(found.upper_float)} at false-positive rate {at}")
         page.print(f"that of the trade-off curve lies in {_between(numbers, found)}", 4)
         page.bold(f"Bayes risk ≥ {numbers.least(wrong.lower_float)} at prior {numbers.stated(self.prior)}")
-        page.print(f"the true one lies in {_between(numbers, wrong)}", 4)
+        page.print(f"that of the trade-off curve lies in {_between(numbers, wrong)}", 4)
         if self.run.domain is not None:
             page.print(f"for {whom(self.run.domain)}", 2)
         page.print(f"by {self.risk.accountant} accounting", 2)

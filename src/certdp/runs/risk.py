@@ -2,8 +2,9 @@
 
 Three rates of the best attacker, who may know everything else: the membership advantage, the true-positive rate at a
 false-positive rate, and the probability that a guess is wrong (Bayes risk) at a prior. Each is enclosed from both
-sides. No attacker does better than the end that protects. The true-positive rate is that of the trade-off curve, which
-is convex: where two neighbours differ in kind, an attacker reaches it by a draw between both.
+sides. No attacker does better than the end that protects. The true-positive rate and the Bayes risk are those of the
+trade-off curve, which is convex and the same for both neighbours: where these differ in kind, an attacker who knows
+which one is the member may do worse than the other end.
 """
 
 from __future__ import annotations
@@ -37,8 +38,24 @@ _DIGITS = 6
 _GAP, _NARROW = Fraction(1, 2**20), Fraction(1, 2**30)
 
 
-def _exact(value: Number) -> Fraction:
-    return exact(value)
+def _advantage(value: Number) -> Fraction:
+    return exact(value, parameter="advantage")
+
+
+def _true_positive_rate(value: Number) -> Fraction:
+    return exact(value, parameter="true_positive_rate")
+
+
+def _false_positive_rate(value: Number) -> Fraction:
+    return exact(value, parameter="false_positive_rate")
+
+
+def _risk(value: Number) -> Fraction:
+    return exact(value, parameter="risk")
+
+
+def _prior(value: Number) -> Fraction:
+    return exact(value, parameter="prior")
 
 
 def _share(_: object, attribute: Attribute[Any], value: Fraction) -> None:
@@ -51,8 +68,8 @@ def _share(_: object, attribute: Attribute[Any], value: Fraction) -> None:
 class Risk(Displayed, Generic[U]):
     """What the best attacker on one record learns from all outputs of a run.
 
-    Every method gives an enclosure, and both of its ends are proven. Where an accountant proves δ from above alone, the
-    other end is that of a blind guess.
+    Every method gives an enclosure, and both of its ends are proven. Where an accountant proves δ from above alone, or
+    released parameters cost something, the other end is that of a blind guess.
 
     Attributes:
         run: fixed beforehand.
@@ -88,7 +105,7 @@ class Risk(Displayed, Generic[U]):
 
         Args:
             prior: π, the probability of membership before the outputs are seen, in [0, 1]; read exactly. 1 − π gives
-                the same.
+                the same: of the two neighbours, that counts as the member with which the guess is the better one.
 
         Raises:
             InvalidValue: for a prior outside [0, 1].
@@ -201,7 +218,7 @@ class AdvantageLimit(RiskLimit):
         InvalidValue: outside this range.
     """
 
-    advantage: Fraction = field(converter=_exact, validator=_share)
+    advantage: Fraction = field(converter=_advantage, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         if not self.advantage:
@@ -233,8 +250,8 @@ class TruePositiveRateLimit(RiskLimit):
         InvalidValue: outside these ranges.
     """
 
-    true_positive_rate: Fraction = field(converter=_exact, validator=_share)
-    false_positive_rate: Fraction = field(converter=_exact, validator=_share)
+    true_positive_rate: Fraction = field(converter=_true_positive_rate, validator=_share)
+    false_positive_rate: Fraction = field(converter=_false_positive_rate, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         if self.true_positive_rate <= self.false_positive_rate:
@@ -275,8 +292,8 @@ class BayesRiskLimit(RiskLimit):
         InvalidValue: outside these ranges.
     """
 
-    risk: Fraction = field(converter=_exact, validator=_share)
-    prior: Fraction = field(converter=_exact, validator=_share)
+    risk: Fraction = field(converter=_risk, validator=_share)
+    prior: Fraction = field(converter=_prior, validator=_share)
 
     def __attrs_post_init__(self) -> None:
         blind = min(self.prior, 1 - self.prior)
