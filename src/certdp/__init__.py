@@ -56,10 +56,19 @@ def __getattr__(name):
         return _listed()
     load, names = _attached()
     if name in names or name.startswith("_"):
-        return load(name)
+        return _of_a_module(load(name))
     near = _near(name)
     hint = f"; near to it: {', '.join(near)}" if near else ""
     raise AttributeError(f"No {__name__} attribute {name}{hint}", name=name)
+
+
+def _of_a_module(value):
+    """The value; functions that attrs made for its class say which module they are of, which `help` of 3.13 asks."""
+    for kind in getattr(value, "__mro__", ()):
+        made = vars(kind).get("__getattr__")
+        if made is not None and made.__module__ is None:
+            made.__module__ = kind.__module__
+    return value
 
 
 def __dir__():

@@ -119,7 +119,11 @@ def _connected(path: Path) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,  # one thread uses it; any may close it
     )
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
