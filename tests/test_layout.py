@@ -26,7 +26,7 @@ FOLDERS = {"accounting", "mechanisms", "plugins", "samplers", "verification"}
 INNER = {  # of the face itself
     *("accountants", "audits", "conversions", "filters", "guarantees", "individual", "notions", "pairs", "sampling"),
     *("parts", "commands", "data", "dpis", "durable", "engines", "experiments", "interoperation", "ledger"),
-    *("plots", "queries", "records", "runs", "testing", "weighted_sampling"),
+    *("plots", "queries", "records", "risks", "runs", "testing", "weighted_sampling"),
 }
 KERNELS = "certdp/accounting/_kernels/ahead.zip"  # which `hatch_build.py` adds
 TORCH = "certdp.dpis.torch"  # imports PyTorch, an extra

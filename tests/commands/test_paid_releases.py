@@ -84,6 +84,7 @@ OTHERS = {
     "psi": "proves what a release would cost",
     "epsilon": "proves what a release would cost",
     "delta": "proves what a release would cost",
+    "risk": "proves what a release would cost",
     "calibrate": "says how much noise a release would need",
     "weights": "writes weights and probabilities for the data's owner",
     "pws sample": "writes true frequencies for the data's owner",

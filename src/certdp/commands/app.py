@@ -30,7 +30,7 @@ app = group(
         "psi": Listed("psi.dispatch", "What one release loses about each record, with a certificate."),
         "epsilon": Listed("epsilon", "The smallest proven ε at a δ, of one or many releases."),
         "delta": Listed("delta", "The smallest proven δ at an ε, of one or many releases."),
-        "risk": Listed("risk", "What an attacker learns about a record: proven rates of the best test."),
+        "risk": Listed("risk", "What an attacker learns about a record: rates of the best test."),
         "calibrate": Listed("calibrate", "The least noise or the most releases within a budget."),
         "weights": Listed("weights", "Weight and probability of every record of a file."),
         "cluster": Listed("cluster", "Private k-means: centres at a certified ε."),
