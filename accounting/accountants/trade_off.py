@@ -30,7 +30,6 @@ from ..exact import Number, exact
 
 _FACTOR_BITS = 24
 _ZERO, _ONE = Fraction(0), Fraction(1)
-_NEAR = 4
 _FARTHEST_FACTOR = Fraction(2) ** 128
 
 DeltaLaw: TypeAlias = Callable[[Enclosure], Enclosure]
@@ -79,14 +78,12 @@ class TradeOff(Displayed):
         Raises:
             InvalidValue: outside [0, 1].
         """
-        error = exact(alpha, parameter="alpha")
-        if not 0 <= error <= 1:
-            raise InvalidValue("alpha", alpha, "an error probability in [0, 1]")
+        error = _probability("alpha", alpha)
         chords = [
             _Ordinate(p.factor, 1 - p.upper - error * p.factor, 1 - p.lower - error * p.factor) for p in self.places
         ]
         lower = max(chord.low for chord in chords)
-        upper = max(peak.height for peak in _peaks(chords, error))
+        upper = max(height for height, _, _ in _heights(chords, error))
         return Enclosure.between(max(lower, _ZERO), min(max(upper, _ZERO), 1 - error), precision=DEFAULT_PRECISION)
 
 
@@ -105,9 +102,7 @@ def bayes_risk(delta: DeltaLaw, prior: Number) -> Enclosure:
     Raises:
         InvalidValue: for a prior outside [0, 1].
     """
-    likely = exact(prior, parameter="prior")
-    if not 0 <= likely <= 1:
-        raise InvalidValue("prior", prior, "a probability in [0, 1]")
+    likely = _probability("prior", prior)
     blind = min(likely, 1 - likely)
     if not blind:
         return Enclosure.of(0)
@@ -123,26 +118,25 @@ def second_error(
         delta: the law δ(ε).
         alpha: in [0, 1], read exactly.
         relative_gap: of the true-positive rate 1 − f(α), at which the search ends.
-        places: the most values of δ that are asked for.
+        places: the most values of δ that are asked for, at least 1.
 
     Guarantees:
         No test with first error α has a second error below the lower end. Where the search ends early, or δ is known
         from one side, the enclosure is wider.
 
     Raises:
-        InvalidValue: for an α outside [0, 1].
+        InvalidValue: for an α outside [0, 1]; for no places.
     """
-    error = exact(alpha, parameter="alpha")
-    if not 0 <= error <= 1:
-        raise InvalidValue("alpha", alpha, "an error probability in [0, 1]")
-    known = {_ZERO: Place(_ZERO, _ONE, _ONE)}
-    factor: Fraction | None = _ONE
-    for _ in range(places):
-        if factor is None:
+    error = _probability("alpha", alpha)
+    known = [Place(_ZERO, _ONE, _ONE)]
+    factor = _ONE if error else _FARTHEST_FACTOR  # f(0) is the limit of 1 − D(x)
+    for _ in range(whole("places", places, 1)):
+        known = sorted([*known, *_places(delta, max(factor, 1 / factor))], key=_factor)
+        wanted = _wanted(known, error, relative_gap) if 0 < error < 1 else None
+        if wanted is None:
             break
-        known |= {place.factor: place for place in _places(delta, max(factor, 1 / factor))}
-        factor = _wanted([known[one] for one in sorted(known)], error, relative_gap)
-    return TradeOff(tuple(known[one] for one in sorted(known))).at(error)
+        factor = wanted
+    return TradeOff(tuple(known)).at(error)
 
 
 def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff:
@@ -166,6 +160,13 @@ def trade_off(delta: DeltaLaw, farthest: float, *, places: int = 48) -> TradeOff
     return TradeOff(tuple(sorted(found, key=_factor)))
 
 
+def _probability(parameter: str, value: Number) -> Fraction:
+    probability = exact(value, parameter=parameter)
+    if not 0 <= probability <= 1:
+        raise InvalidValue(parameter, value, "a probability in [0, 1]")
+    return probability
+
+
 def _places(delta: DeltaLaw, factor: Fraction) -> Iterator[Place]:
     """D at a factor of at least 1 and at its inverse, by one δ."""
     value = _at(delta, factor)
@@ -185,41 +186,28 @@ def _proper(delta: Enclosure) -> Enclosure:
 
 
 def _wanted(known: Sequence[Place], error: Fraction, relative_gap: Fraction) -> Fraction | None:
-    """The factor to ask about next; None where the least D(x) + αx is near enough.
+    """The factor to ask about next, where D(x) + αx may be least; None where the least one is near enough.
 
     Where to ask is no proof: D counts as its upper end, which protects.
     """
     rates = [_Ordinate(p.factor, *2 * [1 - p.upper - error * p.factor]) for p in known]
     best = 1 - max(rate.low for rate in rates)
-    first = max((1 - best) / (1 - error) if error < 1 else _ZERO, 1 / _FARTHEST_FACTOR)
-    last = min(best / error if error else _FARTHEST_FACTOR, _FARTHEST_FACTOR)
-    farthest = known[-1].factor
-    for peak in sorted(_peaks(rates, error), key=_height, reverse=True):
-        if 1 - peak.height >= best * (1 - relative_gap):
+    first = max((1 - best) / (1 - error), 1 / _FARTHEST_FACTOR)  # 1 − x, or αx, is larger before and after
+    last = min(best / error, _FARTHEST_FACTOR)
+    for height, start, end in sorted(_heights(rates, error), reverse=True):
+        if 1 - height >= best * (1 - relative_gap):
             return None
-        if peak.end is None or peak.factor >= peak.end == farthest:  # nothing is known beyond: twice as far
-            low, high, wanted = farthest, last, max(farthest**2, peak.factor)
-        elif not peak.start:
-            low, high, wanted = first, peak.end, peak.end**2
-        else:
-            low, high, wanted = max(peak.start, first), min(peak.end, last), peak.factor
-            if high > _NEAR * low:
-                wanted = _middle(low, high)
-        if low < high:
-            factor = _inverted_below_one(wanted if low < wanted < high else _middle(low, high))
-            if low < factor < high:
-                return factor
+        low, high = max(start, first), min(end or last, last)
+        factor = _middle(low, high)
+        if low < factor < high:
+            return factor
     return None
 
 
-def _inverted_below_one(factor: Fraction) -> Fraction:
-    """A number of few bits near one of at least 1, or the inverse of such a number."""
-    return _short(factor) if factor >= 1 else 1 / _short(1 / factor)
-
-
 def _middle(low: Fraction, high: Fraction) -> Fraction:
-    """The geometric mean, nearly."""
-    return ((Enclosure.of(low, precision=53).log() + Enclosure.of(high, precision=53).log()) / 2).exp().upper
+    """A factor near the geometric mean, of few bits or the inverse of such a number."""
+    mean = ((Enclosure.of(low, precision=53).log() + Enclosure.of(high, precision=53).log()) / 2).exp().upper
+    return _short(mean) if mean >= 1 else 1 / _short(1 / mean)
 
 
 @frozen
@@ -231,43 +219,25 @@ class _Ordinate:
     high: Fraction
 
 
-@frozen
-class _Peak:
-    """The highest point below the lines that bound the concave 1 − D(x) − αx between two places.
-
-    Attributes:
-        start: the place before.
-        end: the place after; None beyond the last.
-        factor: where it is.
-        height: how high, at least.
-    """
-
-    start: Fraction
-    end: Fraction | None
-    factor: Fraction
-    height: Fraction
-
-
-def _peaks(known: Sequence[_Ordinate], error: Fraction) -> Iterator[_Peak]:
-    """Upper bounds of the concave function between each two neighbours and beyond the last."""
+def _heights(known: Sequence[_Ordinate], error: Fraction) -> Iterator[tuple[Fraction, Fraction, Fraction | None]]:
+    """Upper bounds of the concave 1 − D(x) − αx between two places, which are named; None: beyond the last."""
     rises = [(b.high - a.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the slope into b
     falls = [(a.high - b.low) / (b.factor - a.factor) for a, b in pairwise(known)]  # at least the fall out of a
     for index, (left, right) in enumerate(pairwise(known)):
         # before the first chord D(x) ≥ 1 − x, after the last one D(x) ≥ 0
         rise = rises[index - 1] if index else 1 - error
         end, fall = (right.high, falls[index + 1]) if index + 2 < len(known) else (1 - error * right.factor, error)
-        if rise <= 0:
-            yield _Peak(left.factor, right.factor, left.factor, left.high)
-        elif fall <= 0:
-            yield _Peak(left.factor, right.factor, right.factor, end)
-        else:  # where the lines cross, or before: up to the place after, the first alone bounds
-            width = right.factor - left.factor
-            run = min((end - left.high + fall * width) / (rise + fall), width)
-            yield _Peak(left.factor, right.factor, left.factor + run, left.high + rise * run)
+        width = right.factor - left.factor
+        fall = max(fall, _ZERO)
+        height = min(_highest(left.high, rise, end + fall * width, fall), left.high + max(rise, _ZERO) * width)
+        yield height, left.factor, right.factor
     final = known[-1]
-    rise, top = max(rises[-1], _ZERO), 1 - error * final.factor
-    run = (top - final.high) / (rise + error) if rise else _ZERO
-    yield _Peak(final.factor, None, final.factor + run, min(final.high + rise * run, top))
+    yield _highest(final.high, rises[-1], 1 - error * final.factor, error), final.factor, None
+
+
+def _highest(start: Fraction, rise: Fraction, top: Fraction, fall: Fraction) -> Fraction:
+    """The highest point, here or after, below a line that rises from `start` and one that falls from `top`."""
+    return start + rise * (top - start) / (rise + fall) if rise > 0 else start
 
 
 def _short(value: Fraction) -> Fraction:
@@ -277,7 +247,3 @@ def _short(value: Fraction) -> Fraction:
 
 def _factor(place: Place) -> Fraction:
     return place.factor
-
-
-def _height(peak: _Peak) -> Fraction:
-    return peak.height

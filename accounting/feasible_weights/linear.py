@@ -109,8 +109,9 @@ def largest_weights(
 
     def run(start: int, stop: int) -> bool:
         part = slice(start, stop)
-        worst.append(int(kernels.linear(losses[part], *parameters, weight[part], probability[part])))
-        return worst[-1] != kernels.INVALID
+        bits = int(kernels.linear(losses[part], *parameters, weight[part], probability[part]))
+        worst.append(bits)  # another thread's may be the last one by now
+        return bits != kernels.INVALID
 
     if not shared(run, losses.size, _SHARE, threads):
         require_each("unit_loss", losses, losses >= 0, "numbers ≥ 0")

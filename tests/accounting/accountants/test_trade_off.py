@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from certdp.accounting.accountants.trade_off import (
     DeltaLaw,
+    Place,
     TradeOff,
     advantage,
     bayes_risk,
@@ -121,38 +122,39 @@ def test_the_lower_ends_fall_and_are_convex(tables: tuple[tuple[Fraction, ...], 
     assert all(b - a <= Fraction(1, 2**80) for a, b in pairwise(falls))
 
 
-def on_a_grid(curve: TradeOff, alpha: float) -> float:
-    """The upper end of f(α): the largest value, on a fine grid, below the lines that bound a concave function."""
-    factors = np.array([float(place.factor) for place in curve.places])
-    heights = 1 - np.array([float(place.lower) for place in curve.places]) - alpha * factors
-    slopes = np.diff(heights) / np.diff(factors)
-    beyond = factors[-1] + np.append(0.0, np.geomspace(1e-9, 1e12, 400_001))
-    best = float(np.minimum(1 - alpha * beyond, heights[-1] + max(slopes[-1], 0) * (beyond - factors[-1])).max())
-    for i in range(len(slopes)):
-        x = np.linspace(factors[i], factors[i + 1], 20_001)
-        lines = [1 - alpha * x, (1 - alpha) * x]
-        if i:
-            lines.append(heights[i] + slopes[i - 1] * (x - factors[i]))
-        if i + 1 < len(slopes):
-            lines.append(heights[i + 1] + slopes[i + 1] * (x - factors[i + 1]))
-        best = max(best, float(np.min(lines, axis=0).max()))
-    return min(max(best, 0.0), 1 - alpha)
+@st.composite
+def convex_curves(draw: st.DrawFn) -> TradeOff:
+    """D exactly, at a few factors: the largest of some falling lines, of 1 − x and of 0."""
+    share = st.fractions(0, 1, max_denominator=12)
+    whole, nothing = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
+    lines = [whole, nothing, *draw(st.lists(st.tuples(share, share), max_size=4))]  # height at 0, fall
+    factors = draw(st.sets(st.fractions(Fraction(1, 9), 9, max_denominator=9), min_size=1, max_size=6))
+    values = {x: max(high - fall * x for high, fall in lines) for x in (Fraction(0), *factors)}
+    return TradeOff(tuple(Place(x, y, y) for x, y in sorted(values.items())))
+
+
+def by_corners(curve: TradeOff, alpha: Fraction) -> Fraction:
+    """The upper end of f(α): the highest corner of the lines that bound 1 − D(x) − αx between places and beyond."""
+    known = [(p.factor, 1 - p.lower - alpha * p.factor) for p in curve.places]
+    chords = [((b[1] - a[1]) / (b[0] - a[0]), a) for a, b in pairwise(known)]
+    always = [(1 - alpha, (Fraction(0), Fraction(0))), (-alpha, (Fraction(0), Fraction(1)))]
+    far = known[-1][0] + Fraction(10) ** 9
+    best = Fraction(-1)
+    for i, (low, high) in enumerate(pairwise([*(x for x, _ in known), far])):
+        lines = always + chords[max(i - 1, 0) : i] + chords[i + 1 : i + 2]
+        met = [(b - s * a - d + t * c) / (t - s) for s, (a, b) in lines for t, (c, d) in lines if s != t]
+        corners = [low, high, *(x for x in met if low < x < high)]
+        best = max(best, *(min(y + slope * (x - at) for slope, (at, y) in lines) for x in corners))
+    return min(max(best, Fraction(0)), 1 - alpha)
 
 
 @examples(60)
-@given(
-    pair=st.sampled_from(
-        [GaussianPair(Enclosure.of("1/2")), GaussianPair(Enclosure.of(2)), LaplacePair(Enclosure.of(1))]
-    ),
-    farthest=st.sampled_from([0.05, 0.5, 1.0, 4.0]),
-    places=st.integers(2, 7),
-    alpha=st.sampled_from([0.0, 1e-6, 0.01, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.999, 1.0]),
-)
-def test_the_upper_end_is_the_concave_bound_of_its_places(
-    pair: Pair, farthest: float, places: int, alpha: float
-) -> None:
-    curve = curve_of(pair, farthest, places)
-    assert curve.at(alpha).upper_float == pytest.approx(on_a_grid(curve, alpha), abs=2e-4)
+@given(curve=convex_curves(), alpha=st.fractions(0, 1, max_denominator=12))
+def test_both_ends_are_those_that_the_places_prove(curve: TradeOff, alpha: Fraction) -> None:
+    found = curve.at(alpha)
+    lower = max(1 - place.upper - alpha * place.factor for place in curve.places)
+    assert abs(found.lower - lower) <= Fraction(1, 2**90)
+    assert abs(found.upper - by_corners(curve, alpha)) <= Fraction(1, 2**90)
 
 
 @pytest.mark.parametrize("mu", [0.5, 2.0])
@@ -219,13 +221,49 @@ def counted(law: DeltaLaw) -> tuple[DeltaLaw, list[Enclosure]]:
 @pytest.mark.parametrize("mu", ["1/100", "1/4", "1", "3", "10"])
 @pytest.mark.parametrize("alpha", ["1e-9", "1e-3", "0.1", "0.5", "0.9", "0.999"])
 def test_places_that_one_error_asks_for_enclose_normal_laws_narrowly(mu: str, alpha: str) -> None:
-    """To 1e-6 of the true-positive rate, by at most 41 values of δ: 48 on a grid give 0.02."""
+    """To 1e-6 of the true-positive rate, by at most 23 values of δ: 48 on a grid give 0.02."""
     law, asked = counted(worse(GaussianPair(Enclosure.of(mu))))
     truth, found = NORMAL.cdf(NORMAL.inv_cdf(1 - float(alpha)) - float(Fraction(mu))), second_error(law, alpha)
     assert found.lower_float <= truth + 1e-12
     assert found.upper_float >= truth - 1e-12
     assert found.width <= (1 - found.lower) / 2**20
-    assert len(asked) <= 41
+    assert len(asked) <= 23
+
+
+@pytest.mark.parametrize(
+    ("pair", "asked_at_most"),
+    [
+        (GaussianPair(Enclosure.of("1/100")), (1, 26, 21, 17, 13, 7, 8, 17, 1)),
+        (GaussianPair(Enclosure.of(1)), (1, 19, 18, 15, 12, 13, 14, 11, 1)),
+        (LaplacePair(Enclosure.of("1/100")), (1, 27, 26, 23, 14, 6, 11, 15, 1)),
+        (LaplacePair(Enclosure.of(5)), (1, 28, 26, 20, 14, 15, 16, 10, 1)),
+    ],
+    ids=["near normal", "normal", "small Laplace", "large Laplace"],
+)
+def test_few_values_are_asked_for(pair: Pair, asked_at_most: tuple[int, ...]) -> None:
+    """By halving logarithms: about two values for each bit, less where what is known confines the place."""
+    errors = "0", "1e-40", "1e-9", "1e-3", "0.1", "0.5", "0.9", "0.999", "1"
+    for alpha, most in zip(errors, asked_at_most, strict=True):
+        law, asked = counted(worse(pair))
+        second_error(law, alpha)
+        assert len(asked) <= most
+
+
+@pytest.mark.parametrize("alpha", ["0.1", "0.9"])
+def test_the_search_ends_where_no_factor_of_few_bits_is_left(alpha: str) -> None:
+    """Factors of 24 bits around the place where the pure loss ends, each asked about once."""
+    law, asked = counted(worse(LaplacePair(Enclosure.of(1))))
+    found = second_error(law, alpha, relative_gap=Fraction(1, 2**80), places=200)
+    assert found.width < Fraction(1, 2**20)
+    assert len({epsilon.upper for epsilon in asked}) == len(asked) < 60
+
+
+@pytest.mark.parametrize("places", [1, 2, 5])
+def test_no_more_values_are_asked_for_than_allowed(places: int) -> None:
+    law, asked = counted(worse(GaussianPair(Enclosure.of(1))))
+    found, truth = second_error(law, "0.1", places=places), NORMAL.cdf(NORMAL.inv_cdf(0.9) - 1)
+    assert len(asked) == places
+    assert found.lower_float <= truth <= found.upper_float
 
 
 @examples(40)
@@ -300,6 +338,8 @@ def test_laws_of_no_loss_and_of_all_loss(law: DeltaLaw) -> None:
 
 def test_refusals_of_priors_and_errors() -> None:
     law = worse(GaussianPair(Enclosure.of(1)))
+    with pytest.raises(InvalidValue, match="places"):
+        second_error(law, "0.1", places=0)
     for wrong in (-0.1, 1.5, "nan"):
         with pytest.raises(InvalidValue, match=r"prior|value"):
             bayes_risk(law, wrong)

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from certdp.accounting.errors import InvalidType, InvalidValue
-from certdp.accounting.feasible_weights import LARGEST_RELATIVE_GAP, LARGEST_WEIGHT, REACHES, Reach, largest_weights
+from certdp.accounting._kernels import feasible_weights as kernels
+from certdp.accounting.errors import InvalidType, InvalidValue, Undecided
+from certdp.accounting.feasible_weights import (
+    LARGEST_RELATIVE_GAP,
+    LARGEST_WEIGHT,
+    REACHES,
+    Reach,
+    largest_weights,
+    linear,
+)
 from certdp.accounting.feasible_weights.linear import _Given, by_enclosures, reciprocal_below
 from tests.support.arb_numbers import arb_of, fraction_of
 
@@ -232,6 +241,36 @@ def test_the_gap_is_the_largest_of_all_threads() -> None:
     assert low < high == largest_weights(np.concatenate(halves), Fraction(1), threads=2).gap
 
 
+@pytest.mark.parametrize("index", [0, 19_999, 20_000, 39_999])
+def test_a_loss_over_the_target_is_refused_in_every_part(index: int) -> None:
+    losses = np.full(40_000, 0.5)
+    losses[index] = 2.0
+    with pytest.raises(InvalidValue, match=f"of record {index};"):
+        largest_weights(losses, Fraction(1), threads=2)
+
+
+def test_what_no_kernel_proves_is_solved_in_enclosures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the kernel gave up on the second record: its gap counts among the others."""
+
+    def gives_up(losses: Floats, *others: Any) -> int:
+        *_, weight, probability = others
+        weight[:], probability[:] = [2.0, math.nan], [0.5, math.nan]
+        return 0
+
+    monkeypatch.setattr(kernels, "linear", gives_up)
+    found = largest_weights([0.5, 0.1], Fraction(1))
+    assert (found.weight[1], found.probability[1], found.gap) == by_enclosures(0.1, Fraction(1))
+    assert found.weight[0] == 2.0
+    assert found.escalated == 1
+    assert found.gap > 0
+
+
+def test_what_no_precision_proves_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear, "_PRECISIONS", ())
+    with pytest.raises(Undecided, match=r"loss 0\.1"):
+        by_enclosures(0.1, Fraction(1))
+
+
 def test_no_records() -> None:
     found = largest_weights([], Fraction(1))
     assert found.weight.size == found.probability.size == found.gap == found.escalated == 0
@@ -256,10 +295,13 @@ def test_the_reciprocal_is_never_above() -> None:
         (lambda: largest_weights([math.inf], Fraction(1)), "unit_loss", "inf of record 0"),
         (lambda: largest_weights([0.5, 2.0], Fraction(1), first=70), "unit_loss", "2.0 of record 71"),
         (lambda: largest_weights([[0.5]], Fraction(1)), "unit_loss", "shape (1, 1)"),
+        (lambda: largest_weights([2**53 + 1], Fraction(1)), "unit_loss", "2^53"),
+        (lambda: largest_weights([True], Fraction(1)), "unit_loss", "dtype bool"),
         (lambda: largest_weights([0.5], 1.0), "target", "exact(target)"),  # type: ignore[arg-type]
         (lambda: largest_weights([0.5], Fraction(0)), "target", "2^-40"),
         (lambda: largest_weights([0.5], Fraction(1025)), "target", "1024"),
-        (lambda: largest_weights([0.5], Fraction(1), largest=0.5), "largest", "0.5"),
+        (lambda: largest_weights([0.5], Fraction(1), largest=0.5), "largest", "binary64 weight from 1"),
+        (lambda: largest_weights([0.5], Fraction(1), largest=2**53 + 1), "largest", "binary64 weight from 1"),
         (lambda: largest_weights([0.5], Fraction(1), largest=math.inf), "largest", "inf"),
         (lambda: largest_weights([0.5], Fraction(1), largest="9"), "largest", "weight"),  # type: ignore[arg-type]
         (lambda: largest_weights([0.5], Fraction(1), domain_loss=Fraction(2)), "domain_loss", "infeasible"),
