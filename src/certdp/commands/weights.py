@@ -247,8 +247,9 @@ def weights(
 ) -> Weighed:
     """Weight and probability of every record of a file, however long; by default the largest within a target.
 
-    They are written to --output, for the data's owner alone: to a csv or parquet file; or to a folder, a file for each
-    data file, where a run that was interrupted is taken up when it is started again.
+    They are written to --output, for the data's owner alone: to a csv or parquet file; or, for a name without an
+    ending, to a folder, a file for each data file. A run into a folder that was interrupted is taken up when it is
+    started again.
     """
     plan = plan_of(resample, steps)
     registry = admission.registry
@@ -256,10 +257,10 @@ def weights(
     given = composed(mechanism, sampler, [*(option or []), *target], registry)
     anywhere = _anywhere(given, plan)
     outside_domain = outside_of(outside, "radius" in given.run)
-    by_file = output.is_dir()
+    by_file = output.is_dir() or not output.suffix
     if not by_file:
         require_weights_path(output)
-    check_places(data, {"output": output, "certificate": certificate}, folders=["output"] if by_file else [])
+    check_places(data, {"output": output, "certificate": certificate}, folders=["output"] if output.is_dir() else [])
     with open_records(data, file.reading) as records:
         domain = domain_of(given, records.columns)
         run_of, proven = _proven(anywhere, domain, given.run.get("radius", ""))
