@@ -23,7 +23,7 @@ _LINE: Final = shapes.record(
     places=shapes.integer(2, MOST_PLACES),
     dither=shapes.not_negative,
 )
-_LINES: Final = shapes.record(name=shapes.text, remove=_LINE, add=_LINE)
+_LINES: Final = shapes.record(name=shapes.text, **dict.fromkeys(DIRECTIONS, _LINE))
 _RESPONSE: Final = 25_000
 _CLOSED_FORM: Final = 25_000_000
 """For two values of the normal distribution function, 32 standard deviations out."""
@@ -31,7 +31,7 @@ _CONVERSION: Final = 500_000
 _SMALLEST: Final = Fraction(1, 2**60)
 _LARGEST: Final = Fraction(2**40)
 _LONGEST: Final = 2**128
-_ORDERS: Final = shapes.record(name=shapes.text, remove=_ORDER, add=_ORDER)
+_ORDERS: Final = shapes.record(name=shapes.text, **dict.fromkeys(DIRECTIONS, _ORDER))
 _FILTER: Final = shapes.record(name=shapes.text, order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
 
 
@@ -175,7 +175,7 @@ class LossDistribution(Method):
         _LINES(stated, "method")
         self.lines: dict[str, Line] = {}
         self._budget = budget
-        for direction in ("remove", "add"):
+        for direction in DIRECTIONS:
             side = stated[direction]
             c, h = Fraction(side["real_part"]), Fraction(side["step"])
             line = self.lines[direction] = Line(c, h, side["places"], Fraction(side["dither"]))

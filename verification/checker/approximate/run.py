@@ -173,7 +173,7 @@ def _prove_part(
     spent = pool.replace(parameter, {pool.variable(WEIGHT): weight})
     both = pool.node("add", spent, drawn)
     sides: dict[str, Interval] = {}
-    if domain is not None and used - {WEIGHT}:
+    if domain is not None:
         both, sides = domain.place(pool, both, _ARITHMETIC)
         spent, drawn = pool.nodes[both].arguments
     box = {rounding(of): intervals.UNIT for of in ("rate", "weight")} | sides
@@ -204,7 +204,7 @@ def _factor(part: dict[str, Any], corner: Corner) -> Factor:
     # where every record is drawn, releases on one sample are as good as each on its own
     together, samples = (steps, 1) if part["resample"] == "once" and corner.rate < 1 else (1, steps)
     # short numbers above: what is lost grows with parameter and rate
-    parameter, rate = _ARITHMETIC.above(corner.parameter), min(_ARITHMETIC.above(corner.rate), Fraction(1))
+    parameter, rate = _ARITHMETIC.above(corner.parameter), _ARITHMETIC.above(corner.rate)
     loss = part["loss"]
     if loss["family"] != DISCRETE_GAUSSIAN:
         return Factor(loss["family"], parameter, rate, together, samples)

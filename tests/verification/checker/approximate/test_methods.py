@@ -50,6 +50,30 @@ def test_a_line_has_so_many_places(places: int, admitted: bool) -> None:
         on_lines("remove", places=places)
 
 
+ORDER = {"order": "3", "ratio": None}
+STATED: dict[str, dict[str, Any]] = {
+    "pure": {},
+    "hockey-stick": {},
+    "renyi": dict.fromkeys(DIRECTIONS, ORDER),
+    "renyi-filter": ORDER,
+    "loss-distribution": dict.fromkeys(DIRECTIONS, LINE),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_has_its_parameters_and_no_others(name: str) -> None:
+    """Nor is one of them missing, or of another type: what is refused says so, and is no error of the checker's own."""
+    stated = {"name": name, **STATED[name]}
+    METHODS[name](stated, Budget())
+    for forged in ({**stated, "slack": "1"}, {**stated, "name": 3}, {key: stated[key] for key in list(stated)[1:]}):
+        with pytest.raises(Refused, match=r"^method\b"):
+            METHODS[name](forged, Budget())
+    for key in STATED[name]:
+        for forged in ({**stated, key: 3}, {other: stated[other] for other in stated if other != key}):
+            with pytest.raises(Refused, match=r"^method\b"):
+                METHODS[name](forged, Budget())
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_is_lost_where_nothing_is_drawn_or_the_record_does_not_matter(family: str) -> None:
     assert Factor(family, Fraction(0), Fraction(1, 2), 1, 1).null

@@ -12,6 +12,7 @@ import pytest
 from certdp.verification.checker import Budget, check
 from certdp.verification.checker.approximate import run
 from certdp.verification.checker.approximate.cover import Corner
+from certdp.verification.checker.approximate.factors import DISCRETE_GAUSSIAN, Factor, Lattice
 from certdp.verification.checker.approximate.methods import METHODS
 from certdp.verification.checker.domain import Domain
 from certdp.verification.checker.verdict import Refused
@@ -127,3 +128,157 @@ def test_a_run_that_is_none_is_refused(change: dict[str, Any], reason: str) -> N
     verdict = check(seal({**NOISE, **change}))
     assert not verdict.accepted
     assert reason in verdict.reason
+
+
+MOST = 2**53
+LATTICE = {"family": DISCRETE_GAUSSIAN, "relation": "add-remove", "variance": "5", "dimension": 1, "spread": "1"}
+
+
+@pytest.mark.parametrize(("value", "admitted"), [(0, False), (1, True), (MOST, True), (MOST + 1, False)])
+def test_releases_and_coordinates_are_from_1_to_2_to_53(value: int, admitted: bool) -> None:
+    read: list[tuple[Any, Any]] = [
+        (run._BODY, {**NOISE, "parts": [part(steps=value)]}),
+        (run._loss, {**LATTICE, "parameter": number(1), "dimension": value}),
+    ]
+    for shape, stated in read:
+        if admitted:
+            shape(stated, "certificate")
+            continue
+        with pytest.raises(Refused, match=rf"must be an integer in \[1, {MOST}\]"):
+            shape(stated, "certificate")
+
+
+@pytest.mark.parametrize("stated", [None, [], "gaussian", 3, True], ids=str)
+def test_a_loss_is_an_object(stated: Any) -> None:
+    with pytest.raises(Refused, match="parts must be an object"):
+        run._loss(stated, "parts")
+
+
+def many(parts: list[dict[str, Any]], **claimed: Any) -> dict[str, Any]:
+    """A run of others' parts, whose losses and rates are taken as they state them."""
+    theirs = {"name": "theirs", "distribution": "acme", "options": {}}
+    named = [
+        {**each, **{role: {**each[role], **theirs} for role in ("mechanism", "sampler")}} for each in map(dict, parts)
+    ]
+    way = {"once": "on one sample", "each": "each on a fresh sample"}
+    told = {"norm": "2", "radius": "1"} if claimed.get("domain", True) else {}
+    for place, each in enumerate(named, 1):
+        told |= {f"part {place}: evidence of {role} theirs": "proved" for role in ("mechanism", "sampler")}
+        told[f"part {place}: releases"] = f"{each['steps']}, {way[each['resample']]}"
+    assumptions = [{"name": name, "value": value} for name, value in told.items()]
+    return {**NOISE, "claim": {**NOISE["claim"], **claimed}, "parts": named, "assumptions": assumptions}
+
+
+def test_as_many_parts_as_admitted_are_one_run() -> None:
+    body = many([part(steps=1)] * 64, epsilon="100")
+    assert check(seal(body)).accepted
+    assert not check(seal(many([part(steps=1)] * 64))).accepted
+    assert "from 1 to 64 runs" in check(seal(many([part(steps=1)] * 65, epsilon="100"))).reason
+
+
+def test_at_epsilon_0_delta_may_be_1() -> None:
+    """Ten releases are one of √10/2 standard deviations: the total variation is 2Φ(√10/4) − 1 = 0.57080…"""
+    for delta in ("1", "571/1000"):
+        assert check(seal(many([part()], epsilon="0", delta=delta))).accepted
+    assert "not proven" in check(seal(many([part()], epsilon="0", delta="57/100"))).reason
+
+
+def test_a_run_without_a_domain_is_of_every_record() -> None:
+    weighted = part(loss=loss(WEIGHT), cover={"parameter": "1/2", "rate": "1"}, steps=1)
+    assert "larger loss" in check(seal(many([weighted], domain=None))).reason
+    verdict = check(seal(many([{**weighted, "cover": {"parameter": "1", "rate": "1"}}], domain=None)))
+    assert verdict.accepted
+    assert verdict.claim is not None
+    assert verdict.claim.domain == "every record"
+    assert "cost every record at most" in verdict.reason
+    verdict = check(seal(many([part()])))
+    assert verdict.claim is not None
+    assert verdict.claim.domain == "norm(2) <= 1"
+    assert "cost every record with norm(2) <= 1 at most" in verdict.reason
+
+
+NORM = ["norm", "2"]
+FLAT = part(loss=loss(number("1/2")), cover={"parameter": "1/2", "rate": "1"}, steps=1)
+BY_LOSS = part(loss=loss(NORM), cover={"parameter": "1", "rate": "1"}, steps=1)
+BY_RATE = part(
+    loss=loss(number(1)),
+    rate=NORM,
+    cover={"parameter": "1", "rate": "1"},
+    steps=1,
+    rounding="1/1000000",
+    resample="once",
+)
+
+
+@pytest.mark.parametrize("parts", [[BY_LOSS, FLAT], [FLAT, BY_LOSS], [FLAT, BY_RATE], [BY_LOSS], [FLAT]], ids=len)
+def test_a_released_radius_is_the_largest_where_any_part_uses_norms(parts: list[dict[str, Any]]) -> None:
+    """Proven at radius 1, it would be said of radii up to 2."""
+    for said, admitted in (("within 1/2 to 1", True), ("within 1/2 to 2", parts == [FLAT])):
+        body = many(parts, epsilon="50")
+        body["assumptions"].append({"name": "domain.radius was released", "value": said})
+        for place, each in enumerate(parts, 1):
+            if each["rounding"] != "0":
+                name = f"part {place}: relative rounding of probability and weight"
+                body["assumptions"].append({"name": name, "value": each["rounding"]})
+        verdict = check(seal(body))
+        assert verdict.accepted == admitted, verdict.reason
+        assert admitted or "domain.radius was released" in verdict.reason
+
+
+def test_a_record_that_is_never_drawn_has_no_weight() -> None:
+    stated = part(rate=number(0), weighted=True, loss=loss(WEIGHT), cover={"parameter": "1", "rate": "0"})
+    assert proven(stated) == [Corner(Fraction(1), Fraction(0))]
+    with pytest.raises(Refused, match="larger loss"):
+        proven({**stated, "cover": {"parameter": "999/1000", "rate": "0"}})
+
+
+@pytest.mark.parametrize(
+    ("resample", "rate", "together", "samples"),
+    [
+        ("once", "511/512", 7, 1),
+        ("once", "0", 7, 1),
+        ("once", "1", 1, 7),
+        ("each", "511/512", 1, 7),
+        ("each", "1", 1, 7),
+    ],
+)
+def test_releases_share_a_sample_where_there_is_one(resample: str, rate: str, together: int, samples: int) -> None:
+    corner = Corner(Fraction(3), Fraction(rate))
+    factor = run._factor(part(resample=resample, steps=7), corner)
+    assert factor == Factor("gaussian", Fraction(3), Fraction(rate), together, samples)
+
+
+def test_what_a_cell_states_is_rounded_up_and_stays_a_probability() -> None:
+    tiny = Fraction(1, 3**200)
+    for parameter, rate in ((1 / Fraction(3), tiny), (Fraction(2, 7), 1 - tiny), (Fraction(5), Fraction(1))):
+        factor = run._factor(part(), Corner(parameter, rate))
+        assert parameter <= factor.parameter <= parameter * (1 + Fraction(1, 2**190))
+        assert rate <= factor.rate <= min(rate * (1 + Fraction(1, 2**190)), Fraction(1))
+
+
+def test_a_lattice_counts_standard_deviations() -> None:
+    corner = Corner(Fraction(3), Fraction(1, 2))
+    for spread in ("1", "3/2", "9"):
+        factor = run._factor(part(loss={**LATTICE, "spread": spread}), corner)
+        lattice = Lattice(Fraction(5), 1, Fraction(spread))
+        square = Fraction(9, 5)
+        assert square <= factor.parameter**2 <= square * (1 + Fraction(1, 2**185))
+        assert factor == Factor(DISCRETE_GAUSSIAN, factor.parameter, Fraction(1, 2), 1, 10, lattice)
+    for spread in ("0", "1/2", "999999/1000000"):
+        with pytest.raises(Refused, match="the spread of a loss must be at least 1"):
+            run._factor(part(loss={**LATTICE, "spread": spread}), corner)
+
+
+@pytest.mark.parametrize(
+    ("trees", "used"),
+    [
+        ((NORM,), True),
+        ((number(1), NORM), True),
+        ((["add", number(1), ["multiply", WEIGHT, NORM]], number(1)), True),
+        ((number(1), WEIGHT), False),
+        (("norm",), False),
+        ((["add", "norm", number(1)],), False),
+    ],
+)
+def test_norms_are_found_wherever_they_stand(trees: tuple[Any, ...], used: bool) -> None:
+    assert run._uses_norms(*trees) == used

@@ -1,0 +1,151 @@
+"""The errors that the line integral states, and the work it takes: as derived, to the last unit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+from mpmath import libmp, mp
+
+from certdp.verification.checker.approximate import contour
+from certdp.verification.checker.approximate.factors import DIRECTIONS, Factor
+from certdp.verification.checker.approximate.nodes import NODE, Tilt, grid_for, shift_of
+from certdp.verification.checker.budget import Budget
+from certdp.verification.checker.intervals import Interval
+from certdp.verification.checker.verdict import Refused
+
+ONE = 2**144
+POINT = Interval(libmp.fzero, libmp.fzero)
+EXACT = Fraction(0)
+
+
+def part(nodes: int, error: int, times: int) -> contour._Part:
+    """Releases whose nodes all have loss 0."""
+    turn = contour._turn(contour._FINE.rational(Fraction(0)))
+    return contour._Part([ONE // nodes] * nodes, [turn] * nodes, error, POINT, libmp.fone, times)
+
+
+def line(places: int) -> contour.Line:
+    return contour.Line(Fraction(3, 2), Fraction(1, 4), places, EXACT)
+
+
+def wave_error(k: int, nodes: int, reach: int) -> int:
+    """By the recurrence of the turns: k = am + j; a − 1 products of the far turns and one by the near ones."""
+    wrong = 2 * (reach + 1) * (reach + 2)
+    a = 0
+    while abs(k - a * (2 * reach + 1)) > reach:
+        a += 1
+    return a * (4 * wrong + 4 + 3 * nodes) + 2 * wrong + 2
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5])
+@pytest.mark.parametrize("places", [2, 7, 31, 32, 33, 300])
+def test_waves_state_the_error_of_their_recurrence(nodes: int, places: int) -> None:
+    waves = contour._Waves(part(nodes, 0, 1), places)
+    reach = min(32, places)
+    for k in range(1, 300):
+        assert waves.error_at(k) == wave_error(k, nodes, reach)
+
+
+@pytest.mark.parametrize("places", [2, 3, 90])
+@pytest.mark.parametrize("square", [EXACT, Fraction(1, 9)])
+@pytest.mark.parametrize("parts", [[], [(1, 0, 1)], [(3, 10**9, 4), (2, 17, 50)]], ids=len)
+def test_the_sum_states_the_errors_of_its_products(
+    places: int, square: Fraction, parts: list[tuple[int, int, int]]
+) -> None:
+    """Rotation and quotient, the fall by noise, and n-th powers of ratios that are each wrong by so much."""
+    _, error = contour._sum([part(*each) for each in parts], square, Fraction(1, 2), line(places))
+    stated = 0
+    for k in range(1, places):
+        wrong = 4 * k + 8 + (8 if square else 0)
+        for nodes, own, times in parts:
+            ratio = own + wave_error(k, nodes, min(32, places)) + 4 * nodes + 4
+            wrong += 2 * times * ratio + 4 * times + 4
+        stated += 3 * wrong
+    assert error == stated
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_ratios_are_refused_that_are_wrong_by_more_than_a_256th_in_all_releases(times: int) -> None:
+    rest = wave_error(1, 2, 2) + 4 * 2 + 4
+    most = ONE // 256 // times - rest
+    contour._sum([part(2, most, times)], EXACT, EXACT, line(2))
+    with pytest.raises(Refused, match="too uncertain for so many releases"):
+        contour._sum([part(2, most + 1, times)], EXACT, EXACT, line(2))
+
+
+ANGLES = [
+    "0",
+    "1/1000000",
+    "-1/3",
+    "1/65",
+    "1/64",
+    "1/63",
+    "-1",
+    "2",
+    "22/7",
+    "-355/113",
+    "1000",
+    "-1000000",
+    "16777215",
+]
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_turns_are_within_a_unit(angle: str) -> None:
+    with mp.workprec(400):
+        cosine, sine = contour._turn(contour._FINE.rational(Fraction(angle)))
+        exact = mpmath.mpf(Fraction(angle).numerator) / Fraction(angle).denominator
+        assert 0 <= mpmath.cos(exact) * ONE - cosine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
+        assert 0 <= mpmath.sin(exact) * ONE - sine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_angles_are_below_2_to_24(sign: int) -> None:
+    most = sign * (2**24 - Fraction(1, 2**40))
+    contour._turn(contour._FINE.rational(most))
+    with pytest.raises(Refused, match="too uncertain or too large"):
+        contour._turn(contour._FINE.rational(Fraction(sign * 2**24)))
+
+
+@pytest.mark.parametrize("places", [2, 5])
+def test_the_work_is_counted_by_places_parts_and_nodes(places: int) -> None:
+    at = line(places)._replace(dither=Fraction(1, 2))
+    response = Factor("pure", Fraction(1, 2), Fraction(1, 3), 1, 2)
+    all_drawn = Factor("pure", Fraction(1, 2), Fraction(1), 1, 2)
+    noise = Factor("gaussian", Fraction(1, 2), Fraction(1), 3, 2)
+    sampled = Factor("gaussian", Fraction(1, 2), Fraction(1, 3), 1, 2)
+
+    def taken(factors: list[Factor], direction: str) -> int:
+        budget = Budget()
+        before = budget.left
+        contour.delta_on_line(factors, Fraction(1), direction, at, budget)
+        return before - budget.left
+
+    for direction in DIRECTIONS:
+        grid = grid_for(shift_of(sampled), Tilt(direction, at.real_part, at.end))
+        for factors, work in (
+            ([noise], 25_000 * places),
+            ([response], 35_200 * places),
+            ([all_drawn, noise, response], 45_400 * places),
+            ([sampled], 35_200 * places + grid.size * (100 * places + NODE)),
+        ):
+            assert taken(factors, direction) == work
+
+
+def test_a_line_ends_where_its_places_do() -> None:
+    assert line(7).end == Fraction(7, 4)
+
+
+def test_slots_hold_sums_of_products_with_their_signs() -> None:
+    """A slot has whole bytes, twice the bits of a unit, and bits to spare: the largest sums stay apart."""
+    assert contour._SLOT_BYTES * 8 == contour._SLOT
+    assert 4 * ONE**2 <= contour._HALF < 2**contour._SLOT
+    values: list[Any] = [-ONE, ONE, 0, -1, ONE - 1, -ONE]
+    packed = contour._packed(values)
+    waves = contour._Waves(part(1, 0, 1), len(values) - 1)
+    for weight in (ONE, -ONE, 1, -1, 0):
+        assert list(waves._slots([weight], [packed])) == [weight * value for value in values]
+    assert list(waves._slots([ONE, ONE], [packed, packed])) == [2 * ONE * value for value in values]
