@@ -220,8 +220,8 @@ class SampledRun(RunPart[U]):
     def pure(self) -> Guarantee[Pure, AddRemove | Replace, U]:
         """The pure ε: by the pairs, or by the certified supremum of ψ where that is less.
 
-        A rational number is known exactly where every record is drawn, or where it is a target: n costs of 1/n add up
-        to 1.
+        A rational number is known exactly where the sampler states that it draws every record, or where it is a target:
+        n costs of 1/n add up to 1.
 
         Raises:
             NotionAbsent: where none follows.
