@@ -149,8 +149,6 @@ class Moments:
     def _binomial(self, rate: Fraction, excesses: list[Interval], order: int) -> Interval:
         """Enclose log(1 + sum over k >= 2 of C(a, k)(1 - q)^(a-k) q^k (e^A(k) - 1)): nothing cancels."""
         arithmetic = self.arithmetic
-        if order == 1:
-            return NOTHING
         weight = arithmetic.multiply(
             arithmetic.power(arithmetic.rational(1 - rate), Fraction(order - 2)),
             arithmetic.rational(Fraction(order * (order - 1), 2) * rate**2),

@@ -93,7 +93,7 @@ def grid_for(shift: Fraction, tilt: Tilt) -> Grid:
     direction, c, high = tilt.direction, tilt.real_part, min(Fraction(8), Fraction(5, 2) / shift)
     turned = tilt.end * shift * high
     wanted = (_NATS + high**2 / 2 + turned + (0 if direction == REMOVE else Fraction(8, 5) * c)) / (6 * high)
-    fineness = max(int(wanted), 1) + 1
+    fineness = int(wanted) + 1
     step = Fraction(1, fineness)
     g = c + 1 if direction == REMOVE else c
     grown = (g * (g - 1) if direction == REMOVE else g * (g + 1)) * shift**2 / 2

@@ -97,12 +97,24 @@ def test_a_chord_does_where_nodes_are_spent(order: str, monkeypatch: pytest.Monk
     assert abs(other / chord(alpha + 1) - 1) < mpmath.mpf(10) ** -12
 
 
-def test_nodes_are_paid_for() -> None:
-    alpha, budget = Fraction(7, 3), Budget()
+@pytest.mark.parametrize(("shift", "order"), [("3/4", "7/3"), ("12", "3/2")])
+def test_nodes_are_paid_for(shift: str, order: str) -> None:
+    """As many as the real line needs: more would be needed off it."""
+    alpha, budget = Fraction(order), Budget()
     before = budget.left
-    upper(NOISE, alpha, REMOVE, budget)
-    size = grid_for(NOISE.parameter, Tilt(REMOVE, alpha - 1, Fraction(0))).size
+    upper(NOISE._replace(parameter=Fraction(shift)), alpha, REMOVE, budget)
+    size = grid_for(Fraction(shift), Tilt(REMOVE, alpha - 1, Fraction(0))).size
     assert before - budget.left == 400_000 + NODE * size
+
+
+@pytest.mark.parametrize(("order", "summed"), [("5", True), ("9/2", True), ("6", False), ("11/2", False)])
+def test_a_sum_has_so_many_terms_at_most(order: str, summed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both whole orders beside it together."""
+    monkeypatch.setattr(moments, "MOST_TERMS", 10)
+    alpha = Fraction(order)
+    found = upper(Factor(ZERO_CONCENTRATED, Fraction(1, 2), Fraction(1, 10), 1, 1), alpha, REMOVE)
+    whole = mpmath.log(1 + mpmath.expm1(real(alpha * (alpha - 1) / 2)) / 10)
+    assert (found < whole * (1 - mpmath.mpf(10) ** -6)) == summed
 
 
 @pytest.mark.parametrize("family", [family for family in (*FAMILIES, DISCRETE_GAUSSIAN) if family != PURE])
