@@ -12,7 +12,7 @@ import mpmath
 import pytest
 from mpmath import libmp, mp
 
-from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pure_loss
+from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pi, pure_loss
 from certdp.verification.checker.approximate.factors import (
     ADD,
     DIRECTIONS,
@@ -160,12 +160,12 @@ def test_the_normal_distribution_function_on_both_sides_of_where_its_tail_begins
         assert high - low <= truth * flint.arb(2) ** (-90 if abs(Fraction(point)) <= 32 else -9)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("rate", [HALF, Fraction(1)])
-def test_several_releases_are_one_only_where_all_are_gaussian_without_sampling(family: str, rate: Fraction) -> None:
-    other = Factor(family, HALF, rate, 1, 1)
-    for factors in permutations([NOISE, NOISE, other]):
-        for direction in DIRECTIONS:
+def test_several_releases_are_one_only_where_all_are_gaussian_without_sampling() -> None:
+    for family, rate, direction in product(FAMILIES, (HALF, Fraction(1)), DIRECTIONS):
+        other = Factor(family, HALF, rate, 1, 1)
+        more = other._replace(samples=2)
+        pairs = [(NOISE, other), (other, NOISE), (other, other), (more, other), (other, more), (more, more)]
+        for factors in (*pairs, *permutations([NOISE, NOISE, other])):
             if family == GAUSSIAN and rate == 1:
                 delta_of_one(factors, HALF, direction, FINE)
                 continue
@@ -173,17 +173,23 @@ def test_several_releases_are_one_only_where_all_are_gaussian_without_sampling(f
                 delta_of_one(factors, HALF, direction, FINE)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("together", "samples"), [(1, 2), (2, 1), (2, 2)])
-def test_releases_on_samples_are_one_only_where_their_law_is_known(family: str, together: int, samples: int) -> None:
-    known = (family, samples) in ((GAUSSIAN, 1), (PURE, 1)) or (family, together) == (PURE, 1)
-    for direction in DIRECTIONS:
+def test_releases_on_samples_are_one_only_where_their_law_is_known() -> None:
+    for family, together, samples, direction in product(FAMILIES, (1, 2), (1, 2), DIRECTIONS):
         factor = Factor(family, HALF, Fraction(1, 3), together, samples)
-        if known:
-            delta_of_one([factor], HALF, direction, FINE)
+        known = (family, samples) in ((GAUSSIAN, 1), (PURE, 1)) or (family, together) == (PURE, 1)
+        if known or (family, together, samples) == (LAPLACE, 1, 1):
+            delta_of_one([factor], Fraction(1, 10), direction, FINE)
             continue
-        with pytest.raises(Refused):
-            delta_of_one([factor], HALF, direction, FINE)
+        with pytest.raises(Refused, match="one release" if together * samples > 1 else "no delta of its own"):
+            delta_of_one([factor], Fraction(1, 10), direction, FINE)
+
+
+def test_pi_lies_between_its_ends_which_are_next_to_it() -> None:
+    for precision in (24, 53, 128, 192, 256, 1300):
+        with mp.workprec(precision + 64):
+            low, high = (end(value) for value in pi(precision))
+            assert low < mp.pi < high
+            assert high - low <= mpmath.mpf(2) ** (2 - precision)
 
 
 def test_the_normal_distribution_function_ends_at_0_and_1() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import mpmath
 import pytest
@@ -69,12 +70,12 @@ def test_a_shift_beyond_the_window_is_refused() -> None:
         grid_for(12 + Fraction(1, 2**70), Tilt(REMOVE, Fraction(1), Fraction(0)))
 
 
-def beyond(grid: Grid, shift: Fraction, tilt: Tilt) -> mpmath.mpf:
+def beyond(grid: Grid, shift: Fraction, tilt: Tilt) -> Any:
     """What lies at the window's end and beyond, on the side to which a record that is always drawn tilts."""
     power, step, s = real(tilt.power), real(grid.step), real(shift)
     sign, edge = (1, grid.last) if tilt.direction == REMOVE else (-1, -grid.first)
 
-    def at(j: int) -> mpmath.mpf:
+    def at(j: int) -> Any:
         x = sign * (edge + j) * step
         return step * mpmath.npdf(x) * mpmath.exp(power * s * (x - s / 2))
 
