@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ from mpmath import libmp, mp
 
 from certdp.verification.checker.approximate import contour
 from certdp.verification.checker.approximate.factors import DIRECTIONS, Factor
-from certdp.verification.checker.approximate.nodes import NODE, Tilt, grid_for, shift_of
+from certdp.verification.checker.approximate.nodes import NODE, Grid, Nodes, Tilt, grid_for, nodes_on, shift_of
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.intervals import Interval
 from certdp.verification.checker.verdict import Refused
@@ -143,9 +144,97 @@ def test_slots_hold_sums_of_products_with_their_signs() -> None:
     """A slot has whole bytes, twice the bits of a unit, and bits to spare: the largest sums stay apart."""
     assert contour._SLOT_BYTES * 8 == contour._SLOT
     assert 4 * ONE**2 <= contour._HALF < 2**contour._SLOT
+    half = 2**contour._SLOT // 2
+    assert contour._packed([-half, half - 1]) == -half + (half - 1) * 2**contour._SLOT
     values: list[Any] = [-ONE, ONE, 0, -1, ONE - 1, -ONE]
     packed = contour._packed(values)
     waves = contour._Waves(part(1, 0, 1), len(values) - 1)
     for weight in (ONE, -ONE, 1, -1, 0):
         assert list(waves._slots([weight], [packed])) == [weight * value for value in values]
     assert list(waves._slots([ONE, ONE], [packed, packed])) == [2 * ONE * value for value in values]
+
+
+def exact(interval: Interval) -> Fraction:
+    return Fraction(*libmp.to_rational(interval.hi))
+
+
+def random_nodes(source: random.Random) -> Nodes:
+    """Few nodes, of any densities and powers; what B is to its rising part falls towards 1."""
+
+    def drawn(most: int) -> Interval:
+        low = Fraction(source.randint(1, most), 64)
+        return Interval(
+            contour._FINE.rational(low).lo, contour._FINE.rational(low + Fraction(source.randint(0, 1), 128)).lo
+        )
+
+    size = source.randint(3, 7)
+    grid = Grid(Fraction(1, source.randint(2, 9)), 0, size - 1, POINT, drawn(2))
+    densities, powers = ([drawn(64) for _ in range(size)] for _ in range(2))
+    ratios = sorted((drawn(640) for _ in range(size)), key=exact, reverse=True)
+    return Nodes(grid, densities, powers, [], ratios, [])
+
+
+def bound_of(nodes: Nodes, steep: Fraction, rise: Fraction, mass: Fraction) -> tuple[Fraction, Fraction]:
+    """What the legend derives, in fractions: of all x >= x0, and of those as far as one maximum is known."""
+    d, p, ratios = ([exact(value) for value in values] for values in (nodes.densities, nodes.powers, nodes.ratios))
+    lows = [Fraction(*libmp.to_rational(ratio.lo)) for ratio in nodes.ratios]
+    tops = [max(d[j], d[j + 1]) * max(p[j], p[j + 1]) for j in range(len(d) - 1)]
+    left, step = exact(nodes.grid.left_out), nodes.grid.step
+    flat = max(sum(low >= steep for low in lows) - 1, 0)
+    found: list[Fraction] = []
+    for last, maxima in ((len(tops), 1 if steep < 4 else 2), (flat, 1)):
+        outside = left + (sum(tops[last:]) * step + left if last < len(tops) else 0)
+        slopes = [top * ratio for top, ratio in zip(tops, ratios[:-1], strict=True)]
+        splits = [outside + sum(tops[:j]) * step + 2 * maxima * rise * max(slopes[j:last]) for j in range(last)]
+        found.append(Fraction(min(splits, default=mass)) / mass)
+    return found[0], found[1]
+
+
+def test_what_is_beyond_the_line_is_the_least_bound_of_all_splits() -> None:
+    source = random.Random(7)
+    whole = single = none = 0
+    for _ in range(600):
+        nodes = random_nodes(source)
+        shift = Fraction(source.choice([1, 2, 4]), 2)
+        steep = source.choice([Fraction(1), Fraction(7, 2), Fraction(4), Fraction(9, 2), Fraction(6), Fraction(12)])
+        at = contour.Line(Fraction(3, 2), Fraction(1, 4), source.randint(2, 400), EXACT)
+        mass = Fraction(source.randint(1, 300), 64)
+        found = contour._beyond(nodes, shift, steep / shift**2 - 1, contour._FINE.rational(mass).lo, at)
+        of_all, of_some = bound_of(nodes, steep, 1 / (shift * at.end), mass)
+        least = min(of_all, of_some, Fraction(1))
+        whole += of_all == least < of_some
+        single += of_some == least < of_all
+        none += least < min(of_all, of_some)
+        assert found[3] <= 64  # a short number
+        assert least <= Fraction(*libmp.to_rational(found)) <= least * (1 + Fraction(1, 2**58))
+    assert min(whole, single, none) > 30
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("shift", "rate"), [("1/2", "1/10"), ("1", "1/3")])
+def test_nodes_state_what_they_hide_three_times_and_each_that_is_left_out(
+    shift: str, rate: str, direction: str
+) -> None:
+    """The ratio of two sums, each wrong by what is hidden, and of nodes lighter than a unit."""
+    at = line(12)
+    factor = Factor("gaussian", Fraction(shift), Fraction(rate), 1, 6)
+    tilt = Tilt(direction, at.real_part, at.end)
+    nodes = nodes_on(grid_for(factor.parameter, tilt), factor.parameter, factor.rate, tilt)
+    release = contour._part(factor, direction, at, Budget())
+    total = sum(exact(mass) for mass in nodes.masses)
+    hidden = exact(nodes.grid.rule) + exact(nodes.grid.left_out) / total
+    light = [mass for mass in nodes.masses if exact(mass) / total < Fraction(1, ONE)]
+    assert len(release.weights) == len(release.turns) == len(nodes.masses) - len(light)
+    assert release.error == 3 * (int(hidden * ONE) + 1) + len(light)
+    assert ONE - len(nodes.masses) <= sum(release.weights) <= ONE
+    assert release.times == 6
+
+
+def test_nodes_lighter_than_a_unit_are_left_out_and_counted() -> None:
+    masses = [
+        contour._FINE.rational(mass) for mass in (Fraction(1), Fraction(1, 4 * ONE), Fraction(3), Fraction(1, ONE**2))
+    ]
+    weights, turns, small, total = contour._placed(masses, [POINT] * 4, "remove", line(2))
+    assert (len(weights), len(turns), small) == (2, 2, 2)
+    assert [round(Fraction(weight * 4, ONE)) for weight in weights] == [1, 3]
+    assert Fraction(4) <= exact(total) <= 4 + Fraction(1, ONE)
