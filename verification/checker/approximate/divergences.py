@@ -144,15 +144,16 @@ def _cdf(x: Mpf, arithmetic: Arithmetic) -> Interval:
         return tail if x[0] else arithmetic.subtract(_UNIT, tail)
     point = Interval(size, size)
     spared = floor_in_units(arithmetic.multiply(point, point).hi, 0)  # bits that cancel: at most x²/(2·log 2)
-    fine = Arithmetic(arithmetic.precision + spared + 32)
+    wanted = arithmetic.precision + spared
+    fine = Arithmetic(wanted + 32)
     square = fine.multiply(point, point)
     term = total = point
     odd = 1
-    # the ratio of the terms is below 1/2 from here on, so the rest is below the last term
-    while not (at_most(square.hi, libmp.from_int((odd + 2) // 2)) and magnitude(term.hi) < -fine.precision):
+    while magnitude(term.hi) >= -wanted:
         odd += 2
         term = fine.divide(fine.multiply(term, square), fine.rational(Fraction(odd)))
         total = fine.add(total, term)
+    # while x² > n + 1 a term x^(2n+1)/(1·3···(2n+1)) is at least 0.9: here each is below half of the one before
     total = fine.add(total, Interval(ZERO, term.hi))
     part = fine.multiply(normal_density(point, fine), total)
     half = fine.rational(Fraction(1, 2))
@@ -177,19 +178,23 @@ def normal_density(x: Interval, arithmetic: Arithmetic) -> Interval:
 
 @cache
 def pi(precision: int) -> Interval:
-    """Enclose pi by Machin's formula, 16·arctan(1/5) - 4·arctan(1/239), in whole units of 2^-bits."""
-    bits = precision + 32
-
-    def arctan(inverse: int) -> tuple[int, int]:
-        power, total, terms = (1 << bits) // inverse, 0, 0
-        while power:
-            total += (-1) ** terms * (power // (2 * terms + 1))
-            power //= inverse**2
-            terms += 1
-        return total, 2 * terms + 2  # each power and each term is a unit too small at most; the rest is below one
-
-    (first, error), (second, other) = arctan(5), arctan(239)
-    value, wrong = 16 * first - 4 * second, 16 * error + 4 * other
+    """Enclose pi."""
     arithmetic = Arithmetic(precision)
-    low, high = (arithmetic.rational(Fraction(value + side * wrong, 1 << bits)) for side in (-1, 1))
+    low, high = (arithmetic.rational(end) for end in pi_between(precision))
     return Interval(low.lo, high.hi)
+
+
+def pi_between(terms: int) -> tuple[Fraction, Fraction]:
+    """Give two numbers around pi = 2·(1 + 1/3·(1 + 2/5·(1 + 3/7·(…)))), less than 2^(1 - terms) apart.
+
+    What stands in the innermost bracket lies between 1 and 2, as each factor k/(2k + 1) is below 1/2.
+    """
+    low, high = (_pi_with(innermost, terms) for innermost in (1, 2))
+    return low, high
+
+
+def _pi_with(innermost: int, terms: int) -> Fraction:
+    above, below = innermost, 1
+    for k in range(terms, 0, -1):
+        above, below = (2 * k + 1) * below + k * above, (2 * k + 1) * below
+    return Fraction(2 * above, below)

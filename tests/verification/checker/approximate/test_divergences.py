@@ -12,7 +12,7 @@ import mpmath
 import pytest
 from mpmath import libmp, mp
 
-from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pi, pure_loss
+from certdp.verification.checker.approximate.divergences import delta_of_one, normal_cdf, pi, pi_between, pure_loss
 from certdp.verification.checker.approximate.factors import (
     ADD,
     DIRECTIONS,
@@ -185,11 +185,34 @@ def test_releases_on_samples_are_one_only_where_their_law_is_known() -> None:
 
 
 def test_pi_lies_between_its_ends_which_are_next_to_it() -> None:
-    for precision in (24, 53, 128, 192, 256, 1300):
+    for precision in (*range(1, 64), 128, 192, 256, 1300):
         with mp.workprec(precision + 64):
             low, high = (end(value) for value in pi(precision))
             assert low < mp.pi < high
-            assert high - low <= mpmath.mpf(2) ** (2 - precision)
+            assert high - low <= mpmath.mpf(2) ** (3 - precision)
+
+
+def test_the_series_of_pi_brackets_it_by_the_product_of_its_factors() -> None:
+    apart = Fraction(2)
+    with mp.workprec(400):
+        for terms in range(300):
+            low, high = pi_between(terms)
+            assert real(low) < mp.pi < real(high)
+            assert high - low == apart <= Fraction(2, 2**terms)
+            apart *= Fraction(terms + 1, 2 * terms + 3)
+
+
+def test_the_normal_distribution_function_within_its_last_bits() -> None:
+    flint.ctx.prec = 400
+    for precision, k in product((24, 53, 100), range(1, 60)):
+        arithmetic = Arithmetic(precision)
+        for size, sign in product((Fraction(k, 7), Fraction(k, 1009)), (1, -1)):
+            x = arithmetic.rational(sign * size)
+            found = normal_cdf(Interval(x.lo, x.lo), arithmetic)
+            point, low, high = (arb_of(Fraction(*libmp.to_rational(value))) for value in (x.lo, *found))
+            truth = (-point / flint.arb(2).sqrt()).erfc() / 2
+            assert low <= truth <= high
+            assert high - low <= truth * flint.arb(2) ** (3 - precision)
 
 
 def test_the_normal_distribution_function_ends_at_0_and_1() -> None:
