@@ -71,6 +71,7 @@ def test_refusals_name_the_parameter(certdp: Command, arguments: tuple[object, .
 KEYS = ("--mechanism", "pws-keys", "--option", "epsilon=0.1", "--option", "delta=1e-6", "--sampler", "ppswor")
 
 
+@pytest.mark.slow
 def test_how_many_releases_of_keys(certdp: Command) -> None:
     common = ("calibrate", *KEYS, "--option", "threshold=0.01", "--resample", "each", "--find", "steps")
     data = certdp(*common, "--epsilon", "1", "--delta", "1e-5", "--json").json

@@ -60,6 +60,7 @@ def test_several_runs_and_a_picture(certdp: Command, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_one_accountant(certdp: Command) -> None:
     data = certdp("risk", *LAPLACE, "--accountant", "renyi", "--json").json
     assert data["accountant"] == "renyi"

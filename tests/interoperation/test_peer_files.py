@@ -57,6 +57,7 @@ def test_a_state_of_any_accountant_of_opacus(tmp_path: Path, mechanism: str, wit
     assert {one.name for one in found.assumptions} == {"described by a file", "batches", "clipping", "accumulation"}
 
 
+@pytest.mark.slow
 def test_a_history_of_many_different_steps_is_put_together(tmp_path: Path) -> None:
     steps = [[1.0 + n / 1000, 0.01, 1] for n in range(300)]
     found = read_peer_file(written(tmp_path, {"history": steps, "mechanism": "rdp"})).run()

@@ -179,6 +179,7 @@ def test_no_two_looks_are_alike_in_grey() -> None:
         assert len({str(one[part]) for one in looks}) == len(looks)
 
 
+@pytest.mark.slow
 def test_a_calibration_shows_the_budget_kept_from_the_value_on(monkeypatch: pytest.MonkeyPatch) -> None:
     budget = Budget(epsilon=Epsilon(1), delta=Delta("1e-5"))
     found = calibrate(training, budget, Continuous())

@@ -10,9 +10,10 @@ import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import singledispatch
+from functools import partial, singledispatch
 from heapq import heappop, heappush
 from importlib.metadata import version
+from itertools import product
 from typing import final
 
 from attrs import frozen
@@ -47,7 +48,7 @@ from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import NOT_PROVEN, check
-from .lines import Release, line_for
+from .lines import Finite, Gaussian, Line, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
 from .writing import FORMAT, Json, sealed
 
@@ -64,8 +65,11 @@ _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
 _MOST_PARTS = 64
-_LINE_WORK = 1.5e7
-_SHARES = {Direction.REMOVE: 0.75, Direction.ADD: 0.25}
+_LINE_WORKS = (2e7, 2e8)
+_SHARP = 9e-7
+_CELLS = tuple(2**k for k in range(5, 13))
+_MOST_CELLS = 4096
+_SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
 _LINE_PATIENCE = 7  # a check takes seconds
 _LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
 """By how much more than its start a method is tried, relatively."""
@@ -493,8 +497,8 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
         proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
         trials: list[tuple[float, int, int, _Question, _Proposal]] = []
         while True:
-            # at the answer itself the first that is proven will do: the others need not be worked out
-            at_answer = trials and trials[0][0] <= trials[0][3].answer
+            # next to the answer the first that is proven will do: the others need not be worked out
+            at_answer = trials and trials[0][0] <= trials[0][3].answer * (1 + 2 * _SHARP)
             if not at_answer and (further := next(proposals, None)) is not None:
                 place, (question, proposal) = further
                 heappush(trials, (proposal.start, place, 0, question, proposal))
@@ -551,50 +555,104 @@ def _proposals(question: _Question) -> Iterator[_Proposal]:
 
 
 def _on_lines(question: _Question) -> Iterator[_Proposal]:
-    """The loss distribution, of Gaussian noise and of randomised responses."""
+    """The loss distribution, where the checker knows that of every part."""
     epsilon, delta = question.claimed(question.answer)
     level = float(epsilon - question.run.released_cost)
-    known = _releases(question.body["parts"])
-    if known is None or not 0 < delta < 1:
+    known = _Known.of(question.body["parts"])
+    if known is None or not 0 < delta < 1 or level < known.margin:
         return
-    releases, combinations, margin = known
-    level -= margin
-    if level < 0:
+    raised, lines = math.inf, None
+    for work, cells in product(_LINE_WORKS, known.cells):
+        found = known.lines(cells, level - known.margin, math.log(delta), work)
+        if found is not None and found[0] < raised:
+            raised, lines = found
+        if raised <= _SHARP * level:
+            break
+    if lines is None:
         return
-    work = {d: share * _LINE_WORK / combinations for d, share in _SHARES.items()}
-    lines = {d: line_for(releases, level, math.log(delta), d, work[d]) for d in Direction}
-    if any(line is None for line in lines.values()):
-        return
-    sides = {d.value: line.as_json() for d, line in lines.items() if line is not None}
-    dithered = max(line.raised for line in lines.values() if line is not None)
-    remove = lines[Direction.REMOVE]
-    start = question.answer + dithered
-    if question.epsilon is not None and remove is not None:
-        start = question.answer * math.exp(min(dithered * remove.real_part, 700.0))
+    sides = {direction.value: line.as_json() for direction, line in lines.items()}
+    start = question.answer + raised
+    if question.epsilon is not None:
+        start = question.answer * math.exp(min(raised * lines[Direction.REMOVE].real_part, 700.0))
     yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, _LINE_PATIENCE)
 
 
-def _releases(parts: Sequence[Json]) -> tuple[list[Release], int, float] | None:
-    """What is released at the largest parameter and rate of each part, and in how many ways their cells combine.
+_Lines = tuple[float, dict[Direction, Line]]
 
-    Discrete Gaussian noise counts as normal noise; by how much ε is lowered for that comes last.
+
+@final
+@frozen
+class _Known:
+    """Releases whose loss the checker knows on a line.
+
+    Attributes:
+        parts: what is released at the largest parameter and rate of each part, given the cells of Laplace noise.
+        combinations: in how many ways the cells of their covers combine.
+        margin: by how much ε is lowered where discrete Gaussian noise counts as normal noise.
+        cells: which numbers of cells are tried.
     """
-    found, combinations, margin = [], 1, 0.0
-    for part in parts:
-        leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
-        parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
-        family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
-        once = part["resample"] == "once" and rate < 1
-        if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
-            lattice = Lattice.of(part["loss"])
-            parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
-            margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
-        if family not in ("gaussian", "pure") or (once and family == "pure" and steps > 1):
-            return None
-        if parameter and rate:
-            shift = parameter * math.sqrt(steps) if once else parameter
-            found.append(Release(family == "gaussian", shift, rate, 1 if once else steps))
-    return (found, combinations, margin) if any(release.gaussian for release in found) else None
+
+    parts: Sequence[Callable[[int], Release]]
+    combinations: int
+    margin: float
+    cells: Sequence[int]
+
+    @classmethod
+    def of(cls, parts: Sequence[Json]) -> _Known | None:
+        """Those of a certificate's parts, or None."""
+        found: list[Callable[[int], Release]] = []
+        combinations, margin, noise = 1, 0.0, False
+        for part in parts:
+            leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
+            parameter, rate = (max(float(Fraction(values[i])) for values in leaves) for i in (0, 1))
+            family, steps, combinations = part["loss"]["family"], part["steps"], combinations * len(leaves)
+            together, samples = (steps, 1) if part["resample"] == "once" and rate < 1 else (1, steps)
+            if family == "discrete-gaussian" and part["loss"]["dimension"] is not None:
+                lattice = Lattice.of(part["loss"])
+                parameter, family = parameter / math.sqrt(lattice.variance), "gaussian"
+                margin += lattice.margin(steps, parameter, Fraction(part["loss"]["spread"]))
+            if family not in _ON_LINES or (family == "laplace" and together > 1) or together > _MOST_CELLS:
+                return None
+            noise = noise or family == "laplace"
+            if parameter and rate:
+                found.append(partial(_ON_LINES[family], parameter, together, rate, samples))
+        return cls(found, combinations, margin, _CELLS if noise else [0])
+
+    def lines(self, cells: int, level: float, log_delta: float, work: float) -> _Lines | None:
+        """A line for each direction, and by about how much they raise ε; None where the work does not do."""
+        releases = [part(cells) for part in self.parts]
+        finer = [part(2 * cells) for part in self.parts]
+        raised, found = 0.0, {}
+        left = work / self.combinations
+        for direction, share in _SHARES.items():
+            line = line_for(releases, level, log_delta, direction, share * left, cells)
+            if line is None:
+                return None
+            left -= work_on(releases, line, direction)
+            c = line.real_part
+            spread = (log_moment(releases, c, direction) - log_moment(finer, c, direction)) * 4 / 3 if cells else 0.0
+            raised, found[direction] = max(raised, line.raised + spread / c), line
+        return raised, found
+
+
+def _normal(shift: float, together: int, rate: float, samples: int, cells: int) -> Release:
+    shift *= math.sqrt(together)
+    return Gaussian(shift, samples) if rate >= 1 else SampledGaussian(shift, rate, samples)
+
+
+def _responses(loss: float, together: int, rate: float, samples: int, cells: int) -> Release:
+    return Finite.responses(loss, together, rate, samples)
+
+
+def _laplace(shift: float, together: int, rate: float, samples: int, cells: int) -> Release:
+    return Finite.noise(shift, cells, rate, samples)
+
+
+_ON_LINES: Mapping[str, Callable[[float, int, float, int, int], Release]] = {
+    "gaussian": _normal,
+    "pure": _responses,
+    "laplace": _laplace,
+}
 
 
 def _leaves(tree: Json) -> Iterator[Json]:

@@ -9,11 +9,12 @@ e^(c(c + 1)t²/2).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...accounting.exact import ratio_text
 from ...accounting.relations import Direction
@@ -22,40 +23,218 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    Floats = NDArray[np.floating[Any]]
 
-_NATS = 27.0
+_NATS = 18.0
 _ROUGHLY = 3.0
 _LARGEST_REACH = 60.0  # of (c + 1)·s: nodes beyond are too many for the checker
 _SMALLEST, _LARGEST = 1e-6, 1e6
 _BISECTIONS = 60
 _GROWTH = 1.25
 _MOST_PLACES = 40_000
-_NODE = 800  # what a node costs the checker, in places
-_PLACE = 120
+_NODE = 800  # what a node costs the checker, in places of a node
+_PLACE = 1250
+
+
+class Release(ABC):
+    """Equal releases whose loss the checker knows on a line; in floats, about one of them."""
+
+    times: int
+
+    @property
+    def shift_on_a_sample(self) -> float:
+        """The shift of Gaussian noise on a sample: the larger, the fewer lines are in reach. Of others 0."""
+        return 0.0
+
+    @abstractmethod
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """About log M(c), its slope and its curvature."""
+
+    @abstractmethod
+    def work(self, line: Line, direction: Direction) -> float:
+        """What the checker spends on them, in places."""
+
+    @abstractmethod
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """About the bound of log|φ| from the line's end on."""
 
 
 @final
 @frozen
-class Release:
-    """Equal releases whose loss the checker knows on a line.
+class Gaussian(Release):
+    """Gaussian noise on every record.
 
     Attributes:
-        gaussian: whether the noise is Gaussian; else it is randomised response.
-        parameter: shift or ε.
-        rate: q.
+        shift: s.
         times: how many.
     """
 
-    gaussian: bool
-    parameter: float
+    shift: float
+    times: int
+
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """In closed form."""
+        square = self.shift**2
+        return c * (c + 1) * square / 2, (c + 0.5) * square, square
+
+    def work(self, line: Line, direction: Direction) -> float:
+        """None but that of the line."""
+        return 0.0
+
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """In closed form."""
+        return -((self.shift * end) ** 2) / 2
+
+
+@final
+@frozen
+class SampledGaussian(Release):
+    """Gaussian noise on a sample.
+
+    Attributes:
+        shift: s.
+        rate: q, below 1.
+        times: how many.
+    """
+
+    shift: float
     rate: float
     times: int
 
     @property
-    def exact(self) -> bool:
-        """Whether the moments are known in closed form."""
-        return self.gaussian and self.rate >= 1
+    def shift_on_a_sample(self) -> float:
+        """Its own."""
+        return self.shift
+
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """On a fine grid."""
+        import numpy as np
+
+        moved = _power(c, direction) * self.shift
+        x = np.arange(min(moved, 0) - 13, max(moved, 0) + 13, 0.02)
+        masses = -x * x / 2 + math.log(0.02 / math.sqrt(2 * math.pi))
+        return _moments(masses, self._logarithms(x), c, direction)
+
+    def _logarithms(self, x: Floats) -> Floats:
+        """Log B."""
+        return _mixed(self.shift * (x - self.shift / 2), self.rate)
+
+    def work(self, line: Line, direction: Direction) -> float:
+        """So much for each node."""
+        s, c = self.shift, line.real_part
+        grown = c * (c + 1) * s * s / 2
+        fineness = 1 / self._spacing(c, line.end, direction)
+        nodes = fineness * (14 + (c + 1) * s + math.sqrt(2 * (70 + grown)) + s)
+        return nodes * (line.places + _NODE)
+
+    def _spacing(self, c: float, end: float, direction: Direction) -> float:
+        """Return the distance of the checker's nodes."""
+        high = min(8.0, 2.5 / self.shift)
+        wanted = 70 + high**2 / 2 + end * self.shift * high + (0.0 if direction is Direction.REMOVE else 1.6 * c)
+        return 1 / (max(int(wanted / (6 * high)), 1) + 1)
+
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """As the checker bounds it."""
+        import numpy as np
+
+        q, s, g = self.rate, self.shift, _power(c, direction)
+        step = self._spacing(c, end, direction)
+        x = np.arange(math.floor((min(g, 0) * s - 13) / step), math.ceil((max(g, 0) * s + 13) / step)) * step
+        logarithms = self._logarithms(x)
+        densities, powers = -x * x / 2, g * logarithms
+        exponents = np.maximum(densities[1:], densities[:-1]) + np.maximum(powers[1:], powers[:-1])
+        top = exponents.max()
+        total = float(np.exp(densities + powers - top).sum())
+        masses = np.exp(exponents - top) / total  # the largest in each cell, as the checker takes them
+        inverse = np.exp(np.minimum(logarithms - np.log(q) - s * (x - s / 2), 600.0))[:-1]  # 1/ρ
+        slopes = masses / step * inverse / s
+        steep = (g + 1) * s * s
+        flat = len(masses) if steep < 4 else int(np.count_nonzero(inverse >= steep))
+        best = 1.0
+        for last, maxima in ((len(masses), 1 if steep < 4 else 2), (flat, 1)):
+            if last:
+                highest = np.maximum.accumulate(slopes[:last][::-1])[::-1]
+                inside = (
+                    np.cumsum(masses)[:last] - masses[:last] + float(masses[last:].sum()) + 2 * maxima * highest / end
+                )
+                best = min(best, 1.001 * float(inside.min()))
+        return math.log(best)
+
+
+@final
+@frozen(eq=False)
+class Finite(Release):
+    """A finite pair on a sample, or on every record.
+
+    Attributes:
+        log_masses: of the outcomes, without the record.
+        log_ratios: of each outcome's mass with the record to that.
+        rate: q.
+        times: how many.
+    """
+
+    log_masses: Floats
+    log_ratios: Floats
+    rate: float
+    times: int
+
+    @classmethod
+    def responses(cls, loss: float, together: int, rate: float, times: int) -> Finite:
+        """Randomised responses, so many on one sample."""
+        import numpy as np
+
+        for_it = np.arange(together + 1)
+        log_binomials = np.array([math.log(math.comb(together, j)) for j in range(together + 1)])
+        log_masses = log_binomials - together * math.log1p(math.exp(-loss)) - for_it * loss
+        return cls(log_masses, (2 * for_it - together) * loss, rate, times)
+
+    @classmethod
+    def noise(cls, shift: float, cells: int, rate: float, times: int) -> Finite:
+        """Laplace noise, spread onto the ends of so many cells."""
+        import numpy as np
+
+        share = math.tanh(shift / (2 * cells))
+        masses = np.full(cells + 1, share)
+        masses[[0, -1]] = (1 + share) / 2
+        place = np.arange(cells + 1) * (shift / cells)
+        return cls(np.log(masses) - place, 2 * place - shift, rate, times)
+
+    def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
+        """Summed up."""
+        return _moments(self.log_masses, _mixed(self.log_ratios, self.rate), c, direction)
+
+    def work(self, line: Line, direction: Direction) -> float:
+        """So much for each outcome."""
+        return len(self.log_masses) * (line.places + _NODE)
+
+    def log_beyond(self, c: float, end: float, direction: Direction) -> float:
+        """Nothing is known."""
+        return 0.0
+
+
+def _power(c: float, direction: Direction) -> float:
+    """The power of B whose mean without the record is M(c)."""
+    return c + 1 if direction is Direction.REMOVE else -c
+
+
+def _mixed(log_ratios: Floats, rate: float) -> Floats:
+    """Log B of a sample, from log-ratios about a record that is drawn."""
+    import numpy as np
+
+    return log_ratios if rate >= 1 else np.logaddexp(np.log1p(-rate), np.log(rate) + log_ratios)
+
+
+def _moments(masses: Floats, logarithms: Floats, c: float, direction: Direction) -> tuple[float, float, float]:
+    """About log M(c), its slope and its curvature, from logarithms of masses and of B."""
+    import numpy as np
+
+    exponents = masses + _power(c, direction) * logarithms
+    losses = logarithms if direction is Direction.REMOVE else -logarithms
+    top = exponents.max()
+    weights = np.exp(exponents - top)
+    mass = float(weights.sum())
+    mean = float(weights @ losses) / mass
+    return float(top) + math.log(mass), mean, float(weights @ (losses - mean) ** 2) / mass
 
 
 @final
@@ -68,26 +247,44 @@ class Line:
         step: h.
         places: K.
         dither: t.
+        cells: onto whose ends Laplace noise is spread, or 0 where there is none.
     """
 
     real_part: float
     step: float
     places: int
     dither: float
+    cells: int
+
+    @property
+    def end(self) -> float:
+        """Return the imaginary part from which on the terms are bounded together."""
+        return self.places * self.step
 
     @property
     def raised(self) -> float:
-        """Estimate by how much the ε at a δ grows with the dither."""
-        return (self.real_part + 1) * self.dither**2 / 2
+        """Estimate by how much the ε at a δ grows with the dither, and with what the line repeats and leaves out."""
+        return (self.real_part + 1) * self.dither**2 / 2 + 4 * math.exp(-_NATS) / self.real_part
 
     def as_json(self) -> dict[str, Any]:
         """Return the line as a certificate states it."""
         real_part, step, dither = (ratio_text(Fraction(value)) for value in (self.real_part, self.step, self.dither))
-        return {"real_part": real_part, "step": step, "places": self.places, "dither": dither}
+        stated = {"real_part": real_part, "step": step, "places": self.places, "dither": dither}
+        return {**stated, "cells": self.cells} if self.cells else stated
+
+
+def log_moment(releases: Sequence[Release], c: float, direction: Direction) -> float:
+    """About log M(c) of all releases."""
+    return _Run(releases, direction, 0).moments(c)[0]
+
+
+def work_on(releases: Sequence[Release], line: Line, direction: Direction) -> float:
+    """About what the checker spends on a line, in places of a node."""
+    return _PLACE * line.places + sum(release.work(line, direction) for release in releases)
 
 
 def line_for(
-    releases: Sequence[Release], epsilon: float, log_delta: float, direction: Direction, work: float
+    releases: Sequence[Release], epsilon: float, log_delta: float, direction: Direction, work: float, cells: int
 ) -> Line | None:
     """A line for (ε, δ); None where none was found.
 
@@ -97,12 +294,13 @@ def line_for(
         log_delta: log δ, finite.
         direction: which of the two; where the δ of one is far below δ, a rough bound of it is enough.
         work: what the checker may spend.
+        cells: those of Laplace noise, or 0.
     """
     import numpy as np
 
-    run = _Run(releases, direction)
+    run = _Run(releases, direction, cells)
     saddle = run.saddle(epsilon)
-    chernoff = [(c, run.chernoff(c, epsilon)) for c in (saddle / 2**i for i in range(5, -1, -1))]
+    chernoff = [(c, run.chernoff(c, epsilon)) for c in (saddle / 2 ** (i / 2) for i in range(10, -1, -1))]
     enough = [c for c, bound in chernoff if bound < log_delta - 2]
     c, nats = (enough[0], _ROUGHLY) if enough else (saddle, _NATS)
     right = [
@@ -121,10 +319,11 @@ def line_for(
 class _Run:
     """Float estimates about the composed releases in one direction."""
 
-    def __init__(self, releases: Sequence[Release], direction: Direction) -> None:
+    def __init__(self, releases: Sequence[Release], direction: Direction, cells: int) -> None:
         self.releases = releases
-        self.remove = direction is Direction.REMOVE
-        self.largest = max((r.parameter for r in releases if r.gaussian and not r.exact), default=0.0)
+        self.direction = direction
+        self.cells = cells
+        self.largest = max((release.shift_on_a_sample for release in releases), default=0.0)
 
     def reachable(self, c: float) -> bool:
         """Whether the nodes for c are few."""
@@ -134,37 +333,9 @@ class _Run:
         """About log M(c), its slope and its curvature."""
         total = [0.0, 0.0, 0.0]
         for release in self.releases:
-            for i, value in enumerate(self._moments(release, c)):
+            for i, value in enumerate(release.moments(c, self.direction)):
                 total[i] += release.times * value
         return total[0], total[1], total[2]
-
-    def _moments(self, release: Release, c: float) -> tuple[float, float, float]:
-        import numpy as np
-
-        if release.exact:
-            square = release.parameter**2
-            return c * (c + 1) * square / 2, (c + 0.5) * square, square
-        exponents, losses = self._nodes(release, c)[:2]
-        top = exponents.max()
-        weights = np.exp(exponents - top)
-        mass = float(weights.sum())
-        mean = float(weights @ losses) / mass
-        return float(top) + math.log(mass), mean, float(weights @ (losses - mean) ** 2) / mass
-
-    def _nodes(self, release: Release, c: float) -> tuple[Floats, Floats, Floats]:
-        """Logarithms of the tilted masses of nodes, their losses, and log w there."""
-        import numpy as np
-
-        q, s, g = release.rate, release.parameter, c + 1 if self.remove else -c
-        if release.gaussian:
-            x = np.arange(min(g, 0) * s - 13, max(g, 0) * s + 13, 0.02)
-            w = s * (x - s / 2)
-            masses = -x * x / 2 + math.log(0.02 / math.sqrt(2 * math.pi))
-        else:
-            w = np.array([s, -s])
-            masses = -np.logaddexp(0.0, w)
-        logarithms = np.logaddexp(np.log1p(-q) if q < 1 else -np.inf, np.log(q) + w)
-        return masses + g * logarithms, logarithms if self.remove else -logarithms, w
 
     def saddle(self, epsilon: float) -> float:
         """The c where the integrand is least on the real axis, or as near as is reachable."""
@@ -187,69 +358,15 @@ class _Run:
         """
         import numpy as np
 
-        places, best = 8.0, None
+        places, best = 2.0, None
         while places <= _MOST_PLACES:
-            count = math.ceil(places)
-            end = count * h
-            if self._work(c, end, count) > work:
+            line = Line(c, h, math.ceil(places), 0.0, self.cells)
+            if work_on(self.releases, line, self.direction) > work:
                 break
-            beyond = sum(release.times * self._log_beyond(release, c, end) for release in self.releases)
-            missing = wanted - math.log(math.pi * end) + beyond
-            best = Line(c, h, count, float(np.float32(math.sqrt(2 * max(missing, 0.0)) / end)))
+            beyond = sum(release.times * release.log_beyond(c, line.end, self.direction) for release in self.releases)
+            missing = wanted - math.log(math.pi * line.end) + beyond
+            best = evolve(line, dither=float(np.float32(math.sqrt(2 * max(missing, 0.0)) / line.end)))
             if missing <= 0:
                 break
             places *= _GROWTH
         return None if best is None or best.dither > 1 else best
-
-    def _work(self, c: float, end: float, places: int) -> float:
-        total = float(_PLACE * places)
-        for release in self.releases:
-            s = release.parameter
-            if release.exact:
-                continue
-            if not release.gaussian:
-                total += 2 * places
-                continue
-            fineness = 1 / self._spacing(s, c, end)
-            grown = c * (c + 1) * s * s / 2
-            nodes = fineness * (14 + (c + 1) * s + math.sqrt(2 * (70 + grown)) + s)
-            total += nodes * (places + _NODE)
-        return total
-
-    def _spacing(self, s: float, c: float, end: float) -> float:
-        """Return the distance of the checker's nodes."""
-        high = min(8.0, 2.5 / s)
-        wanted = (70 + high**2 / 2 + end * s * high + (0.0 if self.remove else 1.6 * c)) / (6 * high)
-        return 1 / (max(int(wanted), 1) + 1)
-
-    def _log_beyond(self, release: Release, c: float, end: float) -> float:
-        """About the bound of log|φ| from the line's end on."""
-        import numpy as np
-
-        if release.exact:
-            return -((release.parameter * end) ** 2) / 2
-        if not release.gaussian:
-            return 0.0
-        q, s, g = release.rate, release.parameter, c + 1 if self.remove else -c
-        step = self._spacing(s, c, end)
-        x = np.arange(math.floor((min(g, 0) * s - 13) / step), math.ceil((max(g, 0) * s + 13) / step)) * step
-        w = s * (x - s / 2)
-        logarithms = np.logaddexp(np.log1p(-q), np.log(q) + w)
-        densities, powers = -x * x / 2, g * logarithms
-        exponents = np.maximum(densities[1:], densities[:-1]) + np.maximum(powers[1:], powers[:-1])
-        top = exponents.max()
-        total = float(np.exp(densities + powers - top).sum())
-        masses = np.exp(exponents - top) / total  # the largest in each cell, as the checker takes them
-        inverse = np.exp(np.minimum(logarithms - np.log(q) - w, 600.0))[:-1]  # 1/ρ
-        slopes = masses / step * inverse / s
-        steep = (g + 1) * s * s
-        flat = len(masses) if steep < 4 else int(np.count_nonzero(inverse >= steep))
-        best = 1.0
-        for last, maxima in ((len(masses), 1 if steep < 4 else 2), (flat, 1)):
-            if last:
-                highest = np.maximum.accumulate(slopes[:last][::-1])[::-1]
-                inside = (
-                    np.cumsum(masses)[:last] - masses[:last] + float(masses[last:].sum()) + 2 * maxima * highest / end
-                )
-                best = min(best, 1.001 * float(inside.min()))
-        return math.log(best)

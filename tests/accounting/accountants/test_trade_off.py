@@ -230,6 +230,7 @@ def test_places_that_one_error_asks_for_enclose_normal_laws_narrowly(mu: str, al
     assert len(asked) <= 23
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "asked_at_most"),
     [

@@ -772,6 +772,35 @@ class OnlyACurve:
         raise NotImplementedError
 
 
+NOISY = {
+    "laplace": [(LaplaceSum(scale=Public(2)), Poisson(rate=Public("0.1")), 40)],
+    "laplace, all": [(LaplaceSum(scale=Public(5)), Full(), 20)],
+    "laplace and gaussian": [
+        (LaplaceSum(scale=Public(3)), Poisson(rate=Public("0.2")), 5),
+        (GaussianSum(scale=Public(2)), Poisson(rate=Public("0.01")), 300),
+    ],
+    "gaussian, several": [
+        (GaussianSum(scale=Public(Fraction(4 + k, 4))), Poisson(rate=Public(Fraction(1, 50 + k))), 20) for k in range(5)
+    ],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NOISY)
+def test_what_is_certified_of_sums_is_within_a_millionth_of_the_answer(name: str) -> None:
+    domain = NormBall(radius=Public(1), norm=Norm.L1)
+    run = Plan(
+        [
+            SampledRun(mechanism=mechanism, sampler=sampler, releases=ResampleEach(times), domain=domain)
+            for mechanism, sampler, times in NOISY[name]
+        ]
+    )
+    answer = run.epsilon(Delta("1e-5"))
+    certified = certdp.certificate(run, answer)
+    assert certified.method == "loss-distribution"
+    assert answer.epsilon.upper <= certified.epsilon <= answer.epsilon.upper * (1 + 1e-6)
+
+
 def test_a_loss_that_no_certificate_states_says_so() -> None:
     run = SampledRun(mechanism=OnlyACurve(), sampler=Full(), releases=ResampleEach(2), domain=ball())
     with pytest.raises(InvalidValue, match="RenyiLoss"):

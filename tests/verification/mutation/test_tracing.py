@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from certdp.verification.mutation.killing import Guard
 from certdp.verification.mutation.mutants import source_of
 from certdp.verification.mutation.scoring import _affordable
@@ -69,6 +71,8 @@ def test_eighth(): made_of_what_was_made()
 BENCH = """
 import sys
 from pathlib import Path
+
+import pytest
 from certdp.verification.mutation.killing import Bench
 
 def main():
@@ -83,6 +87,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_who_uses_what_another_made_counts_as_making_it(tmp_path: Path) -> None:
     tests, script = tmp_path / "test_sharing.py", tmp_path / "bench.py"
     tests.write_text(SHARING)

@@ -438,6 +438,7 @@ class TestApart:
         assert result.witness is None
         assert result.cases_tried >= 1
 
+    @pytest.mark.slow
     def test_the_time_limit_is_for_each_claim(self) -> None:
         def slow(_: Case) -> bool:
             time.sleep(1)

@@ -10,8 +10,8 @@ are all at least 0: the left side bounds delta(eps) = (m = 0) from above, for ev
 
 Dither. One more release, of Gaussian noise with a small shift, dominates the run; it makes |phi| fall.
 
-Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2); on a sample see `composed_nodes`, where f, B, s and q
-are. For randomised response the integral is a sum of two.
+Moments. For a Gaussian release M(z) = e^(z(z+1)s²/2); on a sample see `nodes`, where f, B, s and q
+are. For randomised response and Laplace noise it is a sum over the outcomes of a finite pair, see `finite`.
 
 |phi| beyond Y. For any x0 the part x < x0 of the integral is at most its mass; the rest, integrated by parts with
 dL/dx = s·rho, L = log B, rho = q·e^w/B, is at most V/Y, V the variation of F = f/(s·rho) on x >= x0, from 0. As
@@ -35,13 +35,14 @@ from ..budget import Budget
 from ..intervals import NOTHING, ONE, UP, ZERO, Arithmetic, Interval, Mpf, at_most, floor_in_units
 from ..verdict import Refused
 from .divergences import pi
-from .factors import GAUSSIAN, PURE, REMOVE, Factor
+from .factors import GAUSSIAN, REMOVE, Factor
+from .finite import outcomes, outcomes_of
 from .nodes import NODE, Nodes, Tilt, grid_for, nodes_on, shift_of
 
 MOST_PLACES: Final = 50_000
 _PLACE: Final = 25_000
 _POWER: Final = 10_000
-_WAVE: Final = 100
+_WAVE: Final = 20
 """For a place on the line; for a part's power there; for one of its nodes there."""
 BITS: Final = 144
 _ONE: Final = 1 << BITS
@@ -60,12 +61,13 @@ Complex = tuple[int, int]
 
 
 class Line(NamedTuple):
-    """Where the moments are taken: c, h, the number of places, and the shift of the dither."""
+    """Where the moments are taken: c, h, the places, the shift of the dither, the cells of Laplace noise."""
 
     real_part: Fraction
     step: Fraction
     places: int
     dither: Fraction
+    cells: int = 0
 
     @property
     def end(self) -> Fraction:
@@ -98,7 +100,7 @@ def delta_on_line(factors: Sequence[Factor], epsilon: Fraction, direction: str, 
         if factor.family == GAUSSIAN and not factor.sampled:
             square += factor.parameter**2 * factor.together * factor.samples
             continue
-        budget.spend((_POWER + 2 * _WAVE) * line.places)
+        budget.spend(_POWER * line.places)
         parts.append(_part(factor, direction, line, budget))
     square = _FINE.above(square)  # a short number: a larger shift loses more
     c, h = line.real_part, line.step
@@ -224,11 +226,7 @@ def _sum(parts: Sequence[_Part], square: Fraction, epsilon: Fraction, line: Line
 
 def _part(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
     """Place the nodes of a factor."""
-    if factor.family == GAUSSIAN:
-        return _sampled_gaussian(factor, direction, line, budget)
-    if factor.family == PURE and factor.together == 1:
-        return _response(factor, direction, line)
-    raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
+    return (_sampled_gaussian if factor.family == GAUSSIAN else _finite)(factor, direction, line, budget)
 
 
 def _placed(
@@ -251,15 +249,15 @@ def _weight(mass: Interval, total: Interval) -> int:
     return _units(_FINE.divide(mass, total).lo)
 
 
-def _response(factor: Factor, direction: str, line: Line) -> _Part:
-    """Place the two outputs of randomised response."""
-    rate, loss = _FINE.rational(factor.rate), _FINE.rational(factor.parameter)
-    power = _FINE.rational(Tilt(direction, line.real_part, line.end).power)
+def _finite(factor: Factor, direction: str, line: Line, budget: Budget) -> _Part:
+    """Place the outcomes of a finite pair."""
+    budget.spend(outcomes_of(factor, line.cells) * (_WAVE * line.places + NODE))
+    rate, power = _FINE.rational(factor.rate), _FINE.rational(Tilt(direction, line.real_part, line.end).power)
     masses, losses = [], []
-    for sign in (loss, _FINE.negate(loss)):
-        losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(sign))))
-        absent = _FINE.divide(_UNIT, _FINE.add(_UNIT, _FINE.exp(sign)))
-        masses.append(_FINE.multiply(absent, _FINE.exp(_FINE.multiply(power, losses[-1]))))
+    for mass, log_ratio in outcomes(factor, line.cells, _FINE):
+        drawn = _FINE.rational(log_ratio)
+        losses.append(_FINE.log1p(_FINE.multiply(rate, _FINE.expm1(drawn))) if factor.sampled else drawn)
+        masses.append(_FINE.multiply(mass, _FINE.exp(_FINE.multiply(power, losses[-1]))))
     weights, turns, small, total = _placed(masses, losses, direction, line)
     return _Part(weights, turns, small, _FINE.log(total), ONE, factor.samples)
 

@@ -56,7 +56,7 @@ def delta_of_one(factors: Sequence[Factor], epsilon: Fraction, direction: str, a
         square = sum((f.parameter**2 * f.together * f.samples for f in factors), Fraction(0))
         return _gaussian(arithmetic.sqrt(arithmetic.rational(square)), arithmetic.rational(epsilon), arithmetic)
     only = factors[0]
-    if len(factors) == 1 and only.family == PURE and only.together == 1 and only.samples > 1:
+    if len(factors) == 1 and only.family == PURE and only.together == 1:
         return _responses(only, only.samples, arithmetic.rational(epsilon), direction, arithmetic)
     if len(factors) > 1 or only.samples > 1 or (only.together > 1 and only.family not in (GAUSSIAN, PURE)):
         raise Refused("this method is for one release, equal randomised responses, or Gaussian noise on one sample")
@@ -74,7 +74,7 @@ def _sampled(factor: Factor, epsilon: Fraction, direction: str, arithmetic: Arit
     spent = arithmetic.divide(arithmetic.negate(arithmetic.expm1(arithmetic.negate(level))), rate)
     if at_most(ONE, spent.lo):
         return NOTHING
-    if not at_most(spent.hi, ONE) or spent.hi == ONE:
+    if at_most(ONE, spent.hi):
         raise Refused("epsilon lies too close to the largest loss of a sample to tell them apart")
     before = arithmetic.negate(arithmetic.log1p(arithmetic.negate(spent)))
     shrunk = arithmetic.exp(arithmetic.subtract(level, before))

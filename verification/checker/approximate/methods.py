@@ -12,18 +12,28 @@ from ..verdict import Refused
 from .contour import MOST_PLACES, Line, delta_on_line
 from .divergences import delta_of_one, pure_loss
 from .factors import DIRECTIONS, PURE, Factor
+from .finite import MOST_CELLS
 from .moments import LARGEST_ORDER, Moments, delta_at_order
 
 _ARITHMETIC: Final = Arithmetic(192)
 _ALONE: Final = shapes.record(name=shapes.text)
 _ORDER: Final = shapes.record(order=shapes.not_negative, ratio=shapes.optional(shapes.not_negative))
-_LINE: Final = shapes.record(
-    real_part=shapes.not_negative,
-    step=shapes.not_negative,
-    places=shapes.integer(2, MOST_PLACES),
-    dither=shapes.not_negative,
-)
-_LINES: Final = shapes.record(name=shapes.text, **dict.fromkeys(DIRECTIONS, _LINE))
+_PLACED: Final = {
+    "real_part": shapes.not_negative,
+    "step": shapes.not_negative,
+    "places": shapes.integer(2, MOST_PLACES),
+    "dither": shapes.not_negative,
+}
+_LINE: Final = shapes.record(**_PLACED)
+_LINE_WITH_CELLS: Final = shapes.record(**_PLACED, cells=shapes.integer(1, MOST_CELLS))
+
+
+def _line(value: Any, where: str) -> None:
+    """Accept a line, which states cells where there is Laplace noise."""
+    (_LINE_WITH_CELLS if type(value) is dict and "cells" in value else _LINE)(value, where)
+
+
+_LINES: Final = shapes.record(name=shapes.text, **dict.fromkeys(DIRECTIONS, _line))
 _RESPONSE: Final = 25_000
 _CLOSED_FORM: Final = 25_000_000
 """For two values of the normal distribution function, 32 standard deviations out."""
@@ -178,7 +188,7 @@ class LossDistribution(Method):
         for direction in DIRECTIONS:
             side = stated[direction]
             c, h = Fraction(side["real_part"]), Fraction(side["step"])
-            line = self.lines[direction] = Line(c, h, side["places"], Fraction(side["dither"]))
+            line = self.lines[direction] = Line(c, h, side["places"], Fraction(side["dither"]), side.get("cells", 0))
             if not all(_SMALLEST <= value <= _LARGEST for value in (c, h)) or line.dither > 1:
                 raise Refused(f"method.{direction} must have a real part and a step within 2^-60 and 2^40, dither <= 1")
             if any(value.denominator > _LONGEST for value in (c, h, line.dither)):

@@ -3,7 +3,7 @@
 Legend: A(a) = (a - 1)·tau(a), the logarithm of E_Q[(P/Q)^a]; it is convex in a, A(1) = 0, and adds over releases.
 
 With M = (1 - q)Q + qP: remove, whole a: E_Q[(M/Q)^a] = sum over k of C(a, k)(1 - q)^(a-k) q^k e^A(k); between whole
-orders a chord lies above, but of Gaussian noise the integral is known (`composed_nodes`). Both directions, every a:
+orders a chord lies above, but of Gaussian noise the integral is known (`nodes`). Both directions, every a:
 v^a and v^(1-a) are convex, so the moment is at most 1 - q + q·e^A(a). For a symmetric pair (an involution of the
 outputs swaps P and Q) remove dominates add.
 

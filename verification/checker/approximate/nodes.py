@@ -21,7 +21,7 @@ from .divergences import normal_density, pi
 from .factors import REMOVE, Factor
 
 MOST_NODES: Final = 20_000
-NODE: Final = 70_000
+NODE: Final = 16_000
 """What evaluating one node takes from a budget."""
 _FINE: Final = Arithmetic(256)
 _UNIT: Final = Interval(ONE, ONE)

@@ -12,7 +12,8 @@ delta(epsilon - c) <= delta by the method named, c being the pure cost of releas
 That each mechanism loses as stated is the evidence it carries.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -195,8 +196,16 @@ def _combinations(parts: Sequence[dict[str, Any]], corners: Sequence[list[Corner
     if prod(map(len, corners)) > _MOST_COMBINATIONS:
         raise Refused(f"the parts' cells combine in more than {_MOST_COMBINATIONS} ways")
     for choice in product(*corners):
-        factors = [_factor(part, corner) for part, corner in zip(parts, choice, strict=True)]
-        yield [factor for factor in factors if not factor.null]
+        yield _added(_factor(part, corner) for part, corner in zip(parts, choice, strict=True))
+
+
+def _added(factors: Iterable[Factor]) -> list[Factor]:
+    """Add up the samples of equal releases, and leave out what loses nothing."""
+    samples: Counter[Factor] = Counter()
+    for factor in factors:
+        if not factor.null:
+            samples[factor._replace(samples=0)] += factor.samples
+    return [factor._replace(samples=number) for factor, number in samples.items()]
 
 
 def _factor(part: dict[str, Any], corner: Corner) -> Factor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -12,6 +13,7 @@ from mpmath import libmp, mp
 
 from certdp.verification.checker.approximate import contour
 from certdp.verification.checker.approximate.factors import DIRECTIONS, Factor
+from certdp.verification.checker.approximate.finite import outcomes
 from certdp.verification.checker.approximate.nodes import NODE, Grid, Nodes, Tilt, grid_for, nodes_on, shift_of
 from certdp.verification.checker.budget import Budget
 from certdp.verification.checker.intervals import Interval
@@ -20,6 +22,14 @@ from certdp.verification.checker.verdict import Refused
 ONE = 2**144
 POINT = Interval(libmp.fzero, libmp.fzero)
 EXACT = Fraction(0)
+
+
+def real(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def end(value: Any) -> Any:
+    return mp.make_mpf(value)
 
 
 def part(nodes: int, error: int, times: int) -> contour._Part:
@@ -113,7 +123,8 @@ def test_angles_are_below_2_to_24(sign: int) -> None:
 
 @pytest.mark.parametrize("places", [2, 5])
 def test_the_work_is_counted_by_places_parts_and_nodes(places: int) -> None:
-    at = line(places)._replace(dither=Fraction(1, 2))
+    at = line(places)._replace(dither=Fraction(1, 2), cells=7)
+    laplace = Factor("laplace", Fraction(1, 2), Fraction(1, 3), 1, 2)
     response = Factor("pure", Fraction(1, 2), Fraction(1, 3), 1, 2)
     all_drawn = Factor("pure", Fraction(1, 2), Fraction(1), 1, 2)
     noise = Factor("gaussian", Fraction(1, 2), Fraction(1), 3, 2)
@@ -129,9 +140,10 @@ def test_the_work_is_counted_by_places_parts_and_nodes(places: int) -> None:
         grid = grid_for(shift_of(sampled), Tilt(direction, at.real_part, at.end))
         for factors, work in (
             ([noise], 25_000 * places),
-            ([response], 35_200 * places),
-            ([all_drawn, noise, response], 45_400 * places),
-            ([sampled], 35_200 * places + grid.size * (100 * places + NODE)),
+            ([response], 35_000 * places + 2 * (20 * places + NODE)),
+            ([all_drawn, noise, response], 45_000 * places + 4 * (20 * places + NODE)),
+            ([laplace], 35_000 * places + 8 * (20 * places + NODE)),
+            ([sampled], 35_000 * places + grid.size * (20 * places + NODE)),
         ):
             assert taken(factors, direction) == work
 
@@ -238,3 +250,43 @@ def test_nodes_lighter_than_a_unit_are_left_out_and_counted() -> None:
     assert (len(weights), len(turns), small) == (2, 2, 2)
     assert [round(Fraction(weight * 4, ONE)) for weight in weights] == [1, 3]
     assert Fraction(4) <= exact(total) <= 4 + Fraction(1, ONE)
+
+
+def delta_of_outcomes(factor: Factor, epsilon: Any, direction: str) -> Any:
+    """By listing every sequence of outcomes of each sample's releases."""
+    q = real(factor.rate)
+    one = [(end(mass.hi), 1 - q + q * mpmath.exp(real(ratio))) for mass, ratio in outcomes(factor, 7, contour._FINE)]
+    remove = direction == "remove"
+    total = mpmath.mpf(0)
+    for drawn in product(one, repeat=factor.samples):
+        absent = mpmath.fprod(mass for mass, _ in drawn)
+        present = absent * mpmath.fprod(ratio for _, ratio in drawn)
+        first, second = (present, absent) if remove else (absent, present)
+        total += max(first - mpmath.exp(epsilon) * second, 0)
+    return total
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_finite_pairs_are_composed_to_what_their_outcomes_say(direction: str) -> None:
+    """Above the exact delta, by little more than the dither adds: e^(c(c + 1)t²/2)."""
+    at = contour.Line(Fraction(3), Fraction(1, 6), 4_000, Fraction(1, 60), 7)
+    for family, rate, together, samples in (
+        ("laplace", "1", 1, 3),
+        ("laplace", "1/3", 1, 2),
+        ("pure", "1", 1, 5),
+        ("pure", "1/3", 4, 2),
+    ):
+        factor = Factor(family, Fraction(6, 5), Fraction(rate), together, samples)
+        for epsilon in ("1/4", "1"):
+            with mp.workprec(200):
+                found = end(contour.delta_on_line([factor], Fraction(epsilon), direction, at, Budget()))
+                exact = delta_of_outcomes(factor, real(Fraction(epsilon)), direction)
+                assert exact <= found <= exact * mpmath.mpf("1.003") + mpmath.mpf("1e-6")
+
+
+def test_the_loss_of_a_record_that_is_always_drawn_is_exact() -> None:
+    """Where e^-w is nothing beside 1 the logarithm of 1 + (e^w - 1) would be lost."""
+    far = Factor("laplace", Fraction(2000), Fraction(1), 1, 1)
+    release = contour._part(far, "add", line(2)._replace(cells=1), Budget())
+    assert len(release.weights) + release.error == 2
+    assert release.weights[0] > ONE // 4

@@ -1,0 +1,74 @@
+"""Finite pairs: what releases tell apart with a few outcomes, or are dominated by.
+
+Legend: an outcome has a mass Q without the record and w = log P/Q; e is the loss of a randomised response, s the shift
+of Laplace noise, n the number of cells.
+
+Randomised responses. Of k answers j speak for the record: w = e(2j - k), and Q is binomial with 1/(1 + exp e).
+
+Laplace noise. At an output y from 0 to s the log-ratio is 2y - s, beyond it -s and s. What lies between two ratios is
+moved onto them so that its masses P and Q stay: that is a mean-preserving spread of P/Q under Q, so every divergence of
+P and Q, and of their mixtures (1 - q)Q + qP with Q, grows (Blackwell 1953). From cells of width s/n, r = e^(s/n), the
+lower end of the cell at y gets e^-y(r - 1)/(2(r + 1)) of Q, the upper 1/r of that. Together w = s(2j/n - 1) and
+Q = te^(-js/n) with t = (r - 1)/(r + 1) for 0 < j < n; Q = (1 + t)/2 and e^-s(1 + t)/2 for j = 0 and n.
+"""
+
+from fractions import Fraction
+from math import comb
+from typing import Final, NamedTuple
+
+from ..intervals import ONE, Arithmetic, Interval
+from ..verdict import Refused
+from .factors import LAPLACE, PURE, Factor
+
+MOST_CELLS: Final = 4096
+_UNIT: Final = Interval(ONE, ONE)
+
+
+class Outcome(NamedTuple):
+    """Its mass without the record, and the logarithm of the ratio of the mass with the record to it."""
+
+    mass: Interval
+    log_ratio: Fraction
+
+
+def outcomes_of(factor: Factor, cells: int) -> int:
+    """Count the outcomes of what a factor releases on one sample.
+
+    Raises:
+        Refused: for a family, or so many releases on one sample, that no finite pair is known for.
+    """
+    if factor.family == PURE and factor.together <= MOST_CELLS:
+        return factor.together + 1
+    if factor.family == LAPLACE and factor.together == 1 and cells:
+        return cells + 1
+    raise Refused(f"the loss distribution of {factor.family} releases on a sample is not known to the checker")
+
+
+def outcomes(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
+    """List the outcomes about a record that is drawn."""
+    return _noise(factor, cells, arithmetic) if factor.family == LAPLACE else _responses(factor, arithmetic)
+
+
+def _responses(factor: Factor, arithmetic: Arithmetic) -> list[Outcome]:
+    loss, k = factor.parameter, factor.together
+    against = arithmetic.divide(_UNIT, arithmetic.add(_UNIT, arithmetic.exp(arithmetic.rational(-loss))))
+    none = arithmetic.power(against, Fraction(k))
+    found = []
+    for j in range(k + 1):
+        ways = arithmetic.rational(Fraction(comb(k, j)))
+        mass = arithmetic.multiply(ways, arithmetic.multiply(none, arithmetic.exp(arithmetic.rational(-j * loss))))
+        found.append(Outcome(mass, (2 * j - k) * loss))
+    return found
+
+
+def _noise(factor: Factor, cells: int, arithmetic: Arithmetic) -> list[Outcome]:
+    shift = factor.parameter
+    growth = arithmetic.expm1(arithmetic.rational(shift / cells))
+    share = arithmetic.divide(growth, arithmetic.add(growth, arithmetic.rational(Fraction(2))))
+    outer = arithmetic.multiply(arithmetic.add(_UNIT, share), arithmetic.rational(Fraction(1, 2)))
+    found = []
+    for j in range(cells + 1):
+        fallen = arithmetic.exp(arithmetic.rational(-shift * j / cells))
+        mass = arithmetic.multiply(fallen, share if 0 < j < cells else outer)
+        found.append(Outcome(mass, shift * (2 * j - cells) / cells))
+    return found
