@@ -73,16 +73,16 @@ class Gaussian(Release):
     times: int
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
-        """In closed form."""
+        """A closed form in the shift."""
         square = self.shift**2
         return c * (c + 1) * square / 2, (c + 0.5) * square, square
 
     def work(self, line: Line, direction: Direction) -> float:
-        """None but that of the line."""
+        """Return 0: the places of the line hold them."""
         return 0.0
 
     def log_beyond(self, c: float, end: float, direction: Direction) -> float:
-        """In closed form."""
+        """A closed form in the shift."""
         return -((self.shift * end) ** 2) / 2
 
 
@@ -103,11 +103,11 @@ class SampledGaussian(Release):
 
     @property
     def shift_on_a_sample(self) -> float:
-        """Its own."""
+        """The shift of the noise itself."""
         return self.shift
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
-        """On a fine grid."""
+        """Sums over a fine grid."""
         import numpy as np
 
         moved = _power(c, direction) * self.shift
@@ -200,7 +200,7 @@ class Finite(Release):
         return cls(np.log(masses) - place, 2 * place - shift, rate, times)
 
     def moments(self, c: float, direction: Direction) -> tuple[float, float, float]:
-        """Summed up."""
+        """Sums over the outcomes."""
         return _moments(self.log_masses, _mixed(self.log_ratios, self.rate), c, direction)
 
     def work(self, line: Line, direction: Direction) -> float:
@@ -208,7 +208,7 @@ class Finite(Release):
         return len(self.log_masses) * (line.places + _NODE)
 
     def log_beyond(self, c: float, end: float, direction: Direction) -> float:
-        """Nothing is known."""
+        """Return 0: |φ| ≤ 1."""
         return 0.0
 
 

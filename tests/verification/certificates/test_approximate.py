@@ -772,7 +772,7 @@ class OnlyACurve:
         raise NotImplementedError
 
 
-NOISY = {
+NOISY: dict[str, list[tuple[Any, Any, int]]] = {
     "laplace": [(LaplaceSum(scale=Public(2)), Poisson(rate=Public("0.1")), 40)],
     "laplace, all": [(LaplaceSum(scale=Public(5)), Full(), 20)],
     "laplace and gaussian": [

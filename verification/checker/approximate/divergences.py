@@ -178,7 +178,7 @@ def normal_density(x: Interval, arithmetic: Arithmetic) -> Interval:
 
 @cache
 def pi(precision: int) -> Interval:
-    """Enclose pi."""
+    """Enclose pi at a precision in bits."""
     arithmetic = Arithmetic(precision)
     low, high = (arithmetic.rational(end) for end in pi_between(precision))
     return Interval(low.lo, high.hi)
