@@ -439,7 +439,11 @@ def validate(listing: Listing, plugin: Any) -> None:
 
 def origin(plugin: object, registry: Registry | None = None) -> tuple[str, str]:
     """Distribution and version that a plugin instance comes from; its top-level module and "unregistered" otherwise."""
-    kind = type(plugin)
+    return origin_of_class(type(plugin), registry)
+
+
+def origin_of_class(kind: type, registry: Registry | None = None) -> tuple[str, str]:
+    """Distribution and version that a plugin class comes from, as `origin`."""
     target = f"{kind.__module__}:{kind.__qualname__}"
     for listing in (registry or Registry()).listings(Role.MECHANISM, Role.SAMPLER):
         if listing.target == target:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial, singledispatch
+from functools import singledispatch
 from heapq import heappop, heappush
 from importlib.metadata import version
 from itertools import product
-from typing import final
+from typing import NamedTuple, final
 
 from attrs import frozen
 
@@ -48,6 +49,7 @@ from ...accounting.sampling.rate import SamplingRate
 from ...accounting.sampling.releases import Releases, SampleOnce
 from ...accounting.sampling.theorem_6 import realised
 from ..checker import NOT_PROVEN, check
+from .grouping import groups
 from .lines import Finite, Gaussian, Line, Release, SampledGaussian, line_for, log_moment, work_on
 from .plugin_statements import PluginStatement
 from .writing import FORMAT, Json, sealed
@@ -64,13 +66,17 @@ FILTERED = Assumption(
 _SPARED = Fraction(1, 2**100)
 _LOOSE = Fraction(1, 2**48)
 _MOST_CELLS = 64
-_MOST_PARTS = 64
+_FEW_PARTS = 64
+"""More are put into groups, and not tried by orders: their moments would take minutes."""
+_GROUPS = (256, 64)
+_PART = 11_000  # what reading and proving a part costs the checker, in places of a node
 _LINE_WORKS = (2e7, 2e8)
 _SHARP = 9e-7
 _CELLS = tuple(2**k for k in range(5, 13))
 _MOST_CELLS = 4096
 _SHARES = {Direction.ADD: 0.5, Direction.REMOVE: 1.0}  # of the work that is left; often little does for the first
-_LINE_PATIENCE = 7  # a check takes seconds
+_LINE_LADDER = (1.0, 2.0, 8.0, 64.0)  # a check takes seconds
+"""How many times what a line is estimated to raise its answer by is tried."""
 _LADDER = (0.0, 2.0**-51, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 1.0)
 """By how much more than its start a method is tried, relatively."""
 
@@ -409,23 +415,27 @@ class _Proposal:
         theorem: what it rests on.
         parameters: what it needs to be told at (ε, δ).
         start: the ε or δ from which on it may prove something; at least the answer.
-        patience: how many numbers it is tried with.
+        ladder: by how much more than its start it is tried, relatively.
     """
 
     name: str
     theorem: str
     parameters: Callable[[Fraction, Fraction], Json | None]
     start: float
-    patience: int = len(_LADDER)
+    ladder: Sequence[float] = _LADDER
 
 
 @final
 @frozen
 class _Question:
-    """What is to be certified: an ε at a δ or a δ at an ε, the other being None, and what was answered."""
+    """What is to be certified: an ε at a δ or a δ at an ε, the other being None, and what was answered.
+
+    The body's parts may be raised above those `stated`.
+    """
 
     run: RunStatement
     body: Json
+    stated: Sequence[Json]
     epsilon: Fraction | None
     delta: Fraction | None
     answer: float
@@ -467,12 +477,8 @@ def certified_by_filter(run: RunStatement, order: Fraction, epsilon: Fraction, d
         delta: the filter's δ.
 
     Raises:
-        InvalidValue: where the checker does not prove that the releases are within (ε, δ) at that order, and for more
-            than 64 parts.
+        InvalidValue: where the checker does not prove that the releases are within (ε, δ) at that order.
     """
-    if len(run.parts) > _MOST_PARTS:
-        remedy = "Take fewer epochs, or leave the certificate out"
-        raise InvalidValue("certificate", f"{len(run.parts)} kinds of releases", f"at most {_MOST_PARTS}", remedy)
     sides = _touching(run, order)(epsilon, delta)
     parameters = {"order": ratio_text(order), "ratio": sides and sides[Direction.REMOVE.value]["ratio"]}
     proposal = _Proposal("renyi-filter", _FILTER, lambda e, d: parameters, 0.0)
@@ -493,7 +499,11 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
     for spared in (_SPARED, _LOOSE):
         log_delta = _log(delta) if delta is not None else _log(Fraction(max(answer, 0.0)))
         ways = [run.as_json(_Way(spared, log_delta, loss)) for loss in range(run.ways)]
-        questions = [_Question(run, body, epsilon, delta, max(answer, 0.0)) for body in ways]
+        questions = [
+            _Question(run, {**body, "parts": parts}, body["parts"], epsilon, delta, max(answer, 0.0))
+            for body in ways
+            for parts in _raised(body["parts"])
+        ]
         proposals = enumerate((question, proposal) for question in questions for proposal in _proposals(question))
         trials: list[tuple[float, int, int, _Question, _Proposal]] = []
         while True:
@@ -506,12 +516,12 @@ def _first_proven(run: RunStatement, epsilon: Fraction | None, delta: Fraction |
             if not trials:
                 break
             _, place, rung, question, proposal = heappop(trials)
-            found = _attempt(question, proposal, _LADDER[rung])
+            found = _attempt(question, proposal, proposal.ladder[rung])
             if isinstance(found, Certified):
                 return found
             reason = found or reason
-            if NOT_PROVEN in found and rung + 1 < proposal.patience:  # a larger number may help
-                further_up = proposal.start * (1 + _LADDER[rung + 1])
+            if NOT_PROVEN in found and rung + 1 < len(proposal.ladder):  # a larger number may help
+                further_up = proposal.start * (1 + proposal.ladder[rung + 1])
                 heappush(trials, (further_up, place, rung + 1, question, proposal))
     raise InvalidValue(
         "certificate",
@@ -551,19 +561,21 @@ def _proposals(question: _Question) -> Iterator[_Proposal]:
         elif total <= question.epsilon:
             yield _Proposal("pure", _PURE, lambda e, d: {}, answer)
     yield from _on_lines(question)
-    yield from _by_orders(question)
+    if len(run.parts) <= _FEW_PARTS:
+        yield from _by_orders(question)
 
 
 def _on_lines(question: _Question) -> Iterator[_Proposal]:
     """The loss distribution, where the checker knows that of every part."""
     epsilon, delta = question.claimed(question.answer)
     level = float(epsilon - question.run.released_cost)
-    known = _Known.of(question.body["parts"])
-    if known is None or not 0 < delta < 1 or level < known.margin:
+    parts = question.body["parts"]
+    known, stated = _Known.of(parts), _Known.of(question.stated)
+    if known is None or stated is None or not 0 < delta < 1 or level < known.margin:
         return
     raised, lines = math.inf, None
     for work, cells in product(_LINE_WORKS, known.cells):
-        found = known.lines(cells, level - known.margin, math.log(delta), work)
+        found = known.lines(stated, cells, level - known.margin, math.log(delta), work - _PART * len(parts))
         if found is not None and found[0] < raised:
             raised, lines = found
         if raised <= _SHARP * level:
@@ -571,13 +583,24 @@ def _on_lines(question: _Question) -> Iterator[_Proposal]:
     if lines is None:
         return
     sides = {direction.value: line.as_json() for direction, line in lines.items()}
-    start = question.answer + raised
+    start, more = question.answer + raised, raised / (question.answer + raised)
     if question.epsilon is not None:
-        start = question.answer * math.exp(min(raised * lines[Direction.REMOVE].real_part, 700.0))
-    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, _LINE_PATIENCE)
+        more = min(raised * lines[Direction.REMOVE].real_part, 700.0)
+        start = question.answer * math.exp(more)
+    ladder = [(times - 1) * more for times in _LINE_LADDER]
+    yield _Proposal("loss-distribution", _LOSS_DISTRIBUTION, lambda e, d: sides, start, ladder)
 
 
 _Lines = tuple[float, dict[Direction, Line]]
+
+
+class _Law(NamedTuple):
+    """A family with its parameter, how many are released on one sample, and the rate."""
+
+    family: str
+    parameter: float
+    together: int
+    rate: float
 
 
 @final
@@ -586,13 +609,13 @@ class _Known:
     """Releases whose loss the checker knows on a line.
 
     Attributes:
-        parts: what is released at the largest parameter and rate of each part, given the cells of Laplace noise.
+        parts: what is released at the largest parameter and rate of each, and on how many samples.
         combinations: in how many ways the cells of their covers combine.
         margin: by how much ε is lowered where discrete Gaussian noise counts as normal noise.
         cells: which numbers of cells are tried.
     """
 
-    parts: Sequence[Callable[[int], Release]]
+    parts: Mapping[_Law, int]
     combinations: int
     margin: float
     cells: Sequence[int]
@@ -600,7 +623,7 @@ class _Known:
     @classmethod
     def of(cls, parts: Sequence[Json]) -> _Known | None:
         """Those of a certificate's parts, or None."""
-        found: list[Callable[[int], Release]] = []
+        found: Counter[_Law] = Counter()
         combinations, margin, noise = 1, 0.0, False
         for part in parts:
             leaves = {(leaf["parameter"], leaf["rate"]) for leaf in _leaves(part["cover"])}
@@ -615,13 +638,16 @@ class _Known:
                 return None
             noise = noise or family == "laplace"
             if parameter and rate:
-                found.append(partial(_ON_LINES[family], parameter, together, rate, samples))
+                found[_Law(family, parameter, together, rate)] += samples
         return cls(found, combinations, margin, _CELLS if noise else [0])
 
-    def lines(self, cells: int, level: float, log_delta: float, work: float) -> _Lines | None:
-        """A line for each direction, and by about how much they raise ε; None where the work does not do."""
-        releases = [part(cells) for part in self.parts]
-        finer = [part(2 * cells) for part in self.parts]
+    def releases(self, cells: int) -> list[Release]:
+        """The releases, Laplace noise on so many cells."""
+        return [_ON_LINES[law.family](law, times, cells) for law, times in self.parts.items()]
+
+    def lines(self, stated: _Known, cells: int, level: float, log_delta: float, work: float) -> _Lines | None:
+        """A line for each direction, and by about how much ε is above that of what was stated; None beyond the work."""
+        releases, finer, exact = self.releases(cells), self.releases(2 * cells), stated.releases(2 * cells)
         raised, found = 0.0, {}
         left = work / self.combinations
         for direction, share in _SHARES.items():
@@ -630,29 +656,57 @@ class _Known:
                 return None
             left -= work_on(releases, line, direction)
             c = line.real_part
-            spread = (log_moment(releases, c, direction) - log_moment(finer, c, direction)) * 4 / 3 if cells else 0.0
-            raised, found[direction] = max(raised, line.raised + spread / c), line
+            of_finer = log_moment(finer, c, direction)
+            spread = (log_moment(releases, c, direction) - of_finer) * 4 / 3
+            grouped = 0.0 if self.parts == stated.parts else of_finer - log_moment(exact, c, direction)
+            raised, found[direction] = max(raised, line.raised + (spread + grouped) / c), line
         return raised, found
 
 
-def _normal(shift: float, together: int, rate: float, samples: int, cells: int) -> Release:
-    shift *= math.sqrt(together)
-    return Gaussian(shift, samples) if rate >= 1 else SampledGaussian(shift, rate, samples)
+def _normal(law: _Law, times: int, cells: int) -> Release:
+    shift = law.parameter * math.sqrt(law.together)
+    return Gaussian(shift, times) if law.rate >= 1 else SampledGaussian(shift, law.rate, times)
 
 
-def _responses(loss: float, together: int, rate: float, samples: int, cells: int) -> Release:
-    return Finite.responses(loss, together, rate, samples)
+def _responses(law: _Law, times: int, cells: int) -> Release:
+    return Finite.responses(law.parameter, law.together, law.rate, times)
 
 
-def _laplace(shift: float, together: int, rate: float, samples: int, cells: int) -> Release:
-    return Finite.noise(shift, cells, rate, samples)
+def _laplace(law: _Law, times: int, cells: int) -> Release:
+    return Finite.noise(law.parameter, cells, law.rate, times)
 
 
-_ON_LINES: Mapping[str, Callable[[float, int, float, int, int], Release]] = {
+_ON_LINES: Mapping[str, Callable[[_Law, int, int], Release]] = {
     "gaussian": _normal,
     "pure": _responses,
     "laplace": _laplace,
 }
+
+
+def _raised(parts: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """The parts as they are, or where there are many those that dominate them, with fewer different ones."""
+    if len(parts) <= _FEW_PARTS:
+        yield parts
+        return
+    alike: dict[str, list[int]] = {}
+    for number, part in enumerate(parts):
+        cell, family = part["cover"], part["loss"]["family"]
+        if "coordinate" in cell or family == "discrete-gaussian":
+            continue
+        if part["resample"] == "each" or cell["rate"] == "1":
+            alike.setdefault(family, []).append(number)
+    for most in _GROUPS:
+        found = list(parts)
+        for numbers in alike.values():
+            leaves = [parts[number]["cover"] for number in numbers]
+            exact = [(Fraction(leaf["parameter"]), Fraction(leaf["rate"])) for leaf in leaves]
+            sizes, rates = ([float(pair[i]) for pair in exact] for i in (0, 1))
+            for group in groups(sizes, rates, [parts[number]["steps"] for number in numbers], most):
+                largest = [ratio_text(max(exact[place][i] for place in group)) for i in (0, 1)]
+                for place in group:
+                    part = parts[numbers[place]]
+                    found[numbers[place]] = {**part, "cover": dict(zip(("parameter", "rate"), largest, strict=True))}
+        yield found
 
 
 def _leaves(tree: Json) -> Iterator[Json]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, final
 
 from attrs import frozen
 
 from ...plugins.contract import stated
-from ...plugins.registry import origin
+from ...plugins.registry import origin_of_class
+
+
+@cache
+def _distribution(kind: type) -> str:
+    """The distribution that a plugin class comes from: looked up once, as a plan may have thousands of parts."""
+    return origin_of_class(kind)[0]
 
 
 @final
@@ -30,7 +37,7 @@ class PluginStatement:
         return cls(
             name=about.name,
             version=about.version,
-            distribution=origin(plugin)[0],
+            distribution=_distribution(plugin.__class__),
             evidence=about.evidence.value,
             citation=about.citation,
             options=stated(plugin),

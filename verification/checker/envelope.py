@@ -15,7 +15,7 @@ from typing import Any, Final
 from .verdict import Refused
 
 FORMAT = "certdp-certificate/1"
-LARGEST_FILE = 8 * 2**20
+LARGEST_FILE = 20 * 2**20
 _OPEN: Final = ("/dev/fd", "/proc/self/fd")
 _MOST_DIGITS: Final = 17
 _MOST_NESTED: Final = 256

@@ -49,6 +49,7 @@ from certdp.accounting.relations import ADD_REMOVE, RECORD
 from certdp.guarantees import Evidence
 from certdp.pairs import RenyiLoss
 from certdp.plugins.contract import CONTRACT_VERSION, About, W, WeightedSample, norm
+from certdp.verification.certificates import approximate
 from certdp.verification.certificates.writing import sealed
 from certdp.verification.checker.approximate import contour as contour
 from certdp.verification.checker.approximate import moments as composed_moments
@@ -799,6 +800,50 @@ def test_what_is_certified_of_sums_is_within_a_millionth_of_the_answer(name: str
     certified = certdp.certificate(run, answer)
     assert certified.method == "loss-distribution"
     assert answer.epsilon.upper <= certified.epsilon <= answer.epsilon.upper * (1 + 1e-6)
+
+
+def test_many_parts_are_raised_to_few_that_dominate_them() -> None:
+    """Those of one law each: cells of a domain, lattices and releases on one sample stay as they are."""
+
+    def part(k: int, **changed: Any) -> dict[str, Any]:
+        cover = {"parameter": str(Fraction(1000 + k, 1000)), "rate": str(Fraction(1, 50 + k % 7))}
+        return {"cover": cover, "loss": {"family": "gaussian"}, "resample": "each", "steps": 1 + k, **changed}
+
+    noise = [part(k) for k in range(500)]
+    others = [
+        part(1, resample="once"),
+        part(2, loss={"family": "discrete-gaussian"}),
+        part(3, cover={"coordinate": "norm(2)"}),
+        part(4, loss={"family": "pure"}),
+    ]
+    assert list(approximate._raised(noise[:64])) == [noise[:64]]
+    for raised, most in zip(approximate._raised([*noise, *others]), (256, 64), strict=True):
+        assert raised[500:] == others
+        numbers = [[Fraction(each["cover"][key]) for key in ("parameter", "rate")] for each in raised[:500]]
+        assert len({tuple(pair) for pair in numbers}) <= most
+        for before, (parameter, rate), after in zip(noise, numbers, raised[:500], strict=True):
+            assert parameter >= Fraction(before["cover"]["parameter"])
+            assert rate >= Fraction(before["cover"]["rate"])
+            assert {**after, "cover": before["cover"]} == before
+
+
+@pytest.mark.slow
+def test_the_certificate_of_many_parts_is_next_to_the_answer() -> None:
+    epochs = [
+        SampledRun(
+            mechanism=GaussianSum(noise_multiplier=Public(Fraction(200 + k, 100))),
+            sampler=Poisson(rate=Public(Fraction(1, 50))),
+            releases=ResampleEach(2000),
+        )
+        for k in range(70)
+    ]
+    run = Plan(epochs)
+    answer = run.epsilon(Delta("1e-5"))
+    certified = certdp.certificate(run, answer)
+    assert certified.method == "loss-distribution"
+    assert answer.epsilon.upper <= certified.epsilon <= answer.epsilon.upper * (1 + 1e-6)
+    parts = body_of(certified.content)["parts"]
+    assert [part["steps"] for part in parts] == [2000] * 70
 
 
 def test_a_loss_that_no_certificate_states_says_so() -> None:

@@ -33,8 +33,8 @@ def test_of_what_is_too_large_one_byte_more_is_read(tmp_path: Path) -> None:
         assert len(read_file(path)) == min(size, LARGEST_FILE + 1)
 
 
-def test_a_file_has_at_most_8_mebibytes() -> None:
-    for size, reason in ((8 * 2**20, "not JSON"), (8 * 2**20 + 1, "has more than 8388608 bytes")):
+def test_a_file_has_at_most_20_mebibytes() -> None:
+    for size, reason in ((20 * 2**20, "not JSON"), (20 * 2**20 + 1, "has more than 20971520 bytes")):
         with pytest.raises(Refused, match=reason):
             open_envelope(b"x" * size)
 

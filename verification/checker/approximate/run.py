@@ -50,7 +50,7 @@ KIND: Final = "composed-approximate"
 NOT_PROVEN: Final = "(epsilon, delta) was not proven"
 """How a refusal begins whose only reason is that a number is too small for the method."""
 
-_MOST_PARTS: Final = 64
+_MOST_PARTS: Final = 10_000
 _MOST_COMBINATIONS: Final = 64
 _MOST_STEPS: Final = 2**53
 _ARITHMETIC: Final = Arithmetic(192)

@@ -50,6 +50,23 @@ def test_a_line_has_so_many_places(places: int, admitted: bool) -> None:
         on_lines("remove", places=places)
 
 
+@pytest.mark.parametrize(("cells", "admitted"), [(0, False), (1, True), (4096, True), (4097, False), ("7", False)])
+def test_a_line_has_so_many_cells(cells: Any, admitted: bool) -> None:
+    if admitted:
+        on_lines("add", cells=cells)
+        return
+    with pytest.raises(Refused, match=r"method\.add\.cells"):
+        on_lines("add", cells=cells)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_laplace_noise_needs_cells_that_are_stated(direction: str) -> None:
+    noise = [Factor("laplace", Fraction(1), Fraction(1, 2), 1, 3)]
+    on_lines(direction, cells=2).delta(noise, Fraction(1), direction)
+    with pytest.raises(Refused, match="loss distribution of laplace"):
+        on_lines(direction).delta(noise, Fraction(1), direction)
+
+
 ORDER = {"order": "3", "ratio": None}
 STATED: dict[str, dict[str, Any]] = {
     "pure": {},

@@ -115,8 +115,8 @@ def test_cells_combine_in_no_more_ways_than_can_be_checked(cells: tuple[int, ...
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"parts": []}, "from 1 to 64 runs"),
-        ({"parts": NOISE["parts"] * 65}, "from 1 to 64 runs"),
+        ({"parts": []}, "from 1 to 10000 runs"),
+        ({"parts": NOISE["parts"] * 10_001}, "from 1 to 10000 runs"),
         ({"released_cost": NOISE["claim"]["epsilon"]}, "released"),
         ({"theorem": METHODS["renyi"].theorem}, "the theorem of method"),
         ({"claim": {**NOISE["claim"], "delta": "11/10"}}, "claim.delta is no probability"),
@@ -169,11 +169,22 @@ def many(parts: list[dict[str, Any]], **claimed: Any) -> dict[str, Any]:
     return {**NOISE, "claim": {**NOISE["claim"], **claimed}, "parts": named, "assumptions": assumptions}
 
 
+@pytest.mark.slow
 def test_as_many_parts_as_admitted_are_one_run() -> None:
-    body = many([part(steps=1)] * 64, epsilon="100")
+    body = many([part(steps=1)] * 10_000, epsilon="20000")
     assert check(seal(body)).accepted
-    assert not check(seal(many([part(steps=1)] * 64))).accepted
-    assert "from 1 to 64 runs" in check(seal(many([part(steps=1)] * 65, epsilon="100"))).reason
+    assert "from 1 to 10000 runs" in check(seal(many([part(steps=1)] * 10_001, epsilon="20000"))).reason
+
+
+def test_equal_releases_add_up_and_others_stay_apart() -> None:
+    """About one record: what loses nothing is left out, and releases on one sample are as many as they are."""
+    drawn, once = Corner(Fraction(2), Fraction(1, 2)), {"resample": "once"}
+    parts = [part(steps=steps) for steps in (3, 4, 5, 6)] + [part(steps=2, **once), part(steps=7, **once)]
+    corners = [[drawn], [drawn._replace(rate=Fraction(1, 3))], [drawn], [Corner(Fraction(0), Fraction(1))]]
+    (found,) = run._combinations(parts, [*corners, [drawn], [drawn]])
+    stated = [(factor.rate >= Fraction(1, 2), factor.together, factor.samples) for factor in found]
+    assert stated == [(True, 1, 8), (False, 1, 4), (True, 2, 1), (True, 7, 1)]
+    assert {factor.parameter for factor in found} == {2}
 
 
 def test_at_epsilon_0_delta_may_be_1() -> None:
