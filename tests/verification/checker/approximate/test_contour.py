@@ -104,13 +104,26 @@ ANGLES = [
 ]
 
 
-@pytest.mark.parametrize("angle", ANGLES)
-def test_turns_are_within_a_unit(angle: str) -> None:
-    with mp.workprec(400):
-        cosine, sine = contour._turn(contour._FINE.rational(Fraction(angle)))
-        exact = mpmath.mpf(Fraction(angle).numerator) / Fraction(angle).denominator
-        assert 0 <= mpmath.cos(exact) * ONE - cosine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
-        assert 0 <= mpmath.sin(exact) * ONE - sine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
+def test_turns_are_within_a_unit() -> None:
+    for angle in ANGLES:
+        with mp.workprec(400):
+            cosine, sine = contour._turn(contour._FINE.rational(Fraction(angle)))
+            exact = real(Fraction(angle))
+            assert 0 <= mpmath.cos(exact) * ONE - cosine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
+            assert 0 <= mpmath.sin(exact) * ONE - sine + mpmath.mpf(2) ** -20 < 1 + mpmath.mpf(2) ** -19
+
+
+def test_nodes_that_hide_more_than_a_hundredth_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a ratio of two sums is three times what each hides only where that is little."""
+    factor = Factor("gaussian", Fraction(1, 2), Fraction(1, 10), 1, 1)
+    for hundredths, admitted in ((Fraction(99, 100), True), (Fraction(101, 100), False)):
+        rule = contour._FINE.rational(hundredths / 100)
+        monkeypatch.setattr(contour, "grid_for", lambda *given, rule=rule: grid_for(*given)._replace(rule=rule))
+        if admitted:
+            assert contour._part(factor, "remove", line(12), Budget()).error > 2 * ONE // 100
+            continue
+        with pytest.raises(Refused, match="nodes that far apart"):
+            contour._part(factor, "remove", line(12), Budget())
 
 
 @pytest.mark.parametrize("sign", [1, -1])
