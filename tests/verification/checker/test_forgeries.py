@@ -562,7 +562,7 @@ HARMLESS = (
         lambda genuine, altered: bool(genuine["parts"][0]["loss"] == altered["parts"][0]["loss"]),
     ),
 )
-SLOW = {"gaussian, samples": 7, "lloyd, coreset": 11}
+SLOW = {"gaussian, samples": 7, "laplace, samples": 7, "lloyd, coreset": 11}
 """Only every so many alterations of these: the claim is proven in seconds."""
 
 
