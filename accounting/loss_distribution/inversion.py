@@ -12,7 +12,7 @@ bound. The proofs are in `docs/soundness_loss_distribution.md`, section "The con
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -41,6 +41,7 @@ _LARGEST_LEVEL, _LARGEST_EXPONENT = 10**15, 5e4
 _LARGEST_LOGARITHM = 200.0
 _STEP_DIGITS = 24
 _BEYOND = (1.0, 0.9, 0.75, 0.5)
+_NEARER = (0.8, 0.5)
 
 
 def delta_by_transforms(parts: Parts, epsilon: Enclosure) -> Enclosure | None:
@@ -112,8 +113,9 @@ def _delta(parts: Parts, epsilon: Fraction) -> Enclosure | None:
         return None
     level = float(epsilon)
     point = _at_level(parts, level)
-    contour = None if point is None else _contour(parts, point, level)
-    return None if contour is None else contour.delta(epsilon)
+    found = (_contour(parts, here, level) for here in _nearer(parts, point))
+    values = (contour.delta(epsilon) for contour in found if contour is not None)
+    return next((value for value in values if value is not None), None)
 
 
 def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
@@ -133,15 +135,21 @@ def _epsilon(parts: Parts, delta: Fraction) -> Enclosure | None:
         point = _at_level(parts, 0.0)
     low, high = 0.0, math.inf
     for _ in range(_MOST_LEVELS):
-        level = 0.0 if point is None else max(point.epsilon, 0.0)
-        contour = None if point is None else _contour(parts, point, level)
-        if contour is None:
+        level, log_delta = None, -math.inf
+        for here in _nearer(parts, point):
+            near = max(here.epsilon, 0.0)
+            contour = _contour(parts, here, near)
+            if contour is None:
+                continue
+            found = contour.epsilon(delta, wanted, near)
+            if found is not None:
+                return found
+            if here is point:
+                level, log_delta = near, contour.log_delta(near)
+        if level is None:
             return None
-        found = contour.epsilon(delta, wanted, level)
-        if found is not None:
-            return found
         # Rare large losses: the saddle is that of their tail, though ε is elsewhere.
-        low, high = (level, high) if contour.log_delta(level) > wanted else (low, level)
+        low, high = (level, high) if log_delta > wanted else (low, level)
         if high == math.inf or high - low < _NEAR_LEVEL * high:
             return None
         point = _at_level(parts, (low + high) / 2)
@@ -338,6 +346,17 @@ class _Contour:
                 return end
             gap *= 8
         return None
+
+
+def _nearer(parts: Parts, point: _Saddle | None) -> Iterator[_Saddle]:
+    """The saddle, and points nearer to 0: where rare large losses decide about it, ε is not theirs."""
+    if point is None:
+        return
+    yield point
+    for share in _NEARER:
+        here = _estimate(parts, share * point.c)
+        if here is not None:
+            yield here
 
 
 def _contour(parts: Parts, point: _Saddle, epsilon: float) -> _Contour | None:
