@@ -114,3 +114,77 @@ def test_bad_input(state: Path, arguments: tuple[str, ...], named: str) -> None:
     found = answered(state, *arguments)
     assert found.exit_code == 2
     assert named in found.output
+
+
+PLAN = """
+[[release]]
+mechanism = "gaussian-sum"
+sampler = "poisson"
+resample = "each"
+steps = 1000
+option = {noise_multiplier = 1, rate = 0.01}
+"""
+COUNTS = '[[release]]\nmechanism="count"\nsampler="full"\noption.scale=4\n'
+ELEMENTS = f'unit = "element"\n{COUNTS}'
+
+
+class TestPlans:
+    """A plan's file, NAME.toml, as `certdp epsilon --plan` takes it."""
+
+    @pytest.fixture
+    def plan(self, tmp_path: Path) -> Path:
+        path = tmp_path / "plan.toml"
+        path.write_text(PLAN, "utf-8")
+        return path
+
+    @pytest.mark.parametrize(
+        ("claimed", "verdict", "code"),
+        [("1.9", "holds", 0), ("1.5", "refuted", 1), ("1.82823666651669", "undecided", 3)],
+    )
+    def test_verdicts_are_those_of_the_same_run_of_opacus(
+        self, plan: Path, state: Path, claimed: str, verdict: str, code: int
+    ) -> None:
+        asked = ("--epsilon", claimed, "--delta", "1e-5", "--json")
+        found = answered(plan, *asked)
+        mine, theirs = (json.loads(one.output) for one in (found, answered(state, *asked)))
+        assert (found.exit_code, mine["verdict"]) == (code, verdict)
+        same = ("releases", "unit", "relation", "accountant")
+        assert [mine[name] for name in same] == [theirs[name] for name in same]
+        assert mine["epsilon"] == pytest.approx(theirs["epsilon"], rel=1e-12)  # 0.01 is binary64 in the state alone
+        assert mine["source"] == "a plan"
+        assert mine["digest"] == f"sha256:{hashlib.sha256(plan.read_bytes()).hexdigest()}"
+
+    def test_the_certificate_is_of_the_claim_and_names_the_file(self, plan: Path, tmp_path: Path) -> None:
+        out = tmp_path / "claim.json"
+        assert answered(plan, "--epsilon", "1.9", "--delta", "1e-5", "--certificate", out).exit_code == 0
+        verdict = check(out.read_bytes())
+        assert verdict.accepted, verdict
+        assert float(verdict.claim.epsilon[1]) <= 1.9  # type: ignore[union-attr, index]
+        told = {one["name"]: one["value"] for one in json.loads(out.read_bytes())["assumptions"]}
+        assert hashlib.sha256(plan.read_bytes()).hexdigest() in told["described by a file"]
+
+    @pytest.mark.parametrize(("claimed", "code"), [("0.5", 0), ("0.4999999", 1)])
+    def test_several_releases(self, plan: Path, claimed: str, code: int) -> None:
+        plan.write_text(COUNTS * 2, "utf-8")
+        assert answered(plan, "--epsilon", claimed).exit_code == code
+
+    def test_the_unit_is_the_plans_and_no_certificate_speaks_of_another(self, plan: Path, tmp_path: Path) -> None:
+        plan.write_text(ELEMENTS, "utf-8")
+        found = answered(plan, "--epsilon", "0.25", "--certificate", tmp_path / "claim.json", "--json")
+        told = json.loads(found.output)
+        assert (told["verdict"], told["unit"], told["certificate"]) == ("holds", "element", None)
+        assert "unit element" in told["refused"]
+
+    @pytest.mark.parametrize(
+        ("text", "arguments", "named"),
+        [
+            (PLAN, ("--relation", "replace"), "relation"),
+            (f"{COUNTS}steps=0\n", (), "release[1].steps"),
+            (json.dumps(STATE), (), "syntax"),
+            (COUNTS.replace("count", "os:system"), (), "release[1].mechanism"),
+        ],
+    )
+    def test_refusals(self, plan: Path, text: str, arguments: tuple[str, ...], named: str) -> None:
+        plan.write_text(text, "utf-8")
+        found = answered(plan, "--epsilon", "1", *arguments)
+        assert (found.exit_code, named in found.output) == (2, True), found.output

@@ -16,6 +16,7 @@ option = {noise_multiplier = 2, rate = 0.01}
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ from .plan import WAYS
 _LARGEST = 1 << 20
 """Bytes of a file: a plan is short."""
 
+_READABLE = "a TOML file in UTF-8"
 _RUN = ("domain", "release", "unit")
 _UNITS: dict[str, Record | Element] = {unit.name: unit for unit in (RECORD, ELEMENT)}
 _DOMAIN = ("dimension", "norm", "radius")
@@ -48,8 +50,26 @@ _RELEASE = ("mechanism", "option", "resample", "sampler", "steps")
 _ROLES = ("mechanism", "sampler")
 
 
+@frozen
+class StatedPlan:
+    """What a file states.
+
+    Attributes:
+        plan: its releases.
+        digest: SHA-256 of the file.
+    """
+
+    plan: Plan[Any]
+    digest: str
+
+
 def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> Plan[Any]:
-    """The plan that a TOML file states; its values are declared public.
+    """The plan that a TOML file states; arguments and errors as of `stated_plan`."""
+    return stated_plan(path, third_party=third_party, allow=allow).plan
+
+
+def stated_plan(path: Path | str, *, third_party: bool = True, allow: list[str] | None = None) -> StatedPlan:
+    """The plan that a TOML file states, and the file's digest; its values are declared public.
 
     Args:
         path: the file. Numbers are read exactly, decimals as decimals.
@@ -61,7 +81,8 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
             file, such as release[2].steps.
         PluginError: for a plugin that is unknown or cannot be used.
     """
-    stated = _read(Path(path))
+    content = _read(Path(path))
+    stated = _tables(Path(path), content)
     _known("", stated, _RUN)
     unit = stated.get("unit", RECORD.name)
     if not isinstance(unit, str) or unit not in _UNITS:
@@ -80,7 +101,7 @@ def plan_from_file(path: Path | str, *, third_party: bool = True, allow: list[st
         for number, release in enumerate(releases, 1)
     ]
     ball = _domain(domain, [given for part in parts for given in _of_records(part.given)])
-    return Plan(part.on(ball, _UNITS[unit]) for part in parts)
+    return StatedPlan(Plan(part.on(ball, _UNITS[unit]) for part in parts), hashlib.sha256(content).hexdigest())
 
 
 @frozen
@@ -124,15 +145,20 @@ class _Part:
                     return self.given.run(self.releases)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST:
             raise InvalidValue("plan", str(path), f"a file of at most {_LARGEST:,} bytes", "State the plan alone")
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue("plan", str(path), "a TOML file in UTF-8", f"It cannot be read: {error}") from None
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidValue("plan", str(path), _READABLE, f"It cannot be read: {error}") from None
+
+
+def _tables(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(text, parse_float=str)
+        return tomllib.loads(content.decode("utf-8"), parse_float=str)
+    except UnicodeDecodeError as error:
+        raise InvalidValue("plan", str(path), _READABLE, f"It cannot be read: {error}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidValue("plan", str(path), "a TOML file", f"Its syntax is wrong: {error}") from None
 

@@ -83,13 +83,18 @@ def read_peer_file(path: Path) -> PeerRun:
     state = _state_of(tree)
     if state is None and is_saved:
         raise InvalidValue("file", str(path), f"the state of an Opacus accountant, or a checkpoint with {_STATE}")
-    told = Assumption(
-        "described by a file",
-        f"sha256:{digest}: these releases and no other, with parameters fixed before the data were seen",
-    )
+    told = described_by(digest)
     if state is not None:
         return _of_opacus(state, told, digest)
     return PeerRun(source=Source.DP_ACCOUNTING, event=event_of_tree(tree), assumptions=(told,), digest=digest)
+
+
+def described_by(digest: str) -> Assumption:
+    """That a file of this SHA-256 says what happened."""
+    return Assumption(
+        "described by a file",
+        f"sha256:{digest}: these releases and no other, with parameters fixed before the data were seen",
+    )
 
 
 def _state_of(tree: object) -> Mapping[str, Any] | None:
