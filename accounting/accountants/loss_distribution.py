@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..derivation import Theorem
 from ..enclosures import Enclosure
 from ..errors import InvalidValue
 from ..notions import APPROXIMATE
-from ..pairs import Pair
+from ..pairs import Pair, RandomisedResponsePair
 from .accountant import Accountant, Finding
-from .worst_pairs import Bounds, WorstPairs, delta_at, largest, pure
+from .worst_pairs import Bounds, Law, WorstPairs, delta_at, largest, pure
 
 _PAIRS = Theorem("law", "hockey-stick divergence of the dominating pairs")
 
@@ -36,22 +36,47 @@ class LossDistributionAccountant(Accountant):
             if bound is not None and delta.upper > 0:  # a δ above 0 may need less
                 bound = Bounds(bound.enclosure, two_sided=False)
             return None if bound is None else self._finding(bound)
-        try:
-            bound = pairs.worst(lambda pair: _epsilon(pair, delta))
-        except InvalidValue:  # an infinite loss, with more probability than δ
-            return None
-        return None if bound is None else self._finding(bound)
+        return self._of_either(pairs, lambda pair: _epsilon(pair, delta))
 
     def delta(self, pairs: WorstPairs, epsilon: Enclosure) -> Finding | None:
         """Bound δ at ε; None where a pair has no law δ(ε)."""
-        bound = pairs.worst(delta_at(epsilon))
-        return None if bound is None else self._finding(bound)
+        return self._of_either(pairs, delta_at(epsilon))
+
+    def _of_either(self, pairs: WorstPairs, law: Law) -> Finding | None:
+        """The smaller of what the pairs lose and what the responses do that dominate those of unknown distribution."""
+        dominating = WorstPairs(tuple(pair.replaced(_known) for pair in pairs.bounding), ())
+        own, other = _worst(pairs, law), None
+        if dominating.bounding != pairs.bounding:
+            other = _worst(dominating, law)
+        if own is None or other is None:
+            bound = own or other
+            return None if bound is None else self._finding(evolve(bound, sharp=bound is own and bound.sharp))
+        if own.enclosure.upper <= other.enclosure.upper:
+            return self._finding(own)
+        lower = own.enclosure.lower if own.two_sided else other.enclosure.lower
+        both = Enclosure.between(lower, other.enclosure.upper, precision=own.enclosure.precision)
+        return self._finding(Bounds(both, two_sided=own.two_sided))
 
     def _finding(self, bounds: Bounds) -> Finding:
         return Finding(bounds, APPROXIMATE, self.theorems, self)
 
 
 LOSS_DISTRIBUTION = LossDistributionAccountant()
+
+
+def _worst(pairs: WorstPairs, law: Law) -> Bounds | None:
+    try:
+        return pairs.worst(law)
+    except InvalidValue:  # an infinite loss, with more probability than δ
+        return None
+
+
+def _known(pair: Pair) -> Pair:
+    """The pair, or the randomised response that dominates it where that alone has a known loss distribution."""
+    if pair.loss_transform is not None or pair.loss_cells is not None:
+        return pair
+    most = pure(pair)
+    return pair if most is None else RandomisedResponsePair(most)
 
 
 def _epsilon(pair: Pair, delta: Enclosure) -> Enclosure | None:

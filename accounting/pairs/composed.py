@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -45,6 +45,10 @@ class Composed(IndependentReleases):
                 raise InvalidType("parts", self.parts, "a tuple of pairs")
         if not self.parts:
             raise InvalidValue("parts", self.parts, "at least one pair")
+
+    def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
+        """Return the composition of the parts' replacements."""
+        return compose_pairs(part.replaced(by) for part in self.parts)
 
     @property
     def pure(self) -> PureLaw | None:

@@ -10,6 +10,7 @@ A law that does not follow from a pair is None, and typed so: asking a Gaussian 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
@@ -130,6 +131,14 @@ class Pair:
             times: at least 1.
         """
         return self if whole("times", times, 1) == 1 else Repeated(self, times)
+
+    def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
+        """The pair with what it is sampled, repeated or composed from replaced; a pair of no such parts is one itself.
+
+        Args:
+            by: gives a pair that dominates the one it gets; then the result dominates this pair.
+        """
+        return by(self)
 
 
 @final
@@ -262,6 +271,10 @@ class Sampled(Pair):
         """Return the pair of a sample of the sample: the rates multiply."""
         return Sampled(self.base, self.rate * probability("rate", rate))
 
+    def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
+        """Return the sampled form of the base's replacement."""
+        return self.base.replaced(by).sampled(self.rate)
+
     @property
     def _amplified(self) -> Enclosure | None:
         """The larger of both directions' amplified pure losses."""
@@ -373,6 +386,10 @@ class Repeated(IndependentReleases):
     def repeated(self, times: int) -> Pair:
         """Return the pair of T·T' releases of the base."""
         return Repeated(self.base, self.times * whole("times", times, 1))
+
+    def replaced(self, by: Callable[[Pair], Pair]) -> Pair:
+        """Return the repetition of the base's replacement."""
+        return self.base.replaced(by).repeated(self.times)
 
 
 def always(rate: Enclosure) -> bool:

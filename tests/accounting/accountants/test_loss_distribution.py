@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from certdp.accounting.accountants import LOSS_DISTRIBUTION, WorstPairs
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from attrs import frozen
+
+from certdp.accounting.accountants import BEST, LOSS_DISTRIBUTION, WorstPairs
 from certdp.accounting.enclosures import Enclosure
-from certdp.accounting.pairs import GaussianPair, LaplacePair
+from certdp.accounting.pairs import GaussianPair, LaplacePair, Pair, RandomisedResponsePair, compose_pairs
+from certdp.accounting.pairs.laws import DeltaLaw, PureLaw, RenyiLaw
 
 
 def test_a_delta_around_zero_has_no_lower_end() -> None:
@@ -25,3 +32,56 @@ def test_without_a_pure_loss_a_delta_that_may_be_0_has_no_epsilon() -> None:
     run = WorstPairs((GaussianPair(Enclosure.of(1)),), (GaussianPair(Enclosure.of(1)),))
     for delta in (Enclosure.of(0), Enclosure.between(0, "0.1")):
         assert LOSS_DISTRIBUTION.epsilon(run, delta) is None
+
+
+@frozen
+class KnownAlone(Pair):
+    """A pair of which no more is known than its pure ε, and where `other` is a pair, δ(ε) and τ(α)."""
+
+    epsilon: Enclosure
+    other: Pair | None = None
+
+    @property
+    def pure(self) -> PureLaw:
+        return lambda direction: self.epsilon
+
+    @property
+    def delta(self) -> DeltaLaw | None:
+        return None if self.other is None else self.other.delta
+
+    @property
+    def renyi(self) -> RenyiLaw | None:
+        return None if self.other is None else self.other.renyi
+
+
+@pytest.mark.parametrize("rate", ["1/10", "1"])
+def test_a_pair_with_a_pure_loss_costs_no_more_than_randomised_response(rate: str) -> None:
+    """Whatever else is known of it: what is declared beside the pure ε never makes a bound larger."""
+    epsilon, drawn = Enclosure.of("1/2"), Enclosure.of(rate)
+    response, laplace = RandomisedResponsePair(epsilon), LaplacePair(epsilon)
+    for steps, delta in product((1, 7, 60), ("1/100", "1/1000000")):
+        limits = []
+        for one in (response, KnownAlone(epsilon), KnownAlone(epsilon, laplace)):
+            together = compose_pairs([one.sampled(drawn).repeated(steps), GaussianPair(Enclosure.of("1/5"))])
+            for pair in (one.sampled(drawn).repeated(steps), together):
+                found = BEST.epsilon(WorstPairs((pair,), ()), Enclosure.of(delta))
+                assert found is not None
+                limits.append(found.upper)
+        of_response, *others = zip(limits[::2], limits[1::2], strict=True)
+        for limits_of_other in others:
+            for limit, least in zip(limits_of_other, of_response, strict=True):
+                assert limit <= least * (1 + Fraction(1, 10**9))
+
+
+def test_a_replaced_pair_proves_no_lower_end() -> None:
+    """Randomised response loses more than what it dominates: only its upper ends hold for that."""
+    laplace = LaplacePair(Enclosure.of("1/2"))
+    pair = KnownAlone(Enclosure.of("1/2"), laplace).repeated(20)
+    exact, delta = laplace.repeated(20), Enclosure.of("1/1000")
+    found = LOSS_DISTRIBUTION.epsilon(WorstPairs((pair,), (pair,)), delta)
+    true = LOSS_DISTRIBUTION.epsilon(WorstPairs((exact,), (exact,)), delta)
+    assert found is not None
+    assert true is not None
+    assert not found.bounds.two_sided
+    assert not found.bounds.sharp
+    assert true.upper < found.upper
