@@ -43,15 +43,19 @@ class DescribedRun:
     releases: int
     run: Run[Any]
     assumptions: tuple[Assumption, ...] = field(converter=_once)
-    _certified: Callable[[Budget], Certified] = field(alias="certified", repr=False)
+    _certified: Callable[[Budget, float], Certified] = field(alias="certified", repr=False)
 
-    def certified(self, budget: Budget) -> Certified:
+    def certified(self, budget: Budget, upper: float) -> Certified:
         """A certificate that the run keeps a budget.
+
+        Args:
+            budget: (ε, δ).
+            upper: the proven upper end of the run's ε at that δ; at most the budget's.
 
         Raises:
             InvalidValue: where no kind of certificate states the run.
         """
-        return self._certified(budget)
+        return self._certified(budget, upper)
 
 
 def described_run(path: Path, relation: AddRemove | Replace, admission: Admission) -> DescribedRun:
@@ -94,12 +98,12 @@ def _of_plan(path: Path, relation: AddRemove | Replace, admission: Admission) ->
         releases=sum(part.steps for part in plan.parts),
         run=plan,
         assumptions=[told, *plan.derivation.assumptions],
-        certified=lambda budget: certified_described(plan, budget, [told]),
+        certified=lambda budget, upper: certified_described(plan, budget, upper, [told]),
     )
 
 
-def _of_event(peer: PeerRun, relation: AddRemove | Replace, budget: Budget) -> Certified:
+def _of_event(peer: PeerRun, relation: AddRemove | Replace, budget: Budget, upper: float) -> Certified:
     if relation != ADD_REMOVE:
         remedy = "There is no kind of certificate yet for others"
         raise InvalidValue("relation", relation.name, ADD_REMOVE.name, remedy)
-    return certified_event(peer.event, budget, peer.assumptions)
+    return certified_event(peer.event, budget, upper, peer.assumptions)

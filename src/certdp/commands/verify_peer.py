@@ -141,7 +141,7 @@ def verify_peer(
     found, refused = None, None
     if certificate is not None and verdict.finding is Finding.HOLDS:
         try:
-            found = described.certified(claimed)
+            found = described.certified(claimed, verdict.epsilon.upper)
         except InvalidValue as error:  # the verdict stands, whatever can be certified
             refused = str(error)
     place = None if found is None else certificate

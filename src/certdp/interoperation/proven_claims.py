@@ -64,7 +64,7 @@ def proven(
     """
     budget = Budget(epsilon=epsilon, delta=delta)
     asked: Run[Any]
-    certify: Callable[[], _Certificate]
+    certify: Callable[[float], _Certificate]
     match run:
         case KeyedRun():
             asked, certify = run, partial(_of_keys, run)
@@ -84,27 +84,27 @@ def proven(
     if not with_certificate:
         return Proven(verdict=verdict, refusal=None)
     try:
-        certificate, reason = certify()
+        certificate, reason = certify(verdict.epsilon.upper)
         return Proven(verdict=verdict, refusal=None, certificate=certificate, reason=reason)
     except InvalidValue as error:  # the verdict stands, whatever can be certified
         return Proven(verdict=verdict, refusal=None, reason=str(error))
 
 
-def certified_event(event: Event, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+def certified_event(event: Event, budget: Budget, upper: float, assumptions: Sequence[Assumption]) -> Certified:
     """A certificate that the releases of an event keep a budget; arguments and errors as of `certified_described`."""
-    return certified_described(plan_of(event), budget, (*assumptions, REAL_VALUED_NOISE))
+    return certified_described(plan_of(event), budget, upper, (*assumptions, REAL_VALUED_NOISE))
 
 
-def _of_keys(run: KeyedRun) -> _Certificate:
+def _of_keys(run: KeyedRun, _: float) -> _Certificate:
     return guarantee_certificate(run), None
 
 
-def _of_plan(run: Plan[Any], budget: Budget) -> _Certificate:
-    return _noted(certified_described(run, budget, ()), budget)
+def _of_plan(run: Plan[Any], budget: Budget, upper: float) -> _Certificate:
+    return _noted(certified_described(run, budget, upper, ()), budget)
 
 
-def _described(event: Event, budget: Budget, assumptions: Sequence[Assumption]) -> _Certificate:
-    return _noted(certified_event(event, budget, assumptions), budget)
+def _described(event: Event, budget: Budget, assumptions: Sequence[Assumption], upper: float) -> _Certificate:
+    return _noted(certified_event(event, budget, upper, assumptions), budget)
 
 
 def _noted(found: Certified, budget: Budget) -> _Certificate:

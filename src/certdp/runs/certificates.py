@@ -49,6 +49,9 @@ _DOMINATED = Assumption(
     "releases of the run", "each dominated by one of these, declared before it; parameters follow from earlier releases"
 )
 
+_ROOM = 2.0**-18
+"""How far below a claim its certificate aims, relatively: a method of the checker proves up to a millionth more."""
+
 
 @known_keywords
 def certificate(run: SampledRun[Any] | Plan[Any], answer: Answer[Any]) -> Certified:
@@ -175,21 +178,22 @@ def certified_dominated(run: Plan[Any], budget: Budget, assumptions: Sequence[As
     return certified_epsilon(stated, budget.delta.value, Enclosure.of(budget.epsilon.value).upper_float)
 
 
-def certified_described(run: Plan[Any], budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
+def certified_described(run: Plan[Any], budget: Budget, upper: float, assumptions: Sequence[Assumption]) -> Certified:
     """A certificate that releases which another tool made keep a budget (ε, δ).
 
     Args:
         run: the releases, as that tool describes them.
         budget: (ε, δ), kept by the run. The ε certified is at most this where the checker proves as much, or else a
             little above it.
+        upper: the proven upper end of the run's ε at that δ; at most the budget's.
         assumptions: what the description rests on.
 
     Raises:
         InvalidValue: as `certificate`.
     """
-    return certified_epsilon(
-        _statement(run, assumptions), budget.delta.value, Enclosure.of(budget.epsilon.value).lower_float
-    )
+    claimed = Enclosure.of(budget.epsilon.value).lower_float
+    aim = min(claimed, max(upper, claimed * (1 - _ROOM)))
+    return certified_epsilon(_statement(run, assumptions), budget.delta.value, aim)
 
 
 def certified_filtered(run: Plan[Any], order: Fraction, budget: Budget, assumptions: Sequence[Assumption]) -> Certified:
