@@ -112,8 +112,8 @@ def verify_peer(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A dp_accounting event or the state of an Opacus accountant, in JSON or as torch saves it; or a plan, "
-            "NAME.toml, as `certdp epsilon --plan` takes it.",
+            help="A dp_accounting event or the state of an accountant of Opacus or Flower, in JSON or as torch "
+            "saves it; or a plan, NAME.toml, as `certdp epsilon --plan` takes it.",
         ),
     ],
     epsilon: Epsilon,

@@ -1,4 +1,4 @@
-"""What other tools write about a run: events of dp_accounting, and the states of Opacus's accountants."""
+"""What other tools write about a run: events of dp_accounting, states of accountants of Opacus and Flower."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..accounting.relations import ADD_REMOVE
 from ..runs.run import Run
 from .dp_events import event_of_tree, tree_of_json
 from .events import MOST_RELEASES, Change, Event
+from .flower import event_of_state, is_flower_state
 from .opacus import CertifiedAccountant, Steps
 from .saved_states import saved_value
 
@@ -25,12 +26,23 @@ _STATE = "privacy_accountant_state_dict"  # in the checkpoints of Opacus's Priva
 _REMEDY = "Write what state_dict() of the accountant gives"
 _ZIP = b"PK\x03\x04"  # what torch.save writes
 
+_OF_CLIENTS = (
+    CLIPPED_RECORDS,
+    Assumption("records", "the clients: each record is all that one client sends"),
+    Assumption(
+        "clients",
+        "one more or fewer changes nothing about which others take part; where another takes its place, as in samples "
+        "of a fixed size, the sum moves twice as far: ask about replacing one",
+    ),
+)
+
 
 class Source(Enum):
     """Which tool describes a run."""
 
     DP_ACCOUNTING = "dp_accounting"
     OPACUS = "Opacus"
+    FLOWER = "Flower"
 
 
 @final
@@ -65,8 +77,8 @@ def read_peer_file(path: Path) -> PeerRun:
 
     Args:
         path: JSON of a dp_accounting event (see `event_from_json`), JSON of the `state_dict()` of an Opacus accountant
-            of any mechanism, or what `torch.save` or `PrivacyEngine.save_checkpoint` made of one. Nothing that a file
-            names is imported or called.
+            of any mechanism or of a Flower accountant, or what `torch.save` or `PrivacyEngine.save_checkpoint` made
+            of one of Opacus. Nothing that a file names is imported or called.
 
     Raises:
         InvalidValue: for a file that cannot be read, is none of these, or describes what is not covered.
@@ -86,6 +98,10 @@ def read_peer_file(path: Path) -> PeerRun:
     told = described_by(digest)
     if state is not None:
         return _of_opacus(state, told, digest)
+    if isinstance(tree, dict) and is_flower_state(tree):
+        return PeerRun(
+            source=Source.FLOWER, event=event_of_state(tree), assumptions=(told, *_OF_CLIENTS), digest=digest
+        )
     return PeerRun(source=Source.DP_ACCOUNTING, event=event_of_tree(tree), assumptions=(told,), digest=digest)
 
 
