@@ -303,3 +303,16 @@ def test_the_loss_of_a_record_that_is_always_drawn_is_exact() -> None:
     release = contour._part(far, "add", line(2)._replace(cells=1), Budget())
     assert len(release.weights) + release.error == 2
     assert release.weights[0] > ONE // 4
+
+
+def test_numbers_of_any_size_get_a_bound_or_are_refused() -> None:
+    sizes = [Fraction(10) ** exponent for exponent in (-699, -300, 0, 3, 20, 699)]
+    for family, size, rate, direction in product(("laplace", "pure"), sizes, ("1", "1/3"), DIRECTIONS):
+        for c, cells, together in ((Fraction(3, 2), 1, 1), (Fraction(2**40), 3, 1), (Fraction(1, 2**60), 64, 5)):
+            at = contour.Line(c, Fraction(1, 4), 3, Fraction(1, 8), cells)
+            factor = Factor(family, size, Fraction(rate), together if family == "pure" else 1, 2**53)
+            try:
+                found = contour.delta_on_line([factor], Fraction(1), direction, at, Budget())
+            except Refused:
+                continue
+            assert end(found) >= 0
