@@ -99,24 +99,30 @@ def test_without_either_the_message_stays(refusal: Refusal) -> None:
     assert "--delta D or --order A" in error["remedy"]
 
 
-@pytest.mark.parametrize("option", ["--certificate", "--owner-certificate", "--plot", "--owner-plot"])
-@pytest.mark.parametrize("target", [("--delta", "1e-5"), ("--order", "2")])
-def test_no_certificate_and_no_plot(refusal: Refusal, tmp_path: Path, option: str, target: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "target"),
+    [
+        *((option, ("--delta", "1e-5")) for option in ("--owner-certificate", "--plot", "--owner-plot")),
+        *((option, ("--order", "2")) for option in ("--certificate", "--owner-certificate", "--plot", "--owner-plot")),
+    ],
+)
+def test_what_has_no_file_yet(refusal: Refusal, tmp_path: Path, option: str, target: tuple[str, str]) -> None:
     error = refusal(*GAUSSIAN, *target, option, tmp_path / "out")
     assert error["parameter"] == option[2:]
-    certified = (option, target[0]) == ("--certificate", "--delta")
-    assert ("leave the option out" in error["remedy"]) is not certified
+    assert "leave the option out" in error["remedy"]
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_the_certificate_at_a_delta_is_that_of_the_command_named(certdp: Run, refusal: Refusal, tmp_path: Path) -> None:
-    place = tmp_path / "out.json"
-    remedy = refusal(*GAUSSIAN, "--delta", "1e-5", "--certificate", place)["remedy"]
-    command = remedy.partition("certdp ")[2].partition(",")[0].split()
-    assert command[0] == "epsilon"
-    assert certdp(command[0], *GAUSSIAN[1:], *command[1:]).code == 0
-    assert certdp("check", place).code == 0
+def test_the_certificate_at_a_delta_is_that_of_the_supremum(certdp: Run, tmp_path: Path) -> None:
+    """The same that `certdp epsilon` writes of one release."""
+    here, there = tmp_path / "psi.json", tmp_path / "epsilon.json"
+    found = certdp(*GAUSSIAN, "--delta", "1e-5", "--certificate", here, "--json").json
+    assert certdp("epsilon", *GAUSSIAN[1:], "--delta", "1e-5", "--certificate", there).code == 0
+    assert here.read_bytes() == there.read_bytes()
+    assert found["certificate"] == str(here)
+    assert found["epsilon"][1] <= found["certified"]["epsilon"]
+    assert certdp("check", here, "--max-epsilon", found["certified"]["epsilon"], "--max-delta", "1e-5").code == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from attrs import frozen
@@ -12,13 +13,16 @@ from ...accounting.enclosures import Enclosure
 from ...accounting.errors import InvalidValue
 from ...accounting.guarantees import Guarantee
 from ...accounting.units import Delta, Order
+from ...durable.files import published
 from ...runs.declared import statement_of
+from ...runs.run import Answer as RunAnswer
 from ...runs.run import Interval
 from ...runs.sampled import SampledRun
-from ..answer import Answer, assumptions_as_json, domain_as_json
+from ..answer import Answer, assumptions_as_json, domain_as_json, path_as_json
 from ..composition import Composition
 from ..output import Terminal
 from ..page import Page, whom
+from ..run_certificates import Certificate, show_certified, write_certificate
 from ..waiting import waiting
 from .request import OwnersFigures, Request
 
@@ -31,11 +35,13 @@ class _Proven:
         guarantee: the statement.
         figures: its numbers as JSON has them: the target and the bounds, by name.
         bounds: of the loss.
+        answer: the run's, of which there is a certificate; None for a Rényi loss.
     """
 
     guarantee: Guarantee[Any, Any, Any]
     figures: Mapping[str, Any]
     bounds: Interval
+    answer: RunAnswer[Any] | None = None
 
 
 @frozen(kw_only=True)
@@ -64,12 +70,16 @@ class LossAt(Answer):
         target: what was asked for.
         found: what is proven for the domain.
         owners: what the data's owner may know; None without records.
+        place: where the certificate lies, or None.
+        certified: what it proves; None without one.
     """
 
     releases: SampledRun
     target: _Target
     found: _Proven
     owners: OwnersFigures | None
+    place: Path | None
+    certified: Certificate | None
 
     def as_json(self) -> Mapping[str, object]:
         """Return the answer for programs, in JSON's types; the keys that only the pure notion has are null."""
@@ -90,7 +100,8 @@ class LossAt(Answer):
                 "maximiser": None,
             },
             "assumptions": assumptions_as_json(guarantee.assumptions),
-            "certificate": None,
+            "certificate": path_as_json(self.place),
+            "certified": None if self.certified is None else self.certified.as_json(),
             "owner_certificate": None,
             "plot": None,
             "owner_plot": None,
@@ -110,6 +121,9 @@ class LossAt(Answer):
             page.print(f"the supremum of {sign} lies in {page.numbers.between(bounds.lower, bounds.upper)}", 2)
         page.print(f"{guarantee.bound.notion} DP, unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.print(str(guarantee.derivation), 2)
+        page.files({"certificate": self.place})
+        if self.found.answer is not None:
+            show_certified(page, self.certified, self.found.answer)
         page.assumptions(guarantee.assumptions)
         if self.owners is not None:
             self.owners.show(page)
@@ -125,7 +139,13 @@ def loss_at(request: Request, given: Composition, terminal: Terminal) -> LossAt:
             found = target.prove(releases)
         losses = subject.losses(releases, terminal, target.at)
     owners = OwnersFigures.of(request, losses, found.bounds.upper, target.sign)
-    return LossAt(releases=releases, target=target, found=found, owners=owners)
+    certified = None
+    if found.answer is not None:
+        with published() as files, waiting(terminal):
+            certified = write_certificate(files, request.certificate, releases, found.answer)
+    return LossAt(
+        releases=releases, target=target, found=found, owners=owners, place=request.certificate, certified=certified
+    )
 
 
 def _target(request: Request) -> _Target:
@@ -144,6 +164,7 @@ def _at_delta(delta: Delta) -> _Target:
             guarantee=answer.guarantee,
             figures={"delta": answer.delta.upper, "epsilon": [answer.epsilon.lower, answer.epsilon.upper]},
             bounds=answer.epsilon,
+            answer=answer,
         )
 
     return _Target(sign="ε", stated=f"δ = {delta}", prove=prove, at=delta)
@@ -171,10 +192,8 @@ def _at_order(order: Order) -> _Target:
 
 def _refuse_files(request: Request) -> None:
     for name, path in request.places.items():
-        if path is None:
+        if path is None or (name == "certificate" and request.delta is not None):
             continue
-        remedy = "Only pure profiles have certificates and plots so far: leave the option out, or --delta and --order"
-        if name == "certificate" and request.delta is not None:
-            same = "with the same --mechanism, --sampler and --option"
-            remedy = f"Write it by certdp epsilon --delta {request.delta} --certificate {path}, {same}"
-        raise InvalidValue(name, str(path), "nothing, at a δ or an order", remedy)
+        where, have = ("a δ", "plots") if request.delta is not None else ("an order", "certificates and plots")
+        remedy = f"Only pure profiles have {have} of this kind so far: leave the option out, or --delta and --order"
+        raise InvalidValue(name, str(path), f"nothing, at {where}", remedy)
