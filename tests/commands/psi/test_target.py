@@ -22,6 +22,7 @@ GAUSSIAN = (
 )
 KEYS = {
     *("mechanism", "sampler", "notion", "epsilon", "guarantee", "assumptions", "certificate", "owner_certificate"),
+    "certified",
     *("plot", "owner_plot", "private"),
 }
 
