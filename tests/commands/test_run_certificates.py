@@ -39,7 +39,7 @@ def test_an_epsilon_with_its_certificate(certdp: Command, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_certificate_that_proves_less_says_so(certdp: Command, tmp_path: Path) -> None:
     place = tmp_path / "certificate.json"
-    run = ("delta", *LAPLACE, "--resample", "each", "--steps", "50", "--epsilon", "1", "--certificate", place)
+    run = ("delta", *LAPLACE, "--resample", "once", "--steps", "50", "--epsilon", "1", "--certificate", place)
     data = certdp(*run, "--json").json
     assert data["certified"]["method"] == "renyi"
     assert data["certified"]["delta"] > data["delta"][1]
@@ -56,6 +56,31 @@ def test_a_calibrated_value_with_its_certificate(certdp: Command, tmp_path: Path
     assert data["certificate"] == str(place)
     assert data["certified"]["method"] == "hockey-stick"
     assert data["certified"]["epsilon"] == data["epsilon"][1] <= 1
+    assert certdp("check", place).code == 0
+
+
+def test_a_calibrated_value_is_certified_within_its_budget(certdp: Command, tmp_path: Path) -> None:
+    asked = (
+        *("calibrate", "--mechanism", "laplace-sum", "--sampler", "full", "--find", "scale", "--option", "radius=1"),
+        *("--steps", "10", "--resample", "once", "--epsilon", "1", "--delta", "1e-5", "--json"),
+    )
+    place = tmp_path / "certificate.json"
+    bare, certified = certdp(*asked).json, certdp(*asked, "--certificate", place).json
+    assert certified["certified"]["epsilon"] <= 1
+    assert certified["certified"]["delta"] <= 1e-5
+    assert bare["value"] < certified["value"] < bare["value"] * 1.0001
+    assert certified["refused"] == bare["refused"]
+    assert certdp("check", place).code == 0
+
+
+def test_a_certificate_far_above_the_budget_says_so(certdp: Command, tmp_path: Path) -> None:
+    place = tmp_path / "certificate.json"
+    run = (
+        *("calibrate", "--mechanism", "laplace-sum", "--sampler", "poisson", "--option", "rate=0.1"),
+        *("--option", "radius=1", "--find", "scale", "--steps", "50", "--resample", "each"),
+        *("--epsilon", "1", "--delta", "1e-5", "--accountant", "renyi", "--certificate", place),
+    )
+    assert "which is more than the budget" in certdp(*run).out
     assert certdp("check", place).code == 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from attrs import evolve, frozen
@@ -36,11 +36,16 @@ from .run_certificates import Certificate as WrittenCertificate
 from .run_certificates import show_certified, write_certificate
 from .waiting import waiting
 
+if TYPE_CHECKING:
+    from ..runs.certificates import Certified
+
 _STEPS = "steps"
 _LARGEST = 2.0**200
 _NEAREST = 1.0
 _OCTAVES = (1, 4, 16, 64)
 _LEVELS = ("0", "1", "4")
+_LITTLE = Fraction(1, 1000)  # how far above the budget a certificate is brought back within it by more noise
+_TRIES = 4
 
 _Run: TypeAlias = SampledRun[Any] | KeyedRun
 
@@ -134,6 +139,8 @@ class Calibrated(Answer):
         page.print(f"unit {guarantee.unit.name}, relation {guarantee.relation.name}", 2)
         page.files({"certificate": self.request.certificate})
         show_certified(page, self.certified, answer)
+        if self.certified is not None and _above(self.certified, self.budget) > 1:
+            page.print("which is more than the budget", 2)
         page.files({"plot": self.request.plot})
         page.assumptions(guarantee.assumptions)
 
@@ -155,6 +162,8 @@ def calibrate(request: Request, terminal: Terminal) -> Calibrated:
         family = _steps(request) if request.find == _STEPS else _option(request)
         found = value_within(family.run, budget, family.over)
         answer = spent(found.run, budget, asked)
+        if request.certificate is not None:
+            found, answer = _certifiable(family, budget, found, answer)
     with published() as files:
         if request.plot is not None:
             files.write(request.plot, _picture(request, family, found, budget, terminal), Rank.STATEMENT)
@@ -168,6 +177,56 @@ class _Family:
 
     run: Callable[[Fraction], _Run]
     over: Scale
+
+
+def _certifiable(
+    family: _Family, budget: Budget, found: Calibration[Any], answer: RunAnswer[Any]
+) -> tuple[Calibration[Any], RunAnswer[Any]]:
+    """The value found, or where its certificate is a little above the budget, the next safer one that has none above.
+
+    The checker's number may be a little above the answer: a budget smaller by as much is calibrated to. Where that is
+    more than `_LITTLE`, or does not help, the value stays; the certificate then proves more than the budget.
+    """
+    if found.refused is None:
+        return found, answer
+    from ..runs.certificates import certificate
+
+    safer, proven = found, answer
+    aim = budget
+    for _ in range(_TRIES):
+        match safer.run:
+            case KeyedRun():  # has no certificate: writing it says so
+                break
+            case run:
+                certified = certificate(run, proven)
+        above = _above(certified, budget)
+        if above <= 1:
+            return evolve(safer, refused=found.refused, refuted=found.refuted), proven
+        if above > 1 + _LITTLE:
+            break
+        aim = _smaller(aim, above)
+        try:
+            safer = value_within(family.run, aim, family.over)
+        except InvalidValue:  # the range has no safer value
+            break
+        proven = spent(safer.run, budget, answer.accountant)
+    return found, answer
+
+
+def _above(certified: Certified | WrittenCertificate, budget: Budget) -> Fraction:
+    """How many times the budget a certificate proves."""
+    return max(_share(certified.epsilon, budget.epsilon.value), _share(certified.delta, budget.delta.value))
+
+
+def _share(spent: Fraction, allowed: Fraction) -> Fraction:
+    return spent / allowed if allowed else Fraction(0)
+
+
+def _smaller(budget: Budget, times: Fraction) -> Budget:
+    """The budget with that number divided which the search compares."""
+    if budget.delta.value:
+        return Budget(epsilon=budget.epsilon, delta=units.Delta(budget.delta.value / times))
+    return Budget(epsilon=units.Epsilon(budget.epsilon.value / times), delta=budget.delta)
 
 
 def _picture(request: Request, family: _Family, found: Calibration[Any], budget: Budget, terminal: Terminal) -> bytes:
