@@ -191,9 +191,18 @@ def test_forecasts_use_all_of_the_budget_and_are_certified(epsilon: str, order: 
 def test_what_cannot_be_certified_is_refused() -> None:
     with pytest.raises(InvalidValue, match="no release"):
         certificate(open_account(PLAN))
-    run = Plan([gaussian_releases(Fraction(1, 10 + k), Fraction(200), 1) for k in range(65)])
-    with pytest.raises(InvalidValue, match="64"):
+    run = Plan([gaussian_releases(Fraction(1), Fraction(1, 10 + k), 1) for k in range(3)])
+    with pytest.raises(InvalidValue, match="within its budget"):
         certified_filtered(run, Fraction(4), PLAN.budget, ())
+
+
+@pytest.mark.slow
+def test_epochs_of_more_than_64_kinds_are_certified() -> None:
+    run = Plan([gaussian_releases(Fraction(1, 10 + k), Fraction(200), 1) for k in range(70)])
+    found = certified_filtered(run, Fraction(4), PLAN.budget, ())
+    assert found.method == "renyi-filter"
+    assert (found.epsilon, found.delta) == (PLAN.budget.epsilon.value, PLAN.budget.delta.value)
+    assert len(body_of(found.content)["parts"]) == 70
 
 
 @pytest.mark.slow

@@ -231,8 +231,9 @@ def test_a_family_whose_loss_is_not_known_has_no_line(family: str) -> None:
     line = LINES["plain"]
     with pytest.raises(Refused, match="not known to the checker"):
         contour.delta_on_line([Factor(family, Fraction(1), Fraction(1), 1, 1)], Fraction(1), REMOVE, line, Budget())
+    several = Factor("laplace", Fraction(1), Fraction(1), 2, 1)
     with pytest.raises(Refused, match="not known to the checker"):
-        contour.delta_on_line([Factor("pure", Fraction(1), Fraction(1), 2, 1)], Fraction(1), REMOVE, line, Budget())
+        contour.delta_on_line([several], Fraction(1), REMOVE, line._replace(cells=8), Budget())
 
 
 def drawn_moment(factor: Factor, order: Any) -> Any:
