@@ -363,6 +363,55 @@ class TestFailures:
         assert again.verify().sound
         assert again.pay(THIRD, request="b", certificate=bytes(10**6)).new
 
+    def test_a_second_name_of_the_file_is_refused_under_both(self, ledger: Ledger, path: Path, tmp_path: Path) -> None:
+        ledger.pay(THIRD, request="a")
+        other = tmp_path / "other.ledger"
+        other.hardlink_to(path)
+        with pytest.raises(LedgerUnavailable, match="one name"):
+            ledger.pay(THIRD, request="b")
+        for name in (path, other):
+            with pytest.raises(LedgerUnavailable, match="one name"):
+                Ledger(name)
+        other.unlink()
+        assert ledger.pay(THIRD, request="b").new
+        assert ledger.number == 2
+
+    @pytest.mark.parametrize("then", ["moved", "removed", "replaced"])
+    def test_a_file_that_is_no_longer_there_pays_nothing(
+        self, ledger: Ledger, path: Path, tmp_path: Path, then: str
+    ) -> None:
+        ledger.pay(THIRD, request="a")
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(tmp_path / "copy")) as copy:
+            source.backup(copy)
+        match then:
+            case "moved":
+                path.rename(tmp_path / "elsewhere")
+            case "removed":
+                path.unlink()
+            case _:
+                (tmp_path / "copy").replace(path)
+        for use in (
+            lambda: ledger.pay(THIRD, request="b"),
+            ledger.remaining,
+            lambda: ThreadPoolExecutor(1).submit(ledger.pay, THIRD, request="b").result(),
+        ):
+            with pytest.raises(LedgerUnavailable, match="moved, removed or replaced"):
+                use()
+
+    def test_another_folder_of_the_process_changes_nothing(
+        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Ledger.create(Path(path.name), ONE, data="census", anchor=Path("anchor"))
+        ledger = Ledger(Path(path.name), anchor=Path("anchor"))
+        (tmp_path / "other").mkdir()
+        monkeypatch.chdir("other")
+        assert ledger.place == path.name
+        assert ledger.pay(THIRD, request="a").new
+        assert ThreadPoolExecutor(1).submit(ledger.pay, THIRD, request="b").result().new
+        assert pickle.loads(pickle.dumps(ledger)).pay(THIRD, request="c").new
+        assert Ledger(path).number == 3
+
     def test_a_lock_that_is_never_given_back_is_told(self, ledger: Ledger) -> None:
         ledger._store.connections.get().execute("PRAGMA busy_timeout = 50")  # type: ignore[attr-defined]
         with closing(sqlite3.connect(ledger.place, isolation_level=None)) as other:

@@ -58,9 +58,8 @@ class Ledger:
     """
 
     def __init__(self, where: Path | str, *, anchor: Path | None = None) -> None:
-        self._where = where
         self._store = store_at(where)
-        self._anchor = None if anchor is None else Path(anchor)
+        self._anchor = None if anchor is None else Path(anchor).absolute()
         self._clock: Callable[[], datetime] = _now
         with self._store.reading() as execute:
             is_older = _version(execute) < VERSION
@@ -371,7 +370,7 @@ class Ledger:
         if self._store.secret:
             remedy = "Leave the password out of the address: PGPASSWORD or ~/.pgpass gives it; or open the ledger there"
             raise InvalidValue("ledger", self.place, "an address without a password, to be pickled", remedy)
-        return _again, (self._where, self._anchor)
+        return _again, (self._store.address, self._anchor)
 
     # Shared steps
 

@@ -53,6 +53,11 @@ class PostgresStore:
         return _place(self._address)
 
     @property
+    def address(self) -> str:
+        """The address as libpq reads it."""
+        return self._address
+
+    @property
     def secret(self) -> bool:
         """Whether the address holds what `place` does not show."""
         return self.place != self._address

@@ -34,18 +34,30 @@ class SqliteStore:
 
     Every thread of every process has a connection of its own, so a store may be used on both sides of a fork.
 
+    What was committed last lies in a second file, which SQLite finds by the name of the first. So a file that is opened
+    under two names has two accounts, and one that was moved, removed or replaced goes on as a file that nobody else
+    sees: every transaction asks whether the name still stands for the file that was opened, and is its only name.
+
     Args:
         path: the file.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self.connections = OwnConnections(partial(_opened, path))
+        self._place = str(path)
+        self._path = path.absolute()  # wherever this process, and its threads and forks, go then
+        self._file: tuple[int, int] | None = None
+        """Device and number of the file, from the first transaction on."""
+        self.connections = OwnConnections(partial(_opened, self._path))
 
     @property
     def place(self) -> str:
-        """The path of the file."""
-        return str(self._path)
+        """The path of the file, as it was stated."""
+        return self._place
+
+    @property
+    def address(self) -> Path:
+        """The whole path of the file."""
+        return self._path
 
     @property
     def secret(self) -> bool:
@@ -93,9 +105,11 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, begin: str, end: str) -> Iterator[Execute]:
         with _reported(self.place):
+            self._require_same()  # before a connection opens what lies there now
             connection = self.connections.get()
             connection.execute(begin)
             try:
+                self._require_same()
                 yield lambda statement, values=(), /: connection.execute(statement, values).fetchall()
                 connection.execute(end)
             except BaseException:
@@ -103,17 +117,50 @@ class SqliteStore:
                     connection.execute("ROLLBACK")
                 raise
 
+    def _require_same(self) -> None:
+        """Refuse a file that is not the one that was opened first, and one with another name.
+
+        Raises:
+            LedgerUnavailable: in these cases; nothing is written.
+            InvalidValue: where there is no file, and was none.
+        """
+        try:
+            found = self._path.stat()
+        except OSError as error:
+            if self._file is None:
+                raise _missing(self._path) from None
+            raise _moved(self.place, error.strerror or str(error)) from None
+        if self._file is None:
+            self._file = found.st_dev, found.st_ino
+        if (found.st_dev, found.st_ino) != self._file:
+            raise _moved(self.place, "another file has this name now")
+        if found.st_nlink > 1:
+            remedy = f"It has {found.st_nlink}: remove the others (find -samefile), nothing may be paid under them"
+            raise LedgerUnavailable("ledger", self.place, "a file with one name, and no hard links", remedy)
+
 
 def _opened(path: Path) -> sqlite3.Connection:
     if not path.is_file():
-        remedy = "Create it: certdp.Ledger.create(…) or certdp ledger create"
-        raise InvalidValue("ledger", str(path), "a ledger, which exists", remedy)
+        raise _missing(path)
     return _connected(path)
+
+
+def _missing(path: Path) -> InvalidValue:
+    remedy = "Create it: certdp.Ledger.create(…) or certdp ledger create"
+    return InvalidValue("ledger", str(path), "a ledger, which exists", remedy)
+
+
+def _moved(place: str, what: str) -> LedgerUnavailable:
+    remedy = (
+        f"It was moved, removed or replaced: {what}. Nothing was written: see which file is right, with its -wal "
+        "beside it (an anchor tells), and open that anew"
+    )
+    return LedgerUnavailable("ledger", place, "the file that was opened", remedy)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?mode=rw",
+        f"file:{quote(str(path))}?mode=rw",
         uri=True,
         timeout=_WAIT,
         isolation_level=None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 
@@ -32,6 +33,11 @@ class Store(Protocol):
     @property
     def place(self) -> str:
         """Where it is, in words without passwords."""
+        ...
+
+    @property
+    def address(self) -> Path | str:
+        """What opens it again, from any folder."""
         ...
 
     @property
